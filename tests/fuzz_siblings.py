@@ -107,7 +107,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ("groups CSV", (b"image,gender\n1,female\n", b"id,bb_gender\n1,Female\n"), written("groups.csv", read_groups)),
         (
             "review of cases",
-            ((",".join(review.COLUMNS) + "\n" + "x," * len(review.COLUMNS)).encode(),),
+            ((",".join(review.COLUMNS) + "\nx,harm,A,\n").encode(),),
             written("cases.csv", lambda path: review.read_answers(path, required=True)),
         ),
         (

@@ -61,13 +61,23 @@ def fit_weighted(design: Array, y: Array, weights: Array, ridge: float = 0.0, of
     are given.
     """
     beta = np.zeros(design.shape[1])
-    for _ in range(25):
-        p = special.expit(design @ beta + offset)
+    loss = np.inf
+    step = np.zeros_like(beta)
+    for _ in range(200):
+        eta = design @ beta + offset
+        fresh = float(weights @ (np.logaddexp(0, eta) - y * eta)) + ridge / 2 * float(beta @ beta)
+        if fresh > loss + 1e-12 * abs(loss):
+            step = step / 2
+            beta = beta - step
+            continue
+        loss = fresh
+        p = special.expit(eta)
         gradient = design.T @ (weights * (y - p)) - ridge * beta
-        curvature = (design * (weights * np.maximum(p * (1 - p), 1e-9))[:, None]).T @ design
+        curvature = (design * (weights * np.maximum(p * (1 - p), 1e-12))[:, None]).T @ design
         step = np.linalg.solve(curvature + np.diag(np.full(len(beta), ridge)), gradient)
-        beta = beta + np.clip(step, -2, 2)
-        if np.abs(step).max() < 1e-8:
+        step *= min(1.0, 4 / max(float(np.abs(step).max()), 1e-300))
+        beta = beta + step
+        if np.abs(step).max() < 1e-10:
             break
     return beta
 

@@ -431,8 +431,14 @@ def plain(value: Any, digits: int = 12) -> Any:
 
 
 def digest(values: list[Any]) -> str:
-    """Of a column's values, floats at nine significant digits."""
-    return hashlib.sha256(json.dumps(plain(values, 9), ensure_ascii=False).encode()).hexdigest()
+    """Of a column's values, floats at nine significant digits; what rounding alone leaves is 0."""
+
+    def settled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [settled(one) for one in value]
+        return 0.0 if isinstance(value, float) and abs(value) < 1e-12 else value
+
+    return hashlib.sha256(json.dumps(settled(plain(values, 9)), ensure_ascii=False).encode()).hexdigest()
 
 
 def found_in(name: str, folder: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.changes import settled
+from gslopes.contexts.measures.changes import ROUNDING, settled
 from gslopes.contexts.measures.grid import GENDERS, Grid, by_person, person_words
 from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.tables import DISTANCES, filled
@@ -60,11 +60,13 @@ def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_]
     """Two-way analysis of variance of one number a person: columns term, df, sum_sq, F, p, eta_sq (partial).
 
     Null hypotheses: the means do not differ by gender, by group, nor by their interaction.  An empty cell drops the
-    interaction.  By statsmodels, with sum contrasts; ss: type of the sums of squares, 1, 2 or 3.
+    interaction.  Where nobody differs from the others of a cell, F and p are NaN.  By statsmodels, with sum contrasts;
+    ss: type of the sums of squares, 1, 2 or 3.
     """
     import statsmodels.api as sm
     from statsmodels.formula.api import ols
 
+    values = settled(values)
     frame = pd.DataFrame({"d": values, "gender": gender.astype(str), "race": group.astype(str)})
     factors = [name for name in ("gender", "race") if frame[name].nunique() > 1]
     if not factors or len(frame) < 3 or frame["d"].nunique() < 2:
@@ -76,14 +78,23 @@ def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_]
         warnings.simplefilter("ignore")  # a cell without spread shows in the numbers
         table = sm.stats.anova_lm(ols(formula, frame).fit(), typ=ss).drop(index="Intercept", errors="ignore")
     rows = []
-    residual = float(table.loc["Residual", "sum_sq"])
+    rounding = len(frame) * ROUNDING**2
+    residual = _without_rounding(float(table.loc["Residual", "sum_sq"]), rounding)
     for term, row in table.iterrows():
         parts = [word for word in ("gender", "race") if f"C({word}" in str(term)]
         name = ":".join(parts).replace("race", "group") or "residual"
-        square = float(row["sum_sq"])
+        square = _without_rounding(float(row["sum_sq"]), rounding)
+        f, p = (float(row["F"]), float(row["PR(>F)"])) if residual else (math.nan, math.nan)
+        if residual and not square:
+            f, p = 0.0, 1.0
         eta = square / (square + residual) if name != "residual" and square + residual > 0 else math.nan
-        rows.append((name, int(row["df"]), square, float(row["F"]), float(row["PR(>F)"]), eta))
+        rows.append((name, int(row["df"]), square, f, p, eta))
     return pd.DataFrame(rows, columns=_ANOVA)
+
+
+def _without_rounding(squares: float, rounding: float) -> float:
+    """A sum of squares, 0 if rounding alone could make it."""
+    return squares if squares > rounding else 0.0
 
 
 def tukey(values: Array, factor: NDArray[np.object_], *, residual: tuple[float, int] | None = None) -> pd.DataFrame:
@@ -93,7 +104,7 @@ def tukey(values: Array, factor: NDArray[np.object_], *, residual: tuple[float, 
 
     Source: Kramer 1956, doi 10.2307/3001469.
     """
-    levels = sorted(set(factor.tolist()))
+    levels, values = sorted(set(factor.tolist())), settled(values)
     samples = [values[factor == level] for level in levels]
     columns = ["one", "other", "difference", "ci_low", "ci_high", "p"]
     if len(levels) < 2 or min(map(len, samples)) < 2:
@@ -166,6 +177,8 @@ def _missing_terms(table: pd.DataFrame) -> str:
     terms = set(table["term"])
     if not terms:
         return "one group only, or no spread"
+    if table.loc[table["term"] == "residual", "sum_sq"].eq(0).any():
+        return "no test: nobody differs within a group"
     return "an empty cell: no interaction" if {"gender", "group"} <= terms and "gender:group" not in terms else ""
 
 

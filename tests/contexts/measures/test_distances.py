@@ -77,6 +77,15 @@ def test_one_group_alone_has_no_factor_of_groups():
     assert set(anova(VALUES[keep], GENDER[keep], GROUP[keep])["term"]) == {"gender", "residual"}
 
 
+def test_no_test_of_what_only_rounding_varies():
+    alike = np.where(GENDER == GENDER[0], 0.1 + 0.2, 0.75) + 1e-15 * np.arange(len(GENDER))
+    found = anova(alike, GENDER, GROUP).set_index("term")
+    assert found.loc["residual", "sum_sq"] == 0 == found.loc["group", "sum_sq"]
+    assert found[["F", "p"]].isna().all(axis=None)
+    assert anova(alike[GENDER == GENDER[0]], GENDER[GENDER == GENDER[0]], GROUP[GENDER == GENDER[0]]).empty
+    assert tukey(alike, GENDER)["p"].isna().all()
+
+
 def _planted(per_cell: int = 40):
     generator = np.random.default_rng(4)
     gender, group, d = [], [], []
