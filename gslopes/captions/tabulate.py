@@ -15,6 +15,7 @@ from gslopes.captions.material import Box, Caption, Coverage
 from gslopes.captions.measures.people import covered
 from gslopes.captions.techniques import STAGES
 from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.text import plain
 from gslopes.datasets.caption_tables import StageRows
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
@@ -80,14 +81,14 @@ def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> t
 
 
 def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
-    """A caption's text, its status (parsed, empty, failed) and why.
+    """A caption's text, as ``plain`` writes it, its status (parsed, empty, failed) and why.
 
     >>> judge_text("  "), judge_text(3.5)
     (('', 'empty', 'no text'), ('', 'failed', 'not a text (float)'))
     """
     if caption is not None and not isinstance(caption, str):
         return "", "failed", SkipReason(Reason.NOT_A_TEXT, type(caption).__name__)
-    text = (caption or "").encode("utf-8", "replace").decode().strip()
+    text = plain((caption or "").encode("utf-8", "replace").decode()).strip()
     if not text:
         return "", "empty", SkipReason(Reason.NO_TEXT)
     cut = SkipReason(Reason.CUT_FOR_PARSING, f"at {LONGEST:,} characters") if len(text) > LONGEST else SkipReason()

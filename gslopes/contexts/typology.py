@@ -8,7 +8,6 @@ Source: Barlas et al. 2020, section 5 and table 5.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -18,12 +17,12 @@ from gslopes.core.config import from_dict, read_toml
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import is_file, show, without_guard
+from gslopes.core.text import plain
 
 DATA = Path(__file__).parent / "data"
 SHIPPED = ("barlas-2020", "celeba", "starter", "starter-wide")
 SUPERS = ("demographics", "concrete", "abstract", "other")
 PERSONAL = ("masculine", "feminine", "age", "origin", "person")
-_STRAIGHT = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201b": "'", "\u02bc": "'"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +72,7 @@ def normalise(tag: str) -> str:
     >>> normalise(" Mantelet (Women\u2019s  cape)")
     "mantelet_(women's_cape)"
     """
-    plain = unicodedata.normalize("NFKC", tag).translate(_STRAIGHT).strip().casefold()
-    return "_".join(plain.split())
+    return "_".join(plain(tag).casefold().split())
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------

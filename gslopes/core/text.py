@@ -1,11 +1,18 @@
-"""What others wrote, made safe to print: a server, a model's file or a table decides neither colour nor line."""
+"""What others wrote, safe to print and plain to compare: it decides neither colour, nor line, nor shape of letter."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")  # as rich writes it; the cells of its tables are printable already
 _BLANK = {"\n", "\xa0", "\u2009", "\u202f"}  # of our own lines; a table's cell has none
+_UNSEEN = re.compile(  # Unicode's Default_Ignorable_Code_Point: joiners, direction marks, soft hyphens, variations
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_MARKS = str.maketrans({"\xb4": "'", "\u2122": " ", "\u2120": " ", "\u2116": " "})  # NFKC would spell them: Nike and TM
+_STRAIGHT = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032`", "'") | dict.fromkeys("\u2010\u2011", "-"))
 
 
 def printable(text: object) -> str:
@@ -27,3 +34,19 @@ def printable_lines(text: str, *, colours: bool = False) -> str:
         parts = _COLOUR.split(text)
         return "".join(part if place % 2 else printable_lines(part) for place, part in enumerate(parts))
     return "".join(char if char in _BLANK else printable(char) for char in text)
+
+
+def plain(text: str) -> str:
+    """A text as its words are compared: NFKC, which makes letters of fullwidth ones and ligatures, without the unseen.
+
+    Apostrophes and hyphens are those of ASCII, the signs of trademark and number blanks.  Letters of other alphabets
+    that look alike stay what they are.
+
+    Source: Unicode Standard Annex 15, and the property Default_Ignorable_Code_Point of Annex 44.
+
+    >>> plain("\uff37oman\u2019s o\ufb03ce, wo\u200bman")
+    "Woman's office, woman"
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _UNSEEN.sub("", text).translate(_MARKS))
+    return text.translate(_STRAIGHT)

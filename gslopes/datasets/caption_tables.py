@@ -15,6 +15,7 @@ import pandas as pd
 from gslopes.core import csv_table
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, open_regular, show
+from gslopes.core.text import plain
 
 Corners = tuple[float, float, float, float]
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
@@ -192,7 +193,7 @@ def _labels(frame: pd.DataFrame) -> StageRows:
         image, kind = str(row["image"]), str(row["kind"])
         rows.images.setdefault(image, ImageRow(image))
         synset, subject, subject_synset, other, other_synset = (_text(row.get(name)) or "" for name in optional)
-        word = str(row["word"]).strip().lower().replace(" ", "_" if kind != "relation" else " ")
+        word = plain(str(row["word"])).strip().lower().replace(" ", "_" if kind != "relation" else " ")
         if kind == "object":
             corners = [_float(row.get(side)) for side in ("x0", "y0", "x1", "y1")]
             whole = all(0 <= side <= 1 for side in corners) and corners[0] < corners[2] and corners[1] < corners[3]
@@ -202,7 +203,7 @@ def _labels(frame: pd.DataFrame) -> StageRows:
             score = _float(row.get("score"))
             rows.objects.append(BoxRow(image, word, synset or None, x0, y0, x1, y1, score=score))
         elif kind in ("attribute", "relation"):
-            names = (subject, subject_synset or None, other, other_synset or None)
+            names = (plain(str(subject)), subject_synset or None, plain(str(other)), other_synset or None)
             rows.links.append(LinkRow(image, kind, word, synset or None, *names))
         else:
             rows.drop(f"kind {kind[:20]!r}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gslopes.core.text import plain
 from gslopes.datasets.caption_tables import UNUSABLE_BOX, BoxRow, ImageRow, LinkRow, StageRows, clip, size_of
 from gslopes.datasets.coco import records
 
@@ -124,7 +125,7 @@ def _attributes(row: Mapping[str, Any], image: str, synsets: Mapping[str, str], 
     subject = known.first(row.get("synsets"))
     given = row.get("attributes")
     for attribute in given if isinstance(given, list) else ():
-        word = str(attribute).strip().lower()
+        word = plain(str(attribute)).strip().lower()
         synset = known.first(synsets[word]) if word in synsets else None
         rows.links.append(LinkRow(image, "attribute", word.replace(" ", "_"), synset, _name(row), subject))
 
@@ -134,7 +135,7 @@ def _relation(row: Mapping[str, Any], image: str, rows: StageRows, known: _Known
     if not isinstance(subject, Mapping) or not isinstance(other, Mapping):
         rows.drop("relation without subject or object")
         return
-    word = " ".join(str(row.get("predicate", "")).lower().split())
+    word = " ".join(plain(str(row.get("predicate", ""))).lower().split())
     synset = known.first(row.get("synsets"))
     ends = (_name(subject), known.first(subject.get("synsets")), _name(other), known.first(other.get("synsets")))
     rows.links.append(LinkRow(image, "relation", word, synset, *ends))
@@ -147,4 +148,4 @@ def _id(row: Mapping[str, Any]) -> str:
 def _name(row: Mapping[str, Any]) -> str:
     names = row.get("names", row.get("name", ""))
     first = names[0] if isinstance(names, list) and names else names
-    return str(first or "").strip().lower().replace(" ", "_")
+    return plain(str(first or "")).strip().lower().replace(" ", "_")

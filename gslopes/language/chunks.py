@@ -6,19 +6,20 @@ relations. Known limits: where a prepositional phrase attaches, appositions, rel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
-from gslopes.language.phrases import Phrase, noun_phrase, preposition
+from gslopes.language.phrases import Phrase, is_noun, noun_phrase, preposition
 from gslopes.language.pos_tagger import PosTagger, Token, hanta, sentences
+from gslopes.language.possessives import as_adjectives
 from gslopes.language.senses import Senses, compounds
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import WordNet, wordnet
 
-VERSION = "chunks-1"
+VERSION = "chunks-2"
 PARTITIVES = frozenset(
     ["group", "couple", "pair", "bunch", "number", "lot", "row", "crowd", "set", "series", "trio", "variety"]
 )
@@ -49,8 +50,24 @@ class Chunks:
         return tuple(sorted(fact for fact in found if not fact.plural or replace(fact, plural=False) not in plain))
 
     def tag(self, caption: str) -> list[list[Token]]:
-        """The tokens of each sentence with their tags repaired."""
-        return [repair(self.tagger.tag(words), self.wordnet, self.animate) for words in sentences(caption)]
+        """The tokens of each sentence with their tags repaired; *the women's restroom* without women, as adjective."""
+        return [as_adjectives(tokens, self.animate) for tokens in self._repaired(caption)]
+
+    def only_for_whom(self, caption: str) -> frozenset[str]:
+        """Nouns, as written and base forms, that only say for whom a thing is, and are no object besides."""
+        before: set[str] = set()
+        after: set[str] = set()
+        for tokens in self._repaired(caption):
+            before |= _nouns(tokens)
+            after |= _nouns(as_adjectives(tokens, self.animate))
+        return frozenset(before - after)
+
+    def _repaired(self, caption: str) -> Iterator[list[Token]]:
+        return (repair(self.tagger.tag(words), self.wordnet, self.animate) for words in sentences(caption))
+
+
+def _nouns(tokens: Iterable[Token]) -> set[str]:
+    return {form for token in tokens if is_noun(token) for form in (token.word, token.lemma)}
 
 
 def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Callable[[str], bool]) -> list[Token]:
@@ -268,6 +285,10 @@ def standard(source: str = "") -> Chunks:
     >>> [fact.text for fact in facts if fact.kind == "relation"]
     ['woman – hold – tie', 'woman – in – dress']
     """
-    words = wordnet(source)
-    known = Mentions(Senses(words), shipped())
-    return Chunks(hanta(), words, lambda word: known.is_person(word) or known.is_animal(word))
+    return Chunks(hanta(), wordnet(source), animate(source))
+
+
+def animate(source: str = "") -> Callable[[str], bool]:
+    """Whether a base form is a person or an animal.  source: of WordNet."""
+    known = Mentions(Senses(wordnet(source)), shipped())
+    return lambda word: known.is_person(word) or known.is_animal(word)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from importlib import metadata, util
 from pathlib import Path
@@ -11,10 +11,14 @@ from typing import Any
 
 from gslopes.core.errors import ModelError, UnknownName, UsageError
 from gslopes.core.files import read_named, sha256_of
-from gslopes.language.chunks import PARTITIVES, standard
+from gslopes.core.text import plain
+from gslopes.language.chunks import PARTITIVES, Chunks, animate, standard
 from gslopes.language.graph import Fact, Parser
+from gslopes.language.pos_tagger import LONGEST
+from gslopes.language.possessives import for_whom
 
 NAMES = ("chunks", "spacy", "factual", "tuples")
+RULES = "2"  # of what is made of a pipeline's or a model's answer; part of a parser's name
 _ARC = re.compile(r"\(\s*([^(),]+?)\s*,\s*([^(),]+?)\s*,\s*([^(),]+?)\s*\)")
 
 
@@ -32,7 +36,7 @@ def find_parser(name: str, source: str = "") -> Parser:
         raise UsageError("tuples:FILE is read, not parsed.", "Write --parser tuples:FILE in gslopes captions.")
     if not folder or not Path(folder).is_dir():
         raise ModelError(f"There is no folder {folder!r} of a {kind} model.", f"Write {kind}:FOLDER.")
-    return Spacy(Path(folder)) if kind == "spacy" else Factual(Path(folder), standard(source=source))
+    return Spacy(Path(folder), animate(source)) if kind == "spacy" else Factual(Path(folder), standard(source=source))
 
 
 def digest_of(folder: Path) -> str:
@@ -47,10 +51,12 @@ def digest_of(folder: Path) -> str:
 class Spacy:
     """Dependency rules over the user's spaCy pipeline, with a tagger, a parser and a lemmatiser.
 
+    animate: whether a base form is a person or an animal.
+
     Raises: UsageError if spaCy is missing; ModelError if the folder holds no pipeline.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, animate: Callable[[str], bool]) -> None:
         if util.find_spec("spacy") is None:
             raise UsageError("The parser spacy needs spaCy, which is not installed.", "pip install 'gslopes[spacy]'")
         import spacy
@@ -63,19 +69,27 @@ class Spacy:
         if missing := [name for name in ("tagger", "parser") if name not in self._pipeline.pipe_names]:
             hint = "Name a pipeline with a tagger and a parser, such as en_core_web_sm."
             raise ModelError(f"The spaCy pipeline in {folder} has no {' and no '.join(missing)}.", hint)
-        self.name = f"spacy-{metadata.version('spacy')}+{digest_of(folder)}"
+        self.name = f"spacy-{metadata.version('spacy')}+{digest_of(folder)}+{RULES}"
+        self._animate = animate
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
         """The facts of one caption, sorted, each once."""
-        return facts_of_dependencies(self._pipeline(caption[:2000].lower()))
+        return facts_of_dependencies(self._pipeline(plain(caption[:LONGEST]).lower()), self._animate)
 
 
-def facts_of_dependencies(tokens: Iterable[Any]) -> tuple[Fact, ...]:
-    """Facts from dependency-parsed tokens (``pos_``, ``dep_``, ``lemma_``, ``head``, ``children``, ``tag_``)."""
+def facts_of_dependencies(tokens: Iterable[Any], animate: Callable[[str], bool]) -> tuple[Fact, ...]:
+    """Facts from dependency-parsed tokens (``pos_``, ``dep_``, ``lemma_``, ``head``, ``children``, ``tag_``).
+
+    A possessor that only says for whom a thing is, as by ``possessives``, is an attribute of it.
+    """
     tokens = list(tokens)
-    nouns = [t for t in tokens if t.pos_ in ("NOUN", "PROPN", "PRON") and t.dep_ != "compound" and t.tag_ != "PRP"]
+    nouns = [t for t in tokens if t.pos_ in ("NOUN", "PROPN", "PRON") and t.dep_ != "compound" and t.tag_[:3] != "PRP"]
     facts: set[Fact] = set()
     for noun in nouns:
+        thing = _possessed(noun)
+        if thing is not None and _says_for_whom(noun, thing, animate):
+            facts.add(Fact("attribute", _base(noun), subject=_base(thing)))
+            continue
         negated = any(child.lower_ == "no" or child.dep_ == "neg" for child in noun.children)
         facts.add(Fact("object", _base(noun), negated=negated, plural=noun.tag_ == "NNS"))
         for child in noun.children:
@@ -90,6 +104,21 @@ def facts_of_dependencies(tokens: Iterable[Any]) -> tuple[Fact, ...]:
         if subjects:
             facts |= _verb(token, [*subjects, *(c for s in subjects for c in s.children if c.dep_ == "conj")])
     return tuple(sorted(facts))
+
+
+def _possessed(noun: Any) -> Any:
+    """The thing whose possessor a noun is, or is joined to by *and*; None of others."""
+    while noun.dep_ == "conj":
+        noun = noun.head
+    return noun.head if noun.dep_ == "poss" else None
+
+
+def _says_for_whom(owner: Any, thing: Any, animate: Callable[[str], bool]) -> bool:
+    before = [child.lower_ for one in (owner, thing) for child in one.children if child.dep_ in ("det", "nummod")]
+    nouns = [_base(child) for child in thing.children if child.dep_ == "compound"]
+    plural = owner.tag_ == "NNS" or _base(owner) == "people"
+    determiner = before[0] if before else ""
+    return animate(_base(owner)) and for_whom(plural, determiner, [*nouns, _base(thing)], animate)
 
 
 def _verb(verb: Any, subjects: Sequence[Any]) -> set[Fact]:
@@ -123,12 +152,14 @@ def _base(token: Any) -> str:
 class Factual:
     """A user's copy of the FACTUAL scene graph parser; what cannot be read falls back to ``chunks`` and is counted.
 
+    Possessors that only say for whom a thing is, which its text does not tell from others, are found by ``chunks``.
+
     Source: Li et al. 2023, FACTUAL: A Benchmark for Faithful and Consistent Textual Scene Graph Parsing.
 
     Raises: UsageError if transformers is missing; ModelError if the folder holds no such model.
     """
 
-    def __init__(self, folder: Path, fallback: Parser) -> None:
+    def __init__(self, folder: Path, fallback: Chunks) -> None:
         if util.find_spec("transformers") is None:
             hint = "pip install 'gslopes[transformers]'"
             raise UsageError("The parser factual needs transformers, which is not installed.", hint)
@@ -144,22 +175,23 @@ class Factual:
         self._model.eval()
         self.fallback = fallback
         self.fallen_back = 0
-        self.name = f"factual-{digest_of(folder)}+{fallback.name}"
+        self.name = f"factual-{digest_of(folder)}+{RULES}+{fallback.name}"
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
         """The facts of one caption, sorted, each once."""
+        caption = plain(caption[:LONGEST])
         if not caption.strip():
             return ()
         import torch
 
-        tokens = self._tokenizer([f"Generate Scene Graph: {caption[:2000]}"], return_tensors="pt", truncation=True)
+        tokens = self._tokenizer([f"Generate Scene Graph: {caption}"], return_tensors="pt", truncation=True)
         with torch.inference_mode():
             made = self._model.generate(**tokens, max_new_tokens=200, num_beams=1, do_sample=False)
         found = facts_of_arcs(self._tokenizer.decode(made[0], skip_special_tokens=True))
         if found is None:
             self.fallen_back += 1
             return self.fallback.parse(caption)
-        return found
+        return without(found, self.fallback.only_for_whom(caption))
 
 
 def facts_of_arcs(text: str) -> tuple[Fact, ...] | None:
@@ -183,6 +215,17 @@ def facts_of_arcs(text: str) -> tuple[Fact, ...] | None:
     return tuple(sorted(facts))
 
 
+def without(facts: Iterable[Fact], words: frozenset[str]) -> tuple[Fact, ...]:
+    """The facts that are about none of these objects.
+
+    >>> [fact.text for fact in without(facts_of_arcs("( woman , have , restroom )"), frozenset({"woman"}))]
+    ['restroom']
+    """
+    return tuple(
+        fact for fact in facts if not words & {fact.subject, fact.object, fact.word if fact.kind == "object" else ""}
+    )
+
+
 def parser_identity(name: str) -> str:
     """What of a parser makes two runs the same: its name with versions and digests, without loading a model.
 
@@ -194,5 +237,5 @@ def parser_identity(name: str) -> str:
     if kind == "tuples":
         return f"tuples-{sha256(read_named(folder, hint='Write --parser tuples:FILE.')).hexdigest()[:16]}"
     if kind in NAMES and Path(folder).is_dir():
-        return f"{kind}-{digest_of(Path(folder))}"
+        return f"{kind}-{digest_of(Path(folder))}+{RULES}"
     return find_parser(name).name

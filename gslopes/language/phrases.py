@@ -67,7 +67,7 @@ def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[
     free = begun or before is None or before.tag in ("PRP", "PRF")
     index, attributes = _attributes(tokens, index, ("VVG", "VVN", "VVD") if free else ("VVN",))
     first = index
-    while index < len(tokens) and _is_noun(tokens[index]):
+    while index < len(tokens) and is_noun(tokens[index]):
         index += 1
     nouns = tokens[first:index]
     if not nouns:
@@ -87,7 +87,7 @@ def _attributes(tokens: Sequence[Token], index: int, participles: tuple[str, ...
         if token.tag.startswith("AJ") or (
             token.tag in participles
             and following is not None
-            and (_is_noun(following) or following.tag.startswith("AJ"))
+            and (is_noun(following) or following.tag.startswith("AJ"))
         ):
             found.append(token.lemma if token.tag in ("AJC", "AJS") else token.word)
         elif not (
@@ -99,7 +99,8 @@ def _attributes(tokens: Sequence[Token], index: int, participles: tuple[str, ...
     return index, found
 
 
-def _is_noun(token: Token) -> bool:
+def is_noun(token: Token) -> bool:
+    """Whether a token is tagged as a noun or a name."""
     return token.tag.startswith(("NN", "NP"))
 
 

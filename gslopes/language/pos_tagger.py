@@ -18,13 +18,15 @@ from typing import Protocol
 
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.files import sha256_of
+from gslopes.core.text import plain
 
 VERSION = "1.2.1"
 DIGEST = "99ddc9b14b3fe604b245e2d7a3aef59ab1bdd06b1bae4f4ce74738902e2a0265"
 LONGEST = 2000
 VOCABULARY = 50_000  # words that are remembered
 _SENTENCE = re.compile(r"[.!?;\n]+")
-_TOKEN = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|\d+(?:[.,]\d+)*|,")
+_TOKEN = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*(?:(?<=s)'(?=\s+[^\W\d_]))?|\d+(?:[.,]\d+)*|,")
+_QUOTE = re.compile(r"(?<!\w)'(?=\w)")
 _INSTALL = "Install it with: pip install 'gslopes[captions]'."
 
 
@@ -50,17 +52,20 @@ class PosTagger(Protocol):
 def sentences(text: str) -> list[list[str]]:
     """Lower-case tokens of each sentence: words with inner hyphens, numbers, commas; a possessive 's is its own.
 
+    That of *ladies'* is one, too, unless a quotation began before.
+
     text: what is beyond 2,000 characters is left out.
 
     >>> sentences("A man's T-shirt, 2 dogs. Hi!")
     [['a', 'man', "'s", 't-shirt', ',', '2', 'dogs'], ['hi']]
     """
     found = []
-    for sentence in _SENTENCE.split(text[:LONGEST].lower().replace("’", "'")):
+    for sentence in _SENTENCE.split(plain(text[:LONGEST]).lower()):
         words = []
+        quoted = _QUOTE.search(sentence) is not None
         for token in _TOKEN.findall(sentence):
-            owner = token.removesuffix("'s")
-            words += [owner, "'s"] if owner and owner != token else [token]
+            owner = token.removesuffix("'s").removesuffix("'")
+            words += [owner] if owner == token or (quoted and token.endswith("'")) else [owner, "'s"]
         if words:
             found.append(words)
     return found

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import read_text, show
+from gslopes.core.text import plain
 from gslopes.language.wordnet import WordNet
 
 SHIPPED = Path(__file__).parent / "lists"
@@ -129,11 +130,11 @@ def _words(value: object, path: Path) -> frozenset[str]:
     lines = value.splitlines() if isinstance(value, str) else value
     if not isinstance(lines, list):
         raise ConfigError(f"The entries of {path} must be a list, or a text with one entry a line.")
-    return frozenset(str(line).strip().lower().replace(" ", "_") for line in lines if str(line).strip())
+    return frozenset(plain(str(line)).strip().lower().replace(" ", "_") for line in lines if str(line).strip())
 
 
 def _entry(line: str, wordnet: WordNet | None, path: Path) -> str:
-    entry = line.lower().replace(" ", "_")
+    entry = plain(line).lower().replace(" ", "_")
     if wordnet is None:
         return entry
     is_id = entry[:1] in "nvar" and entry[1:].isdecimal() and len(entry) == 9

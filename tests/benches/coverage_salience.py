@@ -23,7 +23,7 @@ Array = np.ndarray
 Drawn = tuple[Array, Array, Array, Array | None]  # features, group, mentioned, clusters
 Count = tuple[str, str, int, int]
 TYPES, DRAWS = 100, 200
-SHARES = {60: 1, 150: 1, 400: 1, 1000: 4, 5000: 10}  # one in so many sets is drawn at that many images
+SHARES = {60: 1, 150: 1, 400: 1, 1000: 1, 5000: 4}  # one in so many sets is drawn at that many images
 
 
 def independent(
@@ -115,6 +115,31 @@ def salience_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             yield from judged(what, partial(scenes, n=n, beta=beta), truth, rng, sets, sets // 10 if n == 200 else 0)
 
 
+def skewed(rng: np.random.Generator, n: int, beta: float) -> Drawn:
+    """35 types in 50 to 3 % of the images, sizes log-normal; groups of 20 and 80 %; about a third mention the type.
+
+    The tested type is 1.4 times as large in one group; size and place count.  A second type is in 60 % of the images of
+    one group and 25 % of the other's, and goes with the mention by log odds of 1.2.
+    """
+    group = np.where(rng.random(n) < 0.2, 0.5, -0.5)
+    there = rng.random((n, 35)) < np.geomspace(0.5, 0.03, 35)
+    there[:, 0] = True
+    there[:, 1] = rng.random(n) < np.where(group > 0, 0.6, 0.25)
+    sizes = there * np.minimum(rng.lognormal(-2.5, 0.8, (n, 35)), 0.6)
+    places = np.where(there, rng.beta(2, 3, (n, 35)), 1.0)
+    sizes[:, 0] *= np.where(group > 0, 1.4, 1)
+    logit = beta * group + 4 * (sizes[:, 0] - 0.1) - (places[:, 0] - 0.4) + 1.2 * there[:, 1] - 1.1
+    return np.column_stack([sizes, places]), group, rng.random(n) < special.expit(logit), None
+
+
+def salience_fresh(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """A third design, drawn up when the estimator was settled."""
+    for n in (90, 250, 800):
+        for beta in (0, 0.8):
+            draw = partial(skewed, n=n, beta=beta)
+            yield from judged(f"{n} images, groups of 20 and 80 %, a confounder, beta {beta}", draw, beta, rng, sets, 0)
+
+
 def marginal(beta: float) -> float:
     """The group's log odds over all scenes, with the columns that matter held fixed; 0 where beta is."""
     if not beta:
@@ -125,4 +150,4 @@ def marginal(beta: float) -> float:
 
 
 CASES = {f"captions-salience-{n}": partial(salience, n=n) for n in SHARES}
-CASES |= {"captions-salience-unseen": salience_unseen}
+CASES |= {"captions-salience-unseen": salience_unseen, "captions-salience-fresh": salience_fresh}

@@ -33,7 +33,7 @@ def test_unknown_names_and_missing_folders(tmp_path: Path):
 
 
 def test_the_identity_names_versions_and_digests(tmp_path: Path):
-    assert parser_identity("chunks") == "chunks-1+hanta-1.2.1"
+    assert parser_identity("chunks") == "chunks-2+hanta-1.2.1"
     (tmp_path / "t.parquet").write_bytes(b"x")
     assert parser_identity(f"tuples:{tmp_path / 't.parquet'}").startswith("tuples-")
 
@@ -56,10 +56,38 @@ def test_dependency_rules():
     woman = word("woman", "NOUN", "nsubj", "NN", within)
     tie = word("tie", "NOUN", "dobj", "NN")
     hold = word("hold", "VERB", "ROOT", "VBZ", woman, tie)
-    found = facts_of_dependencies([woman, within, red, dress, hold, tie])
+    found = facts_of_dependencies([woman, within, red, dress, hold, tie], is_animate)
     assert {fact.text for fact in found} == {
         *("woman", "dress", "tie", "dress: red", "woman – in – dress", "woman – hold – tie"),
     }
+
+
+def is_animate(lemma: str) -> bool:
+    return lemma in ("man", "woman", "girl", "team")
+
+
+def owned(owner: str, tag: str, thing: str, determiner: str, joined: str = "") -> list[SimpleNamespace]:
+    article = [word(determiner, "DET", "det")] if determiner else []
+    second = word(joined, "NOUN", "conj", tag)
+    first = word(owner, "NOUN", "poss", tag, *article, *([second] if joined else []))
+    head = word(thing, "NOUN", "ROOT", "NN", first)
+    first.head, second.head, head.head = head, first, head
+    return [head, first, *([second] if joined else [])]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        (owned("woman", "NNS", "restroom", "the"), {"restroom", "restroom: woman"}),
+        (owned("man", "NNS", "room", "", "woman"), {"room", "room: man", "room: woman"}),
+        (owned("woman", "NNS", "hat", "a"), {"hat", "hat: woman"}),
+        (owned("woman", "NN", "hat", "a"), {"hat", "woman"}),
+        (owned("woman", "NNS", "team", "a"), {"team", "woman"}),
+        (owned("she", "PRP$", "hat", ""), {"hat"}),
+    ],
+)
+def test_dependency_rules_of_possessors(tokens: list[SimpleNamespace], expected: set[str]):
+    assert {fact.text for fact in facts_of_dependencies(tokens, is_animate)} == expected
 
 
 # -- the real loaders, on what can be made here -----------------------------------------------------------------------
@@ -86,6 +114,8 @@ def test_a_spacy_pipeline_of_the_users(spacy_folder: Path):
     assert [fact.plural for fact in men if fact.text == "man"] == [True]
     (hat,) = [fact for fact in parser.parse("A man with no hat") if fact.text == "hat"]
     assert hat.negated
+    assert {fact.text for fact in parser.parse("The Ｗomen’s rest\u200broom")} == {"restroom", "restroom: woman"}
+    assert {fact.text for fact in parser.parse("A woman's hat")} == {"woman", "hat"}
 
 
 @pytest.mark.slow
@@ -119,6 +149,9 @@ def test_what_factual_writes_is_read_through_its_tokenizer(factual_folder: Path,
     monkeypatch.setattr(parser._model, "generate", write)
     assert {fact.text for fact in parser.parse("A man.")} == {"man", "tie", "tie: red", "man – hold – tie"}
     assert asked == ["Generate Scene Graph: A man."]
+    assert {fact.text for fact in parser.parse("The ｍen’s tie, a man.")} >= {"man", "tie", "man – hold – tie"}
+    assert asked[1] == "Generate Scene Graph: The men's tie, a man."
+    assert {fact.text for fact in parser.parse("A tie in the men’s room.")} == {"tie", "tie: red"}
 
 
 def test_folders_that_hold_no_such_model(tmp_path: Path):

@@ -14,9 +14,11 @@ TREEBANK = (
     ),
     ("two men sit on a bench", "CD NNS VBP IN DT NN", (1, 2, 2, 2, 5, 3), "nummod nsubj ROOT prep det pobj"),
     ("a man with no hat", "DT NN IN DT NN", (1, 1, 1, 4, 2), "det ROOT prep det pobj"),
+    ("the women's restroom", "DT NNS POS NN", (1, 3, 1, 3), "det poss case ROOT"),
+    ("a woman's hat", "DT NN POS NN", (1, 3, 1, 3), "det poss case ROOT"),
 )
 PARTS = {"NN": "NOUN", "NNS": "NOUN", "DT": "DET", "IN": "ADP", "JJ": "ADJ", "VBZ": "AUX", "VBG": "VERB", "VBP": "VERB"}
-LEMMAS = {"men": "man", "holding": "hold", "is": "be"}
+LEMMAS = {"men": "man", "women": "woman", "holding": "hold", "is": "be"}
 
 
 def spacy_pipeline(folder: Path) -> Path:
@@ -45,7 +47,7 @@ def spacy_pipeline(folder: Path) -> Path:
     rules: Any = pipeline.add_pipe("attribute_ruler")
     for tag, part in PARTS.items():
         rules.add([[{"TAG": tag}]], {"POS": part})
-    for word in {word for text, *_ in TREEBANK for word in text.split()}:
+    for word in {token.text for text, *_ in TREEBANK for token in pipeline.make_doc(text)}:
         rules.add([[{"LOWER": word}]], {"LEMMA": LEMMAS.get(word, word)})
     pipeline.to_disk(folder)
     return folder
