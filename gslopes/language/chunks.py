@@ -54,7 +54,7 @@ class Chunks:
         return [as_adjectives(tokens, self.animate) for tokens in self._repaired(caption)]
 
     def only_for_whom(self, caption: str) -> frozenset[str]:
-        """Nouns, as written and base forms, that only say for whom a thing is, and are no object besides."""
+        """Nouns, as written and base forms, that only say for whom a thing is, and are no object elsewhere in it."""
         before: set[str] = set()
         after: set[str] = set()
         for tokens in self._repaired(caption):

@@ -60,7 +60,7 @@ def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_]
     """Two-way analysis of variance of one number a person: columns term, df, sum_sq, F, p, eta_sq (partial).
 
     Null hypotheses: the means do not differ by gender, by group, nor by their interaction.  An empty cell drops the
-    interaction.  Where nobody differs from the others of a cell, F and p are NaN.  By statsmodels, with sum contrasts;
+    interaction.  Where no one differs from the others of a cell, F and p are NaN.  By statsmodels, with sum contrasts;
     ss: type of the sums of squares, 1, 2 or 3.
     """
     import statsmodels.api as sm
@@ -178,7 +178,7 @@ def _missing_terms(table: pd.DataFrame) -> str:
     if not terms:
         return "one group only, or no spread"
     if table.loc[table["term"] == "residual", "sum_sq"].eq(0).any():
-        return "no test: nobody differs within a group"
+        return "no test: no one differs within a group"
     return "an empty cell: no interaction" if {"gender", "group"} <= terms and "gender:group" not in terms else ""
 
 
