@@ -14,7 +14,25 @@ COUNTS = {
     "native-2000": _table((1156, 844), (854, 1146), (1122, 878), (755, 1245), (971, 1029), (1220, 780)),
     "height-2000": _table((1172, 828), (916, 1084), (1141, 859), (688, 1312), (924, 1076), (1229, 771)),
 }
+OTHER_COUNTS = {  # first group, second group, draws, size: won, lost
+    ("black", "white", 10_000, "native"): (4746, 5254),
+    ("black", "white", 200, "native"): (86, 114),
+    ("black", "white", 500, "native"): (246, 254),
+    ("black", "white", 500, "height 256"): (254, 246),
+    ("women", "men", 2000, "native"): (1167, 833),
+    ("asian", "black", 200, "native"): (130, 70),
+    ("asian", "black", 500, "native"): (312, 188),
+    ("asian", "black", 500, "height 256"): (325, 175),
+    ("asian", "white", 200, "native"): (117, 83),
+    ("asian", "white", 500, "native"): (299, 201),
+    ("asian", "white", 500, "height 256"): (327, 173),
+}
+PRINTED = {  # in the text: share of the first group, and half the width of its interval in points
+    ("asian", "black", 500, "native"): (0.62, 4),
+    ("asian", "white", 500, "native"): (0.60, 4),
+}
 FOUR_AT_ONCE = {"BF": 1205, "BM": 923, "WF": 1756, "WM": 1116}
+SMALL_RUNS_OF_FOUR = ({"BF": 23, "BM": 20, "WF": 29, "WM": 28}, {"BF": 33, "BM": 12, "WF": 37, "WM": 18})
 
 
 def shares(name: str) -> dict[tuple[str, str], float]:

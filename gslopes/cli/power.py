@@ -81,7 +81,7 @@ def power(
                 **plan,
                 **known,
                 "deviation": design.deviation(slope_planned),
-                "ends_at_zero": design.ends_at_zero(slope_planned),
+                "clipped": design.clipped(slope_planned),
             }
         )
         return 0
@@ -94,11 +94,12 @@ def power(
         f"Two-sided t of the photos' slopes, alpha {alpha:g},\ncorrelation within photos: {correlation}, "
         f"true slopes with a standard deviation of {spread:g} times their mean."
     )
-    if design.ends_at_zero(slope_shown):
+    if design.clipped(slope_shown):
+        kind, end, one, two = ("rare", "below 0", 0.01, 0.02) if rate < 0.5 else ("common", "above 1", 0.99, 0.98)
         say(
-            "The label is too rare to move by as much in all photos, since no share falls below 0: "
-            "the chance is smaller\nthan planned (in simulations 64 % at a share of 0.01 and 73 % at 0.02, instead "
-            "of 80 %). Plan for more photos."
+            f"The label is too {kind} to move by as much in all photos, since no share goes {end}: the chance is "
+            f"smaller\nthan planned (in simulations 64 % at a share of {one} and 73 % at {two}, instead of 80 %). "
+            "Plan for more photos."
         )
     if (plan["photos"] or 0) * rate < 10:
         say("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")

@@ -12,10 +12,10 @@ worse of the two is taken.
 Photos do not all have the same slope. Where the photos' true slopes have the standard deviation ``spread`` times their
 mean, that adds (spread * slope)^2 to the variance. Power follows from the noncentral t.
 
-Simulations in the tests agree within their own error, but for labels so rare that the slopes of many photos would
-carry them below 0, where they end (``Design.ends_at_zero``): 64 % of such slopes were found at a share of 0.01, and
-73 % at 0.02, where 80 % were planned. Labels whose answers vary on fewer photos than ``min_varying`` are never judged,
-whatever this formula says.
+Simulations in the tests agree within their own error, but for labels so rare, or so common, that the slopes of many
+photos would carry them below 0 or above 1, where they end (``Design.clipped``): with 500 photos 64 % of such slopes
+were found at a share of 0.01 or 0.99, and 73 % at 0.02 or 0.98, where 80 % were planned. Labels whose answers vary on
+fewer photos than ``min_varying`` are never judged, whatever this formula says.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class Design:
         mixed = max(drawn, by_slope) if self.within is None else (1 - self.within) * drawn + self.within * by_slope
         return float(np.hypot(100 * np.sqrt(mixed), self.spread * slope))
 
-    def ends_at_zero(self, slope: float) -> bool:
-        """Whether a photo whose slope lies one standard deviation above the mean would have a share below 0."""
-        return self.rate < (1 + self.spread) * abs(slope) / 100 * float(np.abs(self.values).max())
+    def clipped(self, slope: float) -> bool:
+        """Whether a photo whose slope lies one standard deviation above the mean would have a share beyond [0, 1]."""
+        return min(self.rate, 1 - self.rate) < (1 + self.spread) * abs(slope) / 100 * float(np.abs(self.values).max())
 
 
 def power(design: Design, photos: int, slope: float) -> float:

@@ -15,14 +15,14 @@ from gslopes.stats.multiplicity import adjust
 
 
 def rare_power(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """500 photos, power planned at 80 % with spread 1.5: a photo's share is never below 0."""
-    for rate in (0.01, 0.02, 0.1):
+    """500 photos, power planned at 80 % with spread 1.5: a photo's share lies between 0 and 1."""
+    for rate in (0.01, 0.02, 0.1, 0.98, 0.99):
         design = Design(rate, within=0.0)
         slope = smallest_slope(design, 500)
         slopes = slope / 100 * (1 + 1.5 * rng.standard_normal((sets, 500, 1)))
         present = rng.random((sets, 500, 7)) < rate + slopes * VALUES
         sums = moments(dense(present.astype(np.float32), VALUES))
-        said = "warned of" if design.ends_at_zero(slope) else "not warned of"
+        said = "warned of" if design.clipped(slope) else "not warned of"
         hits = infer(linear("photo-rate", sums, VALUES), sums).p < 0.05
         yield counted("found at 0.05", f"rate {rate:g}, {said}", hits)
 

@@ -23,7 +23,7 @@ Array = np.ndarray
 Drawn = tuple[Array, Array, Array, Array | None]  # features, group, mentioned, clusters
 Count = tuple[str, str, int, int]
 TYPES, DRAWS = 100, 200
-SHARES = {60: 1, 150: 1, 400: 1, 1000: 1, 5000: 4}  # one in so many sets is drawn at that many images
+SIZES = (60, 150, 400, 1000, 5000)
 
 
 def independent(
@@ -95,7 +95,7 @@ def judged(
 
 def salience(rng: np.random.Generator, sets: int, n: int) -> Iterator[Count]:
     """Half of the images mention the type; nothing but the group, or the type's own size, decides."""
-    sets, old = max(sets // SHARES[n], 1), sets // 10 if n <= 400 else 0
+    old = sets // 10 if n <= 400 else 0
     for rate, beta in ((0.15, 0), (0.15, 1), (0.04, 1)):
         what = f"{n} images, types in {100 * rate:.0f} %, beta {beta}"
         yield from judged(what, partial(independent, n=n, rate=rate, beta=beta), beta, rng, sets, old)
@@ -149,5 +149,5 @@ def marginal(beta: float) -> float:
     return float(fit_weighted(design, mentioned.astype(float), np.ones(len(group)))[-1])
 
 
-CASES = {f"captions-salience-{n}": partial(salience, n=n) for n in SHARES}
+CASES = {f"captions-salience-{n}": partial(salience, n=n) for n in SIZES}
 CASES |= {"captions-salience-unseen": salience_unseen, "captions-salience-fresh": salience_fresh}

@@ -16,7 +16,9 @@ def test_the_answer_is_a_sentence_and_says_where_a_label_would_be_too_rare(gslop
     assert gslopes("power", "--photos", 500, "--rate", 0.05).out.startswith("500 photos show a slope of 0.8 ")
     assert "slope of less than 0.1 percentage" in gslopes("power", "--photos", 500000, "--rate", 0.05).out
     assert "too rare to move by as much" in gslopes("power", "--photos", 200, "--rate", 0.02).out
-    assert "too rare to move" not in gslopes("power", "--photos", 2000, "--rate", 0.2).out
+    assert "too common to move by as much" in gslopes("power", "--photos", 500, "--rate", 0.98).out
+    for rate in (0.2, 0.8):
+        assert "to move by as much" not in gslopes("power", "--photos", 2000, "--rate", rate).out
     assert "too rare to judge" in gslopes("power", "--photos", 50, "--rate", 0.05).out
 
 

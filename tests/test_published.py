@@ -1,0 +1,193 @@
+"""Numbers that others published, fed through the front door: counts, and what other programs make of the same data.
+
+A published pair is a sweep of two values: its slope is the difference, and each drawn pair, person or patient a photo.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+
+import gslopes
+from tests.contexts.conftest import CONTEXTS, TAGGERS, golden
+from tests.published import COUNTS, OTHER_COUNTS, PRINTED, shares
+
+QUICK = {"bootstrap": 50, "permutations": 50}
+GEE = json.loads((Path(__file__).parent / "golden/gee_geepack.json").read_text("utf-8"))["cases"]
+
+
+def of(found: pd.DataFrame, estimator: str) -> pd.DataFrame:
+    return found[found["estimator"] == estimator]
+
+
+# -- Yee et al. 2021: whom a crop favours -----------------------------------------------------------------------------
+
+
+def runs() -> dict[str, tuple[int, int]]:
+    """Every run of pairs in the published notebooks: won by the first group, by the second."""
+    tables = {f"{name} {a}-{b}": won for name, table in COUNTS.items() for (a, b), won in table.items()}
+    return tables | {f"{a}-{b} {draws} {size}": won for (a, b, draws, size), won in OTHER_COUNTS.items()}
+
+
+@pytest.fixture(scope="module")
+def favoured() -> pd.DataFrame:
+    """photo-rate of each run: a drawn pair has the label at 0 if the first group won it, at 1 if the second did."""
+    rows = [
+        pd.DataFrame({"photo": np.arange(sum(won)), "value": np.repeat([0, 1], won), "classifier": name})
+        for name, won in runs().items()
+    ]
+    draws = pd.concat(rows).assign(label="favoured")
+    asked = pd.concat([rows.assign(value=value) for rows in rows_of(draws) for value in (0, 1)])
+    found = gslopes.fit_slopes(draws, asked, options=QUICK | {"estimators": ("photo-rate",)})
+    return of(found, "photo-rate").set_index("classifier")
+
+
+def rows_of(draws: pd.DataFrame) -> Iterable[pd.DataFrame]:
+    return (rows[["photo", "classifier"]] for _, rows in draws.groupby("classifier"))
+
+
+def test_every_published_run_of_pairs_has_its_count(favoured: pd.DataFrame):
+    assert len(favoured) == 35
+    for name, (won, lost) in runs().items():
+        row, draws = favoured.loc[name], won + lost
+        assert row["n"] == draws
+        assert draws * row["y_centre"] == pytest.approx(lost, abs=1e-6)
+        assert draws * row["slope"] / 100 == pytest.approx(lost - won, abs=1e-6)
+
+
+def test_the_published_interval_is_twice_the_error_of_draws(favoured: pd.DataFrame):
+    half = (favoured["ci_high"] - favoured["ci_low"]) / 4  # points of a share
+    for name, (won, lost) in runs().items():
+        draws = won + lost
+        published = 200 * math.sqrt(won * lost / draws**3)
+        assert half[name] == pytest.approx(
+            published * stats.t.ppf(0.975, draws - 1) / 2 * math.sqrt(draws / (draws - 1))
+        )
+    for (a, b, draws, size), (share, printed) in PRINTED.items():
+        name = f"{a}-{b} {draws} {size}"
+        assert round(0.5 - favoured.loc[name, "slope"] / 200, 2) == share
+        assert round(half[name]) == printed
+    assert [round(half[f"{table} BM-WM"], 1) for table in ("native-10000", "height-5000")] == [1.0, 1.4]  # as printed
+
+
+def test_white_women_over_black_men_is_the_largest_gap_as_printed(favoured: pd.DataFrame):
+    gaps = {pair: abs(favoured.loc[f"native-10000 {'-'.join(pair)}", "slope"]) / 200 for pair in COUNTS["native-10000"]}
+    assert max(gaps, key=lambda pair: gaps[pair]) == ("BM", "WF")
+    assert round(0.5 + gaps["BM", "WF"], 3) == 0.635
+    assert 0.5 + gaps["BM", "WF"] == pytest.approx(1 - shares("native-10000")["BM", "WF"])
+
+
+# -- Barlas et al. 2020, table 7: labels by gender, before the canvas and before a room -------------------------------
+
+SAID = ("woman", "man", "neutral")
+MARKED = {"A": "M1 M2 M4", "C": "F1 F2 F3 F4 M1", "I": "", "M": "F1 F2 F3 F4 M1", "W": ""}
+
+
+@pytest.fixture(scope="module")
+def inferred() -> pd.DataFrame:
+    """photo-rate by tagger, context and word: 597 people at 0, the canvas, and at 1, the room."""
+    table = golden("table7.csv").set_index("context")
+    rows = []
+    for tagger in TAGGERS:
+        for context in CONTEXTS:
+            for value, place in enumerate(("B", context)):
+                counts = [int(part) for part in str(table.loc[place, tagger]).split("-")]
+                words = np.repeat(SAID, counts)
+                about = {"classifier": tagger, "attribute": context, "value": value, "label": words}
+                rows.append(pd.DataFrame({"photo": np.arange(597), **about}))
+    return of(gslopes.fit_slopes(pd.concat(rows), options=QUICK | {"estimators": ("photo-rate",)}), "photo-rate")
+
+
+def test_the_shares_inferred_woman_and_man_are_those_of_table_7(inferred: pd.DataFrame):
+    table = golden("table7.csv").set_index("context")
+    found = inferred.set_index(["classifier", "attribute", "label"])
+    for tagger in TAGGERS:
+        before = [int(part) for part in str(table.loc["B", tagger]).split("-")]
+        for context in CONTEXTS:
+            after = [int(part) for part in str(table.loc[context, tagger]).split("-")]
+            for word, old, new in zip(SAID, before, after, strict=True):
+                if not old and not new:
+                    assert (tagger, context, word) not in found.index
+                    continue
+                row = found.loc[tagger, context, word]
+                assert 597 * row["y_centre"] == pytest.approx(new)
+                assert 5.97 * row["slope"] == pytest.approx(new - old, abs=1e-6)
+
+
+def test_the_words_that_rise_before_a_congruent_room_are_those_that_the_paper_marks(inferred: pd.DataFrame):
+    congruent = np.where(inferred["attribute"].str[0] == "F", "woman", "man")
+    rises = inferred[(inferred["label"] == congruent) & (inferred["slope"] > 0)]
+    found = {tagger: " ".join(sorted(rises.loc[rises["classifier"] == tagger, "attribute"])) for tagger in TAGGERS}
+    assert found == MARKED
+
+
+# -- Agresti 1990, p. 350: approval ratings of 1,600 people in two surveys ---------------------------------------------
+
+
+def test_a_published_pair_of_surveys_gives_mcnemars_test():
+    table = np.array([[794, 150], [86, 570]])  # rows: first survey, columns: second; approve, disapprove
+    first, second = (np.repeat(answers, table.ravel()) for answers in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    rows = pd.DataFrame({"photo": np.tile(np.arange(1600), 2), "value": np.repeat([0, 1], 1600)})
+    rows["label"] = np.where(np.concatenate([first, second]), "approve", None)
+    found = gslopes.fit_slopes(rows, options=QUICK).set_index("estimator")
+    rate, n = found.loc["photo-rate"], 1600
+    assert rate["slope"] == pytest.approx(-4)
+    assert rate[["ci_low", "ci_high"]].tolist() == pytest.approx([-5.9, -2.1], abs=0.05)
+    under_null = n * rate["t"] ** 2 / (n - 1 + rate["t"] ** 2)  # McNemar's variance is that where nothing differs
+    assert under_null == pytest.approx(mcnemar(table, exact=False, correction=False).statistic)
+    corrected = (n * abs(rate["slope"]) / 100 - 1) ** 2 / (150 + 86)
+    assert corrected == pytest.approx(16.818, abs=5e-4)  # as printed in R's help of mcnemar.test
+    assert found.loc["paper", ["se", "t", "p"]].isna().all()
+
+
+# -- generalised estimating equations by R's geepack ------------------------------------------------------------------
+
+
+def agrees(found: pd.DataFrame, case: dict, patients: int) -> None:
+    """photo-logodds is the logit model, photo-rate the identity; standard errors with n - 1 for geepack's n."""
+    estimates = found.set_index("estimator")
+    for name, link, unit in (("photo-logodds", "logit", 1), ("photo-rate", "identity", 100)):
+        row = estimates.loc[name]
+        assert row["n"] == patients
+        assert row["slope"] == pytest.approx(unit * case[link]["slope"], abs=1e-9 * unit)
+        correction = math.sqrt(patients / (patients - 1))
+        assert row["se"] == pytest.approx(unit * case[link]["se"] * correction, rel=1e-7)
+
+
+@pytest.mark.parametrize("arm", ["A", "P"])
+@pytest.mark.parametrize("visits", [(0, 1, 2, 3, 4), (0, 4)])
+def test_respiratory_illness_over_visits(arm: str, visits: tuple[int, ...]):
+    """Stokes, Davis & Koch: good or poor at baseline and four visits; all of them, or the first and the last."""
+    known = GEE[f"respiratory {arm}"]
+    patterns = [pattern for pattern, count in known["patterns"].items() for _ in range(count)]
+    rows = [
+        (f"p{place}", visit, "good" if one[visit] == "1" else None)
+        for place, one in enumerate(patterns)
+        for visit in visits
+    ]
+    case = known if len(visits) == 5 else known["two visits"]
+    assert [sum(one[visit] == "1" for one in patterns) for visit in visits] == case["present"]
+    found = gslopes.fit_slopes(pd.DataFrame(rows, columns=["photo", "value", "label"]), options=QUICK)
+    agrees(found, case, known["patients"])
+
+
+def test_onycholysis_over_visits_where_the_table_is():
+    """De Backer et al. 1998, as R's HSAUR3 has it: whoever missed a visit is left out."""
+    named = os.environ.get("GSLOPES_TOENAIL", "")
+    if not Path(named).is_file():
+        pytest.skip("No table of toenails: name the CSV that tests/golden/gee_geepack.R writes in GSLOPES_TOENAIL.")
+    table = pd.read_csv(named).rename(columns={"patientID": "photo", "visit": "value"})
+    table["label"] = np.where(table["outcome"] == "moderate or severe", "severe", None)
+    for arm, rows in table.groupby("treatment"):
+        known = GEE[f"toenail {arm}"]
+        found = gslopes.fit_slopes(rows, rows[["photo", "value"]], options=QUICK)
+        agrees(found, known, known["patients"])
