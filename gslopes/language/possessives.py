@@ -10,7 +10,8 @@ The rule, for a person or animal before *'s*; the lists are those of ``lists/for
 4. All others name whose it is, who counts as a person: *a woman's hat*, *the man's dog*, *the women's hats*; and so do
    those of whom the thing consists: *a women's team*.
 
-The thing is the head of the phrase that follows; of *girls' school sign*, where a sign is a listed marker, the school.
+The thing is the head of the phrase that follows; of *girls' school sign*, where a sign is a listed marker, the school;
+of what is in a convenience for several, such as *men's bathroom sink*, the convenience.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Calla
         return True
     while len(nouns) > 1 and _last(nouns[-1]) in listed["markers"]:
         nouns.pop()
-    groups = {name for name, words in listed.items() if nouns[-1] in words or _last(nouns[-1]) in words}
+    things = {nouns[-1], _last(nouns[-1])}
+    groups = {name for name, words in listed.items() if things & words}
+    if plural and nouns[0] in listed["conveniences"]:
+        groups.add("conveniences")
     if not plural:
         return determiner in _ARTICLES and "conveniences" in groups
     known = {"conveniences", "places"} if determiner else {"conveniences", "places", "wares"}

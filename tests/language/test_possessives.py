@@ -94,6 +94,8 @@ def test_the_words_of_the_list_are_things():
         (True, "the", ["boarding", "school", "sign"], True),
         (True, "the", ["school", "bag"], False),
         (True, "the", ["locker_room"], True),
+        (True, "the", ["bathroom", "sink"], True),
+        (False, "the", ["bathroom", "sink"], False),
         (True, "the", ["shoe"], False),
         (True, "", ["shoe"], True),
         (True, "two", ["restroom"], False),
