@@ -7,7 +7,7 @@ It is one pure function of tables. A placebo sweep is another attribute in the s
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 
 import numpy as np
@@ -24,8 +24,10 @@ from gslopes.fit.estimates import estimate
 from gslopes.fit.gating import Gate, gating_rows
 from gslopes.fit.groups import group_slopes
 from gslopes.fit.joint import joint_slopes, same_photos
+from gslopes.fit.measures import MEASURED, choose, measured, of_rows
 from gslopes.fit.options import FitOptions
-from gslopes.fit.profiles import moments, profiles, varying
+from gslopes.fit.paired import SCALE
+from gslopes.fit.profiles import Kind, moments, profiles, varying
 from gslopes.fit.reach import reach_rows
 from gslopes.fit.refusals import (
     Asked,
@@ -116,8 +118,8 @@ def analyse(
         Slopes are then of the kept sweeps, and gating compares them with the others.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
-    Raises: TableError, ConfigError as ``sweeps.values_by_attribute``; TableError for a status that is unknown or scores
-        beyond [0, 1]; ConfigError for a column that ``about`` lacks.
+    Raises: TableError, ConfigError as ``sweeps.values_by_attribute``; TableError for a status that is unknown or a
+        score that is no finite number; ConfigError for a column that ``about`` lacks.
     """
     columns = _columns(about, groups, normal_texts)
     if cluster:  # an identifier, which keeps its case
@@ -125,12 +127,13 @@ def analyse(
     answers = scores if isinstance(scores, pa.Table) else tables.check(tables.SCORES, scores)
     questions = asked if isinstance(asked, pa.Table) else tables.check(tables.ASKED, asked)
     check_status(questions)
-    _check_scores(answers)
+    _check_scores(answers, numbers=MEASURED in (options or FitOptions()).estimators)
     kept = None if photos is None else sorted({str(photo) for photo in photos})
     whole: dict[tuple[str, str], Answers] = {}
     for sweep in gather(answers, questions, values_by_attribute(answers, questions, values)):
         part = sweep if kept is None else sweep.only(np.isin(sweep.photos.astype(str), kept))
         whole[sweep.classifier, sweep.attribute] = part
+    whole = _with_measures(whole, options or FitOptions())
     inputs = _Inputs(
         *(answers, questions, options or FitOptions(), columns, tuple(groups), cluster, kept),
         *(reach, tones, gates or {}, whole),
@@ -138,7 +141,7 @@ def analyse(
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
     for key in whole:
         for name, frame in _tables_of(inputs, *key):
-            frames[name].append(frame)
+            frames[name].append(of_rows(frame, whole[key].measures))
         if tick is not None:
             tick(1)
     real = [inputs.sweep(*key) for key in whole if not placebo.split(key[1])[1]]
@@ -147,6 +150,17 @@ def analyse(
             pair = same_photos(one, other)
             frames["joint"].append(joint_slopes(*pair, inputs.options, inputs.units(pair[0].photos)))
     return FitTables(**{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()})
+
+
+def _with_measures(whole: Mapping[tuple[str, str], Answers], options: FitOptions) -> dict[tuple[str, str], Answers]:
+    """The sweeps with the measure of each label, the same along all sweeps of a classifier."""
+    if MEASURED not in options.estimators:
+        return dict(whole)
+    found = {}
+    for name in sorted({classifier for classifier, _ in whole}):
+        real = [sweep for key, sweep in whole.items() if key[0] == name and not placebo.split(key[1])[1]]
+        found[name] = choose(real, options.min_varying, options.measure)
+    return {key: measured(sweep, found[key[0]]) for key, sweep in whole.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,6 +200,8 @@ class _Inputs:
 def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tuple[str, pd.DataFrame]]:
     """(table, its rows) of one classifier along one sweep."""
     sweep, options = inputs.sweep(classifier, attribute), inputs.options
+    if not sweep.measures and len(options.estimators) > 1:
+        options = replace(options, estimators=tuple(name for name in options.estimators if name != MEASURED))
     if attribute in inputs.gates:
         everyone = inputs.whole[classifier, attribute]
         gate = _gate(inputs.gates[attribute], everyone)
@@ -220,10 +236,15 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
             yield "reach", reach_rows(sweep, seen, options, units, named).assign(reading=str(reading))
 
 
-def _check_scores(scores: pa.Table) -> None:
+def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
+    """Raises: TableError for one that is no finite number or, unless ``numbers``, not in [0, 1]."""
     ends = pc.min_max(scores.column("score")).as_py()
     low, high = ends["min"], ends["max"]
-    if low is not None and not (low >= 0 and high <= 1):
+    if low is None:
+        return
+    if not np.isfinite([low, high]).all() or pc.any(pc.is_nan(scores.column("score"))).as_py():
+        raise TableError("Some scores are no finite numbers.", "Leave out the rows of labels without a score.")
+    if not numbers and not (low >= 0 and high <= 1):
         hint = "Divide them by 100 if they are percentages."
         raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
 
@@ -264,10 +285,16 @@ def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _
 
 
 def _shape(sweep: Answers, options: FitOptions, units: Codes | None) -> pd.DataFrame:
-    profile = profiles(sweep, "rate", units)
-    varies = varying(profile)
-    frame = shape(moments(profile), sweep.values, tested=varies >= options.min_varying, confidence=options.confidence)
-    return sweep.frame(n=len(sweep.photos), active=active(sweep), varying=varies, **frame)
+    parts = []
+    kinds: tuple[tuple[Kind, bool], ...] = (("rate", False), ("measure", True))
+    for kind, by_number in kinds[: 1 + bool(sweep.measures)]:
+        profile = profiles(sweep, kind, units)
+        varies = varying(profile)
+        tested = varies >= options.min_varying
+        found = shape(moments(profile), sweep.values, tested=tested, confidence=options.confidence, scale=SCALE[kind])
+        frame = sweep.frame(n=len(sweep.photos), active=active(sweep), varying=varies, **found)
+        parts.append(frame[frame["label"].isin(list(sweep.measures)).to_numpy() == by_number])
+    return pd.concat(parts)
 
 
 def _plain_texts(column: pd.Series) -> pd.Series:

@@ -7,7 +7,7 @@ and label that occur are kept, sorted by label.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -33,8 +33,10 @@ class Answers:
     dropped: reason (refused, failed, missing: not asked at some value) to number of photos, each counted once, under
         the first of the reasons that holds.
     photo: (P,) int32 into photos.  label: (P,) int32 into labels; pairs are sorted by label, then photo.
-    present: (P, K) bool, whether the label was returned.  score: (P, K) float32 in [0, 1], 0 where it was not.
+    present: (P, K) bool, whether the label was returned.  score: (P, K) float32, 0 where it was not; in [0, 1] but for
+        numbers in a unit of their own.
     threshold: the smallest score that the classifier returned; 0 if it returned none.
+    measures: label to measure, of the labels that are not judged by presence; see ``fit.measures``.
     """
 
     classifier: str
@@ -48,6 +50,7 @@ class Answers:
     present: NDArray[np.bool_]
     score: NDArray[np.float32]
     threshold: float
+    measures: Mapping[str, str] = field(default_factory=dict)
 
     def only(self, keep: NDArray[np.bool_]) -> Answers:
         """The same for some of the photos; ``keep`` is (n,) bool. All labels stay."""

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
 
 from gslopes.fit.answers import Answers, columns_of
 from gslopes.fit.joint import active_photos, all_labels, same_photos
+from gslopes.fit.measures import choose
 from gslopes.fit.options import RARE
-from gslopes.fit.paired import paired_test, unit_slopes
+from gslopes.fit.paired import Units, paired_test, unit_slopes
 from gslopes.stats.clusters import FEW, effective_units, named_codes
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.permutation import below_floor
 
 COLUMNS = (
     *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "varying", "slope"),
-    *("other_slope", "difference", "se", "p", "p_perm", "ci_low", "ci_high", "q", "note"),
+    *("other_slope", "difference", "se", "p", "p_perm", "ci_low", "ci_high", "q", "note", "measure"),
 )
 
 
@@ -33,7 +37,10 @@ def paired_differences(
     seed: int = 0,
     cluster: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """The photo-rate slopes of both, and their difference: second minus first, percentage points per unit.
+    """The slopes of both by each label's measure, and their difference: second minus first.
+
+    A label that either run measures by its number, see ``fit.measures``, is measured by it in both; the others are
+    photo-rate slopes, percentage points per unit.
 
     Each photo that both answered at all values has a slope in either; the difference is the mean over photos of the
     second minus the first.  Interval and p: one-sample t over units with U - 1 degrees of freedom, null hypothesis: the
@@ -51,7 +58,8 @@ def paired_differences(
     first, second = same_photos(one, other)
     labels = all_labels(one, other)
     codes = None if cluster is None else named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
-    old, new = (unit_slopes(answers, "rate", codes, labels) for answers in (first, second))
+    measures = common_measures(first, second, min_varying)
+    old, new = (_slopes(replace(answers, measures=measures), codes, labels) for answers in (first, second))
     found = paired_test(new, old, permutations=permutations, seed=seed, confidence=confidence)
     either = (abs(old.sums) + abs(new.sums)).tocsr()
     either.eliminate_zeros()
@@ -67,5 +75,24 @@ def paired_differences(
     frame |= {"label": labels, "n": len(first.photos), "units": len(old.sizes)}
     frame |= {"active": active_photos(first, second, labels), "varying": varying, "slope": old.means}
     frame |= {"other_slope": new.means, "p": p, "p_perm": p_perm if permutations else np.full(len(labels), np.nan)}
+    frame |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}
     frame |= {"q": adjust(tested, correction), "note": np.where(rare, RARE, ""), "difference": found.difference}
     return pd.DataFrame(frame, columns=list(COLUMNS))
+
+
+def common_measures(one: Answers, other: Answers, min_varying: int) -> dict[str, str]:
+    """Label to measure of two runs together, those by presence left out; a number in either is one in both."""
+    each = [choose([answers], min_varying) for answers in (one, other)]
+    found: dict[str, str] = {**each[1], **each[0]}
+    return {label: "value" if "value" in (each[0].get(label), each[1].get(label)) else found[label] for label in found}
+
+
+def _slopes(answers: Answers, codes: NDArray[np.int64] | None, labels: NDArray[np.object_]) -> Units:
+    """Each unit's slopes: photo-rate, but of the labels with a measure, whose rows are of that."""
+    rate = unit_slopes(answers, "rate", codes, labels)
+    if not answers.measures:
+        return rate
+    number = unit_slopes(answers, "measure", codes, labels)
+    by_number = np.array([label in answers.measures for label in labels.tolist()])[:, None]
+    sums = rate.sums.multiply(~by_number) + number.sums.multiply(by_number)
+    return Units(labels, sparse.csr_array(sums), rate.sizes)

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from gslopes.core import placebo
 from gslopes.fit.answers import Answers, columns_of
 from gslopes.fit.joint import all_labels, same_photos
+from gslopes.fit.measures import MEASURED
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import Paired, Units, paired_test, unit_slopes
 from gslopes.fit.photo import KINDS, TESTED
@@ -103,10 +104,18 @@ def decide(
     slopes = slopes.assign(**{name: np.nan for name in ("p_test", "q") if name not in slopes})
     found: dict[str, pd.DataFrame] = {}
     parts = []
+    read = slopes["measure"].notna() if "measure" in slopes else pd.Series(False, index=slopes.index)
+    mixed = bool((read & (slopes["estimator"] == MEASURED)).any())
+    if mixed:  # one family, whatever its labels are judged by
+        verdicts = _decide(slopes[read], placebos, options, refusals_flat, trusted)
     for name, rows in slopes.groupby("estimator", sort=False):
         if name in TESTED:
             of_name = placebos[placebos["estimator"] == name] if len(placebos) else placebos
-            found[str(name)] = _decide(rows, of_name, options, refusals_flat, trusted)
+            apart = rows[~read[rows.index]] if mixed else rows
+            decided = [_decide(apart, of_name, options, refusals_flat, trusted)] if len(apart) else []
+            if mixed:
+                decided.append(verdicts.loc[verdicts.index.isin(rows.index)])
+            found[str(name)] = pd.concat(decided).loc[rows.index]
     for name, rows in slopes.groupby("estimator", sort=False):
         if name in found:
             rows = rows.join(found[str(name)])
@@ -124,7 +133,8 @@ def _decide(
     for kind in placebo.KINDS:
         if not len(placebos) or not (placebos["placebo"] == kind).any():
             continue
-        part = placebos[placebos["placebo"] == kind].set_index("label").reindex(rows["label"])
+        keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
+        part = placebos[placebos["placebo"] == kind].set_index(["estimator", "label"]).reindex(keys)
         p_perm, p, difference = (part[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
         p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
         same_sign = np.sign(difference) == np.sign(rows["slope"].to_numpy(float))
@@ -158,12 +168,11 @@ def _decide_label(
     if lacking:
         return "open", "no-placebo", f"no {' and no '.join(lacking)} placebo was run"
     low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
-    if not refusals_flat and low <= 0 <= high:
-        return (
-            "open",
-            "refusals",
-            f"refusals depend on the value; of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]",
+    if not refusals_flat and not (low > 0 or high < 0):
+        bound = (
+            f"of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]" if low <= high else "nothing bounds the rest"
         )
+        return "open", "refusals", f"refusals depend on the value; {bound}"
     return "finding", "", NO_SPREAD if row["se"] == 0 else ""
 
 

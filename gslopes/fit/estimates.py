@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from gslopes.fit import bootstrap
 from gslopes.fit.answers import Answers, columns_of
+from gslopes.fit.measures import MEASURED, READING, of_rows
+from gslopes.fit.measures import UNITS as MEASURE_UNITS
 from gslopes.fit.options import RARE, FitOptions
 from gslopes.fit.permutation import Permuted, permute
 from gslopes.fit.photo import KINDS, UNITS, acceleration, infer, linear
@@ -50,9 +52,67 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
         frames.append(frame.assign(unit=UNITS[name], varying=test.varying))
     if not len(answers.labels):
         return frames[0]
+    frames = [of_rows(frame, answers.measures) for frame in frames]
     whole = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
     numbers = {str(name) for frame in frames for name in frame.select_dtypes("number")}
-    return whole.assign(**dict.fromkeys(sorted(numbers - set(whole)), np.nan))  # where no photo was answered throughout
+    whole = whole.assign(
+        **dict.fromkeys(sorted(numbers - set(whole)), np.nan)
+    )  # where no photo was answered throughout
+    return _one_family(_explained(whole, answers, options), answers, options)
+
+
+def _explained(whole: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
+    """With the column measure, in the row of each label that is to be read, and why labels are not judged."""
+    measure = whole["label"].map(lambda label: answers.measures.get(label, "presence"))
+    read = whole["estimator"] == np.where(measure == "presence", READING, MEASURED)
+    found = whole.assign(measure=measure.where(read), sd=np.nan)
+    if answers.measures:
+        found["sd"] = found["label"].map(_spread(answers)).where(found["estimator"] == MEASURED)
+    by_measure = whole["estimator"] == MEASURED
+    units = measure.map(MEASURE_UNITS)
+    found["unit"] = found["unit"].mask(by_measure, units)
+    if "note" in found:
+        lacking = found["note"] == RARE
+        counts = zip(found["varying"], found["active"], found["n"], measure, found["estimator"], strict=True)
+        notes = [_lacking(*map(str, pair[3:]), *map(int, pair[:3]), options.min_varying) for pair in counts]
+        found["note"] = found["note"].mask(lacking, pd.Series(notes, index=found.index))
+    return found
+
+
+def _spread(answers: Answers) -> dict[str, float]:
+    """Measured label to the standard deviation of its number at the centre, among photos."""
+    profile = profiles(answers, "measure")
+    middle = profile.numbers[:, len(profile.values) // 2].astype(np.float64)
+    found = {}
+    for label, start, stop in zip(answers.labels.tolist(), profile.starts[:-1], profile.starts[1:], strict=True):
+        if label in answers.measures and profile.photos > 1:
+            whole = np.zeros(profile.photos)
+            whole[: stop - start] = middle[start:stop]  # the others have the smallest score, which is 0 here
+            found[label] = float(whole.std(ddof=1))
+    return found
+
+
+def _lacking(measure: str, estimator: str, varying: int, active: int, photos: int, least: int) -> str:
+    """Why a label is not tested, and what it would take."""
+    if measure != "presence" and KINDS[estimator] == "rate":
+        return f"on practically every picture: read {MEASURED}, which goes by its {measure}"
+    if active < least:
+        return f"{RARE}: on {active:,} of {photos:,} photos; its answer must vary on {least:,}"
+    if not varying:
+        return f"its answer is the same at every value of all {photos:,} photos"
+    return f"its answer varies on {varying:,} of {photos:,} photos; {least:,} are needed"
+
+
+def _one_family(whole: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
+    """With q of the rows that are to be read over all of them, where labels are judged by different measures."""
+    read = whole["measure"].notna()
+    if not answers.measures or "p_test" not in whole or READING not in set(whole["estimator"]):
+        return whole
+    if options.correction == "max-t" and "p_max" in whole:  # one maximum each, of presence and of the others
+        mixed = whole.loc[read, "measure"].ne("presence").nunique()
+        return whole.assign(q=whole["q"].mask(read, np.minimum(1, mixed * whole["p_max"])))
+    q = adjust(whole["p_test"].where(read).to_numpy(float), options.correction)
+    return whole.assign(q=whole["q"].mask(read, pd.Series(q, index=whole.index)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +133,7 @@ class _Test:
 def _test(profile: Profiles, sums: Moments, options: FitOptions, kind: str) -> _Test:
     varies = varying(profile)
     tested = varies >= options.min_varying
-    mean = "photo-rate" if kind == "rate" else "photo-score"
+    mean = "photo-rate" if kind == "rate" else "photo-score"  # a test does not depend on the unit
     p = np.where(tested, infer(linear(mean, sums, profile.values), sums).p, np.nan)
     if not options.permutations:
         return _Test(varies, tested, *below_floor(p, p, 0), None)

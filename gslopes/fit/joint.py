@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.fit.answers import Answers
+from gslopes.fit.measures import numbers as measured_numbers
 from gslopes.fit.options import RARE, FitOptions
 from gslopes.fit.photo import covariance
 from gslopes.fit.profiles import Profiles, moments
@@ -20,9 +21,9 @@ from gslopes.stats.ols import line_weights
 def joint_slopes(one: Answers, other: Answers, options: FitOptions, cluster: Codes | None = None) -> pd.DataFrame:
     """Does a label move along either attribute, along both?
 
-    Over the photos answered at all values of both sweeps: both photo-rate slopes, the correlation of a photo's two
-    slopes, their difference with its paired t interval, and Hotelling's T squared for the null that both mean slopes
-    are 0.
+    Over the photos answered at all values of both sweeps: both slopes in the unit of the label's measure, the
+    correlation of a photo's two slopes, their difference with its paired t interval, and Hotelling's T squared for the
+    null that both mean slopes are 0.
 
     one, other: answers of one classifier for two attributes, over the same photos: see ``same_photos``.
     cluster: (n,) codes of clusters of those photos, or None.
@@ -86,15 +87,25 @@ def _keys(one: Answers, other: Answers, labels: NDArray[np.object_], unit: Codes
 
 
 def _stack(one: Answers, other: Answers, labels: NDArray[np.object_], cluster: Codes | None) -> Profiles:
-    """Profiles of presence whose K numbers are those of both sweeps, one after the other."""
+    """Profiles whose K numbers are those of both sweeps, one after the other: presence, or a measured number / 100."""
     unit = codes_of(cluster, len(one.photos))
     sizes = np.bincount(unit).astype(np.float64)
     keys = _keys(one, other, labels, unit)
     pairs = np.unique(np.concatenate(keys))
     width, units = len(one.values), max(len(sizes), 1)
     numbers = np.zeros((len(pairs), width + len(other.values)), dtype=np.float32)
-    np.add.at(numbers[:, :width], np.searchsorted(pairs, keys[0]), one.present)
-    np.add.at(numbers[:, width:], np.searchsorted(pairs, keys[1]), other.present)
+    for place, sweep in enumerate((one, other)):
+        part = numbers[:, :width] if place == 0 else numbers[:, width:]
+        np.add.at(part, np.searchsorted(pairs, keys[place]), _hundredths(sweep))
     starts = np.searchsorted(pairs // units, np.arange(len(labels) + 1)).astype(np.int64)
     values = np.concatenate([one.values, other.values])
     return Profiles(values, sizes, (pairs % units).astype(np.int32), starts, numbers)
+
+
+def _hundredths(sweep: Answers) -> NDArray[np.float32]:
+    """(P, K) presence, or what a label is measured by over 100, whose slopes times 100 are in the label's unit."""
+    found = sweep.present.astype(np.float32)
+    measured = np.array([label in sweep.measures for label in sweep.labels.tolist()], dtype=bool)
+    pairs = np.flatnonzero(measured[sweep.label])
+    found[pairs] = measured_numbers(sweep, pairs) / 100
+    return found

@@ -7,8 +7,9 @@ from typing import Literal
 
 from gslopes.core.errors import ConfigError, UnknownName
 
-ESTIMATORS = ("paper", "photo-rate", "photo-score", "photo-censored", "photo-z", "photo-logodds")
-DEFAULT = ("paper", "photo-rate", "photo-score", "photo-z", "photo-logodds")
+ESTIMATORS = ("paper", "photo-rate", "photo-score", "photo-censored", "photo-measure", "photo-z", "photo-logodds")
+DEFAULT = ("paper", "photo-rate", "photo-measure", "photo-score", "photo-z", "photo-logodds")
+MEASURES = ("presence", "log-odds", "score", "value")
 RARE = "too rare to judge"
 LEAST_KEPT = 0.8  # share of sweeps; below it the gated slope alone is not to be trusted
 Correction = Literal["bh", "by", "holm", "max-t"]
@@ -19,6 +20,7 @@ class FitOptions:
     """Settings of ``fit.analysis.analyse``.
 
     estimators: which rows the table of slopes has; see ``fit.photo``.
+    measure: how labels are judged: ``auto``, or one of ``fit.measures.MEASURES`` for all of them.
     bootstrap: resamples of photos, B; 0 for none.  permutations: within photos, m; 0 for none.
     correction: how q is made of the p-values of a family (one classifier, attribute and estimator): Benjamini-Hochberg,
         Benjamini-Yekutieli, Holm, or the permutations' max-T.
@@ -31,6 +33,7 @@ class FitOptions:
     """
 
     estimators: tuple[str, ...] = DEFAULT
+    measure: str = "auto"
     bootstrap: int = 2000
     permutations: int = 10_000
     correction: Correction = "bh"
@@ -50,6 +53,8 @@ class FitOptions:
         for name in self.estimators:
             if name not in ESTIMATORS:
                 raise UnknownName("estimator", name, ESTIMATORS)
+        if self.measure not in ("auto", *MEASURES):
+            raise UnknownName("measure", self.measure, ("auto", *MEASURES))
         if not self.estimators:
             raise ConfigError("No estimator is given.", f"Name one of {', '.join(ESTIMATORS)}.")
         for name, least in (("bootstrap", 0), ("permutations", 0), ("min_varying", 0), ("bundles", 2), ("seed", 0)):

@@ -12,6 +12,8 @@ estimator                 slope                                         unit
 ``photo-rate``            mean over photos of the slope of presence     percentage points per unit of the attribute
 ``photo-score``           the same of the score, 0 where not returned   score (0 to 1) per unit
 ``photo-censored``        the same, not returned = the threshold        score (0 to 1) per unit
+``photo-measure``         the same of the number by which a label     log-odds, score or its own unit, per unit
+                          is judged that is always returned
 ``photo-z``               photo-rate / y_c: the paper's slope           share of y_c per unit
 ``photo-logodds``         slope of the logit of presence, fitted by     log-odds per unit
                           independence logistic regression (GEE)
@@ -45,6 +47,7 @@ UNITS = {
     "photo-rate": "percentage points per unit",
     "photo-score": "score per unit",
     "photo-censored": "score per unit",
+    "photo-measure": "",  # by label: fit.measures.UNITS
     "photo-z": "share of y_centre per unit",
     "photo-logodds": "log-odds per unit",
 }
@@ -53,10 +56,16 @@ KINDS: dict[str, Kind] = {
     "photo-rate": "rate",
     "photo-score": "score",
     "photo-censored": "censored",
+    "photo-measure": "measure",
     "photo-z": "rate",
     "photo-logodds": "rate",
 }
-TESTED = ("photo-rate", "photo-score", "photo-censored")  # means over photos: what permutations and pairs test
+TESTED = (
+    "photo-rate",
+    "photo-score",
+    "photo-censored",
+    "photo-measure",
+)  # means over photos: what permutations and pairs test
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +90,7 @@ def linear(estimator: str, sums: Moments, values: Array) -> Linear:
     line = np.broadcast_to(line_weights(values), means.shape)
     slope = _clean((means * line).sum(axis=1), means)
     intercept = means.mean(axis=1) - slope * values.mean()
-    if estimator in ("photo-score", "photo-censored"):
+    if estimator in ("photo-score", "photo-censored", "photo-measure"):
         return Linear(slope, intercept, line)
     if estimator == "photo-rate":
         return Linear(100 * slope, 100 * intercept, 100 * line)

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.fit.answers import Answers
+from gslopes.fit.measures import numbers as measured_numbers
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Kind = Literal["rate", "score", "censored"]
+Kind = Literal["rate", "score", "censored", "measure"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,20 +78,26 @@ def profiles(answers: Answers, kind: Kind = "rate", cluster: Integers | None = N
     kind: ``rate``: 1 where the label was returned, 0 elsewhere.  ``score``: the score, 0 where it was not returned.
         ``censored``: how far the score lies above the classifier's threshold (the smallest score that it returned), 0
         where the label was not returned: the same slopes as if absent labels had exactly that score.
+        ``measure``: of the labels that are not judged by presence, see ``fit.measures``; the others have none.
     cluster: (n,) codes from 0 of the units that photos belong to; each photo is its own without it.
     """
+    pair_photo, pair_label = answers.photo, answers.label
     if kind == "rate":
         numbers = answers.present.astype(np.float32)
     elif kind == "score":
         numbers = answers.score
+    elif kind == "measure":
+        known = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
+        pairs = np.flatnonzero(known[answers.label])
+        pair_photo, pair_label, numbers = pair_photo[pairs], pair_label[pairs], measured_numbers(answers, pairs)
     else:
         numbers = np.where(answers.present, answers.score - np.float32(answers.threshold), np.float32(0))
     labels = len(answers.labels)
     if cluster is None:
-        starts = np.searchsorted(answers.label, np.arange(labels + 1)).astype(np.int64)
-        return Profiles(answers.values, np.ones(len(answers.photos)), answers.photo, starts, numbers)
+        starts = np.searchsorted(pair_label, np.arange(labels + 1)).astype(np.int64)
+        return Profiles(answers.values, np.ones(len(answers.photos)), pair_photo, starts, numbers)
     codes, sizes = np.unique(cluster, return_inverse=True)[1], np.unique(cluster, return_counts=True)[1]
-    key = answers.label.astype(np.int64) * max(len(sizes), 1) + codes[answers.photo]
+    key = pair_label.astype(np.int64) * max(len(sizes), 1) + codes[pair_photo]
     order = np.argsort(key, kind="stable")
     keys, heads = np.unique(key[order], return_index=True)
     summed = np.add.reduceat(numbers[order], heads, axis=0) if len(heads) else numbers[:0]

@@ -16,8 +16,10 @@ from gslopes.stats.ols import Lines, line_weights
 Array = NDArray[np.float64]
 
 
-def shape(sums: Moments, values: Array, *, tested: NDArray[np.bool_], confidence: float = 0.95) -> pd.DataFrame:
-    """What the shape table says of every label, in percentage points; NaN where ``tested`` is False.
+def shape(
+    sums: Moments, values: Array, *, tested: NDArray[np.bool_], confidence: float = 0.95, scale: float = 100.0
+) -> pd.DataFrame:
+    """What the shape table says of every label, times ``scale``; NaN where ``tested`` is False.
 
     The curvature is the quadratic coefficient of each photo's least squares parabola, averaged over photos.  Lack of
     fit is Hotelling's T squared for all K - 2 deviations of the mean answers from a line, on F.  The inner slope takes
@@ -26,15 +28,16 @@ def shape(sums: Moments, values: Array, *, tested: NDArray[np.bool_], confidence
     Null hypotheses: no curvature in the mean; the K mean answers lie on a line; the inner slope is 0.
     Intervals: one-sample t over units.
 
-    sums: moments of presence.  values: (K,).  tested: (L,).
+    sums: moments of what the labels are judged by.  values: (K,).  tested: (L,).
+    scale: 100 makes percentage points of presence.
 
     Source: Hotelling 1931, doi 10.1214/aoms/1177732979; orthogonal polynomials as in any book on repeated measures.
     """
-    means = 100 * sums.first / max(sums.photos, 1)
-    whole = _contrast(line_weights(values), means, sums, confidence)
-    curvature = _contrast(_curve_weights(values), means, sums, confidence)
-    inner = _contrast(_inner_weights(values), means, sums, confidence)
-    statistic, p = hotelling_t2(100 * _rest(values), sums)
+    means = scale * sums.first / max(sums.photos, 1)
+    whole = _contrast(line_weights(values), means, sums, confidence, scale)
+    curvature = _contrast(_curve_weights(values), means, sums, confidence, scale)
+    inner = _contrast(_inner_weights(values), means, sums, confidence, scale)
+    statistic, p = hotelling_t2(scale * _rest(values), sums)
     frame = pd.DataFrame(
         {"slope": whole.slope, "ci_low": whole.low, "ci_high": whole.high}
         | {f"inner_{name}": getattr(inner, name) for name in ("slope", "low", "high", "p")}
@@ -81,8 +84,8 @@ def within(sums: Moments) -> Array:
     return np.divide(shared, trace, out=np.full(len(trace), np.nan), where=trace > 1e-15)
 
 
-def _contrast(weights: Array, means: Array, sums: Moments, confidence: float) -> Lines:
-    many = np.broadcast_to(100 * weights, means.shape)
+def _contrast(weights: Array, means: Array, sums: Moments, confidence: float, scale: float) -> Lines:
+    many = np.broadcast_to(scale * weights, means.shape)
     slope = (means * weights).sum(axis=1)
     slope = np.where(np.abs(slope) <= 1e-12 * np.abs(means).max(axis=1, initial=0.0), 0.0, slope)
     if not np.isfinite(weights).all():

@@ -77,4 +77,7 @@ def test_a_rare_label_is_unjudged(answers) -> None:
     present = np.ones((60, 1, 5), bool)
     present[:4, :, 0] = False
     table = decisions(analyse(*answers(present, VALUES), options=FAST)).iloc[0]
-    assert (table["decision"], table["note"]) == ("unjudged", "too rare to judge")
+    assert (table["decision"], table["note"]) == (
+        "unjudged",
+        "its answer varies on 4 of 60 photos; 10 are needed",
+    )

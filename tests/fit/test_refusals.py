@@ -63,7 +63,9 @@ def test_without_losses_both_bounds_are_the_slope(answers) -> None:
 
 
 def test_a_status_nobody_knows_and_percentages_are_refused(answers) -> None:
-    scores, asked = answers(np.ones((3, 1, 5), bool), VALUES)
+    present = np.ones((3, 1, 5), bool)
+    present[1] = False
+    scores, asked = answers(present, VALUES)
     with pytest.raises(TableError, match="'Answered'"):
         analyse(scores, asked.assign(status="Answered"), options=FAST)
     with pytest.raises(TableError, match="Divide them by 100"):

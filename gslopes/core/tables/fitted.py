@@ -63,6 +63,8 @@ SLOPES = table(
     text("cut", "what counted as present, in words; see fit.presence", null=True),
     number("slope_lower", "slope at a lower cut; see fit.sensitivity; null where there is no cut"),
     number("slope_higher", "the same, at a higher cut"),
+    number("sd", "standard deviation among photos at the centre of what photo-measure fits; null in other rows"),
+    text("measure", "in the row to read: presence, log-odds, score or value, see fit.measures; else null", null=True),
 )
 
 COUNTS = [
@@ -119,12 +121,12 @@ SHAPE = table(
     LABEL,
     *COUNTS,
     whole("varying", "units (photos, clusters) with the label at some values, not at all"),
-    number("slope", "photo-rate over all values, percentage points per unit"),
+    number("slope", "by the label's measure over all values, in its unit"),
     *ends("ci", "its 95 % t interval"),
-    number("inner_slope", "photo-rate over the values in [-1, 1] alone"),
+    number("inner_slope", "the same over the values in [-1, 1] alone"),
     *ends("inner", "its 95 % t interval"),
     number("inner_p", "two-sided one-sample t, null: inner slope 0"),
-    number("curvature", "quadratic coefficient, percentage points per unit squared"),
+    number("curvature", "quadratic coefficient, in its unit per unit"),
     *ends("curvature", "its 95 % t interval"),
     number("curvature_p", "two-sided one-sample t, null: no curvature"),
     number("lack_of_fit", "Hotelling's T squared of all departures from a line, as F"),
