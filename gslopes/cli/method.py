@@ -22,13 +22,14 @@ from gslopes.core.commands import PATH, json_option, print_json, say, verb
 @click.option("--as-published", is_flag=True, help="What still differs when all that can be set is set.")
 @json_option
 def method(run: Path | None, attribute: tuple[str, ...], markdown: bool, as_published: bool, as_json: bool) -> int:
-    """List every way in which a run differs from Joo & Kärkkäinen (2020), with its reason; without RUN, the defaults.
+    """List how a run differs from Joo & Kärkkäinen (2020), with the reasons; without RUN, the defaults.
 
     Whatever can be set as the paper has it is set by gslopes audit --as-published.
     """
     from gslopes.core.config import to_dict
     from gslopes.core.errors import UsageError
-    from gslopes.report.method import choices, of_run, print_method, to_markdown
+    from gslopes.report.choices import print_method, to_markdown
+    from gslopes.report.method import choices, of_run
     from gslopes.run.config import configure
 
     if run is not None and (as_published or attribute):

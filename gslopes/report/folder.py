@@ -18,6 +18,7 @@ from gslopes.core.reasons import explained
 from gslopes.report import (
     Watch,
     charts,
+    choices,
     comparisons,
     credit,
     decisions,
@@ -80,7 +81,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
     numbered = paper_figures.write(report, source, pictures=options.embed != "none")
     if differs:
-        runfolder.write_bytes(report / "method.md", method.to_markdown(differs).encode())
+        runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
     manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
     html = page.render(
         manifest,

@@ -1,10 +1,9 @@
-"""Every way in which a run differs from Joo & Kärkkäinen (2020), with its reason, from the run's own configuration."""
+"""How a run differs from Joo & Kärkkäinen (2020), with its reason, from the run's own configuration."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
+from gslopes.report.choices import NOT_SAID, Choice
 from gslopes.zoo import home
 from gslopes.zoo.identity import editor_for
 from gslopes.zoo.spec import ModelSpec, read_spec
@@ -20,26 +20,6 @@ PRESENCE = "presence.json"  # in a run folder: which labels counted when it was 
 VENDORS_OWN = "labels that the service returns as it comes"
 VALUES = {"gender": 7, "race": 5}  # K of the paper, section 4.3
 THRESHOLDS = (0.001, 0.03)  # of its tables: p below, |slope| above
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One choice of the method.
-
-    what: is chosen.  paper: as Joo & Kärkkäinen have it.  here: as the run has it.  reason: of the difference, or what
-    cannot be set; empty where there is none.  option: that sets it as published; empty where nothing does.
-    """
-
-    what: str
-    paper: str
-    here: str
-    reason: str = ""
-    option: str = ""
-
-    @property
-    def same(self) -> bool:
-        """Whether the run does as the paper."""
-        return self.paper == self.here
 
 
 def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choice]:
@@ -88,12 +68,23 @@ def choices(
     return [
         *_values(texts["values"], edit),
         *(
-            Choice(text["what"].format(name=name), text["paper"], value, reason or text["reason"])
+            one
             for name, spec in models.items()
-            for text, (value, reason) in zip(texts["editor"], _editor(spec, here["blend"]), strict=True)
+            for text, found in zip(texts["editor"], _editor(spec, here["blend"]), strict=True)
+            if (one := _of_editor(name, spec, text, found)) is not None
         ),
         *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
     ]
+
+
+def _of_editor(name: str, spec: ModelSpec, text: Mapping[str, str], found: tuple[str, str]) -> Choice | None:
+    """A choice of one editor; None for what is of race alone where it edits another attribute."""
+    value, reason = found
+    if text["what"].startswith("race labels") and spec.labels[0] != "race":
+        return None
+    paper = text.get(f"paper_{spec.labels[0]}", text["paper"])
+    reason = reason or text.get("reason", "")
+    return Choice(text["what"].format(name=name), paper, value, reason, section=text.get("section", ""))
 
 
 def _here(
@@ -103,13 +94,15 @@ def _here(
     thresholds: tuple[float, float],
 ) -> dict[str, str]:
     """What the run has, by choice."""
-    find, compose, fit, gate = (config.get(name) or {} for name in ("find", "compose", "fit", "gate"))
+    find, compose, fit, gate, score = (config.get(name) or {} for name in ("find", "compose", "fit", "gate", "score"))
     blend = str(compose.get("blend") or "auto")
     if blend == "auto" and models:
         blend = ", ".join(sorted({spec.blend for spec in models.values()}))
     which = str((presence or fit).get("presence") or "vendor")
     cuts = "; ".join(f"{name}: {cut}" for name, cut in sorted(((presence or {}).get("cuts") or {}).items()))
     return {
+        "face parser": _parser(compose),
+        "classifiers": ", ".join(map(str, score.get("classifiers") or ())) or "those that the user names",
         "region": str(compose.get("region") or "face"),
         "blend": blend,
         "placebo sweeps": "three" if compose.get("placebo", True) else "none",
@@ -119,6 +112,13 @@ def _here(
         "estimator": ", ".join(fit.get("estimators") or ()) or "paper, with photo-rate and others",
         "thresholds of the tables": f"p < {thresholds[0]:g}, |slope| > {thresholds[1]:g}",
     }
+
+
+def _parser(compose: Mapping[str, Any]) -> str:
+    """Which face parser bounds the edits."""
+    if compose.get("skin_weights"):
+        return "BiSeNet"
+    return "none: known masks" if compose.get("masks") else "face-parser, a feature pyramid"
 
 
 def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice]:
@@ -131,6 +131,7 @@ def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice
             f"{edit.get('steps') or published} from {low:g} to {high:g}",
             text["reason"],
             text["option"].format(K=published),
+            text["section"],
         )
 
 
@@ -179,12 +180,14 @@ def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
 
 
 def _editor(spec: ModelSpec, blend: str) -> list[tuple[str, str]]:
-    """Edit, picture size, training data and loss of an editor; with each its own reason, or none."""
+    """In the order of method.toml: what an editor has, with its own reason, or none."""
     return [
         _edit_of(spec, blend),
         (f"{spec.size} pixels", ""),
-        (", ".join(spec.data) or "not said", ""),
+        (", ".join(spec.data) or NOT_SAID, ""),
         _loss_of(spec),
+        (", ".join(spec.labels[1:]) or "none", ""),
+        (f"as the card of {spec.name} says; not checked by hand", ""),
     ]
 
 
@@ -199,26 +202,3 @@ def _loss_of(spec: ModelSpec) -> tuple[str, str]:
         f"reconstruction and the latent adversary alone (training/{spec.recipe}.toml)",
         "A classifier that guides is satisfied by casts of colour before the face changes.",
     )
-
-
-def print_method(found: list[Choice]) -> str:
-    """The list as text: what differs first, each with its reason and the option that undoes it."""
-    differs, same = [one for one in found if not one.same], [one for one in found if one.same]
-    lines = ["How this run differs from Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533:"]
-    for one in differs:
-        lines += ["", one.what, f"  paper   {one.paper}", f"  here    {one.here}"]
-        lines += [f"  why     {one.reason}"] if one.reason else []
-        lines += [f"  as published: {one.option}"] if one.option else []
-    if same:
-        lines += ["", f"As published: {', '.join(one.what for one in same)}."]
-    return "\n".join(lines)
-
-
-def to_markdown(found: list[Choice]) -> str:
-    """The list as a Markdown table."""
-    cells = [
-        (one.what, one.paper, "the same" if one.same else one.here, "" if one.same else one.reason) for one in found
-    ]
-    rows = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in cells]
-    head = ["# Method", "", "How this run differs from Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533.", ""]
-    return "\n".join([*head, "| choice | paper | this run | reason |", "| --- | --- | --- | --- |", *rows, ""])

@@ -1,10 +1,10 @@
 """The tables of Joo & Kärkkäinen (2020) from a run, laid out as the paper prints them: CSV, Markdown, LaTeX (booktabs).
 
-Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to the masculine end, each API's steepest
-first.  Table 3: the ten occupations most female next to the ten most male.  Table 4: labels pulled to Black, then those
-pulled to White, each label once with the APIs that gave it.  Plain concepts ("face", "man") are left out of the paper's
-tables: here they stand at the end, greyed (italic in Markdown), and not in the CSV.  Intervals, p, q and n are in
-``slopes.csv``.
+Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to the masculine end, slopes rising in
+each API.  Table 3: the ten occupations most female next to the ten most male.  Table 4: API, label and slope of those
+pulled to Black next to those pulled to White, the steepest first.  Plain concepts ("face", "Red color") are left out of
+the paper's tables: here they stand at the end, greyed (italic in Markdown), and not in the CSV.  Intervals, p, q and n
+are in ``slopes.csv``.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from gslopes.report.tables import pulled
 FOLDER = "tables"
 COLUMNS = ("API", "Label", "Slope")
 SIDES = ("Occupation", "Female", "Occupation ", "Male")
-RACES = ("Black", "APIs", "Slope", "White", "APIs ", "Slope ")
+RACES = ("API", "Black", "Slope", "API ", "White", "Slope ")
 PLAIN = "plain-concepts.txt"
 MOST = 10  # occupations at each end of Table 3
-_TEXTS = ("API", "APIs", "Label", "Occupation", "occupation", "Black", "White")
+_TEXTS = ("API", "Label", "Occupation", "occupation", "Black", "White")
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$",
@@ -90,7 +90,7 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> Mapping[
 
 
 def _layout(rows: pd.DataFrame) -> pd.DataFrame:
-    rows = rows.assign(_flat=-rows["slope"].abs()).sort_values(["classifier", "_flat", "label"])
+    rows = rows.sort_values(["classifier", "slope", "label"])
     frame = rows[["classifier", "label", "slope"]].set_axis(list(COLUMNS), axis=1)
     for column in ("API", "Label"):
         frame[column] = frame[column].map(words.printable)
@@ -108,19 +108,14 @@ def _sides(shares: pd.DataFrame) -> pd.DataFrame:
 
 
 def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
-    """Each label once, with the APIs that gave it and its steepest slope; Black next to White."""
+    """A row for each API and label with its own slope, by |slope|; Black next to White."""
     sides = []
     for rows in (black, white):
         rows = rows.assign(_flat=-rows["slope"].abs()).sort_values(["_flat", "label", "classifier"])
-        found = [
-            (
-                words.printable(label),
-                ", ".join(map(words.printable, sorted(group["classifier"]))),
-                group["slope"].iloc[0],
-            )
-            for label, group in rows.groupby("label", sort=False)
-        ]
-        sides.append(pd.DataFrame(found, columns=["label", "apis", "slope"]))
+        side = rows[["classifier", "label", "slope"]].reset_index(drop=True)
+        for column in ("classifier", "label"):
+            side[column] = side[column].map(words.printable)
+        sides.append(side)
     return pd.concat(sides, axis=1).set_axis(list(RACES), axis=1)
 
 
@@ -132,6 +127,18 @@ def plain_concepts(run: Path) -> frozenset[str]:
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
+def is_plain(label: str, plain: frozenset[str]) -> bool:
+    """Whether a label is a plain concept.
+
+    plain: lower case; one that begins with * stands for all labels that end as it does.
+
+    >>> is_plain("Red color", frozenset({"* color"}))
+    True
+    """
+    label = label.casefold()
+    return label in plain or any(one[0] == "*" and label.endswith(one[1:]) for one in plain)
+
+
 def plain_last(frame: pd.DataFrame, plain: frozenset[str]) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
     """Plain concepts at the end, and (rows, columns) which cells are theirs; a table without labels has none.
 
@@ -141,7 +148,7 @@ def plain_last(frame: pd.DataFrame, plain: frozenset[str]) -> tuple[pd.DataFrame
     parts = []
     for columns in _sides_of(frame):
         side = frame[columns]
-        pale = side[columns[0] if "Label" not in columns else "Label"].astype(str).str.casefold().isin(plain)
+        pale = side[columns[1]].map(lambda label: is_plain(str(label), plain)).astype(bool)
         after = side.isna().all(axis=1).to_numpy()  # the shorter side's empty cells stay below
         order = np.argsort(pale.to_numpy() + 2 * after, kind="stable")
         grey[:, frame.columns.get_indexer(pd.Index(columns))] = pale.to_numpy()[order][:, None]
@@ -223,8 +230,9 @@ def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.boo
     r"""A table of texts as LaTeX with booktabs, cells escaped; the classifier stands at its first row only.
 
     grey: (rows, columns) cells that are printed in grey, which needs xcolor.
-    Where rows come from one classifier after the other, ``\midrule`` parts them.
+    Where rows come from one classifier after the other, ``\midrule`` parts them; in Table 4 they do not.
     """
+    by_api = "API" in shown and list(shown) != list(RACES)
     grey = np.zeros(shown.shape, dtype=bool) if grey is None else grey
     kinds = "".join("r" if _is_number(column) else "l" for column in shown)
     text = io.StringIO()
@@ -235,9 +243,9 @@ def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.boo
     before = ""
     for row, pale in zip(shown.to_numpy().tolist(), grey, strict=True):
         first = row[0]
-        if "API" in shown and first == before:
+        if by_api and first == before:
             row = ["", *row[1:]]
-        elif before and "API" in shown:
+        elif before and by_api:
             text.write("\\midrule\n")
         before = first
         cells = [

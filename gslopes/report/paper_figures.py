@@ -80,7 +80,7 @@ def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
         return ""
     frame = frame.assign(key=frame["label"].str.casefold(), steep=frame["slope"].abs() * frame["y_centre"])
     by_label = frame.groupby("key").agg(many=("name", "nunique"), steep=("steep", "mean"), label=("label", "first"))
-    by_label = by_label.assign(plain=[key in plain for key in by_label.index]).reset_index()
+    by_label = by_label.assign(plain=[paper.is_plain(key, plain) for key in by_label.index]).reset_index()
     order = by_label.sort_values(["plain", "many", "steep", "key"], ascending=[True, False, False, True])
     return str(order["label"].iloc[0])
 
@@ -145,7 +145,7 @@ def labels_of(
         scored = wide[step].to_numpy(float)
         there = [row for row in np.lexsort((-scored, ~changing)).tolist() if not np.isnan(scored[row])]
         names = [(str(wide.index[row]), int(side[row])) for row in there[:LABELS]]
-        labels = [LabelCell(name, way, name.casefold() in plain) for name, way in names]
+        labels = [LabelCell(name, way, paper.is_plain(name, plain)) for name, way in names]
         found.append((labels, max(0, len(there) - LABELS)))
     return found
 

@@ -16,7 +16,7 @@ def test_it_prints_the_defaults_and_json():
     printed = CliRunner().invoke(method, [])
     assert "K - 2 degrees of freedom" in printed.output
     rows = json.loads(CliRunner().invoke(method, ["--json"]).output)
-    assert {"what", "paper", "here", "reason", "option", "same"} == set(rows[0])
+    assert {"what", "paper", "here", "reason", "option", "section", "same"} == set(rows[0])
 
 
 def test_a_folder_that_is_no_run_is_named(tmp_path):

@@ -10,7 +10,8 @@ from markupsafe import escape
 
 from gslopes.core.config import to_dict
 from gslopes.report import write_report
-from gslopes.report.method import Choice, choices, of_run, print_method, to_markdown
+from gslopes.report.choices import Choice, print_method, to_markdown
+from gslopes.report.method import choices, of_run
 from gslopes.run.config import PUBLISHED, configure
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +38,49 @@ def test_as_published_sets_all_that_can_be_set():
     published = of(attribute=BOTH, as_published=True)
     assert [name for name in can if not published[name].same] == []
     left = {re.sub(r" of (gender|race)-fader$", "", name) for name, one in published.items() if not one.same}
-    assert left == {"picture size", "training data", "loss", "smallest face", "test", "photos", "occupations"}
+    assert left == {
+        "picture size", "training data", "loss", "controlled attributes", "race labels of the training photos",
+        "face parser", "smallest face", "classifiers", "test", "photos", "occupations",
+    }  # fmt: skip
+
+
+SAYS = {  # cells of the column paper, as Joo & Kärkkäinen (2020) have them and where
+    "values of gender": ("7 from -2 to 2", "section 4.3"),
+    "values of race": ("5 from -2 to 2", "section 4.3"),
+    "edit of race-field": ("the decoder's picture at each value", "section 3.3"),
+    "picture size of race-field": ("not said", ""),
+    "training data of gender-field": ("CelebA", "section 3.3"),
+    "training data of race-field": ("FamousFix and CelebA", "section 3.3"),
+    "loss of race-field": ("the Fader Network's: reconstruction and a latent adversary", "section 3.3"),
+    "controlled attributes of gender-field": (
+        "other attributes that go with the edited one are given to the decoder and held still", "section 3.3",
+    ),
+    "race labels of the training photos of race-field": ("a model trained on FairFace, checked by hand", "section 3.3"),
+    "face parser": ("BiSeNet", "section 3.3"),
+    "region": ("skin", "section 3.3"),
+    "blend": ("paste", "section 3.3"),
+    "placebo sweeps": ("none", ""),
+    "smallest face": ("not said", ""),
+    "gate": ("none", ""),
+    "classifiers": (
+        "Google Vision, Amazon Rekognition, IBM Watson Visual Recognition, Clarifai", "section 4.1",
+    ),
+    "presence": ("labels that the service returns as it comes", "section 4.1"),
+    "estimator": ("paper", "section 4.3"),
+    "test": ("none is named", "section 4.3"),
+    "thresholds of the tables": ("p < 0.001, |slope| > 0.03", "section 4.3"),
+    "photos": ("64,500 images of Google Image Search: 129 occupations, six keywords", "section 4.2"),
+    "occupations": ("129 of the US Bureau of Labor Statistics, some of them printed", "section 4.2"),
+}  # fmt: skip
+
+
+def test_each_cell_about_the_paper_is_what_the_paper_says_in_its_section():
+    found = of(attribute=BOTH)
+    assert {name: (found[name].paper, found[name].section) for name in SAYS} == SAYS
+    other = {"race-field": "gender-field", "gender-field": "race-field"}
+    twins = {name.replace(one, other[one]) for name in SAYS for one in other}
+    assert set(found) <= set(SAYS) | twins
+    assert "race labels of the training photos of gender-field" not in found
 
 
 def test_what_as_published_sets_is_what_is_listed():

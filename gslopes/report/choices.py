@@ -1,0 +1,92 @@
+"""How an audit differs from its paper: one choice a row, each with the paper's section, as text and as Markdown."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+NOT_SAID = "not said"
+SLOPES = "Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One choice of the method.
+
+    what: is chosen.  paper: as the paper has it.  here: as the run has it.  reason: of the difference, or what cannot
+    be set; empty where there is none.  option: that sets it as published; empty where nothing does.  section: of the
+    paper, where it says so; empty where it is silent.
+    """
+
+    what: str
+    paper: str
+    here: str
+    reason: str = ""
+    option: str = ""
+    section: str = ""
+
+    @property
+    def same(self) -> bool:
+        """Whether the run does as the paper."""
+        return self.paper == self.here
+
+    @property
+    def printed(self) -> str:
+        """The paper's choice with its section."""
+        return f"{self.paper} ({self.section})" if self.section else self.paper
+
+
+def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choice]]:
+    """(the paper, its choices) for a run of a sibling audit.
+
+    file: TOML with ``paper`` and ``[[choice]]``: what, paper, section, reason, option; then either here, or key, a name
+    in the configuration, and published, its value as the paper has it; default: of a key that the run does not name.
+    config: the run's, flat.
+    """
+    texts = tomllib.loads(file.read_text("utf-8"))
+    return texts["paper"], [_choice(text, config) for text in texts["choice"]]
+
+
+def _choice(text: Mapping[str, Any], config: Mapping[str, Any]) -> Choice:
+    fields = {name: text.get(name, "") for name in ("what", "paper", "reason", "option", "section")}
+    if "key" not in text:
+        return Choice(here=text["here"], **fields)
+    value = config.get(text["key"], text.get("default"))
+    value = list(value) if isinstance(value, tuple) else value
+    if value == text["published"]:
+        return Choice(here=fields["paper"], **fields)
+    return Choice(here=_shown(value), **fields)
+
+
+def _shown(value: Any) -> str:
+    """A value of a configuration as text."""
+    if isinstance(value, bool) or value is None:
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def print_method(found: Iterable[Choice], paper: str = SLOPES) -> str:
+    """The list as text: what differs first, each with its reason and the option that undoes it."""
+    found = list(found)
+    differs, same = [one for one in found if not one.same], [one for one in found if one.same]
+    lines = [f"How this run differs from {paper}:"]
+    for one in differs:
+        lines += ["", one.what, f"  paper   {one.printed}", f"  here    {one.here}"]
+        lines += [f"  why     {one.reason}"] if one.reason else []
+        lines += [f"  as published: {one.option}"] if one.option else []
+    if same:
+        lines += ["", f"As published: {', '.join(one.what for one in same)}."]
+    return "\n".join(lines)
+
+
+def to_markdown(found: Iterable[Choice], paper: str = SLOPES) -> str:
+    """The list as a Markdown table."""
+    cells = [
+        (one.what, one.printed, "the same" if one.same else one.here, "" if one.same else one.reason) for one in found
+    ]
+    rows = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in cells]
+    head = ["# Method", "", f"How this run differs from {paper}.", ""]
+    return "\n".join([*head, "| choice | paper | this run | reason |", "| --- | --- | --- | --- |", *rows, ""])
