@@ -14,6 +14,7 @@ from gslopes.core.commands import PATH, json_option, open_option, open_page, pri
     "gslopes report run",
     "gslopes report run --p 0.01 --slope 0.05",
     "gslopes report run --embed none",
+    "gslopes report run --label nurse --label doctor",
 )
 @click.argument("run", type=PATH)
 @click.option(
@@ -29,10 +30,23 @@ from gslopes.core.commands import PATH, json_option, open_option, open_page, pri
     show_default=True,
     help="Pictures in the report: whole copies, small squares around the face, or none (and no file names).",
 )
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="LABEL",
+    help="Of Figures 2 and 3; may be repeated. [default: the commonest, and those that change most]",
+)
 @open_option
 @json_option
 def report(
-    run: Path, p: float, slope: float, embed: Literal["full", "thumbs", "none"], show_page: bool, as_json: bool
+    run: Path,
+    p: float,
+    slope: float,
+    embed: Literal["full", "thumbs", "none"],
+    labels: tuple[str, ...],
+    show_page: bool,
+    as_json: bool,
 ) -> int:
     """Write the page of a fitted run folder, with the tables and figures of the paper, and say how large it is.
 
@@ -44,7 +58,7 @@ def report(
     from gslopes.report.pictures import size as folder_size
     from gslopes.run import stages
 
-    page = stages.run_report(run, OneProcess(progress=True), p=p, slope=slope, embed=embed).page
+    page = stages.run_report(run, OneProcess(progress=True), p=p, slope=slope, embed=embed, labels=labels).page
     assert page is not None
     size = folder_size(page.parent)
     print_json({"run": str(run), "page": str(page), "bytes": size}) if as_json else say(show(page))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
@@ -19,6 +19,7 @@ def write_report(
     p: float = 0.001,
     slope: float = 0.03,
     embed: Literal["full", "thumbs", "none"] = "thumbs",
+    labels: Sequence[str] = (),
     watch: Watch | None = None,
 ) -> Path:
     """Write RUN/report/ from the run folder alone: the page, its data and pictures, the paper's tables and figures.
@@ -41,15 +42,17 @@ def write_report(
     p, slope: a label is reported as pulled if its p is below ``p`` and the absolute value of its slope above ``slope``.
     embed: ``thumbs``: a strip of small squares around the face for each sweep; ``full``: copies of the pictures;
         ``none``: no picture at all, nor Figures 1 and 3, and no file name: for photos that must not leave the machine.
+    labels: of Figures 2 and 3, any case; without, those that most classifiers return and that move most.
     watch: shows progress: called once with the number of steps, gives what is called with those that are done.
 
     Returns the path of index.html.
 
-    Raises: UsageError if ``run`` is no run folder, or a threshold or ``embed`` is out of its range; TableError if it
+    Raises: UsageError if ``run`` is no run folder, a threshold or ``embed`` is out of its range, or no
+        classifier has a slope of a label; TableError if it
         has no slopes table or a damaged one; StorageError if the report cannot be written.
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
     """
     from gslopes.report.folder import write  # here: matplotlib takes its time, and most verbs need the tables alone
     from gslopes.report.loading import ReportOptions
 
-    return write(Path(run), ReportOptions(p, slope, embed), watch)
+    return write(Path(run), ReportOptions(p, slope, embed, tuple(labels)), watch)

@@ -50,6 +50,7 @@ def write(run: Path, options: ReportOptions, watch: Watch | None = None) -> Path
     """See ``gslopes.report.write_report``."""
     options.check()
     source = load(run)
+    paper_figures.check_labels(source, options.labels)
     sweeps = 0 if options.embed == "none" else explorer.count_sweeps(run, _steps(source))
     with (watch or _unseen)(sweeps + _STEPS * len(source.findings)) as tick:
         return _write(run, source, options, tick)
@@ -79,7 +80,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         tick(_STEPS)
     _write_explorer(report, source, album, scores, known)
     differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
-    numbered = paper_figures.write(report, source, pictures=options.embed != "none")
+    numbered = paper_figures.write(report, source, pictures=options.embed != "none", labels=options.labels)
     if differs:
         runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
     manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest

@@ -23,11 +23,13 @@ class ReportOptions:
     """What a reader may choose.
 
     p, slope: thresholds of the paper's tables.  embed: which pictures the report has, see ``report.write_report``.
+    labels: of the paper's Figures 2 and 3; none: chosen by the program.
     """
 
     p: float = 0.001
     slope: float = 0.03
     embed: pictures.Embed = "thumbs"
+    labels: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raises: ConfigError or UnknownName if an option is out of its range."""

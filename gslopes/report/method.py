@@ -198,7 +198,4 @@ def _loss_of(spec: ModelSpec) -> tuple[str, str]:
             f"an adversary that knows photos of both ends, prices on what changes (training/{spec.recipe}.toml)",
             "A classifier that stands still is satisfied by what no person would see; one that learns on is not.",
         )
-    return (
-        f"reconstruction and the latent adversary alone (training/{spec.recipe}.toml)",
-        "A classifier that guides is satisfied by casts of colour before the face changes.",
-    )
+    return "the Fader Network's: reconstruction and a latent adversary", ""

@@ -49,11 +49,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class LabelCell:
-    """One label under one picture; side: -1 or 1 where it is not under every picture of its photo, else 0."""
+    """One label under one picture.
+
+    side: -1 or 1 where it is not under every picture of its photo, else 0.  score: 0 where it was not returned.
+    """
 
     label: str
     side: int
     plain: bool = False
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,9 +118,9 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
 
 
 def answers_figure(photos: Sequence[Answered], values: Array, *, attribute: str) -> Figure:
-    """Figure 3: every classifier's labels under each picture; coloured: not under every picture of the photo.
+    """Figure 3: every classifier's labels and their scores under each picture; 0: not returned.
 
-    photos: with K pictures each.  values: (K,).  Plain concepts are pale.
+    Coloured: not under every picture of the photo.  photos: with K pictures each.  values: (K,).  Pale: plain concepts.
     """
     line, head, left = 0.115, 0.42, 0.1
     lists = [[max(len(labels) + (more > 0) for labels, more in steps) for _, steps in one.labels] for one in photos]
@@ -203,8 +207,10 @@ def _label(axes: Axes, left: float, middle: float, one: LabelCell) -> None:
     colour, weight = LIGHT.faint if one.plain else LIGHT.ink, "normal"
     if one.side and not one.plain:
         colour, weight = (LIGHT.positive if one.side > 0 else LIGHT.negative)[1], "bold"
-    name = words.shorten(words.printable(one.label), 23)
+    name = words.shorten(words.printable(one.label), 18)
+    score = numbers.decimal(one.score) if one.score else "0"
     text(axes, left, middle, name, size=6.5, colour=colour, weight=weight)
+    text(axes, left + 1, middle, score, size=6.5, align="right", colour=colour, weight=weight)
 
 
 def _face(axes: Axes, found: Pipeline, left: float, top: float, side: float) -> None:

@@ -1,12 +1,14 @@
 """What Figures 1 to 3 of Joo & Kärkkäinen (2020) show of a run, and their files in the report.
 
-Figure 1: the walk of one photo.  Figure 2: one label, a curve for each classifier.  Figure 3: every classifier's labels
-under each picture of two photos.  Figures 2 and 3 come once for each attribute.
+Figure 1: the walk of one photo.  Figure 2: one label, a curve for each classifier.  Figure 3: the scores of every
+classifier's labels under each picture of two photos.  Figures 2 and 3 come once for each attribute, and Figure 2 once
+for each label that a reader asks for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.errors import UsageError
 from gslopes.report import answers as matrix
 from gslopes.report import charts, paper, sheets, tally, words
 from gslopes.report.findings import PAPER
@@ -35,10 +38,11 @@ PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for e
 _TIGHT = 1.5  # faces wide: the edits in Figure 1
 
 
-def write(report: Path, source: Source, *, pictures: bool) -> list[str]:
+def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str] = ()) -> list[str]:
     """Draw what can be drawn of a run; the names of the files without ending.
 
-    pictures: whether photos may be shown; without, there is Figure 2 alone.
+    pictures: whether photos may be shown; without, there is Figure 2 alone.  labels: of Figures 2 and 3, any case;
+    without, those that ``common_label`` and ``labels_of`` choose.
 
     Raises: StorageError, TableError.
     """
@@ -48,11 +52,12 @@ def write(report: Path, source: Source, *, pictures: bool) -> list[str]:
     for attribute in sorted({finding.attribute for finding in source.findings if len(finding.values)}):
         here = [finding for finding in source.findings if finding.attribute == attribute]
         suffix = f"-{runfolder.slug(attribute)}" if several else ""
-        label = common_label(here, plain)
-        if label:
-            figure = label_figure(lines(source.run, here, label), here[0].values, label=label, attribute=attribute)
-            drawn[f"figure2{suffix}"] = figure
-        photos = answered(source.run, here, plain) if pictures else []
+        for place, label in enumerate(labels or [common_label(here, plain)]):
+            found = lines(source.run, here, label) if label else []
+            if found:
+                name = f"figure2{suffix}" if not place else f"figure2{suffix}-{runfolder.slug(label)}"
+                drawn[name] = label_figure(found, here[0].values, label=label, attribute=attribute)
+        photos = answered(source.run, here, plain, labels) if pictures else []
         if photos:
             drawn[f"figure3{suffix}"] = answers_figure(photos, here[0].values, attribute=attribute)
         walked = pipeline(source.run, here) if pictures and "figure1" not in drawn else None
@@ -62,6 +67,21 @@ def write(report: Path, source: Source, *, pictures: bool) -> list[str]:
         for form in charts.FORMS:
             runfolder.write_bytes(report / f"{name}.{form}", charts.render(figure, form))
     return sorted(drawn)
+
+
+def check_labels(source: Source, labels: Sequence[str]) -> None:
+    """Raises: UsageError, naming the nearest, for a label that no classifier of the run has a slope of."""
+    known: dict[str, str] = {}
+    for finding in source.findings:
+        rows = finding.of(PAPER)
+        known |= {str(label).casefold(): str(label) for label in rows.loc[rows["slope"].notna(), "label"]}
+    for label in labels:
+        if label.casefold() not in known:
+            near = [known[key] for key in get_close_matches(label.casefold(), list(known), n=3, cutoff=0.4)]
+            hint = (
+                f"Nearest: {', '.join(map(words.printable, near))}." if near else "RUN/slopes.parquet names them all."
+            )
+            raise UsageError(f"No classifier of the run has a slope of the label {label!r}.", hint)
 
 
 # -- Figure 2 ---------------------------------------------------------------------------------------------------------
@@ -106,8 +126,11 @@ def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
 # -- Figure 3 ---------------------------------------------------------------------------------------------------------
 
 
-def answered(run: Path, here: Sequence[Finding], plain: frozenset[str]) -> list[Answered]:
-    """A few photos that every classifier answered at every value, spread evenly, with all that was said of them."""
+def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: Sequence[str] = ()) -> list[Answered]:
+    """A few photos that every classifier answered at every value, spread evenly, with what was said of them.
+
+    wanted: labels, any case; without, those of ``labels_of``.
+    """
     values, attribute = here[0].values, here[0].attribute
     everywhere = [set(tally.answered_everywhere(run, finding.classifier, attribute, len(values))) for finding in here]
     common = sorted(set.intersection(*everywhere))
@@ -121,32 +144,48 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str]) -> list[
         if len(files) != len(values):
             continue
         name, box, _ = known.get(photo, (photo[:16], None, None))
-        by_name = [(finding.classifier, labels_of(said[finding.classifier], photo, values, plain)) for finding in here]
+        by_name = [
+            (finding.classifier, labels_of(said[finding.classifier], photo, values, plain, wanted)) for finding in here
+        ]
         found.append(Answered(name, [sheets.picture(file, box, run) for file in files], by_name))
     return found
 
 
 def labels_of(
-    scores: pd.DataFrame, photo: str, values: Array, plain: frozenset[str]
+    scores: pd.DataFrame, photo: str, values: Array, plain: frozenset[str], wanted: Sequence[str] = ()
 ) -> list[tuple[list[LabelCell], int]]:
-    """For each picture of a photo its labels and how many more there are.
+    """For each picture of a photo the scores of its labels, and how many other labels it has.
 
-    Those that are not under every picture come first, and then the highest.
+    The labels are the same under every picture: those wanted, any case; else first those that are not under every
+    picture, the steepest first, and then the highest.
     """
     rows = scores[scores["photo"] == photo]
     wide = rows.pivot_table(index="label", columns="step", values="score", aggfunc="max", observed=True)
     wide = wide.reindex(columns=range(len(values)))
-    centred = values - values.mean()
-    slopes = wide.fillna(0).to_numpy(float) @ centred
+    table = wide.fillna(0).to_numpy(float)
+    slopes = table @ (values - values.mean())
     changing = wide.isna().any(axis=1).to_numpy()
     side = np.where(changing, np.sign(slopes), 0).astype(int)
+    names = [str(name) for name in wide.index]
+    first = np.lexsort((names, -table.mean(axis=1), np.where(changing, -np.abs(slopes), 0), ~changing))
+    chosen = [(names[row], row) for row in first[:LABELS].tolist()]
+    if wanted:
+        place = {name.casefold(): row for row, name in enumerate(names)}
+        chosen = [(label, place.get(label.casefold(), -1)) for label in wanted]
+    there = {row for _, row in chosen if row >= 0}
     found = []
     for step in range(len(values)):
-        scored = wide[step].to_numpy(float)
-        there = [row for row in np.lexsort((-scored, ~changing)).tolist() if not np.isnan(scored[row])]
-        names = [(str(wide.index[row]), int(side[row])) for row in there[:LABELS]]
-        labels = [LabelCell(name, way, paper.is_plain(name, plain)) for name, way in names]
-        found.append((labels, max(0, len(there) - LABELS)))
+        cells = [
+            LabelCell(
+                name,
+                int(side[row]) if row >= 0 else 0,
+                paper.is_plain(name, plain),
+                table[row, step] if row >= 0 else 0.0,
+            )
+            for name, row in chosen
+        ]
+        shown = sum(bool(wide[step].notna().iloc[row]) for row in there)
+        found.append((cells, int(wide[step].notna().sum()) - shown))
     return found
 
 

@@ -228,7 +228,7 @@ def run_fit(run: Path, config: FitConfig | None = None, executor: Executor = QUI
 
 
 # The page of an audit: the thresholds of the paper's tables, and which pictures it has.
-PAGE: dict[str, Any] = {"p": 0.001, "slope": 0.03, "embed": "thumbs"}
+PAGE: dict[str, Any] = {"p": 0.001, "slope": 0.03, "embed": "thumbs", "labels": []}
 
 
 def is_reported(run: Path) -> bool:
@@ -243,19 +243,20 @@ def run_report(
     p: float = PAGE["p"],
     slope: float = PAGE["slope"],
     embed: Literal["full", "thumbs", "none"] = PAGE["embed"],
+    labels: Sequence[str] = (),
 ) -> Audit:
     """Tables to a page.  Raises: UsageError if there are no slopes yet; StorageError.
 
     p, slope: thresholds of the tables of the paper.
-    embed: which pictures the report has; see ``report.write_report``.
+    embed: which pictures the report has, labels: of the paper's figures; see ``report.write_report``.
     """
     from gslopes.report import write_report
 
     manifest.read(run)
     manifest.require(run, tables.SLOPES, "has no slopes yet", "gslopes fit RUN")
     with runfolder.locked(run), runfolder.storage(run):
-        reads = stamps.report_reads(run, {"p": p, "slope": slope, "embed": embed})
-        write_report(run, p=p, slope=slope, embed=embed, watch=counted(executor, "report", "steps"))
+        reads = stamps.report_reads(run, {"p": p, "slope": slope, "embed": embed, "labels": list(labels)})
+        write_report(run, p=p, slope=slope, embed=embed, labels=labels, watch=counted(executor, "report", "steps"))
         stamps.stamp(run, "report", reads, stamps.report_made(run))
     return outcome.of_audit(run)
 

@@ -1,3 +1,5 @@
+import inspect
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from gslopes.edit.editors import editor_of
 from gslopes.edit.field import FieldEditor
 from gslopes.edit.photo_values import PhotoValues
 from gslopes.edit.sweep import FaderEditor
-from gslopes.zoo.spec import Blend
+from gslopes.zoo.spec import Blend, find_spec
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,14 @@ def test_a_model_gets_the_editor_of_its_network(name, reader, kind):
     editor = editor_of(name, reader=reader)
     assert isinstance(editor, kind)
     assert editor.spec.name == name
+
+
+def test_who_gives_editors_a_faces_own_value_does_not_judge_them_and_both_specs_say_so():
+    default = inspect.signature(editor_of).parameters["reader"].default
+    assert default == "labeller"
+    assert "own values for the editors" in find_spec(default).summary
+    assert "never judges" in find_spec(default).summary
+    assert "no editor uses it" in find_spec("judge").summary
 
 
 def test_a_model_that_does_not_edit_is_no_editor():

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes.core.errors import UsageError
 from gslopes.report import paper_figures, write_report
 from gslopes.report.loading import load
 from tests.report.conftest import VALUES
@@ -83,11 +84,39 @@ def test_labels_that_change_come_first_and_say_towards_which_end() -> None:
     rows += [("p", 2, "late", 0.6), ("p", 0, "early", 0.4), ("other", 0, "not of this photo", 0.9)]
     scores = pd.DataFrame(rows, columns=["photo", "step", "label", "score"])
     found = paper_figures.labels_of(scores, "p", np.array([-1.0, 0.0, 1.0]), frozenset({"always"}))
-    assert [[(one.label, one.side, one.plain) for one in labels] for labels, _ in found] == [
-        [("early", -1, False), ("always", 0, True)],
-        [("always", 0, True)],
-        [("late", 1, False), ("always", 0, True)],
-    ]
+    kinds = [("late", 1, False), ("early", -1, False), ("always", 0, True)]
+    assert [[(one.label, one.side, one.plain) for one in labels] for labels, _ in found] == [kinds] * 3
+    shown = [[round(one.score, 3) for one in labels] for labels, _ in found]
+    assert shown == [[0, 0.4, 0.9], [0, 0, 0.9], [0.6, 0, 0.9]]  # 0: not returned
+    assert [more for _, more in found] == [0, 0, 0]
+
+
+def test_labels_of_the_users_choice_stand_in_figure_3_alone_and_in_order() -> None:
+    rows = [("p", 0, "Nurse", 0.9), ("p", 0, "doctor", 0.5), ("p", 1, "chef", 0.4)]
+    scores = pd.DataFrame(rows, columns=["photo", "step", "label", "score"])
+    found = paper_figures.labels_of(scores, "p", np.array([-1.0, 1.0]), frozenset(), ("judge", "nurse"))
+    assert [[(one.label, one.score) for one in labels] for labels, _ in found] == [
+        [("judge", 0), ("nurse", 0.9)], [("judge", 0), ("nurse", 0)],
+    ]  # fmt: skip
+    assert [more for _, more in found] == [1, 1]
+
+
+def test_figures_2_and_3_are_of_the_labels_asked_for(run: Path, tmp_path: Path) -> None:
+    source = load(run)
+    labels = [str(one) for one in source.findings[0].of("paper").dropna(subset=["slope"])["label"][:2]]
+    made = paper_figures.write(tmp_path, source, pictures=False, labels=[labels[1].upper(), labels[0]])
+    assert "figure2" in made
+    assert len([name for name in made if name.startswith("figure2")]) == 2
+    assert paper_figures.lines(run, source.findings, labels[1].upper())
+
+
+def test_a_label_without_a_slope_is_a_sentence_before_anything_is_drawn(run: Path) -> None:
+    known = str(load(run).findings[0].of("paper").dropna(subset=["slope"])["label"].iloc[0])
+    before = sorted((run / "report").rglob("*")) if (run / "report").is_dir() else []
+    with pytest.raises(UsageError, match="has a slope of the label") as raised:
+        write_report(run, embed="none", labels=[f"{known}x"])
+    assert known in str(raised.value.hint)
+    assert (sorted((run / "report").rglob("*")) if (run / "report").is_dir() else []) == before
 
 
 def test_more_labels_than_there_is_room_for_are_counted() -> None:
