@@ -13,11 +13,13 @@ import pandas as pd
 
 from gslopes.contexts.analysis import AnalysisResult, analyse_run
 from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.method import SETTINGS
 from gslopes.contexts.planning import KIND, ContextPlan, confirm_costs, estimates, kinds_for, make_plan
 from gslopes.contexts.settings import ContextsConfig, ContextsOptions, configure
 from gslopes.contexts.staging import stage_pictures
 from gslopes.contexts.typology import read_typology
 from gslopes.core import runfolder, tables
+from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier, Finder
@@ -156,6 +158,8 @@ def reanalyse(run: Path, executor: Executor, analysis: ContextOptions, embed: st
             result = analyse_run(run, analysis, content)
             executor.note("report     writing the page")
             facts, command = settings_shown(content, analysis), command_line(run, content, result.tables)
+            (run / SETTINGS).parent.mkdir(exist_ok=True)
+            runfolder.write_json(run / SETTINGS, to_dict(analysis))
             page = write_page(run, result.tables, result.notes, embed=embed, facts=facts, command=command)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     people = photos[~photos["path"].str.startswith("background ")]

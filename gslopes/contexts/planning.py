@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -79,10 +80,20 @@ def make_plan(config: ContextsConfig, run: Path, finder: Finder | None = None) -
         raise UsageError(f"There are no photos in {show(folder)}.", "Name the folder that holds the portraits.")
     if run.resolve() == folder.resolve() or run.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"The run folder {show(run)} lies inside the folder of people.", "Choose another with --out.")
+    if config.preset == "published" and {"rendered", "packaged"} & set(pictures.backgrounds):
+        raise UsageError(
+            "As published, backgrounds are photographs.",
+            "Give --backgrounds FOLDER with one photo a context, such as FOLDER/kitchen.jpg.",
+        )
     who = _self_reports(files, config.table, config.columns)
     backgrounds = tuple(
         read_backgrounds(pictures.backgrounds, pictures.canvas, pictures.crop, lambda: finder or mtcnn(20))
     )
+    several = sorted(name for name, many in Counter(one.context for one in backgrounds if one.used).items() if many > 1)
+    if config.preset == "published" and several:
+        raise UsageError(
+            f"As published, a context has one photograph; {several[0]} has several.", "Leave one of them in the folder."
+        )
     values: tuple[float, ...] = ()
     models: dict[str, dict[str, str]] = {}
     if pictures.sweep:

@@ -9,8 +9,25 @@ from typing import Any, Literal, TypedDict
 
 from gslopes.contexts.config import KINDS, ContextOptions, PeopleColumns, StageConfig
 from gslopes.core.config import from_dict
+from gslopes.core.errors import ConfigError
 from gslopes.core.options import merged, option, section
 from gslopes.run.config import CostLimits, CostOptions, ScoreConfig
+
+# What Barlas et al. 2020 chose, by section and name; see data/method.toml.
+PUBLISHED: Mapping[tuple[str, str], Any] = {
+    ("pictures", "kinds"): ["original", "context", "empty"],
+    ("pictures", "cutout"): "eraser",
+    ("analysis", "baseline"): "original",
+    ("analysis", "vector"): "super",
+    ("analysis", "recognised_at"): 1,
+    ("analysis", "recognised_share"): 0.1,
+    ("analysis", "f1_on"): "recognised",
+    ("analysis", "min_score"): 0.0,
+    ("analysis", "alpha"): 0.05,
+    ("analysis", "family"): "contexts",
+    ("analysis", "tukey"): "one-way",
+    ("analysis", "strong"): 3.0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +39,9 @@ class ContextsConfig:
     )
     review: Path | None = option(
         None, help="Decisions about cut-outs: photo, accept or exclude.", metavar="CSV", advanced=True
+    )
+    preset: Literal["default", "published"] = option(
+        "default", help="Our defaults, or the choices of Barlas et al. 2020: give a folder with one photo a context."
     )
     embed: Literal["thumbs", "full", "none"] = option("thumbs", help="Pictures inside the page.", advanced=True)
     seed: int = option(0, help="Seed of all random draws.", advanced=True)
@@ -37,6 +57,7 @@ class ContextsOptions(CostOptions, TypedDict, total=False):
 
     people: str | Path
     review: str | Path | None
+    preset: Literal["default", "published"]
     embed: Literal["thumbs", "full", "none"]
     seed: int
     device: str
@@ -95,7 +116,21 @@ def configure(photos: str | Path, options: Mapping[str, Any], kinds: tuple[str, 
     Raises: ConfigError.
     """
     mapping = merged(ContextsConfig, {"photos": photos, **options})
+    if mapping.get("preset") == "published":
+        _publish(mapping)
     if isinstance(mapping["pictures"], dict):
         mapping["pictures"].setdefault("kinds", list(kinds))
     made = from_dict(ContextsConfig, mapping)
     return replace(made, analysis=replace(made.analysis, seed=made.seed))
+
+
+def _publish(mapping: dict[str, Any]) -> None:
+    """Set what Barlas et al. 2020 chose.  Raises: ConfigError where an option says something else."""
+    for (part, key), value in PUBLISHED.items():
+        settings = mapping.setdefault(part, {})
+        if not isinstance(settings, dict):
+            raise ConfigError("A preset and a whole section of settings are given.", "Leave out one of the two.")
+        given = settings.get(key)
+        if given is not None and (list(given) if isinstance(given, (list, tuple)) else given) != value:
+            raise ConfigError(f"As published, {key} is {value}, not {given}.", "Leave out one of the two.")
+        settings[key] = value

@@ -68,6 +68,14 @@ def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+HEAD = ("choice", "paper", "this run", "reason")
+
+
+def rows_of(found: Iterable[Choice]) -> list[tuple[str, str, str, str]]:
+    """What differs, as rows under ``HEAD``, for a page."""
+    return [(one.what, one.printed, one.here, one.reason) for one in found if not one.same]
+
+
 def print_method(found: Iterable[Choice], paper: str = SLOPES) -> str:
     """The list as text: what differs first, each with its reason and the option that undoes it."""
     found = list(found)
@@ -89,4 +97,4 @@ def to_markdown(found: Iterable[Choice], paper: str = SLOPES) -> str:
     ]
     rows = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in cells]
     head = ["# Method", "", f"How this run differs from {paper}.", ""]
-    return "\n".join([*head, "| choice | paper | this run | reason |", "| --- | --- | --- | --- |", *rows, ""])
+    return "\n".join([*head, f"| {' | '.join(HEAD)} |", "| --- | --- | --- | --- |", *rows, ""])

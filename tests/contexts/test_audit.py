@@ -15,6 +15,7 @@ import gslopes
 from gslopes.contexts import analysis as analysing
 from gslopes.contexts.audit import audit_contexts, reanalyse
 from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.method import of_run
 from gslopes.contexts.people import read_people
 from gslopes.contexts.settings import configure
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
@@ -259,3 +260,28 @@ def test_words_for_genders_come_from_a_file_and_a_wrong_option_in_it_is_named(fo
     words.write_text("persn-share = 1\n", "utf-8")
     with pytest.raises(ConfigError, match="persn_share"):
         configure("people", {"config": words})
+
+
+def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_context_is_asked_for(folder, tmp_path):
+    options = {"preset": "published", "canvas": CANVAS, "bootstrap": 20, "permutations": 19, "finder": Finder()}
+    options |= {"people": folder / "people.csv", "classifier": Tagger()}
+    with pytest.raises(UsageError, match="backgrounds are photographs"):
+        audit_contexts(folder / "people", tmp_path / "a", **options)
+    shutil.copytree(folder / "backgrounds", tmp_path / "two")
+    (tmp_path / "two/bridal").mkdir()
+    for name in ("1", "2"):
+        Image.new("RGB", (400, 300), (250, 200, 200 + int(name))).save(tmp_path / f"two/bridal/{name}.png")
+    (tmp_path / "two/bridal.png").unlink()
+    with pytest.raises(UsageError, match="bridal has several"):
+        audit_contexts(folder / "people", tmp_path / "b", backgrounds=str(tmp_path / "two"), **options)
+    with pytest.raises(ConfigError, match="baseline is original, not canvas"):
+        audit_contexts(folder / "people", tmp_path / "c", baseline="canvas", **options)
+    found = audit_contexts(folder / "people", tmp_path / "d", backgrounds=str(folder / "backgrounds"), **options)
+    assert set(found.tables["composites"]["kind"]) == {"original", "context", "empty"}
+    assert set(found.tables["distances"]["context"]) == {"bridal", "garage"}
+    _, listed = of_run(found.folder)
+    same = {one.what for one in listed if one.same}
+    assert {"baseline", "photographs a context", "backgrounds", "cut-outs", "pictures that are asked"} <= same
+    page = (found.folder / "report/index.html").read_text("utf-8")
+    assert "How this audit differs from the paper" in page
+    assert "net of the room" in page

@@ -11,11 +11,13 @@ import pandas as pd
 
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.measures.distributions import OPEN_SIGN
+from gslopes.captions.method import of_run
 from gslopes.captions.report.lead import GENDERS, findings, headline
 from gslopes.captions.report.review import HARMS, HERE, mask, render_review, review_items, sampled, word_and_text
 from gslopes.core import runfolder
 from gslopes.report import numbers, words
 from gslopes.report.charts import whisker
+from gslopes.report.choices import rows_of
 from gslopes.report.inline import render
 
 PUBLISHED = (
@@ -50,7 +52,8 @@ def write_pages(
     Raises: StorageError.
     """
     page, review = out / "report.html", out / "review.html"
-    content = render_page(frames, confirmed, notes, show_words=config.show_words)
+    differs = rows_of(of_run(out)[1]) if (out / runfolder.MANIFEST).is_file() else []
+    content = render_page(frames, confirmed, notes, show_words=config.show_words, differs=differs)
     runfolder.write_bytes(page, content.encode())
     titles = dict(zip(frames["techniques"]["technique"], frames["techniques"]["title"], strict=True))
     chosen = sampled(frames["cases"], config.review_sample, config.options.seed)
@@ -65,8 +68,9 @@ def render_page(
     notes: Sequence[str],
     *,
     show_words: bool = False,
+    differs: Sequence[Sequence[str]] = (),
 ) -> str:
-    """The page as text, self-contained."""
+    """The page as text, self-contained.  differs: rows of ``report.choices.rows_of``."""
     measures = frames["measures"]
     titles = dict(zip(frames["techniques"]["technique"], frames["techniques"]["title"], strict=True))
     inclusions, salience = frames["inclusions"], frames["salience"]
@@ -102,6 +106,7 @@ def render_page(
         confirmed=[_confirmed(row) | {"title": titles.get(row["technique"], "")} for row in confirmed],
         notes=[words.printable(note) for note in notes],
         published=PUBLISHED,
+        differs=differs,
         caveats=CAVEATS,
         lists=sorted({name for text in measures["lists"] for name in text.split(", ") if name}),
     )

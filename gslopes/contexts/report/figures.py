@@ -11,6 +11,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from gslopes.contexts.report.words import main_rows
 from gslopes.report import words
 from gslopes.report.charts import FORMS, LIGHT, MARKERS, Form, dots, new_figure, render, tidy
 
@@ -20,6 +21,7 @@ TITLES = {
     "recognised": "RQ2: share of pictures whose context is recognised, by the gender inferred, with Wilson's intervals",
     "accuracy": "RQ3: F1 against self-report by context, with intervals over people",
     "congruence": "RQ3: right answers against congruence; line and band: the mean slope and its interval",
+    "tradeoff": "Right answers over all contexts against the slope on congruence with its interval, a point a tagger",
     "distances": "RQ4: distance of the description from the baseline, by gender and group",
     "shares": "RQ4: change of the shares of tags by group (figures 4 to 7 of the paper), first tagger",
     "sweep": "Share inferred woman along the edit, one line a background, the plain canvas in black",
@@ -49,6 +51,7 @@ def draw_all(results: Mapping[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]
         ):
             made[name] = draw(known[source]) if source in known else None
         made["congruence"] = congruence(known) if {"inferred", "congruence"} <= known.keys() else None
+        made["tradeoff"] = tradeoff(known) if {"inferred", "congruence"} <= known.keys() else None
         made["shares"] = shares(known) if "described" in known else None
         return {
             name: {form: render(figure, form) for form in FORMS}
@@ -252,6 +255,34 @@ def congruence(results: Mapping[str, pd.DataFrame]) -> Figure | None:
         panel.set_xlabel("congruence: −1 the context fits not at all, 1 wholly", fontsize=8)
         panel.set_ylabel("right, %", fontsize=9)
     parts[0][0].legend(fontsize=8)
+    return figure
+
+
+def tradeoff(results: Mapping[str, pd.DataFrame]) -> Figure | None:
+    """The share of right answers over all contexts against the congruence slope, a point a tagger.
+
+    Source: Barlas et al. 2020, whose title names the trade-off.
+    """
+    slopes, rows = main_rows(results), results["inferred"]
+    contexts = set(results["backgrounds"]["context"])
+    right = rows["gender"].isin(["woman", "man"]) & (rows["gender"] == rows["inferred"])
+    sums = rows[right & rows["context"].isin(contexts)].groupby("classifier")[["count", "n"]].sum()
+    slopes = slopes[slopes["classifier"].isin(sums.index)] if len(slopes) else slopes
+    if not len(slopes):
+        return None
+    figure = _figure(3.6)
+    panel = figure.subplots()
+    for place, row in enumerate(slopes.to_dict("records")):
+        share = 100 * float(sums.loc[row["classifier"], "count"] / sums.loc[row["classifier"], "n"])
+        colour, marker = LIGHT.series[place % len(LIGHT.series)], MARKERS[place % len(MARKERS)]
+        panel.plot([share] * 2, [row["ci_low"], row["ci_high"]], color=colour, linewidth=1.2)
+        panel.plot(share, row["slope"], marker, color=colour, markersize=6)
+        panel.annotate(_shown(row["classifier"]), (share, row["slope"]), (6, 4), textcoords="offset points", fontsize=8)
+    panel.axhline(0, color=LIGHT.ink, linewidth=0.8)
+    panel.margins(0.15)
+    panel.set_xlabel("right over all contexts, %", fontsize=9)
+    panel.set_ylabel("points per unit of congruence", fontsize=9)
+    tidy(panel, size=8)
     return figure
 
 

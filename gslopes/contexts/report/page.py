@@ -10,15 +10,18 @@ from urllib.parse import quote
 import pandas as pd
 from markupsafe import Markup
 
+from gslopes.contexts.method import of_run
 from gslopes.contexts.report import figures, tables
+from gslopes.contexts.report.answers import sentences
 from gslopes.contexts.report.hero import slopes_plot
 from gslopes.contexts.report.picture_grid import picture_grid
 from gslopes.contexts.report.words import LIMITS, context_and_face, counts, credit_line, headline, typologies
 from gslopes.contexts.review import DECISIONS
 from gslopes.core import tables as files
 from gslopes.core.files import inside, is_file
-from gslopes.core.runfolder import write_bytes
+from gslopes.core.runfolder import MANIFEST, write_bytes
 from gslopes.report import words
+from gslopes.report.choices import rows_of
 from gslopes.report.inline import data_uri, render
 from gslopes.report.review import review_data
 
@@ -44,6 +47,10 @@ _SECTIONS = (
      "Cosine distance of the shares of tags from the same person's baseline, mean with t over people; two-way analysis "
      "of variance, Tukey's differences, Welch's t.",
      ("distances", "shares"), ("table10", "table11", "anova", "tukey")),
+    ("The trade-off, and the four answers",
+     "How often a tagger is right over all contexts, against how much that hangs on the context: the paper's accuracy "
+     "and fairness. An answer counts what is found in the tables above.",
+     ("tradeoff",), ("table14",)),
     ("Context and face",
      "The sweep: the same people with only the perceived gender of the face edited, before each background.",
      ("interaction", "sweep"), ("interaction",)),
@@ -87,10 +94,12 @@ def write_page(
         "answer": headline(results),
         "context_and_face": context_and_face(results),
         "counts": counts(results),
+        "answers": sentences(results),
         "credits": credit_line(results),
         "limits": [*LIMITS, *typologies(results), *(words.printable(note) for note in notes)],
         "sections": _sections(papers, pictures),
         "facts": facts,
+        "differs": rows_of(of_run(run)[1]) if (run / MANIFEST).is_file() else [],
         "command": command,
     }
     text = render("contexts.html.j2", house=HERE, styles=("contexts.css",), scripts=("contexts.js",), **known)

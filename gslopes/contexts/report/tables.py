@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from gslopes.contexts.report.answers import table14
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, words
 from gslopes.report.paper import latex
@@ -18,7 +19,9 @@ TITLES = {
     "table8": "Table 8: Pr(R); Pr(R | woman); Pr(R | man); Pr(R | neutral)",
     "table9": "Table 9: F1 men / women, against self-report (* above the baseline in a congruent context)",
     "table10": "Tables 10 and 12: mean distance by gender and group, and the differences found",
-    "table11": "Tables 11 and 13: shares of tags, women and men (* significant as in the paper)",
+    "table11": "Tables 11 and 13: shares of tags, women and men (* significant as in the paper; † found, q < 0.05, of "
+    "the sign that linguistic expectancy bias predicts)",
+    "table14": "Table 14: the answers for each tagger (found: q < 0.05; RQ4: the paper's level)",
     "congruence": "Congruence: slope of the answer on how well the context fits",
     "errors": "Direction of errors: women inferred as men and men as women",
     "interaction": "Context and face: points",
@@ -58,6 +61,8 @@ def paper_tables(results: Mapping[str, pd.DataFrame], tags: str = "gross") -> di
     made = {name: make(rows) for name, source, make in makers if len(rows := rows_of(source))}
     if len(rows := rows_of("congruence", None)):
         made["congruence"] = _congruence(rows)
+    if "backgrounds" in results:
+        made["table14"] = table14(results, tags)
     return {name: made[name] for name in TITLES if name in made and len(made[name])}
 
 
@@ -193,7 +198,7 @@ def _table11(rows: pd.DataFrame) -> pd.DataFrame:
     for row in rows.to_dict("records"):
         head = {"classifier": row["classifier"], "context": row["context"], "tags": row["super"]}
         sign = "Δ " if row["analysis"] == "within" else ""
-        t = _number(row["t"], ".2f", "ns") + "*" * (row["p"] < STAR)
+        t = _number(row["t"], ".2f", "ns") + "*" * (row["p"] < STAR) + "†" * bool(row.get("consistent", False))
         cells = made.setdefault(tuple(head.values()), head)
         cells |= {f"{sign}women": _number(row["women"]), f"{sign}men": _number(row["men"]), f"{sign}t": t}
     return pd.DataFrame(list(made.values())).fillna("")

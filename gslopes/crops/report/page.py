@@ -15,6 +15,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.crops import tables as schemas
+from gslopes.crops.method import of_run
 from gslopes.crops.parts import read_table
 from gslopes.crops.people import CROSS
 from gslopes.crops.report import charts, pictures
@@ -25,6 +26,7 @@ from gslopes.crops.tables import DRAWN_MAPS, FEW
 from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
+from gslopes.report.choices import rows_of
 from gslopes.report.inline import render
 from gslopes.report.paper import to_latex, to_markdown
 
@@ -84,6 +86,7 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
         ],
         temperatures=manifest.get("temperatures", {}),
         embed=embed,
+        differs=rows_of(of_run(run)[1]),
     )
     runfolder.write_bytes(report / "index.html", text.encode())
     return report / "index.html"
