@@ -19,6 +19,7 @@ from gslopes.score.pictures import batch_of, normalise
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
+SAME = 1e-6  # scores that differ by less are one answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class ModelFileOptions:
     top_k: if above 0, the k highest labels are returned instead, whatever their scores.
     activation: what makes scores in [0, 1] of the outputs; ``none`` if the model does so itself.
     size: side of the square input in pixels; 0: as the model declares.
-    white: value of a white pixel before mean and std (1, or 255 for models that take bytes).
+    white: value of a white pixel before mean and std; 0: 255 where the model's input is whole numbers, else 1.
     mean, std: of the channels, in units of ``white``, in the order of ``channels``.
     layout: order of the input's axes.
     """
@@ -41,7 +42,7 @@ class ModelFileOptions:
     top_k: int = 0
     activation: Literal["none", "sigmoid", "softmax"] = "none"
     size: int = 0
-    white: float = 1.0
+    white: float = 0.0
     mean: Three = (0.0, 0.0, 0.0)
     std: Three = (1.0, 1.0, 1.0)
     channels: Literal["rgb", "bgr"] = "rgb"
@@ -50,8 +51,8 @@ class ModelFileOptions:
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
             raise ConfigError(f"A threshold must be in [0, 1], not {self.threshold}.")
-        if self.top_k < 0 or self.size < 0 or self.white <= 0 or min(self.std) <= 0:
-            raise ConfigError("top_k and size must not be negative, and white and std must be above 0.")
+        if self.top_k < 0 or min(self.size, self.white) < 0 or min(self.std) <= 0:
+            raise ConfigError("top_k, size and white must not be negative, and std must be above 0.")
         if self.top_k and self.threshold != 0.5:
             raise ConfigError("top_k and threshold cannot be combined.", "Give one of them.")
 
@@ -74,6 +75,8 @@ class ModelFile(ABC):
         self.labels = read_labels(labels)
         self.version = digest_of([self._file, *self._other_files(), labels])
         self._size = options.size
+        self._white = options.white or 1.0
+        self.notes: list[str] = []  # what a user should know, one sentence each
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to one list of outputs each, before the activation.
@@ -102,23 +105,49 @@ class ModelFile(ABC):
         """(B, S, S, 3) to (B, L)."""
         options = self._options
         ordered = batch[..., ::-1] if options.channels == "bgr" else batch
-        values = normalise(ordered, options.mean, options.std, white=options.white, layout=options.layout)
+        values = normalise(ordered, options.mean, options.std, white=self._white, layout=options.layout)
         return self._run(values).reshape(len(batch), -1)
 
     def _try_out(self) -> None:
-        """Ask about a gray picture, so that a misfit is found before any work."""
+        """Ask about three pictures that look nothing alike, so that a misfit is found before any work."""
         options = self._options
         try:
-            outputs = self._outputs(np.full((1, self._size, self._size, 3), 128, np.uint8))[0]
+            found = np.concatenate([self._outputs(one[None]) for one in unlike_pictures(self._size)])
         except ClassifierError as error:
             message = f"The model {options.file} does not take a picture of {self._size} pixels. {error.message}"
             raise ModelError(message, "Check its size and layout.") from None
+        outputs = found[0]
         if len(outputs) != len(self.labels):
             message = f"The model {options.file} has {len(outputs)} outputs, {options.labels} has {len(self.labels)} "
             raise ModelError(f"{message}labels.", "Write one label per line, in the order of the outputs.")
         if options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
             message = f"The model {options.file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
             raise ConfigError(message, "Give activation=sigmoid (independent labels) or softmax (one of many).")
+        scores = np.stack([ACTIVATIONS[options.activation](row) for row in found.astype(np.float64)])
+        if note := never_varies(self.name, scores, f"pixels from 0 to {self._white:g} before mean and std"):
+            self.notes.append(note)
+
+
+# --- trying out ---
+
+
+def unlike_pictures(size: int) -> NDArray[np.uint8]:
+    """(3, size, size, 3) uint8: gray, white, noise."""
+    noise = np.random.default_rng(0).integers(0, 256, (size, size, 3), np.uint8)
+    return np.stack([np.full_like(noise, 128), np.full_like(noise, 255), noise])
+
+
+def never_varies(name: str, scores: NDArray[np.float64], sent: str) -> str:
+    """A warning where the answers to ``unlike_pictures`` are the same; else empty.
+
+    scores: (3, L), after the activation.  sent: what the model was sent, in words.
+    """
+    if not np.isfinite(scores).all() or np.ptp(scores, axis=0).max(initial=0) > SAME:
+        return ""
+    return (
+        f"{name} gives the same answers to a white, a gray and a noisy picture: it may want other input. It was sent "
+        f"{sent}; set white, mean, std, channels and layout as it was trained."
+    )
 
 
 # --- files ---

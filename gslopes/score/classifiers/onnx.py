@@ -23,7 +23,11 @@ _KINDS: Mapping[str, type[np.generic]] = {
     "tensor(float16)": np.float16,
     "tensor(double)": np.float64,
     "tensor(uint8)": np.uint8,
+    "tensor(int8)": np.int8,
+    "tensor(int32)": np.int32,
+    "tensor(int64)": np.int64,
 }
+_LEAST_LEVELS = 32  # between black and white, of an input of whole numbers
 
 
 class OnnxClassifier(ModelFile):
@@ -38,6 +42,9 @@ class OnnxClassifier(ModelFile):
         self._input = self._session.get_inputs()[0]
         self._output = self._session.get_outputs()[0].name
         self._kind = _check_input(self._file, self._session.get_inputs())
+        if issubclass(self._kind, np.integer):
+            self._white = options.white or 255.0
+            _check_whole_numbers(self._kind, self._white, options)
         declared = self._input.shape[0]
         self._fixed = declared if isinstance(declared, int) else 0
         self.batch = self._fixed or self.batch
@@ -54,7 +61,7 @@ class OnnxClassifier(ModelFile):
         return super()._outputs(batch)[:asked]
 
     def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
-        values = np.rint(values) if self._kind is np.uint8 else values
+        values = np.rint(values) if issubclass(self._kind, np.integer) else values
         try:
             return np.asarray(self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0])
         except Exception as error:  # onnxruntime has many exception classes and no base of its own
@@ -129,6 +136,20 @@ def _check_input(file: Path, inputs: list[Any]) -> type[np.generic]:
             "Export it with one input, a batch of pictures.",
         )
     return _KINDS[inputs[0].type]
+
+
+def _check_whole_numbers(kind: type[np.integer[Any]], white: float, options: ModelFileOptions) -> None:
+    """Raises: ConfigError if pixels from black to white do not fit the type, or become a few numbers only."""
+    pairs = list(zip(options.mean, options.std, strict=True))
+    low, high = min((0.0 - mean) / std for mean, std in pairs), max((white - mean) / std for mean, std in pairs)
+    limits = np.iinfo(kind)
+    if limits.min <= low and high <= limits.max and min(white / std for std in options.std) >= _LEAST_LEVELS:
+        return
+    hint = "Leave white, mean and std out: it then gets bytes, 0 to 255."
+    if kind is np.int8:
+        hint = "Give mean=128/128/128 if it takes bytes less 128, or export it with an input of floats or bytes."
+    message = f"The model {options.file} takes {kind.__name__}, and black to white would be {low:.3g} to {high:.3g}."
+    raise ConfigError(message, hint)
 
 
 def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:

@@ -14,11 +14,21 @@ import numpy as np
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import read_named
 from gslopes.core.records import Answer
-from gslopes.score.classifiers.model_file import ACTIVATIONS, choose, digest_of, existing, first_words, read_labels
+from gslopes.score.classifiers.model_file import (
+    ACTIVATIONS,
+    choose,
+    digest_of,
+    existing,
+    first_words,
+    never_varies,
+    read_labels,
+    unlike_pictures,
+)
 from gslopes.score.names import ARGUMENT
 from gslopes.score.pictures import decoded
 
 BATCH = 32
+_TRIED = 256  # pixels, side of the pictures that a model is tried out with
 _LARGEST = 64 << 30  # bytes of weights
 SMALL, FEW = 1e-4, 100  # labels below this score are kept only if they are among this many, the highest
 
@@ -85,25 +95,42 @@ class TorchModel:
         self._options = options
         self._activation = ACTIVATIONS[activation]
         self._device = device
+        self.notes: list[str] = []  # what a user should know, one sentence each
+
+    def prepare(self) -> None:
+        """Ask about three pictures that look nothing alike; a note if the answers are the same.
+
+        Raises: ModelError if the outputs do not fit the labels.
+        """
+        from PIL import Image
+
+        rows = self._logits([Image.fromarray(pixels) for pixels in unlike_pictures(_TRIED)])
+        scores = np.stack([self._activation(row) for row in rows])
+        note = never_varies(self.name, scores, "what its own preprocessing makes of a picture")
+        self.notes = [note] if note else []
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to [number of the label, score] pairs each, highest first.
 
         Raises: PhotoError if a picture cannot be decoded; ModelError if the outputs do not fit the labels.
         """
-        import torch
         from PIL import Image
 
-        images = [Image.fromarray(pixels) for pixels in decoded(pictures)]
+        return [self._pairs(row) for row in self._logits([Image.fromarray(pixels) for pixels in decoded(pictures)])]
+
+    def _logits(self, images: Sequence[Any]) -> Any:
+        """PIL pictures to (B, L) outputs.  Raises: ModelError if they do not fit the labels."""
+        import torch
+
         with torch.inference_mode():
             outputs = self._forward(torch.stack([self._transform(image) for image in images]).to(self._device))
             logits = outputs.double().cpu().numpy()
-        if logits.shape != (len(pictures), len(self.labels)):
+        if logits.shape != (len(images), len(self.labels)):
             raise ModelError(
                 f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.",
                 "Give labels=FILE, one label per line, in the order of the outputs.",
             )
-        return [self._pairs(row) for row in logits]
+        return logits
 
     def parse(self, raw: object) -> Answer:
         """Pairs to the labels that count as returned."""
