@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gslopes.run.counterfactuals import Counterfactuals, pair_penalty
     from gslopes.run.export import export
     from gslopes.run.walk import audit, score_photos, synthesise, validate_run
+    from gslopes.score.classifiers.in_memory import as_classifier
     from gslopes.synthetic.api import drawn_faces
     from gslopes.train.api import train_model
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "Counterfactuals": "gslopes.run.counterfactuals",
+    "as_classifier": "gslopes.score.classifiers.in_memory",
     "audit": "gslopes.run.walk",
     "audit_captions": "gslopes.captions.audit",
     "audit_contexts": "gslopes.contexts.audit",
@@ -57,6 +59,7 @@ _MODULES = {
 __all__ = [
     "Counterfactuals",
     "__version__",
+    "as_classifier",
     "audit",
     "audit_captions",
     "audit_contexts",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from gslopes.run.gate.judge import load_reader
 from gslopes.run.outcome import Audit
 from gslopes.run.plan import Plan, make_plan
 from gslopes.score.classifier_cache import is_cached
-from gslopes.score.classifiers.python import Function, FunctionClassifier
+from gslopes.score.classifiers.python import Function
 
 if TYPE_CHECKING:
     from gslopes.run.validation import Summary
@@ -48,9 +47,10 @@ def audit(
     Called again with the same arguments, it resumes where it was stopped, and does nothing twice.
 
     photos: the folder.  out: the run folder, made if missing.
-    classifier: a name such as ``celeba-tagger`` (the default) or ``onnx:model.onnx``, a function, an object as in
-        core.records, or several. A function takes a list of pictures, (H, W, 3) uint8 RGB arrays of any sizes, and
-        returns for each a mapping of label to score in [0, 1], or None where it will not answer.
+    classifier: a name such as ``celeba-tagger`` (the default) or ``onnx:model.onnx``, a function, a transformers
+        pipeline, what ``gslopes.as_classifier`` makes of a torch module, an object as in core.records, or several.
+        A function takes a list of pictures, (H, W, 3) uint8 RGB arrays of any sizes, and returns for each a mapping of
+        label to score in [0, 1], or None where it will not answer.
     progress: show lines of progress on stderr.
     trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights; remembered for this
         run folder and file, see ``gslopes.core.trust``.
@@ -235,7 +235,11 @@ def split_classifiers(classifier: Given | Sequence[Given] | None) -> tuple[tuple
     given: list[Any] = list(classifier) if isinstance(classifier, (list, tuple)) else [classifier]
     names = tuple(one for one in given if isinstance(one, str))
     objects = [one for one in given if one is not None and not isinstance(one, str)]
-    return names, tuple(FunctionClassifier(one) if inspect.isroutine(one) else one for one in objects)
+    if not objects:
+        return names, ()
+    from gslopes.score.classifiers.in_memory import as_classifier
+
+    return names, tuple(map(as_classifier, objects))
 
 
 def _with_default(config: ScoreConfig) -> ScoreConfig:

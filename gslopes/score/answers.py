@@ -100,8 +100,19 @@ def _checked_label(label: object) -> str:
 
 def _checked_score(label: object, score: object) -> float:
     if isinstance(score, (bool, np.bool_)) or not isinstance(score, Real) or not 0 <= float(score) <= 1:
-        raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1].")
+        raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1]{_remedy(score)}.")
     return float(score)
+
+
+def _remedy(score: object) -> str:
+    """What to change where a number is no share, as the end of a sentence."""
+    if isinstance(score, (bool, np.bool_)) or not isinstance(score, Real):
+        return ""
+    if score != score:
+        return "; a picture that cannot be judged is answered with None"
+    if score < 0 or score > 100:
+        return "; logits need a softmax or sigmoid first"
+    return "; percentages are divided by 100, logits need a softmax or sigmoid first"
 
 
 def _sorted(table: tables.Table, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:

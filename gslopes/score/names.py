@@ -176,6 +176,8 @@ def _value(what: str, kind: Any, text: str) -> Any:
         if len(parts) != len(kinds):
             raise ConfigError(f"{what} must be {len(kinds)} values with slashes between them, not {text!r}.")
         return tuple(_value(what, each, part) for each, part in zip(kinds, parts, strict=True))
+    if type(None) in get_args(kind):  # what is not given depends on the rest
+        (kind,) = (one for one in get_args(kind) if one is not type(None))
     reader, word = _READERS[kind]
     try:
         return reader(text)
@@ -184,6 +186,8 @@ def _value(what: str, kind: Any, text: str) -> Any:
 
 
 def _escape(value: Any) -> str:
+    if value is None:
+        return "auto"
     if isinstance(value, tuple):
         return "/".join(map(_escape, value))
     if isinstance(value, bool):

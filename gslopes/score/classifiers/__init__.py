@@ -56,6 +56,7 @@ from gslopes.core.registry import Registry, Target
 from gslopes.core.runtime import pick_device
 from gslopes.score import names
 from gslopes.score.classifiers.catalogue import CATALOGUE
+from gslopes.score.classifiers.checkpoint import named_by_file
 from gslopes.score.limits import LOCAL, Limits
 from gslopes.score.scrub import scrub, scrub_text
 
@@ -115,7 +116,8 @@ def canonical_name(text: str) -> str:
 def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: Trust | None = None) -> Classifier:
     """Make a classifier ready to be asked; everything that can be wrong with it is found here, before any work.
 
-    text: NAME[:ARGUMENT][,key=value...], see ``score.names``.  device: ``auto``, ``cpu`` or ``cuda[:N]``.
+    text: NAME[:ARGUMENT][,key=value...], see ``score.names``, or FILE[,key=value...]: a model in ONNX, weights of a
+        network of torchvision, FILE.py:FUNCTION.  device: ``auto``, ``cpu`` or ``cuda[:N]``.
     prepare: check the credentials, too; without, it can only parse answers that are there already.
     trust: which files that are programs (``torchscript:FILE``) may run; the user is asked without it.
     Raises: UnknownName, ConfigError, UsageError (its extra is not installed, a program is not trusted), ModelError (its
@@ -185,7 +187,7 @@ def _entry(target: Target) -> ClassifierEntry:
 
 
 def _resolve(text: str) -> tuple[str, Any, Any]:
-    base, items = names.split(text)
+    base, items = names.split(named_by_file(text))
     target = _REGISTRY.find(base)
     listed = CATALOGUE.get(base)
     if listed and (missing := listed.missing_modules):

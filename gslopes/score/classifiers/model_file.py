@@ -27,8 +27,7 @@ class ModelFileOptions:
     """How to ask the model and how to read its first output.
 
     file: the model.  labels: text file, one label a line, in the order of the outputs.
-    threshold: a label is returned where its score is at least this, in [0, 1].
-    top_k: if above 0, the k highest labels are returned instead, whatever their scores.
+    threshold, top_k: which labels count as returned, see ``presence``.
     activation: what makes scores in [0, 1] of the outputs; ``none`` if the model does so itself.
     size: side of the square input in pixels; 0: as the model declares.
     white: value of a white pixel before mean and std; 0: 255 where the model's input is whole numbers, else 1.
@@ -38,8 +37,8 @@ class ModelFileOptions:
 
     file: Path = field(metadata=ARGUMENT)
     labels: Path
-    threshold: float = 0.5
-    top_k: int = 0
+    threshold: float | None = None
+    top_k: int | None = None
     activation: Literal["none", "sigmoid", "softmax"] = "none"
     size: int = 0
     white: float = 0.0
@@ -49,12 +48,9 @@ class ModelFileOptions:
     layout: Literal["nchw", "nhwc"] = "nchw"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise ConfigError(f"A threshold must be in [0, 1], not {self.threshold}.")
-        if self.top_k < 0 or min(self.size, self.white) < 0 or min(self.std) <= 0:
-            raise ConfigError("top_k, size and white must not be negative, and std must be above 0.")
-        if self.top_k and self.threshold != 0.5:
-            raise ConfigError("top_k and threshold cannot be combined.", "Give one of them.")
+        check_presence(self.top_k, self.threshold)
+        if min(self.size, self.white) < 0 or min(self.std) <= 0:
+            raise ConfigError("size and white must not be negative, and std must be above 0.")
 
 
 class ModelFile(ABC):
@@ -74,6 +70,7 @@ class ModelFile(ABC):
         labels = existing(options.labels, "labels file")
         self.labels = read_labels(labels)
         self.version = digest_of([self._file, *self._other_files(), labels])
+        self._threshold, self._top_k = presence(options.top_k, options.threshold, options.activation)
         self._size = options.size
         self._white = options.white or 1.0
         self.notes: list[str] = []  # what a user should know, one sentence each
@@ -91,7 +88,7 @@ class ModelFile(ABC):
         if not np.isfinite(outputs).all():
             return Answer("failed", (), Reason.NOT_FINITE)
         scores = ACTIVATIONS[self._options.activation](outputs)
-        return Answer("answered", choose(self.labels, scores, self._options.threshold, self._options.top_k))
+        return Answer("answered", choose(self.labels, scores, self._threshold, self._top_k))
 
     def _other_files(self) -> list[Path]:
         """Further files that hold the model's weights."""
@@ -217,6 +214,34 @@ ACTIVATIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] 
     "sigmoid": _sigmoid,
     "softmax": _softmax,
 }
+
+
+def check_presence(top_k: int | None, threshold: float | None) -> None:
+    """Raises: ConfigError if one of them is out of its range, or both say which labels count as returned."""
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise ConfigError(f"A threshold must be in [0, 1], not {threshold:g}.")
+    if top_k is not None and top_k < 0:
+        raise ConfigError(f"top_k must not be negative, not {top_k}.")
+    if top_k == 0 and threshold is None:
+        raise ConfigError("Presence is by rank or by threshold, and top_k is 0.", "Give top_k=5, or threshold=0.1.")
+    if top_k and threshold is not None:
+        raise ConfigError("top_k and threshold cannot be combined.", "Give one of them.")
+
+
+def presence(top_k: int | None, threshold: float | None, activation: str) -> tuple[float, int]:
+    """Threshold and top_k of any model on this machine, from what was given.
+
+    Given neither, the five highest labels of a softmax count as returned, whatever their scores (one of many), and of
+    independent labels those whose score is at least 0.5.
+
+    >>> presence(None, None, "softmax"), presence(None, None, "sigmoid"), presence(None, 0.3, "softmax")
+    ((0.0, 5), (0.5, 0), (0.3, 0))
+    """
+    if top_k is None and threshold is None and activation == "softmax":
+        return 0.0, 5
+    if top_k:
+        return 0.0, top_k
+    return (0.5 if threshold is None else threshold), 0
 
 
 def choose(labels: Sequence[str], scores: NDArray[np.float64], threshold: float, top_k: int) -> Labels:

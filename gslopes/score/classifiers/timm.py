@@ -9,8 +9,9 @@ from importlib import import_module
 from typing import Any
 
 from gslopes.core.errors import ModelError, UnknownName
+from gslopes.score.classifiers.checkpoint import load_weights
 from gslopes.score.classifiers.model_file import first_words
-from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel, labels_of, load_weights
+from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel, labels_of
 
 
 class TimmClassifier(TorchModel):

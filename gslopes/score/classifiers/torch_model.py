@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from gslopes.core.errors import ConfigError, ModelError
-from gslopes.core.files import read_named
 from gslopes.core.records import Answer
 from gslopes.score.classifiers.model_file import (
     ACTIVATIONS,
+    check_presence,
     choose,
-    digest_of,
     existing,
-    first_words,
     never_varies,
+    presence,
     read_labels,
     unlike_pictures,
 )
@@ -29,7 +26,6 @@ from gslopes.score.pictures import decoded
 
 BATCH = 32
 _TRIED = 256  # pixels, side of the pictures that a model is tried out with
-_LARGEST = 64 << 30  # bytes of weights
 SMALL, FEW = 1e-4, 100  # labels below this score are kept only if they are among this many, the highest
 
 
@@ -41,29 +37,19 @@ class LibraryOptions:
     weights: a file with a state dict (.safetensors, or .pth that holds tensors alone); empty: the library's own, from
         its hub.
     labels: a text file, one label a line, in the order of the outputs; empty: the model's own.
-    top_k: this many labels, the highest, count as returned, whatever their scores; 0: those above ``threshold``.
-    threshold: a label is returned where its score is at least this, in (0, 1]; only with ``top_k=0``.
+    top_k, threshold: which labels count as returned, see ``model_file.presence``.
     activation: what makes scores of the outputs: ``softmax`` (one of many) or ``sigmoid`` (independent labels).
     """
 
     model: str = field(metadata=ARGUMENT)
     weights: str = ""
     labels: str = ""
-    top_k: int = 5
-    threshold: float = 0.0
+    top_k: int | None = None
+    threshold: float | None = None
     activation: Literal["softmax", "sigmoid"] = "softmax"
 
     def __post_init__(self) -> None:
         check_presence(self.top_k, self.threshold)
-
-
-def check_presence(top_k: int, threshold: float) -> None:
-    """Raises: ConfigError unless exactly one of the two says which labels count as returned."""
-    if top_k < 0 or not 0 <= threshold <= 1 or bool(top_k) == bool(threshold):
-        raise ConfigError(
-            f"Presence is by rank or by threshold: top_k is {top_k}, the threshold {threshold:g}.",
-            "Give top_k=5, or top_k=0,threshold=0.1.",
-        )
 
 
 class TorchModel:
@@ -92,7 +78,7 @@ class TorchModel:
         self.labels = unique(labels)
         self._module = module.eval().to(device)
         self._transform = transform
-        self._options = options
+        self._threshold, self._top_k = presence(options.top_k, options.threshold, activation)
         self._activation = ACTIVATIONS[activation]
         self._device = device
         self.notes: list[str] = []  # what a user should know, one sentence each
@@ -137,7 +123,7 @@ class TorchModel:
         pairs = cast("list[tuple[int, float]]", raw)
         labels = [self.labels[number] for number, _ in pairs]
         scores = np.array([score for _, score in pairs], np.float64)
-        return Answer("answered", choose(labels, scores, self._options.threshold, self._options.top_k))
+        return Answer("answered", choose(labels, scores, self._threshold, self._top_k))
 
     def _forward(self, batch: Any) -> Any:
         return self._module(batch)
@@ -145,34 +131,9 @@ class TorchModel:
     def _pairs(self, logits: Any) -> list[list[float]]:
         scores = np.round(self._activation(logits), 7)
         order = np.argsort(-scores, kind="stable")
-        few = max(FEW, self._options.top_k)
-        least = min(SMALL, self._options.threshold or SMALL)
+        few = max(FEW, self._top_k)
+        least = min(SMALL, self._threshold or SMALL)
         return [[int(i), float(scores[i])] for rank, i in enumerate(order) if rank < few or scores[i] >= least]
-
-
-def load_weights(module: Any, file: Path | str) -> str:
-    """Put the state dict of a file into a module; returns the file's sha256.
-
-    Raises: ModelError if it is missing, is no state dict, or does not fit.
-    """
-    import torch
-    from safetensors.torch import load
-
-    file = existing(file, "weights file")
-    data = read_named(file, _LARGEST, raises=ModelError)
-    try:
-        state: Any
-        if file.suffix == ".safetensors":
-            state = load(data)
-        else:
-            state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-        for key in ("state_dict", "model"):  # as training scripts wrap it
-            state = state[key] if isinstance(state.get(key), dict) else state
-        module.load_state_dict(state)
-    except Exception as error:  # unpicklers and readers raise many kinds
-        message = f"The weights {file} do not fit the model: {first_words(error)}."
-        raise ModelError(message, "Check the model's name.") from None
-    return digest_of([file])
 
 
 def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from gslopes.core.errors import ModelError, UnknownName
-from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel, labels_of, load_weights
+from gslopes.score.classifiers.checkpoint import load_weights
+from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel, labels_of
 
 
 class TorchvisionClassifier(TorchModel):

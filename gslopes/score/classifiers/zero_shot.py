@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from gslopes.core.errors import ConfigError
-from gslopes.score.classifiers.model_file import digest_of_texts, existing, read_labels
-from gslopes.score.classifiers.torch_model import TorchModel, check_presence
+from gslopes.score.classifiers.model_file import check_presence, digest_of_texts, existing, read_labels
+from gslopes.score.classifiers.torch_model import TorchModel
 
 SHIPPED = ("occupations", "traits")
 TEMPLATES = {
@@ -29,14 +29,14 @@ class ZeroShotOptions:
 
     labels: ``occupations``, ``traits``, or a text file, one label a line.
     template: prompts with ``{}`` for the label, ``|`` between several; empty: those of the list, or "a photo of a {}".
-    top_k, threshold: as in ``torch_model.LibraryOptions``.
+    top_k, threshold: see ``model_file.presence``.
     activation: ``auto``: sigmoid for a model that was trained with it and has a bias (SigLIP), else softmax.
     """
 
     labels: str = "occupations"
     template: str = ""
-    top_k: int = 5
-    threshold: float = 0.0
+    top_k: int | None = None
+    threshold: float | None = None
     activation: Literal["auto", "softmax", "sigmoid"] = "auto"
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core.errors import ClassifierError, UsageError
+from gslopes.score.classifiers.function_reply import FunctionCaller
 from gslopes.score.classifiers.python import PythonClassifier
 
 CALLS: list[int] = []
@@ -32,7 +33,7 @@ def classifier(function: Any) -> PythonClassifier:
     """Of a function that need not be imported by its name."""
     one = PythonClassifier.__new__(PythonClassifier)
     one.name, one.version, one.cached, one.batch = f"python:mine:{function.__name__}", "", False, 4
-    one._function, one._answered = function, False
+    one._function, one._caller, one._answered = function, FunctionCaller(function), False
     return one
 
 
