@@ -22,8 +22,10 @@ from gslopes.run.fitting import fit_folder
 from gslopes.run.gate.judge import SweepSelection, judge_folder, reader_digest
 from gslopes.run.outcome import Audit
 from gslopes.run.plan import IDENTITY, SYNTHESIS, Plan, identity
+from gslopes.run.scoring.first_pictures import raise_if_all_failed
 from gslopes.run.scoring.score import DROPPED, Scoring, missing_of, models_of, score_stage, wanted_of
 from gslopes.run.sources import keep_sources
+from gslopes.score.cost import Budget
 
 QUIET = OneProcess()
 
@@ -33,6 +35,7 @@ class AuditRun:
     """One audit: what is done, and by whom.
 
     components: None stands for those that the plan's configuration names.
+    budget: what may still be spent; None for what the limits say.
     """
 
     plan: Plan
@@ -40,6 +43,7 @@ class AuditRun:
     components: Components | None
     classifiers: tuple[Classifier, ...]
     cost_limits: ScoreConfig
+    budget: Budget | None = None
 
     @property
     def run(self) -> Path:
@@ -80,7 +84,9 @@ STAGES = (
     Stage(
         "score",
         lambda audit: is_scored(audit.run, audit.classifiers, audit.cost_limits, gate=audit.gated),
-        lambda audit: run_score(audit.run, audit.classifiers, audit.executor, audit.cost_limits, gate=audit.gated),
+        lambda audit: run_score(
+            audit.run, audit.classifiers, audit.executor, audit.cost_limits, gate=audit.gated, budget=audit.budget
+        ),
     ),
     Stage(
         "fit",
@@ -174,8 +180,12 @@ def run_score(
     cost_limits: ScoreConfig | None = None,
     *,
     gate: bool = True,
+    budget: Budget | None = None,
 ) -> Path:
-    """Pictures to answers.  Raises: as ``score_photos``; KeyboardInterrupt after what is in flight."""
+    """Pictures to answers.  Raises: as ``score_photos``; KeyboardInterrupt after what is in flight.
+
+    budget: of the command, of which a part may be spent; None for a new one.
+    """
     parts, seed = manifest.complete_parts(run), int(manifest.read(run)["seed"])
     with runfolder.locked(run):
         manifest.check_versions(run, classifiers)
@@ -188,7 +198,7 @@ def run_score(
             known[one.name] = {**known.get(one.name, {}), "version": one.version}
         runfolder.write_json(run / runfolder.MANIFEST, content)
         try:
-            Scoring(run, classifiers, parts, seed, cost_limits, executor, gate).ask()
+            Scoring(run, classifiers, parts, seed, cost_limits, executor, gate, budget).ask()
         finally:
             for one in classifiers:
                 known[one.name] |= models_of(run, one.name)
@@ -201,6 +211,10 @@ def run_score(
         made = [runfolder.merge(run, table, stages, parts, keep, name) for table, keep, name in merged]
         reads = stamps.score_reads(run, gate=gate and wanted.judged, dropped=cost_limits.dropped_sample)
         stamps.stamp(run, "score", reads, made)
+        asked = tables.read(tables.ASKED, run / f"{tables.ASKED.name}.parquet")
+        for _, answered in asked.groupby("classifier"):
+            hint = "Mend it and run the same command again with --retry-failed (retry_failed=True in Python)."
+            raise_if_all_failed(answered, f"all {len(answered):,} pictures", hint)
         return made[-1]
 
 

@@ -23,6 +23,7 @@ from gslopes.run.outcome import Audit
 from gslopes.run.plan import Plan, make_plan
 from gslopes.score.classifier_cache import is_cached
 from gslopes.score.classifiers.python import Function
+from gslopes.score.cost import Budget
 
 if TYPE_CHECKING:
     from gslopes.run.validation import Summary
@@ -222,7 +223,8 @@ def prepare(
         return run
     if run.gated:
         load_reader()
-    return replace(run, cost_limits=_confirmed(run))
+    budget = Budget(plan.config.score.budget, plan.config.score.max_calls)
+    return replace(run, cost_limits=_confirmed(run, budget), budget=budget)
 
 
 def make_pictures(plan: Plan, *, executor: Executor, components: Components | None = None) -> Audit:
@@ -250,12 +252,16 @@ def _engine(plan: Plan, given: Executor) -> Executor:
     return engine(given, plan.config.engine, plan.config.workers, plan.config.device)
 
 
-def _confirmed(run: stages.AuditRun) -> ScoreConfig:
-    """Before pictures are made for hours: credentials that are missing, a price that is too high."""
+def _confirmed(run: stages.AuditRun, budget: Budget) -> ScoreConfig:
+    """Before pictures are made for hours: credentials that are missing, a price that is too high, a wrong answer."""
     from gslopes.run.scoring.cost import confirm_walk
-    from gslopes.score.classifiers import prepare_classifier
+    from gslopes.run.scoring.first_pictures import ask_first
+    from gslopes.score.classifiers import new_notes, prepare_classifier
 
     for one in run.classifiers:
         prepare_classifier(one)
+        for text in new_notes(one):
+            run.executor.note(f"Warning: {text}")
     confirm_walk(run.plan, run.classifiers, run.cost_limits, run.executor)
+    ask_first(run.classifiers, run.plan.files, run.cost_limits, budget, run.executor)
     return replace(run.cost_limits, yes=True)

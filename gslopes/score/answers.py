@@ -16,6 +16,7 @@ from gslopes.core.records import Answer, Classifier
 from gslopes.score.questions import Question
 from gslopes.score.scrub import scrub, scrub_text
 
+STOPPED = "Nothing more was asked. Mend it and run the same command again."
 _STATUSES = ("answered", "refused", "failed")
 
 
@@ -69,6 +70,13 @@ def raise_if_fatal(error: Exception) -> None:
         error.message, error.hint = scrub_text(error.message), scrub_text(error.hint)
         error.args = (error.message,)
         raise error from None
+
+
+def all_failed(classifier: str, extent: str, why: SkipReason, hint: str) -> ClassifierError:
+    """The error of a walk that would only collect failures.  extent: which pictures, in words.  hint: what to do."""
+    if why.reason is Reason.INVALID_ANSWER:
+        hint = f"An answer is one mapping a picture of label to score, such as {{'smile': 0.8}}. {hint}"
+    return ClassifierError(f"The classifier {classifier} failed on {extent}: {why.rstrip('.')}.", hint)
 
 
 def asked_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: str) -> pd.DataFrame:

@@ -20,7 +20,7 @@ import pandas as pd
 from gslopes.core.errors import ClassifierError, PhotoError, Refused
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
-from gslopes.score.answers import asked_rows, failed_answer, score_rows
+from gslopes.score.answers import STOPPED, all_failed, asked_rows, failed_answer, score_rows
 from gslopes.score.cache import AnswerCache
 from gslopes.score.classifier_cache import ClassifierCache
 from gslopes.score.cost import Budget, UsageStats
@@ -290,13 +290,9 @@ class Client:
         if len(reasons) > 1:
             self._new = False
         elif len(self._first_failures) >= MIN_PICTURES_FAILED and len(photos) > 1:
-            count, first = len(self._first_failures), self._first_failures[0][1].reason.rstrip(".")
-            hint = "Nothing more was asked. Mend it and run the same command again."
-            if reason is Reason.INVALID_ANSWER:
-                hint = f"An answer is one mapping a picture of label to score, such as {{'smile': 0.8}}. {hint}"
-            raise ClassifierError(
-                f"The classifier {self.classifier.name} failed on the first {count} pictures: {first}.", hint
-            )
+            extent = f"the first {len(self._first_failures)} pictures"
+            why = SkipReason.of(self._first_failures[0][1].reason, "failed")
+            raise all_failed(self.classifier.name, extent, why, STOPPED)
 
     def _raise_if_all_failed(self, progress: PartProgress) -> None:
         """Stop a walk that would only collect failures: scores in percent, a wrong model."""

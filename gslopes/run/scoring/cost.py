@@ -13,6 +13,7 @@ from gslopes.core.records import Classifier
 from gslopes.executors import Executor
 from gslopes.run.config import CostLimits, ScoreConfig
 from gslopes.run.plan import Plan
+from gslopes.run.scoring.first_pictures import FIRST
 from gslopes.score.classifier_cache import ClassifierCache
 from gslopes.score.cost import Estimate, estimate
 from gslopes.score.limits import limits_of
@@ -59,6 +60,7 @@ def confirm_walk(plan: Plan, classifiers: Sequence[Classifier], config: ScoreCon
     if placebos and paid:
         sample = f"of placebo sweeps, of {min(config.placebo_sample, len(plan.files)):,} photos"
         executor.note(f"score      {placebos:,} of the pictures are {sample} (--no-placebo leaves them out)")
+    images += min(FIRST, len(plan.files))
     confirm_cost([estimate_walk(one, images, part) for one in paid], config, executor)
 
 

@@ -28,7 +28,7 @@ from gslopes.run.scoring.cost import confirm_cost, estimate_parts
 from gslopes.run.scoring.progress_bars import ProgressBars
 from gslopes.score.cache import AnswerCache
 from gslopes.score.classifier_cache import ClassifierCache, is_cached
-from gslopes.score.classifiers import prepare_classifier
+from gslopes.score.classifiers import new_notes, prepare_classifier
 from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats
 from gslopes.score.limits import limits_of
@@ -76,6 +76,7 @@ class Scoring:
     """One command's questions to any number of classifiers about one run folder, which this process has locked.
 
     parts: of the run.  seed: of the order of the questions, and of samples.  gate: whether verdicts count.
+    budget: of the command; None for a new one, of what the configuration says.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class Scoring:
         config: ScoreConfig,
         executor: Executor,
         gate: bool = True,
+        budget: Budget | None = None,
     ) -> None:
         self._run = run
         self._parts = parts
@@ -98,7 +100,7 @@ class Scoring:
             runfolder.discard_damaged(run, score_stage(one.name), (tables.SCORES, tables.ASKED), parts)
         self._missing = {one.name: missing_of(run, one, parts, config, self._wanted[one.name]) for one in classifiers}
         self._due = [one for one in classifiers if self._missing[one.name]]
-        self._budget = Budget(config.budget, config.max_calls)
+        self._budget = budget or Budget(config.budget, config.max_calls)
         self._usages = {one.name: UsageStats() for one in self._due}
         self._warned: set[str] = set()
 
@@ -215,10 +217,8 @@ class Scoring:
     def _warn(self) -> None:
         """Warn once: what a classifier has to say, or that a service answers with another model than before."""
         for one in self._due:
-            for text in list(getattr(one, "notes", ())):
-                if text not in self._warned:
-                    self._warned.add(text)
-                    self._executor.note(f"Warning: {text}")
+            for text in new_notes(one):
+                self._executor.note(f"Warning: {text}")
         for name, usage in self._usages.items():
             with usage.lock:
                 versions = list(usage.models)

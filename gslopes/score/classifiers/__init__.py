@@ -148,6 +148,14 @@ def prepare_classifier(classifier: Classifier) -> None:
             prepare()
 
 
+def new_notes(classifier: Classifier) -> list[str]:
+    """What a user should know about a classifier and was not shown yet, one sentence each."""
+    shown = classifier.__dict__.setdefault("_shown", set()) if hasattr(classifier, "__dict__") else set()
+    found = [text for text in list(getattr(classifier, "notes", ())) if text not in shown]
+    shown.update(found)
+    return found
+
+
 def _device(base: str, factory: Any, device: str) -> str:
     """The device there is, unless none is needed, or not yet: torch is imported to find out."""
     listed = CATALOGUE.get(base)
