@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -265,3 +266,53 @@ def paper_slopes(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str,
     from gslopes.fit.slopes import checked, paper
 
     return checked(tables.SLOPES, [paper(sweep) for sweep in sweeps_of(scores, asked, values)])
+
+
+@pytest.fixture
+def make_onnx(tmp_path: Path) -> Callable[..., str]:
+    """Writes an ONNX model and its labels; returns ``onnx:FILE,labels=FILE``.
+
+    The model averages each channel over the picture and multiplies by ``weights`` (3, L): with the default, ``red`` is
+    the mean of the first channel and ``other`` the mean of the last two.
+    """
+    onnx = pytest.importorskip(
+        "onnx", reason="onnx, which builds the models, is not installed: pip install 'gslopes[test]'"
+    )
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'gslopes[onnx]'")
+
+    def make(
+        weights: object = ((1, 0), (0, 0.5), (0, 0.5)),
+        labels: str = "red\nother\n",
+        *,
+        batch: int | str = "batch",
+        side: int | str = 16,
+        layout: str = "nchw",
+        kind: str = "FLOAT",
+    ) -> str:
+        helper, dtype = onnx.helper, getattr(onnx.TensorProto, kind)
+        matrix = np.asarray(weights, np.float32)
+        shape = [batch, 3, side, side] if layout == "nchw" else [batch, side, side, 3]
+        axes = [2, 3] if layout == "nchw" else [1, 2]
+        nodes = [
+            helper.make_node("Cast", ["photos"], ["pixels"], to=onnx.TensorProto.FLOAT),
+            helper.make_node("ReduceMean", ["pixels", "axes"], ["means"], keepdims=0),
+            helper.make_node("MatMul", ["means", "weights"], ["scores"]),
+        ]
+        constants = [
+            onnx.numpy_helper.from_array(np.array(axes, np.int64), "axes"),
+            onnx.numpy_helper.from_array(matrix, "weights"),
+        ]
+        graph = helper.make_graph(
+            nodes,
+            "redness",
+            [helper.make_tensor_value_info("photos", dtype, shape)],
+            [helper.make_tensor_value_info("scores", onnx.TensorProto.FLOAT, [batch, matrix.shape[1]])],
+            constants,
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+        onnx.checker.check_model(model)
+        onnx.save(model, tmp_path / "model.onnx")
+        (tmp_path / "labels.txt").write_text(labels, encoding="utf-8")
+        return f"onnx:{tmp_path / 'model.onnx'},labels={tmp_path / 'labels.txt'}"
+
+    return make

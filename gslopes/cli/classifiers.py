@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import click
+
 from gslopes.core.commands import json_option, print_json, say, verb
 
 if TYPE_CHECKING:
@@ -18,14 +20,21 @@ WIDTH = 100
 
 @verb(
     "gslopes classifiers",
+    "gslopes classifiers http",
     "gslopes classifiers --json",
 )
+@click.argument("name", required=False)
 @json_option
-def classifiers(as_json: bool) -> int:
-    """List every classifier: gslopes' own and those of installed packages."""
-    from gslopes.score.classifiers import list_classifiers
+def classifiers(name: str | None, as_json: bool) -> int:
+    """List every classifier: gslopes' own and those of installed packages; with NAME, that one, and how it is used."""
+    from gslopes.core.errors import UnknownName
+    from gslopes.score.classifiers import list_classifiers, manual_of
 
     entries = list_classifiers()
+    if name is not None:
+        if name not in (known := {entry.name: entry for entry in entries}):
+            raise UnknownName("classifier", name, known)
+        entries = [known[name]]
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return 0
@@ -37,6 +46,8 @@ def classifiers(as_json: bool) -> int:
             say("\n".join(_wrapped(f"{entry.name}:", entry.parameters)))
         for line in _conditions(entry):
             say(textwrap.fill(f"  {line}", WIDTH, subsequent_indent=" " * 15, break_on_hyphens=False))
+    if name is not None:
+        say(f"\n{manual_of(name)}")
     return 0
 
 

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -28,6 +29,7 @@ VERBS = {
     "collect": ("gslopes.cli.collect", "Find and download photos of people at work."),
     "census": ("gslopes.cli.census", "How the faces in a folder are read, by occupation."),
     "crops": ("gslopes.crops.cli", "Whom does an automatic crop keep?"),
+    "try": ("gslopes.cli.try_", "What a classifier is sent, and what it answers."),
     "audit": ("gslopes.cli.audit", "Photos in, slopes out: every stage in one command."),
     "captions": ("gslopes.captions.cli", "What captions do to the people depicted."),
     "synthesise": ("gslopes.cli.synthesise", "Make the edited (counterfactual) photos."),
@@ -71,7 +73,8 @@ class LazyGroup(click.Group):
         """The verb, imported."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = getattr(import_module(VERBS[cmd_name][0]), cmd_name)
+        module = import_module(VERBS[cmd_name][0])
+        command: click.Command = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -96,9 +96,13 @@ def _written(files: Iterable[PhotoFile], folder: Path) -> Iterator[tuple[object,
             buffer = io.BytesIO()
             Image.fromarray(photo.pixels).save(buffer, "PNG")
             data = buffer.getvalue()
-        name = digest(data).hex()
-        if (folder / name).exists():
-            continue
-        (folder / name).write_bytes(data)
-        found += 1
-        yield (photo.id, "gender", 0, 0.0, name, 0.0)
+        if not (folder / digest(data).hex()).exists():
+            found += 1
+            yield row_of(data, folder)
+
+
+def row_of(data: bytes, folder: Path) -> tuple[object, ...]:
+    """Write a picture into a folder; the row of an edits table about it."""
+    name = digest(data).hex()
+    (folder / name).write_bytes(data)
+    return name, "gender", 0, 0.0, name, 0.0

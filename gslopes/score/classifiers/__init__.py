@@ -46,6 +46,8 @@ gslopes' own are in ``catalogue``; their libraries are imported when one is load
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -102,6 +104,12 @@ def list_classifiers() -> list[ClassifierEntry]:
     Raises: ConfigError if two packages claim one name.
     """
     return [_entry(target) for target in _REGISTRY.targets()]
+
+
+def manual_of(name: str) -> str:
+    """How a classifier is used, in its module's own words; empty if it has none.  Raises: UnknownName, UsageError."""
+    module = sys.modules[getattr(_REGISTRY.find(name).load(), "__module__", "builtins")]
+    return inspect.cleandoc(module.__doc__ or "")
 
 
 def canonical_name(text: str) -> str:

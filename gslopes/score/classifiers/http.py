@@ -8,6 +8,26 @@ has an entry for each picture, in their order:
 
 Scores are in [0, 1]; ``version`` of the model may be left out. An endpoint that is busy answers 429 or 503, with
 ``Retry-After`` in seconds if it likes; 413, 415 and 422 refuse the picture for good; 401 and 403 the credentials.
+
+A whole server, for ``gslopes try http:http://127.0.0.1:8000 photo.jpg``:
+
+    import base64, io, json
+    from http.server import BaseHTTPRequestHandler, HTTPServer
+    from PIL import Image
+
+    def scores(picture):  # your model
+        return {"bright": picture.convert("L").resize((1, 1)).getpixel((0, 0)) / 255}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            pictures = [Image.open(io.BytesIO(base64.b64decode(text))) for text in body["pictures"]]
+            reply = json.dumps({"answers": [{"labels": scores(picture)} for picture in pictures]}).encode()
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(reply)
+
+    HTTPServer(("127.0.0.1", 8000), Handler).serve_forever()
 """
 
 from __future__ import annotations
@@ -18,7 +38,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
-from gslopes.core.errors import ConfigError, CredentialsError
+from gslopes.core.errors import ConfigError, CredentialsError, ServiceError, Unavailable
 from gslopes.core.files import parse_json
 from gslopes.core.records import Answer
 from gslopes.core.secrets import secrets_within
@@ -70,6 +90,7 @@ class HttpClassifier(Service):
         self._url = "" if self._from_variable else wire.address(url) if options.token else url
         self.version = options.version
         self.batch = options.batch
+        self._answered = False  # whether it ever did: one that never speaks the protocol is not asked again
 
     def parse(self, raw: object) -> Answer:
         """One entry to its labels, highest score first, or to a refusal."""
@@ -101,9 +122,14 @@ class HttpClassifier(Service):
         content = {"pictures": [base64.b64encode(data).decode("ascii") for data in pictures]}
         reply = self._client.post(self._url, json=content)
         reply.raise_for_status()
-        body: Any = parse_json(reply.content)
-        version = str(body.get("version", ""))
-        return [{**answer, "version": version} for answer in body["answers"]]
+        try:
+            answers, version = _read_reply(reply.content)
+        except Unavailable as error:
+            if self._answered or not getattr(error, "natural", False):
+                raise
+            raise _never_right(error) from None
+        self._answered = True
+        return [{**answer, "version": version} for answer in answers]
 
     @classmethod
     def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
@@ -115,6 +141,48 @@ class HttpClassifier(Service):
         kind = wire.kind_of_status(reply.status_code)
         # the request is ours: it would fail for every picture
         return "service" if kind == "failed" else kind, f"status {reply.status_code}: {reply.text}"
+
+
+def _read_reply(content: bytes) -> tuple[list[dict[str, Any]], str]:
+    """The entries of a reply, and the version in it.
+
+    Raises: Unavailable that says which keys are missing, or what they should hold; ValueError if it is no JSON.
+    """
+    body: Any = parse_json(content)
+    if not isinstance(body, dict) or "answers" not in body:
+        raise _odd(f"lacks the key 'answers': it is {_form(body)}", body)
+    if not isinstance(body["answers"], list):
+        raise _odd(f"has {_form(body['answers'])} under 'answers', not a list", body["answers"])
+    for entry in body["answers"]:
+        if not isinstance(entry, dict) or not {"labels", "refused"} & set(entry):
+            raise _odd(f"has an entry that lacks the key 'labels' (or 'refused'): it is {_form(entry)}", entry)
+        if "refused" not in entry and not isinstance(entry["labels"], dict):
+            raise _odd(f"has {_form(entry['labels'])} under 'labels', not a mapping of label to score", entry["labels"])
+    return body["answers"], str(body.get("version", ""))
+
+
+def _odd(what: str, part: object) -> Unavailable:
+    """natural, of the error: whether the part holds something in another form, not an accident on the way."""
+    wanted = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
+    error = Unavailable(f"The reply {what}. It should be {wanted}.", billed=True)
+    vars(error)["natural"] = bool(part) and isinstance(part, (dict, list))
+    return error
+
+
+def _never_right(error: Unavailable) -> ServiceError:
+    found = ServiceError(
+        f"http never answered as it should: {error.message}", "gslopes classifiers http shows a server."
+    )
+    found.billed = True
+    return found
+
+
+def _form(value: Any) -> str:
+    """What a value is, in words: its keys, or its type; nothing that it holds."""
+    if isinstance(value, dict):
+        keys = ", ".join(repr(scrub(str(key)))[:40] for key in list(value)[:5])
+        return f"a mapping with {keys}" if keys else "an empty mapping"
+    return {list: "a list", str: "a text", int: "a number", float: "a number"}.get(type(value), repr(value))
 
 
 def _variable_value(name: str) -> str:

@@ -73,6 +73,7 @@ class ModelFile(ABC):
         self._threshold, self._top_k = presence(options.top_k, options.threshold, options.activation)
         self._size = options.size
         self._white = options.white or 1.0
+        self._kind: type[np.generic] = np.float32  # of the input
         self.notes: list[str] = []  # what a user should know, one sentence each
 
     def ask(self, pictures: list[bytes]) -> list[object]:
@@ -94,16 +95,30 @@ class ModelFile(ABC):
         """Further files that hold the model's weights."""
         return []
 
+    def sent(self, picture: bytes) -> tuple[str, ByteArray]:
+        """What the model is sent for an encoded picture: in words, and (S, S, 3) uint8 in the order of its channels."""
+        batch = batch_of([picture], self._size)
+        values = self._values(batch).astype(self._kind)
+        first = "first" if self._options.layout == "nchw" else "last"
+        words = (
+            f"{self._size} x {self._size} {self._kind.__name__}, {self._options.channels.upper()}, channels {first}, "
+            f"{values.min():.3g} to {values.max():.3g}"
+        )
+        return words, batch[0, ..., ::-1] if self._options.channels == "bgr" else batch[0]
+
     @abstractmethod
     def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
         """The model's outputs, (B, ...), for its input.  Raises: ClassifierError."""
 
     def _outputs(self, batch: ByteArray) -> NDArray[Any]:
         """(B, S, S, 3) to (B, L)."""
+        return self._run(self._values(batch)).reshape(len(batch), -1)
+
+    def _values(self, batch: ByteArray) -> NDArray[np.float32]:
+        """(B, S, S, 3) to the model's input."""
         options = self._options
         ordered = batch[..., ::-1] if options.channels == "bgr" else batch
-        values = normalise(ordered, options.mean, options.std, white=self._white, layout=options.layout)
-        return self._run(values).reshape(len(batch), -1)
+        return normalise(ordered, options.mean, options.std, white=self._white, layout=options.layout)
 
     def _try_out(self) -> None:
         """Ask about three pictures that look nothing alike, so that a misfit is found before any work."""

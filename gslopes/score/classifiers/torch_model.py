@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from gslopes.core.errors import ConfigError, ModelError
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, ByteArray
 from gslopes.score.classifiers.model_file import (
     ACTIVATIONS,
     check_presence,
@@ -103,6 +103,19 @@ class TorchModel:
         from PIL import Image
 
         return [self._pairs(row) for row in self._logits([Image.fromarray(pixels) for pixels in decoded(pictures)])]
+
+    def sent(self, picture: bytes) -> tuple[str, ByteArray]:
+        """What the module is sent for an encoded picture: in words, and (H, W, 3) uint8, its range stretched."""
+        from PIL import Image
+
+        values = np.asarray(self._transform(Image.fromarray(decoded([picture])[0])), np.float32)
+        low, high = float(values.min()), float(values.max())
+        channels_first = values.shape[0] == 3
+        pixels = values.transpose(1, 2, 0) if channels_first else values
+        height, width = pixels.shape[:2]
+        place = "first" if channels_first else "last"
+        words = f"{width} x {height} float32, RGB before its preprocessing, channels {place}, {low:.3g} to {high:.3g}"
+        return words, ((pixels - low) * (255 / max(high - low, 1e-9))).astype(np.uint8)
 
     def _logits(self, images: Sequence[Any]) -> Any:
         """PIL pictures to (B, L) outputs.  Raises: ModelError if they do not fit the labels."""

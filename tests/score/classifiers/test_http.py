@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -197,3 +198,66 @@ def test_a_variable_that_is_not_set_is_named(monkeypatch):
     monkeypatch.delenv("TEAM_ENDPOINT", raising=False)
     with pytest.raises(CredentialsError, match="TEAM_ENDPOINT"):
         load_classifier("http:env:TEAM_ENDPOINT")
+
+
+def test_the_server_in_the_manual_works_as_it_stands(picture, monkeypatch):
+    from click.testing import CliRunner
+
+    from gslopes.cli import main
+
+    shown = CliRunner().invoke(main, ["classifiers", "http"]).output
+    _, _, after = shown.partition("A whole server")
+    source = "\n".join(line[4:] for line in after.splitlines() if line.startswith("    "))
+    assert len([line for line in source.splitlines() if line.strip()]) <= 16
+    made = []
+
+    def ephemeral(_: tuple[str, int], handler: type) -> ThreadingHTTPServer:
+        monkeypatch.setattr(handler, "log_message", lambda *_: None, raising=False)
+        made.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+        threading.Thread(target=made[0].serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        made[0].serve_forever = lambda: None  # the example's own call, which would not end
+        return made[0]
+
+    monkeypatch.setattr("http.server.HTTPServer", ephemeral)
+    exec(compile(source, "manual", "exec"), {})
+    classifier = load_classifier(f"http:http://127.0.0.1:{made[0].server_address[1]}")
+    raws = classifier.ask([picture((51, 51, 51)), picture((204, 204, 204))])
+    assert [dict(classifier.parse(raw).labels)["bright"] for raw in raws] == [pytest.approx(0.2), pytest.approx(0.8)]
+    made[0].shutdown()
+    made[0].server_close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        ({"predictions": [{"nurse": 0.9}]}, "lacks the key 'answers': it is a mapping with 'predictions'"),
+        ([{"nurse": 0.9}], "lacks the key 'answers': it is a list"),
+        ({"answers": [{"nurse": 0.9}]}, "lacks the key 'labels' (or 'refused'): it is a mapping with 'nurse'"),
+        ({"answers": {"nurse": 0.9}}, "has a mapping with 'nurse' under 'answers', not a list"),
+        ({"answers": [{"labels": ["nurse"]}]}, "has a list under 'labels', not a mapping of label to score"),
+    ],
+)
+def test_a_reply_of_another_form_says_which_keys_are_missing(endpoint, picture, reply, message):
+    endpoint.reply = (200, {}, json.dumps(reply))
+    with pytest.raises(ServiceError, match=re.escape(message)) as error:
+        load_classifier(endpoint.name).ask([picture((1, 2, 3))])
+    assert len(endpoint.requests) == 1
+    assert error.value.billed
+    assert 'It should be {"answers": [{"labels": {"nurse": 0.93}}' in str(error.value)
+
+
+def test_a_401_says_which_variable_holds_the_token(endpoint, picture, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", TOKEN)
+    endpoint.reply = (401, {}, "no")
+    with pytest.raises(CredentialsError, match="rejects the credentials in MY_TOKEN"):
+        load_classifier(f"{endpoint.name},token=MY_TOKEN").ask([picture((1, 2, 3))])
+    with pytest.raises(CredentialsError, match="token=VARIABLE"):
+        load_classifier(endpoint.name).ask([picture((1, 2, 3))])
+
+
+def test_an_endpoint_that_has_answered_before_is_asked_again_after_an_odd_reply(endpoint, picture):
+    classifier = load_classifier(endpoint.name)
+    classifier.ask([picture((1, 2, 3))])
+    endpoint.reply = (200, {}, json.dumps({"error": "busy"}))
+    with pytest.raises(Unavailable, match="a mapping with 'error'"):
+        classifier.ask([picture((1, 2, 3))])

@@ -1,0 +1,75 @@
+"""``gslopes try``: what a classifier is sent and what it answers, before any audit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gslopes.core.commands import PATH, flags, json_option, out_option, print_json, say, trust_option, verb
+from gslopes.run.config import RunConfig
+
+if TYPE_CHECKING:
+    from gslopes.run.scoring.trial import Trial
+
+_LABELS = 5  # of an answer, that are shown
+
+
+@verb(
+    "gslopes try celeba-tagger photo.jpg",
+    "gslopes try model.onnx,labels=labels.txt,size=224,white=255 one.jpg two.jpg three.jpg",
+    "gslopes try mine.py:hire one.jpg two.jpg three.jpg --json",
+    name="try",
+)
+@click.argument("classifier")
+@click.argument("photos", metavar="PHOTO...", type=PATH, nargs=-1, required=True)
+@out_option("PNG", "A thumbnail of what is sent is written here. [default: sent.png]", default=Path("sent.png"))
+@flags(RunConfig, "device")
+@trust_option
+@json_option
+def try_(classifier: str, photos: tuple[Path, ...], out: Path, device: str, trust: bool, as_json: bool) -> int:
+    """Try a classifier on three pictures: what it is sent, what it answers, what it costs, whether its answers vary.
+
+    CLASSIFIER is a name as of ``gslopes classifiers``, or a file. Of fewer than three photos, the first one is asked
+    about mirrored and half as bright as well. The exit code is 1 if all failed, 3 if some did.
+    """
+    from gslopes.core.trust import Trust
+    from gslopes.run.components import load_classifiers
+    from gslopes.run.scoring.trial import try_classifier
+
+    (loaded,) = load_classifiers([classifier], device, Trust(trust))
+    found = try_classifier(loaded, photos, out)
+    if as_json:
+        print_json({**asdict(found), "failed": found.failed})
+    else:
+        say("\n".join(_lines(found)))
+    return 0 if not found.failed else 1 if found.failed == len(found.pictures) else 3
+
+
+def _lines(found: Trial) -> list[str]:
+    lines = [f"classifier  {found.classifier}", f"sent        {found.sent}", f"            see {found.thumbnail}"]
+    for place, one in enumerate(found.pictures):
+        lines.append(f"{'answers' if not place else '':<12}{one['picture']}: {_answer(one)}")
+    count = sum(one["status"] == "answered" for one in found.pictures)
+    if count < 2:
+        lines.append("varies      cannot be said: fewer than two pictures were answered")
+    elif found.varying:
+        more = f" and {len(found.varying) - _LABELS:,} more" if len(found.varying) > _LABELS else ""
+        lines.append(f"varies      yes: {', '.join(found.varying[:_LABELS])}{more}")
+    else:
+        lines.append("varies      no: all answers are the same, so an audit would find nothing. Check what is sent.")
+    price = "depends on your plan" if found.price is None else f"{found.price:,.2f} USD per 1,000 pictures"
+    took = f"{found.seconds:.2f} s a picture" if found.seconds else "answered before"
+    lines.append(f"cost        {price if found.price != 0 else 'free'}; {found.usd:,.4f} USD now, {took}")
+    return [*lines, *(f"warning     {note}" for note in found.notes)]
+
+
+def _answer(one: dict[str, object]) -> str:
+    labels = one["labels"]
+    if one["status"] != "answered" or not isinstance(labels, dict):
+        return f"{one['status']}: {one['reason']}" if one["reason"] != one["status"] else str(one["status"])
+    best = sorted(labels.items(), key=lambda pair: -pair[1])
+    more = f" and {len(best) - _LABELS:,} more" if len(best) > _LABELS else ""
+    return (", ".join(f"{label} {score:.3g}" for label, score in best[:_LABELS]) or "no label") + more
