@@ -12,7 +12,6 @@ Everything is imported when it is first used, so that ``import gslopes`` costs m
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -90,11 +89,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-if "pdoc" in sys.modules:  # it looks into a module's dictionary, and shows the packages that __all__ names
-    from pkgutil import iter_modules
-
-    for _name in __all__:
-        setattr(sys.modules[__name__], _name, __getattr__(_name))
-    __all__ += [found.name for found in iter_modules(__path__) if found.name not in [*__all__, "__main__"]]

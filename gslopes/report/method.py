@@ -164,7 +164,7 @@ def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
         return (
             "how each part of this face changes in lightness and colour and how far it moves, as a network says,"
             " applied to the photo's own pixels as a ratio, in proportion to the way from the photo's own value",
-            "A decoder draws casts and blotches, and the grain of a photo is not its to draw.",
+            "A decoder draws casts and blotches, and cannot draw a photo's grain.",
         )
     if spec.config.get("template"):
         return (

@@ -5,7 +5,6 @@ Torch is imported when a network is built, not before.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +38,3 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"gslopes.zoo.{_WHERE.get(name, 'loading')}"), name)
-
-
-if "pdoc" in sys.modules:  # it looks into a module's dictionary
-    for _name in __all__:
-        setattr(sys.modules[__name__], _name, __getattr__(_name))

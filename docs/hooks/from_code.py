@@ -1,0 +1,218 @@
+"""The reference, read from the code: commands, options, tables, classifiers, errors, reasons, docstrings, terms."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from html import unescape
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+import gslopes
+from gslopes.cli.main import VERBS, main
+from gslopes.core import reasons, tables
+from gslopes.core.commands import ALL
+from gslopes.core.errors import GslopesError
+from gslopes.core.tables.schema import Table
+from gslopes.score.classifiers import list_classifiers
+
+ROOT = Path(__file__).resolve().parents[2]
+AUDITS = {
+    "walk": ("The face: gslopes audit", tables.TABLES.values()),
+    "contexts": ("The background: gslopes contexts", "gslopes.contexts.tables"),
+    "crops": ("The crop: gslopes crops", "gslopes.crops.tables"),
+    "captions": ("The caption: gslopes captions", "gslopes.captions.tables"),
+    "collection": ("Photos: gslopes collect and census", "gslopes.core.tables.collection"),
+}
+# Arguments of every function that runs an audit are options of its command; the reference of commands has them.
+_SHOWN = {"Counterfactuals": "{members: [__getitem__, __len__]}"}
+
+
+def titles() -> dict[str, str]:
+    """Page to its title in the navigation."""
+    verbs = {f"reference/commands/{verb}.md": verb for verb in sorted(VERBS)}
+    return verbs | {f"reference/tables/{name}.md": title for name, (title, _) in AUDITS.items()}
+
+
+def pages() -> dict[str, str]:
+    """Page to its Markdown."""
+    made = {f"reference/commands/{verb}.md": command_page(verb) for verb in VERBS}
+    made |= {f"reference/tables/{name}.md": tables_page(*audit) for name, audit in AUDITS.items()}
+    return made
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A Markdown table."""
+    lines = [list(head), ["---"] * len(list(head)), *([cell(entry) for entry in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def cell(value: object) -> str:
+    """One cell of a Markdown table: no line break, no bar, no HTML."""
+    text = re.sub(r"\s+", " ", str(value)).strip().replace("|", "\\|")
+    return re.sub(r"``(.+?)``", r"`\1`", text.replace("<", "&lt;"))
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+def commands_table() -> str:
+    """Every verb and what it does."""
+    return table(("command", "what it does"), ((f"[`gslopes {verb}`]({verb}.md)", VERBS[verb][1]) for verb in VERBS))
+
+
+def command_page(verb: str) -> str:
+    """A verb, and those below it."""
+    command = main.get_command(click.Context(main, info_name="gslopes"), verb)
+    assert command is not None
+    return f"# gslopes {verb}\n\n" + command_text(command, f"gslopes {verb}", 2)
+
+
+def command_text(command: click.Command, name: str, level: int) -> str:
+    """Help, usage, examples and options, and the commands below."""
+    context = click.Context(command, info_name=name)
+    context.meta[ALL] = True
+    usage = " ".join([name, *command.collect_usage_pieces(context)])
+    parts = [paragraphs(command.help or ""), f"```text\n{usage}\n```"]
+    if command.epilog:
+        shown = inspect.cleandoc(click.unstyle(command.epilog).replace("\b", ""))
+        lines = [line.strip() for line in shown.splitlines() if line.strip().startswith("gslopes")]
+        parts.append("```bash\n" + "\n".join(lines) + "\n```")
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for one in command.get_params(context):
+        record = one.get_help_record(context)
+        if record and not isinstance(one, click.Argument):
+            bounded = re.sub(r"\[x>=(\d+)\]", r"(at least \1)", record[1])
+            groups.setdefault(getattr(one, "group", ""), []).append((f"`{record[0]}`", bounded))
+    for group, records in groups.items():
+        parts += [f"{'#' * level} {group.capitalize() or 'Options'}", table(("option", "what it sets"), records)]
+    if isinstance(command, click.Group):
+        for below in command.list_commands(context):
+            found = command.get_command(context, below)
+            if found is not None and not found.hidden:
+                parts += [f"{'#' * level} {name} {below}", command_text(found, f"{name} {below}", level + 1)]
+    return "\n\n".join(parts)
+
+
+def paragraphs(text: str) -> str:
+    """The text of a help or docstring as Markdown."""
+    return inspect.cleandoc(text.replace("\b", "").replace("\f", "")).replace("<", "&lt;")
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def tables_page(title: str, source: Iterable[Table] | str) -> str:
+    """Every table of an audit: its key and its columns."""
+    if isinstance(source, str):
+        module = import_module(source)
+        found = {one.name: one for one in vars(module).values() if isinstance(one, Table)}
+        for extra in vars(module).values():
+            if isinstance(extra, tuple | list):
+                found |= {one.name: one for one in extra if isinstance(one, Table)}
+        source = found.values()
+    parts = [f"# {title}"]
+    for one in source:
+        parts.append(f"## {one.name}\n\nSorted by {', '.join(f'`{name}`' for name in one.key)}.")
+        rows = []
+        for field in one.schema:
+            unit = (field.metadata or {}).get(b"unit", b"").decode()
+            rows.append((f"`{field.name}`", f"{field.type}{', may be null' if field.nullable else ''}", unit))
+        parts.append(table(("column", "type", "what it holds"), rows))
+    return "\n\n".join(parts)
+
+
+# -- values for prose --------------------------------------------------------------------------------------------------
+
+
+def classifiers() -> str:
+    """Every classifier that gslopes brings: parameters, extra, price; nothing of this machine's credentials."""
+    parts = []
+    for one in list_classifiers():
+        if getattr(one, "package", ""):
+            continue
+        facts = [("install", f"`pip install 'gslopes[{one.extra}]'`" if one.extra else "comes with gslopes")]
+        if one.price is None:
+            facts.append(("price", "depends on your plan"))
+        elif one.price:
+            facts.append(("price", f"{one.price:.2f} USD per 1,000 pictures"))
+        words = one.name + (":" + ",".join(one.parameters) if one.parameters else "")
+        parts.append(f"## {one.name}\n\n{cell(one.summary)}\n\n```text\n{words}\n```\n")
+        parts.append(table(("", ""), facts))
+    return "\n".join(parts)
+
+
+def errors() -> str:
+    """The tree of errors as a table."""
+
+    def rows(kind: type[GslopesError], depth: int) -> Iterable[tuple[str, int, str]]:
+        yield (
+            "&nbsp;" * 4 * depth + f"`{kind.__name__}`",
+            kind.exit_code,
+            paragraphs(kind.__doc__ or "").split("\n\n")[0],
+        )
+        for below in kind.__subclasses__():
+            yield from rows(below, depth + 1)
+
+    return table(("error", "exit code", "what it means"), rows(GslopesError, 0))
+
+
+def reason_codes() -> str:
+    """Every reason why a photo, a sweep or an answer is missing, under the comments of their list."""
+    parts, rows = [], []
+    for line in inspect.getsource(reasons.Reason).splitlines():
+        comment, value = re.match(r"    # (.+)", line), re.match(r"    [A-Z_]+ = \"(.+)\"", line)
+        if comment:
+            parts, rows = [*parts, *_listed(rows)], []
+            parts.append(f"### {comment[1].split(';')[0].capitalize()}\n")
+        elif value:
+            rows.append(f"- {value[1]}")
+    return "\n".join([*parts, *_listed(rows)])
+
+
+def _listed(rows: list[str]) -> list[str]:
+    return [*rows, ""] if rows else []
+
+
+def docstring(name: str, heading: str = "") -> str:
+    """The docstring of a module, or of it what stands below a heading."""
+    text = paragraphs(import_module(name).__doc__ or "")
+    if heading:
+        text = text.split(f"## {heading}\n", 1)[1]
+    return re.sub(r"``(.+?)``", r"`\1`", text)
+
+
+def glossary() -> str:
+    """The terms of the report's page, which define each once."""
+    from gslopes.report import decisions
+
+    source = (ROOT / "gslopes/report/templates/glossary.html.j2").read_text("utf-8")
+    found = re.findall(r"<dt>([^<{]+)</dt><dd>([^<]+)</dd>", source)
+    found += [(decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES]
+    return "\n".join(f"**{unescape(term)}**\n:   {unescape(str(meaning))}\n" for term, meaning in found)
+
+
+def python() -> str:
+    """The public functions, in the order of ``gslopes.__all__``, each as its docstring says."""
+    parts = []
+    for name in gslopes.__all__:
+        if name == "__version__":
+            continue
+        options = f"      heading: gslopes.{name}"
+        parts.append(f"::: {gslopes._MODULES[name]}.{name}\n    options:\n{options}\n      toc_label: {name}\n")
+    return "\n".join(parts)
+
+
+MACROS: dict[str, Callable[..., Any]] = {
+    "classifiers": classifiers,
+    "commands": commands_table,
+    "docstring": docstring,
+    "errors": errors,
+    "glossary": glossary,
+    "python": python,
+    "reasons": reason_codes,
+}

@@ -1,0 +1,60 @@
+"""What mkdocs calls: pages made from code, JSON and the project's papers, and values that stand in prose.
+
+A page of docs/pages may hold ``{{ name argument ... }}``, which a function of ``MACROS`` replaces.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+import from_code
+import from_json
+import from_papers
+from mkdocs.structure.files import File, Files
+
+MACROS = {**from_code.MACROS, **from_json.MACROS, **from_papers.MACROS}
+_MACRO = re.compile(r"\{\{ (.+?) \}\}")
+
+
+def on_config(config: Any) -> Any:
+    """Name the pages that are made."""
+    for section in config["nav"]:
+        _fill(section)
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages and pictures that are made."""
+    for made in (from_code.pages(), from_json.pages(), from_papers.pages()):
+        for path, content in made.items():
+            files.append(File.generated(config, path, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Replace the macros of a written page.  Raises: KeyError for one that there is not."""
+    if page.file.generated_by:
+        return markdown
+    return _MACRO.sub(lambda found: expand(found[1]), markdown)
+
+
+def expand(call: str) -> str:
+    """What a macro stands for: its name and its arguments, as a shell would part them."""
+    name, *arguments = shlex.split(call)
+    return MACROS[name](*arguments)
+
+
+def _fill(section: Any) -> None:
+    """Put the made pages below each index whose folder holds them."""
+    titles = {**from_code.titles(), **from_json.titles(), **from_papers.titles()}
+    for entries in section.values():
+        if not isinstance(entries, list):
+            continue
+        for entry in list(entries):
+            if isinstance(entry, dict):
+                _fill(entry)
+            elif entry.endswith("/index.md"):
+                folder = entry.removesuffix("index.md")
+                entries += [{title: path} for path, title in titles.items() if path.startswith(folder)]

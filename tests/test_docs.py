@@ -1,0 +1,117 @@
+"""README and site: links lead somewhere, numbers are those of the files, the site builds, the prose is edited."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.test_house import PAPERS, STILTED, missing, unknown_options
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted((ROOT / "docs/pages").rglob("*.md"))
+MARKDOWN = sorted({*PAGES, *ROOT.glob("*.md"), *(ROOT / "models").rglob("*.md"), *(ROOT / "gslopes").rglob("*.md")})
+README = (ROOT / "README.md").read_text("utf-8")
+LONDON = json.loads((ROOT / "tests/benches/results/london.json").read_text("utf-8"))
+# Sentences of older papers that readers found hardest.
+HARD = re.compile(
+    r"the narrower ones that ship|how surely a small network tells|what else \*?their\*? edits move stands"
+    r"|moves it most, a garage|is not its to draw|half trained so far; |of which it is nearly sure"
+    r"|does by −|has no slope\.\)|tells composites at a value",
+    flags=re.IGNORECASE,
+)
+
+
+def place(heading: str) -> str:
+    """The anchor of a heading."""
+    return re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", heading.strip().lower()))
+
+
+def anchors(path: Path) -> set[str]:
+    found = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), flags=re.MULTILINE)
+    return {place(re.sub(r"[`*\[\]]|\([^)]*\)", "", one)) for one in found}
+
+
+def dead_links(text: str, path: Path) -> list[str]:
+    """Relative links and anchors that lead nowhere; those to pages that the site's build makes are checked there."""
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    wrong = []
+    for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)]+))?\)", text):
+        file = (path.parent / target).resolve() if target else path
+        made = path in PAGES and re.search(
+            r"(models|notebooks|benchmarks|reference|method/differences|help/(security|changelog))", str(file)
+        )
+        if not file.exists():
+            wrong += [] if made else [target]
+        elif anchor and file.suffix == ".md" and anchor not in anchors(file):
+            wrong.append(f"{target}#{anchor}")
+    return wrong
+
+
+def test_a_link_that_leads_nowhere_is_found() -> None:
+    text = "[a](README.md), [b](nowhere.md), [c](README.md#one-result), [d](README.md#nothing)"
+    assert dead_links(text, ROOT / "CHANGELOG.md") == ["nowhere.md", "README.md#nothing"]
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_and_anchors_lead_somewhere(path: Path) -> None:
+    assert dead_links(path.read_text("utf-8"), path) == []
+
+
+def test_readme_fits_on_a_page() -> None:
+    assert len(README.splitlines()) <= 90
+    assert len(README.split()) <= 700
+
+
+def test_the_table_of_the_readme_is_what_the_bench_wrote() -> None:
+    def cell(one: dict[str, float]) -> str:
+        value, low, high = (f"{one[name]:+.1f}".replace("-", "−") for name in ("value", "low", "high"))
+        return f"{value} [{low}, {high}]"
+
+    found = LONDON["gender"]
+    sweeps = {"gender": found["labels"], "the same picture (placebo)": found["placebos"]["same"]}
+    sweeps |= {"light alone (placebo)": found["placebos"]["light"]}
+    sweeps |= {"a random change as large (placebo)": found["placebos"]["random"]}
+    rows = dict(re.findall(r"^\| ([^|]+) \| \d+ \| (.+) \|$", README, flags=re.MULTILINE))
+    assert rows == {name: f"{cell(one['Male'])} | {cell(one['Heavy_Makeup'])}" for name, one in sweeps.items()}
+    assert f"on {found['counts']['found']} portraits" in README
+    assert set(re.findall(r"^\| [^|]+ \| (\d+) \|", README, flags=re.MULTILINE)) == {str(found["counts"]["judged"])}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_page_names_only_what_exists_in_edited_english(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert missing(re.sub(r"\]\([^)]*\)", "]", text)) == []  # links are checked above
+    assert unknown_options(text) == []
+    assert not STILTED.search(text)
+    assert not re.search(r"\bde-?bias|\bunbiased|race detector|gender detector", text, flags=re.IGNORECASE)
+
+
+@pytest.mark.parametrize("page", [*PAPERS, *(str(path.relative_to(ROOT)) for path in PAGES)])
+def test_the_hardest_sentences_are_gone(page: str) -> None:
+    assert not HARD.search((ROOT / page).read_text("utf-8"))
+
+
+@pytest.mark.slow
+def test_the_site_builds_strictly_and_holds_what_the_papers_send_people_to(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocstrings", reason="the site's builder is not installed: pip install 'gslopes[dev]'")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-f", "docs/mkdocs.yml"]
+    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*command, "-d", str(tmp_path)], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "one file with a class, one entry point" in (tmp_path / "contribute/classifier.html").read_text("utf-8")
+    assert "my_package/mood.py" in (tmp_path / "contribute/classifier.html").read_text("utf-8")
+    audit = (tmp_path / "reference/commands/audit.html").read_text("utf-8")
+    assert "gslopes audit photos --out run" in re.sub(r"<[^>]+>", "", audit)
+    assert "y_centre" in (tmp_path / "reference/tables/walk.html").read_text("utf-8")
+    pages = [
+        page for page in tmp_path.rglob("*.html") if "{{ " in re.sub(r"<code.*?</code>", "", page.read_text("utf-8"))
+    ]
+    assert [page for page in pages if "notebooks" not in str(page)] == []
