@@ -285,3 +285,9 @@ def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_cont
     page = (found.folder / "report/index.html").read_text("utf-8")
     assert "How this audit differs from the paper" in page
     assert "net of the room" in page
+
+
+def test_raters_are_asked_about_every_empty_room_of_a_run(found):
+    text = (found.folder / "report/rating.html").read_text("utf-8")
+    assert text.count("data:image/png") == len(COLOURS)
+    assert all(f'"context":"{name}"' in text for name in COLOURS)

@@ -15,6 +15,7 @@ from gslopes.contexts.report import figures, tables
 from gslopes.contexts.report.answers import sentences
 from gslopes.contexts.report.hero import slopes_plot
 from gslopes.contexts.report.picture_grid import picture_grid
+from gslopes.contexts.report.rating import rating_page
 from gslopes.contexts.report.words import LIMITS, context_and_face, counts, credit_line, headline, typologies
 from gslopes.contexts.review import DECISIONS
 from gslopes.core import tables as files
@@ -67,7 +68,7 @@ def write_page(
     facts: Sequence[tuple[str, str]] = (),
     command: str = "",
 ) -> Path:
-    """Write RUN/report: index.html, cutouts.html, tables (CSV, Markdown, LaTeX) and figures (PNG, PDF, SVG).
+    """Write RUN/report: index.html, cutouts.html, rating.html, tables (CSV, Markdown, LaTeX), figures (all forms).
 
     results: tables by name, as ``contexts.analysis`` makes them.  notes: sentences for people.
     embed: ``thumbs`` and ``full`` put pictures into the page, ``none`` links them.
@@ -88,7 +89,11 @@ def write_page(
             write_bytes(folder / "figures" / f"{name}.{form}", data)
         pictures[name] = f"figures/{name}.png" if embed == "none" else data_uri(forms["png"], "png")
     write_bytes(folder / "cutouts.html", _cutouts(run, results["cutouts"], _names(run)).encode())
+    rating = rating_page(run, results["composites"])
+    if rating:
+        write_bytes(folder / "rating.html", rating.encode())
     known = {
+        "rating": bool(rating),
         **_pictures(run, results, embed),
         "hero": Markup(slopes_plot(results)),
         "answer": headline(results),
