@@ -4,7 +4,7 @@
 
     audit = gslopes.audit("photos", "run", attribute="gender", classifier="celeba-tagger")
     print(audit.summary)  # the finding in a sentence
-    print(audit.tables["slopes"])  # one row a label
+    print(audit.findings)  # one row a label
     print(audit.page)  # the report
 
 Everything is imported when it is first used, so that ``import gslopes`` costs milliseconds and never loads torch.
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gslopes.captions.audit import audit_captions
     from gslopes.collect.api import census, collect_photos
     from gslopes.contexts.audit import audit_contexts
+    from gslopes.core.opening import load
     from gslopes.crops.audit import audit_crops
     from gslopes.evaluate.api import evaluate_model
     from gslopes.fit.frames import fit_slopes
@@ -47,6 +48,7 @@ _MODULES = {
     "evaluate_model": "gslopes.evaluate.api",
     "export": "gslopes.run.export",
     "fit_slopes": "gslopes.fit.frames",
+    "load": "gslopes.core.opening",
     "pair_penalty": "gslopes.run.counterfactuals",
     "score_photos": "gslopes.run.walk",
     "synthesise": "gslopes.run.walk",
@@ -70,6 +72,7 @@ __all__ = [
     "evaluate_model",
     "export",
     "fit_slopes",
+    "load",
     "pair_penalty",
     "score_photos",
     "synthesise",

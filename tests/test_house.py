@@ -201,7 +201,7 @@ def test_the_python_of_the_readme_uses_names_and_options_that_exist():
     dotted = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
     used = {(node.value.id, node.attr) for node in dotted}
     (call,) = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "gslopes.audit"]
-    assert {name for owner, name in used if owner == "audit"} <= {*Audit.__dataclass_fields__, "tables"}
+    assert {name for owner, name in used if owner == "audit"} <= {*Audit.__dataclass_fields__, "tables", "findings"}
     assert {name for owner, name in used if owner == "gslopes"} <= set(gslopes.__all__)
     assert {word.arg for word in call.keywords} <= {
         *RunOptions.__annotations__,

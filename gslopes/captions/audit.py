@@ -25,7 +25,7 @@ from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.options import build
-from gslopes.core.result import AuditResult
+from gslopes.core.result import AuditResult, found_page
 from gslopes.core.runfolder import show
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
@@ -182,6 +182,20 @@ def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: list[
     leading = lead.findings(frames["measures"], frames["salience"])
     summary = lead.headline(leading, frames["measures"], len(frames["cases"]))
     return Captions(out, page, summary, review, failed, tuple(notes))
+
+
+def load_captions(run: Path) -> Captions:
+    """The result of a run folder of ``audit_captions``; its notes stand on its page alone.
+
+    Raises: KeyError if a table is missing; TableError if one is damaged.
+    """
+    from gslopes.captions.report import lead
+
+    found = Captions(run, found_page(run / "report.html"), "", run / "review.html", 0, ())
+    measures = found.tables["measures"]
+    leading = lead.findings(measures, found.tables["salience"])
+    summary = lead.headline(leading, measures, len(found.tables["cases"]))
+    return replace(found, summary=summary, failed=int((found.tables["sentences"]["status"] == "failed").sum()))
 
 
 def _refuse_impossible(config: CaptionsConfig, described: list[dict[str, Any]]) -> None:

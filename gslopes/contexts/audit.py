@@ -23,7 +23,7 @@ from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier, Finder
-from gslopes.core.result import AuditResult
+from gslopes.core.result import AuditResult, Tables, found_page
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
 from gslopes.executors import Executor, OneProcess
@@ -145,7 +145,6 @@ def reanalyse(run: Path, executor: Executor, analysis: ContextOptions, embed: st
     Raises: UsageError if it is no context audit.
     """
     from gslopes.contexts.report.page import write_page
-    from gslopes.contexts.report.words import headline
 
     content = runfolder.read_manifest(run)
     if content.get("kind") != KIND:
@@ -161,6 +160,24 @@ def reanalyse(run: Path, executor: Executor, analysis: ContextOptions, embed: st
             (run / SETTINGS).parent.mkdir(exist_ok=True)
             runfolder.write_json(run / SETTINGS, to_dict(analysis))
             page = write_page(run, result.tables, result.notes, embed=embed, facts=facts, command=command)
+    return _counted(run, page, result)
+
+
+def load_contexts(run: Path) -> Contexts:
+    """The result of a run folder of ``audit_contexts``; its notes stand on its page alone.
+
+    Raises: KeyError if a table is missing; TableError if one is damaged.
+    """
+    found = Tables(run, {})
+    page = found_page(run / "report" / "index.html")
+    return _counted(
+        run, page, AnalysisResult({name: found[name] for name in ("congruence",) if page and name in found}, [])
+    )
+
+
+def _counted(run: Path, page: Path | None, result: AnalysisResult) -> Contexts:
+    from gslopes.contexts.report.words import headline
+
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     people = photos[~photos["path"].str.startswith("background ")]
     reasons = people.loc[people["status"] != "used", "reason"]

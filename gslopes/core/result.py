@@ -72,3 +72,8 @@ class AuditResult:
 def page_link(page: Path | None) -> str:
     """HTML that leads to a page; empty if there is none."""
     return f'<p>Report: <a href="{escape(page.resolve().as_uri())}">{escape(str(page))}</a></p>' if page else ""
+
+
+def found_page(page: Path) -> Path | None:
+    """The page, if it is there."""
+    return page if page.is_file() else None

@@ -14,7 +14,7 @@ from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
-from gslopes.core.result import AuditResult
+from gslopes.core.result import AuditResult, found_page
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
 from gslopes.crops.asking.pairing import by_person, ordered, pairs_of, sets_of
@@ -166,6 +166,14 @@ def audit_crops(
         page = write_crops_report(out, embed=settings.embed, photos={p.relative: p.path for p in table.portraits})
         summary = headline(main_rows(measured["parity"]))
         return Crops(out, page, summary, len(seen), int((seen["status"] != "used").sum()))
+
+
+def load_crops(run: Path) -> Crops:
+    """The result of a run folder of ``audit_crops``.  Raises: KeyError if a table is missing; TableError if damaged."""
+    found = Crops(run, found_page(run / "report" / "index.html"), "", 0, 0)
+    seen = found.tables["people"]
+    skipped = int((seen["status"] != "used").sum())
+    return replace(found, summary=headline(main_rows(found.tables["parity"])), photos=len(seen), skipped=skipped)
 
 
 def _write_traits(out: Path, table: People, config: CropsConfig) -> None:

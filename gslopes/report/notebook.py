@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,6 +15,7 @@ from gslopes.report import decisions, numbers, words
 from gslopes.report.findings import READING
 from gslopes.report.funnel import Funnel, funnels
 from gslopes.report.headline import headline
+from gslopes.report.recommended import findings_table
 
 MOST_ROWS = 30
 
@@ -27,9 +29,11 @@ def audit_html(run: Path, slopes: pd.DataFrame | None, page: Path | None) -> str
         return f"<p>Run folder {escape(str(run))}, not fitted yet.</p>"
     by_pair = {(one.classifier, one.attribute): one for one in funnels(run)}
     parts = []
+    table = findings_table(slopes)
     for (classifier, attribute), rows, floor in _pairs(slopes):
         name = words.printable(classifier)
-        parts.append(_finding(name, attribute, rows, floor, by_pair.get((name, attribute))))
+        of_pair = table[(table["classifier"] == classifier) & (table["attribute"] == attribute)]
+        parts.append(_finding(name, attribute, rows, floor, by_pair.get((name, attribute)), of_pair))
     return "".join(parts) + page_link(page)
 
 
@@ -51,28 +55,43 @@ def _pairs(slopes: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame
         yield (str(classifier), str(attribute)), rows, reading[fake & same]
 
 
-def _finding(classifier: str, attribute: str, rows: pd.DataFrame, floor: pd.DataFrame, funnel: Funnel | None) -> str:
-    found = decisions.decide(rows, floor)
-    judged = rows[[found[str(label)].code != decisions.UNJUDGED for label in rows["label"]]]
-    order = judged.assign(
-        _plain=[not found[str(label)].moves for label in judged["label"]], _flat=-judged["slope"].abs()
-    )
+def _finding(
+    classifier: str,
+    attribute: str,
+    rows: pd.DataFrame,
+    floor: pd.DataFrame,
+    funnel: Funnel | None,
+    table: pd.DataFrame,
+) -> str:
+    judged = table[table["decision"] != decisions.UNJUDGED]
     cells = [
         (
             words.printable(row["label"]),
-            numbers.points(row["slope"]),
-            numbers.interval(row["ci_low"], row["ci_high"]),
-            decisions.SHOWN[found[str(row["label"])].code],
+            *_with_unit(row),
+            decisions.SHOWN[row["decision"]],
             numbers.probability(row["q"]),
+            words.printable(row["detail"]),
         )
-        for _, row in order.sort_values(["_plain", "_flat", "label"])[:MOST_ROWS].iterrows()
+        for row in judged[:MOST_ROWS].to_dict("records")
     ]
-    head = "".join(f"<th>{title}</th>" for title in ("label", "points per unit", "95 % interval", "decision", "q"))
+    heads = ("label", "slope", "95 % interval", "unit", "decision", "q", "why")
+    head = "".join(f"<th>{title}</th>" for title in heads)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
+    left = [f"{len(judged) - len(cells):,} more labels"] if len(judged) > len(cells) else []
+    rare = len(table) - len(judged)
+    left += [f"{rare:,} {'label that is' if rare == 1 else 'labels that are'} not judged"] if rare else []
+    rest = f"<p>Not shown: {' and '.join(left)}; they are in <code>audit.findings</code>.</p>" if left else ""
     photos = f"<p>Photos: {escape(funnel.text())}</p>" if funnel else ""
     title = f"{classifier} along {words.perceived(attribute)}"
-    sentence = headline(rows, found, attribute).sentence
+    sentence = headline(rows, decisions.decide(rows, floor), attribute).sentence
     return (
         f"<h4>{escape(title)}</h4><p><b>{escape(sentence)}</b></p>{photos}"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
     )
+
+
+def _with_unit(row: Mapping[Hashable, Any]) -> tuple[str, str, str]:
+    """Slope, interval and unit as they are shown."""
+    unit = words.printable(row["unit"]) if isinstance(row["unit"], str) else ""
+    write = numbers.points if unit.startswith("percentage points") else numbers.signed
+    return write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write), unit

@@ -7,11 +7,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow.parquet as pq
 
 from gslopes.core import runfolder, tables
+from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason
 from gslopes.core.result import AuditResult
+from gslopes.core.runfolder import show
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +34,32 @@ class Audit(AuditResult):
 
     @property
     def fitted(self) -> bool:
-        """Whether it is the result of a whole audit, with slopes and a page."""
-        return self.page is not None
+        """Whether it is the result of a whole audit, with slopes."""
+        return self.page is not None or bool(self.summary)
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """One row a label and attribute: the slope to read, interval, q, decision, reason; findings first.
+
+        Columns: ``report.recommended.COLUMNS``.  Other estimators and the placebos: ``tables["slopes"]``.
+
+        Raises: UsageError before the fit.
+        """
+        from gslopes.report.recommended import findings_table
+
+        return findings_table(self._slopes())
+
+    @property
+    def placebos(self) -> pd.DataFrame:
+        """The same slopes along the placebo sweeps.  Raises: UsageError before the fit."""
+        from gslopes.report.recommended import placebos_table
+
+        return placebos_table(self._slopes())
+
+    def _slopes(self) -> pd.DataFrame:
+        if not self.fitted:
+            raise UsageError(f"{show(self.folder)} is not fitted yet.", f"Fit it: gslopes fit {show(self.folder)}.")
+        return self.tables["slopes"]
 
     def __str__(self) -> str:
         """The evidence for a terminal; before the fit, how many photos were edited."""
@@ -78,6 +105,20 @@ def of_audit(run: Path) -> Audit:
     slopes = tables.read(tables.SLOPES, run / f"{tables.SLOPES.name}.parquet")
     page = run / "report" / "index.html"
     return replace(of_photos(run), summary=summary(slopes), page=page, dropped=_dropped(run))
+
+
+def load_audit(run: Path) -> Audit:
+    """The result of a run folder of ``gslopes audit`` or of one of its stages; nothing is done again.
+
+    Raises: UsageError if it is none, or has no photos yet; TableError if a table is damaged.
+    """
+    if not (run / "photos.parquet").is_file():
+        hint = "Repeat the command that began it: it goes on from where it was."
+        raise UsageError(f"{show(run)} holds no finished photos yet.", hint)
+    if not (run / f"{tables.SLOPES.name}.parquet").is_file():
+        return of_photos(run)
+    found = of_audit(run)
+    return found if found.page is not None and found.page.is_file() else replace(found, page=None)
 
 
 def _dropped(run: Path) -> dict[str, int]:

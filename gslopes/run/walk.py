@@ -58,7 +58,8 @@ def audit(
     executor, components: who does the work, and with what, instead of what the options say.
     options: as of ``gslopes audit --help-all``, with underscores; ``config`` is a TOML file with more.
 
-    Returns an ``Audit``: folder, page, summary, tables, photos, used, skipped, dropped; a notebook shows its finding.
+    Returns an ``Audit``: folder, page, summary, findings, tables, photos, used, skipped, dropped; a notebook shows its
+    findings. ``findings`` has one row a classifier, attribute and label: slope, interval, q, decision, reason.
     ``tables["slopes"]`` has one row a classifier, attribute, label and estimator; its columns: core.tables.SLOPES.
 
     Raises: UsageError, ModelError, ClassifierError, StorageError; all that can be known beforehand before any work.

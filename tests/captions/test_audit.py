@@ -52,6 +52,8 @@ def test_the_python_call_gives_tables_and_pages(stages: Path, tmp_path: Path):
     assert row["ci_low"] > 0
     assert audit.page.is_file()
     assert audit.review.is_file()
+    opened = gslopes.load(audit.folder)
+    assert (opened.summary, opened.page, opened.review) == (audit.summary, audit.page, audit.review)
     again = gslopes.audit_captions(audit.folder, audit.folder)
     pd.testing.assert_frame_equal(again.tables["measures"], audit.tables["measures"])
 

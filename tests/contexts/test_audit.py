@@ -19,6 +19,7 @@ from gslopes.contexts.method import of_run
 from gslopes.contexts.people import read_people
 from gslopes.contexts.settings import configure
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.core.opening import load
 from gslopes.core.records import Answer, Detections
 from gslopes.run import stages, walk
 
@@ -109,6 +110,12 @@ def audit(folder: Path, out: Path, **more):
 @pytest.fixture(scope="module")
 def found(folder, tmp_path_factory):
     return audit(folder, tmp_path_factory.mktemp("run") / "run")
+
+
+def test_a_run_opens_again_with_its_sentence(found):
+    opened = load(found.folder)
+    assert (opened.summary, opened.page) == (found.summary, found.page)
+    assert (opened.people, opened.used, opened.skipped) == (found.people, found.used, found.skipped)
 
 
 @pytest.mark.figures("svg")

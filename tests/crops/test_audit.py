@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.core.opening import load
 from gslopes.crops.asking.portraits import ScaledPhotos
 from gslopes.crops.audit import audit_crops, plan_crops
 from gslopes.crops.config import CropsConfig
@@ -139,6 +140,13 @@ def test_the_page_opens_and_names_the_question(done):
     assert "blue over green" in text
     assert (out / "report/tables/parity.tex").is_file()
     assert json.loads((out / "run.json").read_text())["kind"] == "crops"
+
+
+def test_a_run_opens_again_with_its_sentence(done):
+    found, out = done
+    opened = load(out)
+    assert (opened.summary, opened.page) == (found.summary, found.page)
+    assert (opened.photos, opened.skipped) == (found.photos, found.skipped)
 
 
 def test_the_same_command_asks_nobody_again_and_gives_equal_tables(done, portraits):

@@ -1,6 +1,7 @@
 import doctest
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import gslopes
@@ -41,6 +42,13 @@ def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
     assert set(given) <= set(RunOptions.__annotations__) | {"photos"}
     audit = gslopes.audit(out=tmp_path / "run", classifier=classify, placebo=False, **given)
     assert (audit.photos, audit.used) == (3, 3)
+    assert audit.findings["label"].tolist() == ["bright"]
+    opened = gslopes.load(tmp_path / "run")
+    assert (opened.summary, opened.page, opened.used) == (audit.summary, audit.page, 3)
+    pd.testing.assert_frame_equal(opened.findings, audit.findings)
+    (tmp_path / "run" / "slopes.parquet").unlink()
+    with pytest.raises(UsageError, match="not fitted yet"):
+        gslopes.load(tmp_path / "run").findings  # noqa: B018
     with pytest.raises(UsageError, match="0 faces cannot be drawn"):
         gslopes.drawn_faces(tmp_path / "none", faces=0)
 

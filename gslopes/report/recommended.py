@@ -1,0 +1,76 @@
+"""The first table that anyone sees: one row a label, by the estimator that is to be read, with its decision."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from gslopes.core import placebo
+from gslopes.report import decisions
+from gslopes.report.decisions import CODES, FINDING, UNJUDGED
+
+READING = "photo-rate"
+COLUMNS = (
+    "classifier",
+    "attribute",
+    "label",
+    "n",
+    "slope",
+    "ci_low",
+    "ci_high",
+    "unit",
+    "q",
+    "decision",
+    "reason",
+    "detail",
+    "estimator",
+)
+
+
+def reading(slopes: pd.DataFrame) -> pd.DataFrame:
+    """The row of each label that is to be read: by its measure, or, of tables without one, by photo-rate.
+
+    slopes: columns of core.tables.SLOPES.
+    """
+    if "measure" in slopes and slopes["measure"].notna().any():
+        return slopes[slopes["measure"].notna()]
+    return slopes[slopes["estimator"] == READING]
+
+
+def findings_table(slopes: pd.DataFrame) -> pd.DataFrame:
+    """One row a classifier, attribute and label, columns ``COLUMNS``; placebo sweeps are left out.
+
+    slopes: columns of core.tables.SLOPES.
+
+    Within a classifier and attribute the findings stand first, then labels that are open, like the placebo, no finding
+    and not judged; of equal decisions the steepest first.  The decision is the fit's; a run that was fitted before
+    decisions existed is judged as its page judges it.
+    """
+    rows = reading(slopes)
+    fake = rows["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)
+    parts = [
+        _decided(part, rows[fake & (rows["classifier"] == pair[0]) & rows["attribute"].isin(placebo.names(pair[1]))])
+        for pair, part in rows[~fake].groupby(["classifier", "attribute"], sort=True)
+    ]
+    frame = pd.concat(parts, ignore_index=True) if parts else rows[:0]
+    return frame.reindex(columns=list(COLUMNS))
+
+
+def placebos_table(slopes: pd.DataFrame) -> pd.DataFrame:
+    """The same estimator along the sweeps in which the attribute does not change: classifier to unit of ``COLUMNS``."""
+    rows = reading(slopes)
+    fake = rows["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)
+    order = ["classifier", "attribute", "label"]
+    return rows.loc[fake, list(COLUMNS[:8])].sort_values(order, ignore_index=True)
+
+
+def _decided(rows: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
+    found = decisions.decide(rows, floor)
+    codes = [found[str(label)].code for label in rows["label"]]
+    whys = [found[str(label)].why for label in rows["label"]]
+    frame = rows.assign(decision=codes, detail=whys)
+    fallback = pd.Series(
+        ["" if code == FINDING else "rare" if code == UNJUDGED else code for code in codes], rows.index
+    )
+    frame["reason"] = rows["reason"].fillna(fallback) if "reason" in rows else fallback
+    order = frame.assign(_place=[CODES.index(code) for code in codes], _flat=-frame["slope"].abs())
+    return order.sort_values(["_place", "_flat", "label"]).drop(columns=["_place", "_flat"])

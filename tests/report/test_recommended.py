@@ -1,0 +1,68 @@
+"""The first table: one row a label, placebos apart, the estimator that is to be read."""
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core.tables import SLOPES
+from gslopes.report.recommended import COLUMNS, findings_table, placebos_table
+
+
+def slopes(*rows: dict[str, object]) -> pd.DataFrame:
+    base = {"classifier": "c", "attribute": "gender", "n": 40, "estimator": "photo-rate", "note": "", "reason": ""}
+    base |= {"unit": "percentage points per unit", "q": 0.001, "decision": "finding", "detail": ""}
+    return pd.DataFrame([base | row for row in rows]).reindex(columns=list(SLOPES.columns))
+
+
+def test_a_label_stands_once_however_many_estimators_and_placebos_there_are() -> None:
+    frame = slopes(
+        {"label": "lips", "slope": -26.8},
+        {"label": "lips", "slope": -0.4, "estimator": "paper", "decision": None},
+        {"label": "lips", "slope": 4.0, "attribute": "gender-light"},
+        {"label": "lips", "slope": 6.7, "attribute": "gender-random"},
+    )
+    found = findings_table(frame)
+    assert found["slope"].tolist() == [-26.8]
+    assert tuple(found) == COLUMNS
+    assert placebos_table(frame)["slope"].tolist() == [4.0, 6.7]
+
+
+def test_findings_come_first_and_the_steepest_of_them_before_the_others() -> None:
+    rare = {"decision": "unjudged", "reason": "rare", "detail": "too rare to judge", "q": np.nan}
+    found = findings_table(
+        slopes(
+            {"label": "a", "slope": 90.0, **rare},
+            {"label": "b", "slope": 2.0},
+            {"label": "c", "slope": -5.0},
+            {"label": "d", "slope": 9.0, "decision": "none", "reason": "own-test", "detail": "q 0.4"},
+        )
+    )
+    assert found["label"].tolist() == ["c", "b", "d", "a"]
+    assert found["reason"].tolist() == ["", "", "own-test", "rare"]
+
+
+def test_a_label_is_read_by_its_measure() -> None:
+    odds = {"estimator": "photo-measure", "unit": "log-odds per unit", "measure": "log-odds"}
+    found = findings_table(
+        slopes(
+            {"label": "scored", "slope": 0.0, "decision": "unjudged"},
+            {"label": "scored", "slope": 0.7, **odds},
+            {"label": "tagged", "slope": 8.0, "measure": "presence"},
+        )
+    )
+    assert dict(zip(found["label"], found["slope"], strict=True)) == {"tagged": 8.0, "scored": 0.7}
+    assert set(found["unit"]) == {"percentage points per unit", "log-odds per unit"}
+
+
+def test_a_run_from_before_decisions_is_judged_as_its_page_judges_it() -> None:
+    old = {"decision": None, "reason": None, "detail": None}
+    frame = slopes(
+        {"label": "a", "slope": 9.0, "ci_low": 7.0, "ci_high": 11.0, **old},
+        {"label": "b", "slope": 1.0, "ci_low": -1.0, "ci_high": 3.0, "q": 0.4, **old},
+    )
+    found = findings_table(frame).set_index("label")
+    assert found["decision"].to_dict() == {"a": "open", "b": "none"}
+    assert found["detail"]["a"] == "no placebo sweeps in this run"
+
+
+def test_no_label_is_an_empty_table_with_the_same_columns() -> None:
+    assert tuple(findings_table(slopes().head(0))) == COLUMNS
