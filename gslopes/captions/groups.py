@@ -66,7 +66,7 @@ def people_table(config: CaptionsConfig) -> pd.DataFrame:
     """The people table: groups and clusters by image."""
     rows = [(i, name, value, "annotation") for name, values in groups_of(config).items() for i, value in values.items()]
     if config.groups and config.cluster:
-        clusters = read_groups(config.groups, (config.cluster,))[config.cluster]
+        clusters = read_groups(config.groups, (config.cluster,), identifiers=True)[config.cluster]
         rows += [(image, config.cluster, value, "cluster") for image, value in clusters.items()]
     return pd.DataFrame(rows, columns=schemas.PEOPLE.columns)
 

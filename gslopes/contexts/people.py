@@ -12,6 +12,7 @@ from gslopes.contexts.config import PeopleColumns
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
+from gslopes.core.group_names import normal_names
 
 ALIASES = {
     **dict.fromkeys(("woman", "women", "female", "f", "w"), "woman"),
@@ -56,6 +57,7 @@ def read_people(path: Path, names: PeopleColumns | None = None) -> dict[str, dic
     parts = parts or [name for name in GROUP_COLUMNS if name in columns][:1]
     person = names.person_column or next((name for name in PERSON_COLUMNS if name in columns), id_column)
     people: dict[str, dict[str, Any]] = {}
+    spelled = {part: dict(zip(table.columns[part], normal_names(table.columns[part]), strict=True)) for part in parts}
     for line, row in table.rows():
         key = row[id_column]
         if key in people:
@@ -65,7 +67,7 @@ def read_people(path: Path, names: PeopleColumns | None = None) -> dict[str, dic
         people[key] = {
             "person": row[person] or key,
             "gender": gender_of(row[gender], names.genders),
-            "group": " + ".join(row[part] for part in parts),
+            "group": " + ".join(spelled[part][row[part]] for part in parts),
             "age": _number(row.get("age", "")),
         }
     return people

@@ -13,6 +13,7 @@ import numpy as np
 from gslopes.core.csv_table import CsvTable, read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import is_file, resolved, show
+from gslopes.core.group_names import normal_names
 from gslopes.datasets.folder import list_photos
 
 FILE_COLUMNS = ("file", "path", "photo", "filename", "image")
@@ -178,6 +179,7 @@ def _portraits(folder: Path, people: CsvTable, columns: Sequence[str], files: st
     seen: dict[str, tuple[int, Mapping[str, str]]] = {}
     photos = list_photos(folder) if not files and not column else []
     stems = {Path(file.relative).stem: file.relative for file in photos}
+    spelled = {name: dict(zip(cells, normal_names(cells), strict=True)) for name, cells in people.columns.items()}
     for line, row in people.rows():
         if files:
             try:
@@ -197,7 +199,7 @@ def _portraits(folder: Path, people: CsvTable, columns: Sequence[str], files: st
         person = row[person_column].strip() if person_column else relative
         if not person:
             raise UsageError(f"Line {line} of {show(table)} names no {person_column}.", "Name one in each row.")
-        traits = {name: row[name].strip() for name in columns}
+        traits = {name: spelled[name][row[name]] for name in columns}
         if relative in seen:
             first, before = seen[relative]
             differ = [name for name in columns if before[name] != traits[name]]

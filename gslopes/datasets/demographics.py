@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from gslopes.core.errors import DataMissing, UnknownName
+from gslopes.core.group_names import normal_names
 from gslopes.datasets.caption_tables import read_frame
 
 GENDER = {"female": "female", "male": "male"}
@@ -19,10 +21,11 @@ SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "li
 Groups = dict[str, dict[str, str]]
 
 
-def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
+def read_groups(file: Path, columns: Sequence[str] = (), *, identifiers: bool = False) -> Groups:
     """Column to image to value; empty where a value is unknown.
 
     columns: of the file, ``a + b`` crosses two; all but the image's by default.
+    identifiers: whether they name people rather than groups: then two spellings are two.
 
     Raises: DataMissing if there is no column of images, or an image has two different values; UnknownName.
     """
@@ -36,7 +39,7 @@ def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
         known = ", ".join(map(str, frame.columns))
         raise DataMissing(f"{file} has no column named image, but {known}.", "Name the column of images image.")
     names = columns or [str(column) for column in frame.columns if column != key]
-    return {name: _column(frame, key, name, file) for name in names}
+    return {name: _column(frame, key, name, file, identifiers) for name in names}
 
 
 def _zhao(frame: pd.DataFrame, file: Path, columns: Sequence[str]) -> Groups:
@@ -66,14 +69,13 @@ def _parts(name: str, columns: Collection[str]) -> list[str]:
     return parts
 
 
-def _column(frame: pd.DataFrame, key: str, name: str, file: Path) -> dict[str, str]:
+def _column(frame: pd.DataFrame, key: str, name: str, file: Path, identifiers: bool = False) -> dict[str, str]:
     parts = _parts(name, list(map(str, frame.columns)))
     found: dict[str, str] = {}
     lines: dict[str, int] = {}
-    rows = zip(frame[key].tolist(), *(frame[part].tolist() for part in parts), strict=True)
+    rows = zip(frame[key].tolist(), *(_texts(frame[part].tolist(), identifiers) for part in parts), strict=True)
     for line, (image, *values) in enumerate(rows, 2):
-        texts = ["" if value is None or value != value else str(value).strip() for value in values]
-        value = " + ".join(texts) if all(texts) else ""
+        value = " + ".join(values) if all(values) else ""
         known = found.setdefault(str(image), value)
         if known != value:
             raise DataMissing(
@@ -82,3 +84,9 @@ def _column(frame: pd.DataFrame, key: str, name: str, file: Path) -> dict[str, s
             )
         lines.setdefault(str(image), line)
     return found
+
+
+def _texts(cells: list[Any], identifiers: bool) -> list[str]:
+    if not identifiers:
+        return normal_names(cells)
+    return ["" if cell is None or cell != cell else str(cell).strip() for cell in cells]

@@ -20,6 +20,7 @@ from gslopes.run import manifest
 from gslopes.run.fitting import read_about
 from gslopes.run.likeness import likeness
 from gslopes.run.plan import SYNTHESIS
+from gslopes.stats.clusters import normal_texts
 from gslopes.validate import leakage, manipulation
 from gslopes.validate.estimates import Estimate, Groups
 from gslopes.validate.gate import JUDGED, RESOLUTION
@@ -196,7 +197,7 @@ def _groups(
             groups[f"perceived {name}"] = np.where(np.isnan(first), "", np.where(first > 0.5, high, low)).astype(str)
     for column in columns:
         if about is not None and column in about:
-            groups[column] = about[column].reindex(photos).fillna("").to_numpy(str)
+            groups[column] = normal_texts(about[column].reindex(photos)).to_numpy(str)
     return groups
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,11 +10,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize
 
+from gslopes.core.group_names import normal_names
 from gslopes.stats.intervals import ROUNDING, t_quantile, t_test
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
-_MISSING = ("nan", "none", "null", "n/a", "na", "<na>")
 FEW = 10.0  # effective units, below which a t over clusters is not to be trusted
 
 
@@ -35,18 +34,12 @@ def named_codes(names: Sequence[str], ids: NDArray[np.object_]) -> Codes:
 
 
 def normal_texts(column: pd.Series) -> pd.Series:
-    """Names of groups as texts: those that differ in case or blanks alone are one, by the most frequent spelling.
-
-    What is missing, and a text that says so (``nan``, ``none``, ``null``, ``n/a``, ``na``), is empty: in no group.
+    """A column of groups as ``core.group_names.normal_names`` has it.
 
     >>> normal_texts(pd.Series(["male", "Male ", "male", "NaN", None])).tolist()
     ['male', 'male', 'male', '', '']
     """
-    texts = column.astype(object).where(column.notna(), "").astype(str).str.split().str.join(" ")
-    keys = texts.str.casefold()
-    texts, keys = (part.mask(keys.isin(_MISSING), "") for part in (texts, keys))
-    spelling = texts.groupby(keys).agg(lambda group: Counter(sorted(group)).most_common(1)[0][0])
-    return keys.map(spelling).astype(object)
+    return pd.Series(normal_names(column), index=column.index, dtype=object)
 
 
 class Estimate(NamedTuple):
