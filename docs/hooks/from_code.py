@@ -28,8 +28,6 @@ AUDITS = {
     "captions": ("The caption: gslopes captions", "gslopes.captions.tables"),
     "collection": ("Photos: gslopes collect and census", "gslopes.core.tables.collection"),
 }
-# Arguments of every function that runs an audit are options of its command; the reference of commands has them.
-_SHOWN = {"Counterfactuals": "{members: [__getitem__, __len__]}"}
 
 
 def titles() -> dict[str, str]:
@@ -183,7 +181,22 @@ def docstring(name: str, heading: str = "") -> str:
     text = paragraphs(import_module(name).__doc__ or "")
     if heading:
         text = text.split(f"## {heading}\n", 1)[1]
+    text = re.sub(r"(?:^=+ .*\n|^=+$\n?)(?:.+\n)*?^=+[= ]*$\n(?:.+\n)*?^=+[= ]*$", _grid, text, flags=re.MULTILINE)
     return re.sub(r"``(.+?)``", r"`\1`", text)
+
+
+def _grid(found: re.Match[str]) -> str:
+    """A table of a docstring, drawn with =, as Markdown; a line without a first cell goes on from the one above."""
+    lines = found[0].splitlines()
+    starts = [place.start() for place in re.finditer(r"=+", lines[0])]
+    rows: list[list[str]] = []
+    for line in (line for line in lines if line.strip("= ")):
+        cells = [line[low:high].strip() for low, high in zip(starts, [*starts[1:], None], strict=True)]
+        if rows and not cells[0]:
+            rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], cells, strict=True)]
+        else:
+            rows.append(cells)
+    return table(rows[0], rows[1:])
 
 
 def glossary() -> str:

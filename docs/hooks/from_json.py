@@ -22,7 +22,6 @@ WORDS = {
     "peak_mib": "peak memory, MiB",
     "peak_gib": "peak memory, GiB",
     "iqr": "interquartile range",
-    "processor": "processor seconds",
 }
 
 

@@ -57,4 +57,5 @@ def _fill(section: Any) -> None:
                 _fill(entry)
             elif entry.endswith("/index.md"):
                 folder = entry.removesuffix("index.md")
-                entries += [{title: path} for path, title in titles.items() if path.startswith(folder)]
+                here = {path: title for path, title in titles.items() if path.rpartition("/")[0] + "/" == folder}
+                entries += [{title: path} for path, title in here.items()]
