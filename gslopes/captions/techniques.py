@@ -15,6 +15,15 @@ _EXCLUDED_CAUSES = {
 }
 
 
+# What whoever makes a stage could change.
+_CHANGEABLE = {
+    "human-labels": "the label set; what annotators are asked; who they are",
+    "system-labels": "the vision model, its training labels, its threshold",
+    "human-captions": "what annotators are asked; how many captions an image has",
+    "system-captions": "the captioner, its training captions; words that it may not say",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Technique:
     """One technique.
@@ -48,6 +57,11 @@ class Technique:
 def excluded_causes(target: str, truth: str) -> str:
     """What cannot have caused a difference between two stages."""
     return _EXCLUDED_CAUSES.get((target, truth), "nothing is excluded")
+
+
+def changeable(stage: str) -> str:
+    """What could be changed at a stage, next to what cannot be the fault of it; empty for an unknown stage."""
+    return _CHANGEABLE.get(stage, "")
 
 
 _LABELS = (

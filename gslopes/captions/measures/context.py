@@ -14,6 +14,7 @@ from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
 
 AGES, ADULT = ("require-adult", "assume-adult"), 18
+UNION = "one or more of four"  # a caption counts once, however many rules find it
 RULES = ("boys", "girls", "weapons", "animals")
 AT_RISK = {"boys": "darker", "girls": "female", "weapons": "darker", "animals": "darker"}
 CHILD_WORDS = {"boys": ("boy", "masculine"), "girls": ("girl", "feminine")}
@@ -65,19 +66,24 @@ def context_specific(recorder: Recorder) -> None:
     material, rules = recorder.material, (*AGES, *recorder.material.groups)
     if recorder.options.age not in rules:
         raise UnknownName("age", recorder.options.age, rules)
+    united: dict[str, set[int]] = {}  # image to the places of its captions with a case of any rule
     for rule in RULES:
         lists = ("child-words", "adult-words") if rule in CHILD_WORDS else ()
         recorder.header |= {"lists": material.mentions.lists.versions(*lists)}
         counts: dict[str, int] = {}
         for image in recorder.images:
             age = _age_rule(recorder, image)
-            for caption in material.stages[recorder.stage][image]:
+            for place, caption in enumerate(material.stages[recorder.stage][image]):
                 decision = verdict(rule, caption.kept, recorder.truth_facts(image), material.mentions, age)
+                if decision == "case":
+                    united.setdefault(image, set()).add(place)
                 if decision:
                     counts[image] = counts.get(image, 0) + (decision == "case")
                     name = rule if decision == "case" else f"{rule} ({decision})"
                     recorder.case(name, image, caption, word=_words(rule, caption.kept, material.mentions))
         _add_measures(recorder, rule, counts)
+    recorder.header |= {"lists": ""}
+    recorder.rates({image: len(places) for image, places in united.items()}, recorder.images, concept=UNION)
 
 
 def _age_rule(recorder: Recorder, image: str) -> str:

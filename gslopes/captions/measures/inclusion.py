@@ -27,6 +27,7 @@ from gslopes.language.wordnet import WordNet
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust
 
+NO_LIST = "not run: no list of non-imageable objects"
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")
 
 
@@ -294,7 +295,11 @@ def _matrix(sets: list[set[int]], n: int) -> sparse.csr_array:
 def _add_summary(recorder: Recorder, counts: _Counts) -> None:
     recorder.share(len(set().union(*counts.flagged.values())), counts.n, concept="any case")
     cases = {name: sum(len(v) for k, v in counts.flagged.items() if k[0] == name) for name in SCENARIOS}
+    empty = not recorder.material.mentions.lists["non-imageable-synsets"].entries
     for name, count in cases.items():
+        if name == "non-imageable" and empty and not count:  # no list is no finding
+            recorder.measure(concept=name, n=counts.n, active=0, unit="share", note=NO_LIST)
+            continue
         recorder.share(count, sum(cases.values()), concept=name, estimator="share of cases, Wilson")
         recorder.measure(concept=name, n=counts.n, active=count, value=float(count), unit="count")
 

@@ -11,9 +11,11 @@ import pandas as pd
 
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.measures.distributions import OPEN_SIGN
+from gslopes.captions.measures.inclusion import NO_LIST
 from gslopes.captions.method import of_run
 from gslopes.captions.report.lead import GENDERS, findings, headline
 from gslopes.captions.report.review import HARMS, HERE, mask, render_review, review_items, sampled, word_and_text
+from gslopes.captions.techniques import changeable
 from gslopes.core import runfolder
 from gslopes.report import numbers, words
 from gslopes.report.charts import whisker
@@ -99,7 +101,9 @@ def render_page(
         findings=found,
         waiting=len(frames["cases"]),
         harms=harms,
-        techniques=[_safe(row) for row in frames["techniques"].to_dict("records")],
+        techniques=[
+            _safe(row) | {"changeable": changeable(row["stage"])} for row in frames["techniques"].to_dict("records")
+        ],
         inclusions=[_safe(row) for row in inclusions.to_dict("records")],
         salience=[_salience(row) for row in salience.to_dict("records")],
         refused=refused,
@@ -160,7 +164,7 @@ def cells(row: Mapping[Any, Any], show_words: bool) -> dict[str, str]:
         "stage": row["stage"],
         "truth": row["truth"] or "–",
         "about": ", ".join(filter(None, (kind, UNITED.get(row["captions"], row["captions"]), wider))),
-        "value": _format_value(row["value"], row["unit"]),
+        "value": "not run, no list" if row["note"] == NO_LIST else _format_value(row["value"], row["unit"]),
         "interval": _interval(row["ci_low"], row["ci_high"], row["unit"]),
         "boot": _interval(row["boot_low"], row["boot_high"], row["unit"]),
         "p": _p(row["p"]),

@@ -9,7 +9,7 @@ import pytest
 from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
-from gslopes.captions.measures.context import verdict
+from gslopes.captions.measures.context import UNION, verdict
 from gslopes.language.mentions import Mentions
 from tests.captions.conftest import material, things
 
@@ -53,3 +53,17 @@ def test_counts_are_per_thousand_captions_at_risk(say: Callable, mentions: Menti
     found = run_technique("D3", made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
     rows = {row["unit"]: row["value"] for row in found.measures if row["concept"] == "boys"}
     assert rows == {"count": 2, "per 1,000 captions": pytest.approx(100), "pp": pytest.approx(10)}
+
+
+def test_the_union_counts_a_caption_once_however_many_rules_find_it(say: Callable, mentions: Mentions):
+    captions = {"a": "A boy with a gun.", "b": "A boy on a bench.", "c": "A man."}
+    stages = {
+        "human-labels": {name: [things("man.n.01")] for name in captions},
+        "system-captions": {name: [say(text)] for name, text in captions.items()},
+    }
+    made = material(mentions, stages)
+    found = run_technique("D3", made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
+    counts = {row["concept"]: row["value"] for row in found.measures if row["unit"] == "count"}
+    assert (counts["boys"], counts["weapons"], counts[UNION]) == (2, 1, 2)
+    (rate,) = [row for row in found.measures if row["concept"] == UNION and row["unit"] == "per 1,000 captions"]
+    assert rate["value"] == pytest.approx(2000 / 3)

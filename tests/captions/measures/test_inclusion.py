@@ -11,6 +11,7 @@ from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Material, Pair
 from gslopes.captions.measures.inclusion import associate, imageable, judge, keeps
+from gslopes.captions.report.page import cells
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Senses
@@ -82,6 +83,15 @@ def test_golden_29_images_with_a_case(found):
     assert (share["ci_low"], share["ci_high"]) == (pytest.approx(0.3127, abs=5e-5), pytest.approx(0.8318, abs=5e-5))
     counts = {row["concept"]: row["value"] for row in found.measures if row["unit"] == "count"}
     assert counts == {"hallucination": 4, "too-specific": 1, "non-imageable": 1}
+
+
+def test_an_empty_list_of_non_imageable_objects_is_no_finding_of_none(words: WordNet):
+    stages = {stage: {"0": [things("man.n.01")]} for stage in ("human-labels", "system-captions")}
+    made = material(Mentions(Senses(words), shipped()), stages)
+    found = run_technique("S1", made, "system-captions", "human-labels", AuditOptions(bootstrap=0))
+    (row,) = [row for row in found.measures if row["concept"] == "non-imageable"]
+    assert np.isnan(row["value"])
+    assert cells(row, False)["value"] == "not run, no list"
 
 
 @pytest.mark.parametrize(
