@@ -10,7 +10,9 @@ import click
 from gslopes.core.commands import (
     PATH,
     dry_run_option,
+    fail_if_option,
     json_option,
+    judge,
     open_option,
     open_page,
     options,
@@ -27,6 +29,7 @@ from gslopes.run.config import RunConfig, configure
     "gslopes audit photos --classifier onnx:model.onnx,labels=labels.txt --limit 100 --out run",
     "gslopes audit photos --steps 5 --range -1,1 --blend paste --out run --dry-run",
     "gslopes audit photos --set fit.bootstrap=0 --set min_face=20 --out run",
+    "gslopes audit photos --fail-if finding --out run",
     "gslopes audit --config audit.toml --out run --json > slopes.json",
 )
 @click.argument("photos", type=PATH, required=False)
@@ -34,12 +37,14 @@ from gslopes.run.config import RunConfig, configure
 @options(RunConfig)
 @dry_run_option
 @trust_option
+@fail_if_option("the findings", "finding and abs(slope) > 5")
 @open_option
 @json_option
 def audit(
     photos: Path | None,
     out: Path,
     dry_run: bool,
+    fail_if: str | None,
     show_page: bool,
     trust: bool,
     as_json: bool,
@@ -51,9 +56,12 @@ def audit(
     centre is edited. To resume a stopped audit, run the same command again.
     """
     from gslopes.cli.results import print_audit, print_plan
+    from gslopes.core.conditions import Condition
     from gslopes.executors import OneProcess
+    from gslopes.report.recommended import CONDITION, judged
     from gslopes.run.walk import carry_out, plan_audit
 
+    condition = None if fail_if is None else Condition(fail_if, CONDITION)
     config = configure(photos, options)
     plan = plan_audit(config, out)
     if dry_run:
@@ -61,4 +69,5 @@ def audit(
     result = carry_out(plan, executor=OneProcess(progress=True), trust=trust)
     if show_page and result.page is not None:
         open_page(result.page)
-    return print_audit(result, as_json)
+    code = print_audit(result, as_json)
+    return code if condition is None else judge(condition, judged(result.findings), code)

@@ -6,7 +6,19 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, flags, json_option, open_option, open_page, print_json, rows, say, verb
+from gslopes.core.commands import (
+    PATH,
+    fail_if_option,
+    flags,
+    json_option,
+    judge,
+    open_option,
+    open_page,
+    print_json,
+    rows,
+    say,
+    verb,
+)
 from gslopes.run.config import FitConfig
 
 
@@ -14,6 +26,7 @@ from gslopes.run.config import FitConfig
     "gslopes compare run-before run-after",
     "gslopes compare run-before run-after --pair model-v1=model-v2",
     "gslopes compare run-before run-after --pair old=new:threshold=0.7 --open",
+    "gslopes compare run-before run-after --fail-if changed",
     "gslopes compare run-before run-after --json > changes.json",
 )
 @click.argument("run_a", type=PATH)
@@ -34,6 +47,7 @@ from gslopes.run.config import FitConfig
     help="Correction for q, over labels.",
 )
 @click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
+@fail_if_option("the changes", "changed and abs(difference) > 3")
 @open_option
 @json_option
 def compare(
@@ -45,6 +59,7 @@ def compare(
     cluster: str,
     correction: str,
     out: Path | None,
+    fail_if: str | None,
     show_page: bool,
     as_json: bool,
 ) -> int:
@@ -52,10 +67,12 @@ def compare(
 
     Photos are paired: the interval is that of the mean difference of each photo's two slopes.
     """
+    from gslopes.core.conditions import Condition
     from gslopes.core.runfolder import show
-    from gslopes.report.changes import print_changes
+    from gslopes.report.changes import CONDITION, changed, print_changes
     from gslopes.run.compare import compare_runs, write_page
 
+    condition = None if fail_if is None else Condition(fail_if, CONDITION)
     found = compare_runs(
         run_a, run_b, pairs, min_varying=min_varying, correction=correction, photos_csv=photos_csv, cluster=cluster
     )
@@ -64,4 +81,4 @@ def compare(
     say(f"page       {show(page)}", err=True)
     if show_page:
         open_page(page)
-    return 0
+    return judge(condition, changed(found), 0)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gslopes.core.conditions import FAILED, Condition
 from gslopes.core.options import Option, kind_words, options_of
 from gslopes.core.text import printable_lines
 
@@ -202,6 +203,26 @@ trust_option = click.option(
     help="Run torchscript:FILE, which is a program: it may read and write your files. Remembered for this run folder "
     "and file; without it, you are asked.",
 )
+
+
+def fail_if_option(table: str, example: str) -> Callable[[Command], Command]:
+    """Add ``--fail-if``.  table: what the rows are.  example: a condition, see ``core.conditions``."""
+    text = f"End with exit code 4 if this holds for a row of {table}, such as {example!r}."
+    return click.option("--fail-if", "fail_if", metavar="CONDITION", help=text)
+
+
+def judge(condition: Condition | None, frame: pd.DataFrame, code: int) -> int:
+    """The exit code: 4, with the rows named on stderr, where the condition holds for any; else the given one."""
+    if condition is None:
+        return code
+    rows = condition.rows(frame)
+    if rows.empty:
+        say(f"fail-if    holds for no row of {len(frame):,}: {condition.text}", err=True)
+        return code
+    names = [" ".join(map(str, one)) for one in rows[["classifier", "attribute", "label"]].to_numpy()[:10].tolist()]
+    more = f" and {len(rows) - len(names):,} more" if len(rows) > len(names) else ""
+    say(f"fail-if    holds for {len(rows):,} of {len(frame):,}: {', '.join(names)}{more}", err=True)
+    return FAILED
 
 
 def out_option(

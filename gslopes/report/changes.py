@@ -13,6 +13,14 @@ COLUMNS = (
     *(Column("p"), Column("q"), Column("photos"), Column("changed", number=False)),
 )
 PAIR = ["first_classifier", "classifier", "attribute"]
+_TEXTS = ("first_classifier", "classifier", "attribute", "label")
+_NUMBERS = ("n", "active", "slope", "other_slope", "difference", "ci_low", "ci_high", "p", "q")
+# What a condition on the changes may name, each with a value of its type; see ``changed``.
+CONDITION: dict[str, float | str | bool] = {
+    **dict.fromkeys(_TEXTS, ""),
+    **dict.fromkeys(_NUMBERS, 0.0),
+    "changed": False,
+}
 NOTE = """\
 first, second: photo-rate slopes in the two runs, percentage points per unit of the attribute, over
 the photos that both answered at all values. difference: second minus first; interval: 95 %, t over
@@ -43,6 +51,11 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
             lines.append(f"  and {len(judged) - limit:,} more, see --json")
         blocks.append("\n".join(lines))
     return "\n\n".join([*blocks, NOTE])
+
+
+def changed(changes: pd.DataFrame) -> pd.DataFrame:
+    """The changes with the column ``changed``, whether q < 0.05."""
+    return changes.assign(changed=changes["q"] < 0.05)
 
 
 def _cells(row: pd.Series) -> list[str]:

@@ -25,6 +25,17 @@ COLUMNS = (
     "estimator",
 )
 
+# What a condition on the table may name, each with a value of its type; see ``judged``.
+CONDITION: dict[str, float | str | bool] = {
+    **{name: 0.0 if name in ("n", "slope", "ci_low", "ci_high", "q") else "" for name in COLUMNS},
+    "finding": False,
+}
+
+
+def judged(findings: pd.DataFrame) -> pd.DataFrame:
+    """The findings table with the column ``finding``, whether the decision is one."""
+    return findings.assign(finding=findings["decision"] == FINDING)
+
 
 def reading(slopes: pd.DataFrame) -> pd.DataFrame:
     """The row of each label that is to be read: by its measure, or, of tables without one, by photo-rate.

@@ -63,6 +63,19 @@ def test_the_table_goes_to_stdout_and_everything_else_to_stderr(gslopes, faces, 
 
 
 @pytest.mark.slow
+def test_a_condition_that_holds_is_exit_code_4_and_a_wrong_one_is_said_before_any_work(gslopes, faces, toy, tmp_path):
+    args = ("audit", faces.photos, "--out", tmp_path / "run", "--steps", 3, "--classifier", toy, *faces.args)
+    wrong = gslopes(*args, "--fail-if", "slpe > 5")
+    assert wrong.code == 2
+    assert "did you mean 'slope'" in wrong.err
+    assert not (tmp_path / "run").exists()
+    red = gslopes(*args, "--fail-if", "abs(slope) >= 0 and decision == 'unjudged'")
+    assert red.code == 4
+    assert "fail-if    holds for" in red.err
+    green = gslopes(*args, "--fail-if", "finding and abs(slope) > 1000")
+    assert (green.code, "holds for no row" in green.err) == (0, True)
+
+
 def test_the_stages_one_by_one_end_in_the_table_of_the_whole_audit(gslopes, synthesise, faces, toy, tmp_path):
     run, names = tmp_path / "run", ["--classifier", toy, "--classifier", f"{toy},threshold=0.6"]
     assert synthesise().code == 0
