@@ -167,7 +167,7 @@ def labels_of(
     changing = wide.isna().any(axis=1).to_numpy()
     side = np.where(changing, np.sign(slopes), 0).astype(int)
     names = [str(name) for name in wide.index]
-    first = np.lexsort((names, -table.mean(axis=1), np.where(changing, -np.abs(slopes), 0), ~changing))
+    first = np.lexsort((np.array(names, str), -table.mean(axis=1), np.where(changing, -np.abs(slopes), 0), ~changing))
     chosen = [(names[row], row) for row in first[:LABELS].tolist()]
     if wanted:
         place = {name.casefold(): row for row, name in enumerate(names)}

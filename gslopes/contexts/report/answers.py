@@ -50,7 +50,8 @@ def _answers(results: Results, name: str, tags: str) -> Iterator[tuple[str, str]
 
     ratings = results["backgrounds"].drop_duplicates("context").set_index("context")["rating"].astype(float)
     inferred = of("inferred")
-    yield COLUMNS[1], _congruent(inferred[inferred.get("gender", "") == "all"], "inferred", "change", ratings)
+    everyone = inferred[inferred["gender"] == "all"] if len(inferred) else inferred
+    yield COLUMNS[1], _congruent(everyone, "inferred", "change", ratings)
     yield COLUMNS[2], _independent(of("recognised"))
     yield COLUMNS[3], _congruent(of("accuracy"), "gender", "paired_change", ratings)
     yield COLUMNS[4], _who_changes(of("tukey"))
@@ -96,7 +97,8 @@ def _who_changes(rows: pd.DataFrame) -> str:
     more = found["one"].where(found["difference"] > 0, found["other"])
     counts = found.assign(more=more).groupby(["factor", "more"], sort=False)["context"].nunique()
     words = {"woman": "women", "man": "men"}
-    said = [f"{words.get(level, printable(level))} in {count} of {many}" for (_, level), count in counts.items()]
+    levels = counts.reset_index().itertuples(index=False)
+    said = [f"{words.get(str(level), printable(level))} in {count} of {many}" for _, level, count in levels]
     return ", ".join(said) if said else f"no difference found in {many} contexts"
 
 
