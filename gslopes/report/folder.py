@@ -32,6 +32,7 @@ from gslopes.report import (
     pictures,
     planted,
     provenance,
+    recommended,
     screen,
     sheets,
     tally,
@@ -131,7 +132,8 @@ def _steps(source: Source) -> dict[str, int]:
 
 
 def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[str]:
-    """Write the slopes as CSV and the paper's tables; the names of the latter."""
+    """Write the findings, the slopes and the paper's tables; the names of the latter."""
+    recommended.write(report, source.slopes)
     paper = source.real[source.real["estimator"] == findings.PAPER]
     negative, positive = pulled(paper, p=options.p, slope=options.slope)
     for name, frame in (("slopes", source.slopes), ("pulled_negative", negative), ("pulled_positive", positive)):

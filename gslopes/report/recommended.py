@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
-from gslopes.core import placebo
-from gslopes.report import decisions
+from gslopes.core import placebo, runfolder
+from gslopes.core.files import csv_bytes
+from gslopes.report import decisions, numbers, paper, words
 from gslopes.report.decisions import CODES, FINDING, UNJUDGED
 
 READING = "photo-rate"
@@ -64,6 +67,31 @@ def findings_table(slopes: pd.DataFrame) -> pd.DataFrame:
     ]
     frame = pd.concat(parts, ignore_index=True) if parts else rows[:0]
     return frame.reindex(columns=list(COLUMNS))
+
+
+def write(report: Path, slopes: pd.DataFrame) -> None:
+    """Write ``findings.csv``, every row, and ``findings.tex``, the labels that are judged.  Raises: StorageError."""
+    found = findings_table(slopes)
+    runfolder.write_bytes(report / "findings.csv", csv_bytes(found))
+    shown = found[found["decision"] != UNJUDGED]
+    estimators = ", ".join(map(str, dict.fromkeys(shown["estimator"]))) or "none"
+    caption = f"Slopes with 95 % intervals (estimator: {estimators}); decisions at q < {decisions.LEVEL:g}."
+    text = paper.to_latex(_as_text(shown), caption, "findings")
+    runfolder.write_bytes(report / "findings.tex", text.encode("utf-8", "replace"))
+
+
+def _as_text(found: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for row in found.to_dict("records"):
+        unit = str(row["unit"] or "")
+        form = numbers.points if unit.startswith("percentage points") else numbers.signed
+        ends = numbers.interval(row["ci_low"], row["ci_high"], form)
+        names = [words.printable(str(row["classifier"])), words.printable(str(row["label"]))]
+        along = words.perceived(str(row["attribute"]))
+        q, decision = numbers.probability(row["q"]), decisions.SHOWN[row["decision"]]
+        rows.append([*names, along, form(row["slope"]), ends, unit, q, decision, f"{row['n']:,}"])
+    heads = ["API", "Label", "along", "Slope", "95 % interval", "unit", "q", "decision", "photos"]
+    return pd.DataFrame(rows, columns=heads, dtype=object)
 
 
 def placebos_table(slopes: pd.DataFrame) -> pd.DataFrame:

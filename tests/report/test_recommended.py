@@ -1,10 +1,12 @@
 """The first table: one row a label, placebos apart, the estimator that is to be read."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
 from gslopes.core.tables import SLOPES
-from gslopes.report.recommended import COLUMNS, findings_table, placebos_table
+from gslopes.report.recommended import COLUMNS, findings_table, placebos_table, write
 
 
 def slopes(*rows: dict[str, object]) -> pd.DataFrame:
@@ -66,3 +68,16 @@ def test_a_run_from_before_decisions_is_judged_as_its_page_judges_it() -> None:
 
 def test_no_label_is_an_empty_table_with_the_same_columns() -> None:
     assert tuple(findings_table(slopes().head(0))) == COLUMNS
+
+
+def test_the_table_for_a_paper_has_intervals_decisions_and_no_label_that_is_not_judged(tmp_path: Path) -> None:
+    frame = slopes(
+        {"label": "a_b", "slope": -9.0, "ci_low": -11.0, "ci_high": -7.0},
+        {"label": "hat", "slope": 50.0, "decision": "unjudged", "reason": "rare", "detail": "too rare to judge"},
+    )
+    write(tmp_path, frame)
+    tex = (tmp_path / "findings.tex").read_text()
+    assert "a\\_b & perceived gender & $-$9.0 & [$-$11.0, $-$7.0] & percentage points per unit & 0.001 & finding" in tex
+    assert "photo-rate" in tex
+    assert "hat" not in tex
+    assert pd.read_csv(tmp_path / "findings.csv")["label"].tolist() == ["a_b", "hat"]
