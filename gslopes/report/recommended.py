@@ -62,7 +62,9 @@ def findings_table(slopes: pd.DataFrame) -> pd.DataFrame:
     rows = reading(slopes)
     fake = rows["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)
     parts = [
-        _decided(part, rows[fake & (rows["classifier"] == pair[0]) & rows["attribute"].isin(placebo.names(pair[1]))])
+        _decided(
+            part, rows[fake & (rows["classifier"] == pair[0]) & rows["attribute"].isin(placebo.names(str(pair[1])))]
+        )
         for pair, part in rows[~fake].groupby(["classifier", "attribute"], sort=True)
     ]
     frame = pd.concat(parts, ignore_index=True) if parts else rows[:0]

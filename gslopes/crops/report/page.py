@@ -147,7 +147,7 @@ def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
         number = "none is shown not to be even (q < 0.05)."
         if len(judged):
             number += f" The farthest: {favours(min(judged.to_dict('records'), key=lambda row: row['q']))}."
-    first = f"Of {len(judged)} pairs of groups that can be judged, {number}"
+    first = f"Of {len(judged)} pair{'s' * (len(judged) != 1)} of groups that can be judged, {number}"
     few = int(head["note"].str.startswith(FEW).sum())
     same = len(head) - len(judged) - few
     second = f" {few} more have too few people to judge." * bool(few) + f" In {same} more people do not differ." * bool(
