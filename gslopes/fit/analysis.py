@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from gslopes.core import placebo, tables
 from gslopes.core.errors import ConfigError, TableError
+from gslopes.core.tables import MEASURED
 from gslopes.fit.answers import Answers, gather
 from gslopes.fit.decision import decide, placebo_differences
 from gslopes.fit.estimates import estimate
 from gslopes.fit.gating import Gate, gating_rows
 from gslopes.fit.groups import group_slopes
 from gslopes.fit.joint import joint_slopes, same_photos
-from gslopes.fit.measures import MEASURED, choose, measured, of_rows
+from gslopes.fit.measures import choose, measured, of_rows
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import SCALE
 from gslopes.fit.profiles import Kind, moments, profiles, varying

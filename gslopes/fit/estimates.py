@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gslopes.core.tables import MEASURED, READING
 from gslopes.fit import bootstrap
 from gslopes.fit.answers import Answers, columns_of
-from gslopes.fit.measures import MEASURED, READING, of_rows
 from gslopes.fit.measures import UNITS as MEASURE_UNITS
+from gslopes.fit.measures import of_rows
 from gslopes.fit.options import RARE, FitOptions
 from gslopes.fit.permutation import Permuted, permute
 from gslopes.fit.photo import KINDS, UNITS, acceleration, infer, linear

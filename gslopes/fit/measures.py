@@ -35,11 +35,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from gslopes.core.errors import TableError
+from gslopes.core.tables import MEASURED
 from gslopes.fit.answers import Answers
 
 Pairs = NDArray[np.int64]
 Measure = Literal["presence", "log-odds", "score", "value"]
-READING, MEASURED = "photo-rate", "photo-measure"
 UNITS: dict[str, str] = {
     "presence": "percentage points per unit",
     "log-odds": "log-odds per unit",
@@ -112,16 +112,6 @@ def of_rows(frame: pd.DataFrame, measures: Mapping[str, Measure]) -> pd.DataFram
         return frame
     keep = (frame["estimator"] != MEASURED) | frame["label"].isin(list(measures))
     return frame[keep]
-
-
-def reading(slopes: pd.DataFrame) -> pd.DataFrame:
-    """The row of each label that is to be read: by its measure, or, of tables without one, by photo-rate.
-
-    slopes: columns of core.tables.SLOPES.
-    """
-    if "measure" in slopes and slopes["measure"].notna().any():
-        return slopes[slopes["measure"].notna()]
-    return slopes[slopes["estimator"] == READING]
 
 
 def _totals(

@@ -112,6 +112,20 @@ def curves(answers: Answers) -> tuple[Array, Array, Array]:
     return shares, np.minimum(low, shares), np.maximum(high, shares)
 
 
+def mean_curve(answers: Answers, label: int) -> tuple[Array, Array, Array]:
+    """(mean, low, high), each (K,), of a label's scores over the photos answered at all values; interval: 95 %, t."""
+    from gslopes.stats.intervals import half_width  # scipy
+
+    rows = (answers.label == label) & answers.complete[answers.photo] & ~np.isnan(answers.scores).any(axis=1)
+    scores = answers.scores[rows]
+    if len(scores) < 2:
+        gap = np.full(len(answers.values), np.nan)
+        return gap, gap, gap
+    mean, error = scores.mean(axis=0), scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
+    half = half_width(error, len(scores) - 1, 0.95)
+    return mean, mean - half, mean + half
+
+
 def lines(answers: Answers, shares: Array) -> Array:
     """(labels, 2): intercept and slope, in percentage points, of the least squares line through each label's shares.
 

@@ -28,9 +28,10 @@ def write(report: Path, run: Path, key: str, classifier: str, attribute: str, la
     Raises: TableError if a table is damaged; StorageError.
     """
     here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
-    reading = here & (pc.field("estimator") == findings.READING)
-    groups = tally.read(tables.GROUPS, run, tables.GROUPS.columns, reading)
-    differing = tally.read(tables.DIFFERENCES, run, tables.DIFFERENCES.columns, reading)
+    reading = here & (pc.field("estimator").isin([tables.READING, tables.MEASURED]))
+    groups, differing = (
+        _read_rows(tally.read(table, run, table.columns, reading)) for table in (tables.GROUPS, tables.DIFFERENCES)
+    )
     both = joint(run, classifier, attribute)
     contents = {
         "groups": findings.by_group(groups, labels) if len(groups) else None,
@@ -44,6 +45,12 @@ def write(report: Path, run: Path, key: str, classifier: str, attribute: str, la
             runfolder.write_bytes(report / "data" / f"{entry[kind]}.js", findings.script(entry[kind], content))
     counts = {"differences": differing, "joint": both}
     return entry | {f"{kind}Found": _counts(frame) for kind, frame in counts.items()}
+
+
+def _read_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows to read: of the labels that have rows by their measure, those."""
+    measured = frame["estimator"] == tables.MEASURED
+    return frame[measured | ~frame["label"].isin(frame.loc[measured, "label"])]
 
 
 def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:

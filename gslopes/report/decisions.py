@@ -19,7 +19,7 @@ SHOWN = {
     PLACEBO: "like the placebo",
     OPEN: "open",
     NONE: "no finding",
-    UNJUDGED: "too rare",
+    UNJUDGED: "not judged",
 }
 ABOUT = {
     FINDING: f"q is below {LEVEL:g}, and the slope differs from that of every placebo sweep.",
@@ -46,7 +46,7 @@ class Decision:
 def decide(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
     """Label to decision.
 
-    rows: photo-rate rows of one classifier and attribute.  floor: those of its placebo sweeps.
+    rows: those to read of one classifier and attribute.  floor: those of its placebo sweeps.
 
     Taken from the columns ``decision`` and ``detail`` that the fit wrote.  A run that was fitted before they existed is
     judged here: q below 0.05, and an interval that does not overlap that of a placebo sweep.

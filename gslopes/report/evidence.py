@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import placebo, tables
-from gslopes.report import decisions, numbers, tally, words
+from gslopes.report import decisions, numbers, tally, units, words
 from gslopes.report.decisions import Decision
 from gslopes.report.funnel import Funnel
 from gslopes.report.headline import headline
@@ -42,15 +42,16 @@ _ADJUSTED = {
 def print_evidence(
     slopes: pd.DataFrame, *, correction: str = "bh", limit: int = 60, funnels: Iterable[Funnel] = ()
 ) -> str:
-    """The photo-rate slopes as a table of at most 100 columns, one block for each classifier and attribute.
+    """Each label's slope by its measure as a table of at most 100 columns, one block for a classifier and attribute.
 
-    Where the table holds no photo-rate rows, its other rows are printed as ``tables.print_table`` does.
+    Where the table holds no rows to read (see ``core.tables.reading``), its other rows are printed as
+    ``tables.print_table`` does.
 
     slopes: a data frame with the columns of core.tables.SLOPES.
     correction: as the fit had it, see ``fit.options``; it is only named here.  limit: rows a block.
     funnels: what became of the photos, see ``funnel.funnels``.
     """
-    reading = slopes[slopes["estimator"] == READING]
+    reading = tables.reading(slopes)
     if reading.empty:
         return print_table(slopes)
     fake = reading["attribute"].map(lambda name: bool(placebo.split(name)[1])).astype(bool)
@@ -65,7 +66,19 @@ def print_evidence(
     adjusted = _ADJUSTED[correction] if reading["p_perm"].notna().any() else _ADJUSTED[correction].replace("_perm", "")
     named = ", ".join(text for kind, text in _KINDS.items() if kind in kinds)
     note = NOTE.format(q=adjusted, floor="\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else "")
-    return "\n\n".join([*blocks, note])
+    return "\n\n".join([*blocks, note + _measured(reading[~fake])])
+
+
+def _measured(rows: pd.DataFrame) -> str:
+    """What the note says of labels that are not judged by presence; empty without any."""
+    found = {units.measure_of(row) for row in rows.to_dict("records")} - {"presence"}
+    texts = {
+        "log-odds": "slopes with %: change of the odds of the label's score per unit",
+        "score": "slopes with three decimals: of the label's score per unit",
+        "value": "slopes with three decimals: of the label's number, in its own unit",
+    }
+    lines = [texts[name] for name in ("log-odds", "score", "value") if name in found]
+    return "".join(f"\n{line}, since it is on practically every picture." for line in lines)
 
 
 def print_groups(run: Path, *, limit: int = 40) -> str:
@@ -141,8 +154,8 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     rows = []
     for _, row in shown.iterrows():
         cells = [
-            numbers.points(row["slope"]),
-            numbers.interval(row["ci_low"], row["ci_high"]),
+            units.writer(units.measure_of(row))(row["slope"]),
+            numbers.interval(row["ci_low"], row["ci_high"], units.writer(units.measure_of(row))),
             decisions.SHOWN[found[str(row["label"])].code],
             numbers.probability(row["q"]),
         ]
@@ -150,7 +163,8 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
             cells.append(f"{numbers.points(row['slope_lower'])} … {numbers.points(row['slope_higher'])}")
         if ends is not None:
             low, high = ends.loc[row["label"]] if row["label"] in ends.index else (0.0, 0.0)
-            cells.append(f"{numbers.points(low)} to {numbers.points(high)}")
+            write = units.writer(units.measure_of(row))
+            cells.append(f"{write(low)} to {write(high)}")
         rows.append([*cells, f"{row['active']:,} of {row['n']:,}"])
     wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     room = max(WIDTH - sum(wide) - 2 * (len(heads) + 1), 12)  # one line a label: its name is cut, nothing else

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from gslopes.core import placebo
+from gslopes.core import placebo, tables
 from gslopes.report import answers as matrix
-from gslopes.report import decisions, words
+from gslopes.report import decisions, units, words
 from gslopes.report.answers import Answers
 from gslopes.report.decisions import Decision
 from gslopes.report.numbers import rounded
 
 READING, PAPER = "photo-rate", "paper"
+BY_MEASURE = "by its measure"
 PHOTOS_A_FILE = 20
 _NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_perm", "q", "slope_lower", "slope_higher")
 
@@ -46,19 +46,22 @@ def finding(
     Lists of labels are as long as ``labels`` and in that order.
     """
     labels = sorted(set(slopes["label"]))
+    read = tables.reading(slopes)
+    measured = {str(row["label"]): units.measure_of(row) for row in read.to_dict("records")}
     first = slopes.drop_duplicates("label").set_index("label").loc[labels]
     content: dict[str, Any] = {
         "labels": [words.printable(label) for label in labels],
         "n": first["n"].tolist(),
         "active": first["active"].tolist(),
         "centre": rounded(first["y_centre"]),
-        "estimators": {name: _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)},
+        "estimators": _estimators(slopes, labels),
+        "units": [units.UNITS[measured.get(label, "presence")] for label in labels],
         "floor": _floor(floor, labels),
         "decision": [decided[label].code if label in decided else decisions.UNJUDGED for label in labels],
         "why": [decided[label].why if label in decided else "" for label in labels],
         "cut": cut(slopes),
     }
-    return content | _curves(answers, labels) | {"moved": _varying_photos(answers, labels, index)}
+    return content | _curves(answers, labels, measured) | {"moved": _varying_photos(answers, labels, index)}
 
 
 def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list[Any]]]:
@@ -77,18 +80,17 @@ def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list
 
 
 def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
-    """Photo to rows of label, slope of its score per unit, K scores in thousandths (-1: not returned).
+    """Photo to rows of label, slope of its score per unit, K scores in thousandths (null: not returned).
 
     Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
     """
     chosen = matrix.strongest(answers)
     slopes = np.round(answers.slopes()[chosen], 4)
-    scores = np.where(np.isnan(answers.scores[chosen]), -0.001, answers.scores[chosen])
-    thousandths: NDArray[np.int64] = np.round(scores * 1000).astype(np.int64)
     labels = [words.printable(label) for label in answers.labels]
     result: dict[str, list[list[Any]]] = {}
-    for row, slope, sweep in zip(chosen.tolist(), slopes.tolist(), thousandths.tolist(), strict=True):
-        result.setdefault(answers.photos[answers.photo[row]], []).append([labels[answers.label[row]], slope, sweep])
+    for row, slope in zip(chosen.tolist(), slopes.tolist(), strict=True):
+        content = [labels[answers.label[row]], slope, _thousandths(answers, row)]
+        result.setdefault(answers.photos[answers.photo[row]], []).append(content)
     return result
 
 
@@ -101,6 +103,15 @@ def cut(slopes: pd.DataFrame) -> str:
     """What counted as present, where slopes at a lower and a higher cut stand next to the slopes; else empty."""
     cut_changes = slopes[["slope_lower", "slope_higher"]].notna().any(axis=None)
     return words.printable(slopes["cut"].dropna().iloc[0]) if cut_changes else ""
+
+
+def _estimators(slopes: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
+    """Name to columns; the rows to read come first, as “by its measure”, where labels are judged by several."""
+    found = {str(name): _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)}
+    if tables.MEASURED not in found:
+        return found
+    del found[tables.MEASURED]
+    return {BY_MEASURE: {**_estimator(tables.reading(slopes), labels), "unit": "the unit of its measure"}, **found}
 
 
 def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
@@ -120,20 +131,28 @@ def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
     return result
 
 
-def _curves(answers: Answers, labels: list[str]) -> dict[str, Any]:
+def _curves(answers: Answers, labels: list[str], measured: Mapping[str, str]) -> dict[str, Any]:
+    """Shares of photos with each label or, of labels that are judged by their number, its means; with intervals."""
     if not len(answers.values):
         return {"share": [None for _ in labels], "low": [], "high": [], "line": []}
     index = {label: place for place, label in enumerate(answers.labels)}
     shares, low, high = matrix.curves(answers)
-    columns = {"share": shares, "low": low, "high": high, "line": matrix.lines(answers, shares)}
+    drawn = matrix.lines(answers, shares)
+    by_number = [index[label] for label in labels if label in index and measured.get(label, "presence") != "presence"]
+    for place in by_number:
+        shares[place], low[place], high[place] = matrix.mean_curve(answers, place)
+        drawn[place] = matrix.lines(answers, shares[[place]])[0] / 100
+    columns = {"share": shares, "low": low, "high": high, "line": drawn}
     return {
         name: [rounded(rows[index[label]]) if label in index else None for label in labels]
         for name, rows in columns.items()
     }
 
 
-def _varying_photos(answers: Answers, labels: list[str], index: Mapping[str, int]) -> list[list[list[float]]]:
-    """For each label: place of the photo, slope of its score, and its K scores in thousandths."""
+def _varying_photos(
+    answers: Answers, labels: list[str], index: Mapping[str, int]
+) -> list[list[list[float | int | None]]]:
+    """For each label: place of the photo, slope of its score, and its K scores in thousandths (null: not returned)."""
     if not len(answers.values):
         return [[] for _ in labels]
     slopes = answers.slopes()
@@ -150,5 +169,5 @@ def _varying_photos(answers: Answers, labels: list[str], index: Mapping[str, int
     return result
 
 
-def _thousandths(answers: Answers, row: int) -> list[int]:
-    return [-1 if np.isnan(score) else round(1000 * float(score)) for score in answers.scores[row]]
+def _thousandths(answers: Answers, row: int) -> list[int | None]:
+    return [None if np.isnan(score) else round(1000 * float(score)) for score in answers.scores[row]]

@@ -68,14 +68,14 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     funnels = {(one.classifier, one.attribute): one for one in funnel.funnels(run)}
     sections, screens, entries, scores = [], [], [], {}
     for finding in source.findings:
-        decided = decisions.decide(finding.of(findings.READING), finding.placebo)
+        decided = decisions.decide(finding.read, finding.placebo)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
         drawn = _draw(report, source, finding, decided, answers, options)
         entry = _write_data(report, run, finding, album, decided, answers)
         scores[finding.key] = findings.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
         screens.append(screen.screen(finding, decided, answers, album, counted, known))
-        entries.append({**entry, "forest": screens[-1].forest})
+        entries.append({**entry, "forest": screens[-1].forest, "forestUnit": screens[-1].unit})
         credited = _credits(run, finding, album, known, drawn)
         sections.append(replace(page.section(finding, drawn, options), credits=credited))
         tick(_STEPS)
@@ -181,7 +181,8 @@ def _curves(
 ) -> list[figures.Curve]:
     """The labels of the figure with their shares in per cent."""
     index = {label: place for place, label in enumerate(answers.labels)}
-    chosen = figures.steepest(finding.of(findings.READING), decided)
+    rows = finding.read
+    chosen = figures.steepest(rows[rows["estimator"] == findings.READING], decided)
     share, low, high = matrix.curves(answers)
     lines = matrix.lines(answers, share)
     curves = []

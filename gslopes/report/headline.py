@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from gslopes.report import decisions, numbers, words
+from gslopes.report import decisions, numbers, units, words
 from gslopes.report.decisions import Decision
 
 
@@ -28,7 +28,7 @@ class Headline:
 def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) -> Headline:
     """The sentence about one classifier along one attribute.
 
-    rows: its photo-rate rows.  found: of ``decisions.decide``.
+    rows: those to read, see ``core.tables.reading``.  found: of ``decisions.decide``.
     """
     codes = [one.code for one in found.values()]
     unjudged = codes.count(decisions.UNJUDGED)
@@ -41,21 +41,37 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
             text = f"No label is frequent enough to say whether it moves with {words.perceived(attribute)}"
         return Headline(f"{text}.", "", 0, judged, unjudged)
     by_label = rows.drop_duplicates("label").set_index("label").loc[moving]
-    order = by_label.assign(_size=by_label["slope"].abs(), _name=by_label.index).sort_values(
-        ["_size", "_name"], ascending=[False, True]
-    )
+    # one unit is not more than another: labels of most photos' answers first, by how sure they are where units differ
+    same = len({units.measure_of(row) for row in by_label.to_dict("records")}) == 1
+    size = by_label["slope"].abs() if same else by_label["t"].abs()
+    order = by_label.assign(_size=size, _name=by_label.index).sort_values(["_size", "_name"], ascending=[False, True])
     first = order.iloc[0]
     end = words.ends(attribute)[0 if first["slope"] < 0 else 1]
-    low, high = sorted(abs(first[x]) for x in ("ci_low", "ci_high"))
-    sign = first["ci_low"] * first["ci_high"] > 0
-    interval = f" {numbers.interval(low, high, numbers.size)}" if sign else ""
-    name, size = words.printable(order.index[0]), numbers.size(first["slope"])
-    text = f"“{name}” appears {size} points more often per step toward {end}{interval}; "
+    text = f"{_moves(first, words.printable(order.index[0]), end, words.ends(attribute)[1])}; "
     text += f"{moves:,} of {_labels(judged)} move{'s' * (moves == 1)}"
     text += f", {judged - moves:,} do{'es' * (judged - moves == 1)} not" if judged > moves else ""
     if decisions.FINDING not in codes:
         text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweeps in this run'}"
     return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged)
+
+
+def _moves(row: pd.Series, name: str, end: str, upper: str) -> str:
+    """What one label does, with its interval.  end: where it is more frequent.  upper: where the values rise to."""
+    measure = units.measure_of(row)
+    sign = row["ci_low"] * row["ci_high"] > 0
+    if measure == "presence":
+        low, high = sorted(abs(row[x]) for x in ("ci_low", "ci_high"))
+        interval = f" {numbers.interval(low, high, numbers.size)}" if sign else ""
+        return f"“{name}” appears {numbers.size(row['slope'])} points more often per step toward {end}{interval}"
+    write = units.writer(measure)
+    what = (
+        "the odds of the score of" if measure == "log-odds" else "the score of" if measure == "score" else "the number"
+    )
+    verb = "rise" if row["slope"] > 0 else "fall"
+    verb += "" if measure == "log-odds" else "s"
+    interval = f" {numbers.interval(row['ci_low'], row['ci_high'], write)}" if sign else ""
+    change = write(row["slope"]).lstrip("+−")
+    return f"{what[0].upper()}{what[1:]} “{name}” {verb} by {change} per step toward {upper}{interval}"
 
 
 def _labels(many: int) -> str:

@@ -47,7 +47,7 @@ class Finding:
     """One classifier along one attribute.
 
     key: names its data files.  suffix: of its figures' names.  values: (K,), or none if unknown.
-    rows: of the slopes table, all estimators.  placebo: the photo-rate rows of its placebo sweeps.
+    rows: of the slopes table, all estimators.  placebo: the rows to read of its placebo sweeps.
     statuses: how many pictures were answered, refused, failed.
     """
 
@@ -63,6 +63,11 @@ class Finding:
     def of(self, estimator: str) -> pd.DataFrame:
         """The rows of one estimator."""
         return self.rows[self.rows["estimator"] == estimator]
+
+    @property
+    def read(self) -> pd.DataFrame:
+        """The row of each label that is to be read, by the label's measure."""
+        return tables.reading(self.rows)
 
     @property
     def shown(self) -> pd.DataFrame:
@@ -109,7 +114,7 @@ def load(run: Path) -> Source:
     real = slopes[~findings.is_placebo(slopes["attribute"])]
     values = {name: sweep_values(run, manifest, name) for name in sorted(set(real["attribute"]))}
     statuses = tally.statuses(run)
-    reading = slopes[slopes["estimator"] == findings.READING]
+    reading = tables.reading(slopes)
     groups = list(real.groupby(["classifier", "attribute"], sort=True))
     found = []
     for place, (pair, rows) in enumerate(groups):

@@ -9,10 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.core import placebo
+from gslopes.core import placebo, tables
 from gslopes.core.result import page_link
 from gslopes.report import decisions, numbers, words
-from gslopes.report.findings import READING
 from gslopes.report.funnel import Funnel, funnels
 from gslopes.report.headline import headline
 from gslopes.report.recommended import findings_table
@@ -48,7 +47,7 @@ def summary(slopes: pd.DataFrame) -> str:
 
 def _pairs(slopes: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame, pd.DataFrame]]:
     """((classifier, attribute), its rows of the headline's estimator, those of its placebos)."""
-    reading = slopes[slopes["estimator"] == READING]
+    reading = tables.reading(slopes)
     fake = reading["attribute"].map(lambda name: bool(placebo.split(name)[1])).astype(bool)
     for (classifier, attribute), rows in reading[~fake].groupby(["classifier", "attribute"], sort=True):
         same = (reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(str(attribute)))

@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 
 from gslopes.report import answers as matrix
-from gslopes.report import decisions, numbers, words
+from gslopes.report import decisions, numbers, units, words
 from gslopes.report.answers import Answers
 from gslopes.report.credit import Credit
 from gslopes.report.decisions import Decision
 from gslopes.report.explorer import Album
-from gslopes.report.findings import READING
 from gslopes.report.funnel import STEPS, Funnel
 from gslopes.report.headline import Headline, headline
 from gslopes.report.loading import Finding
@@ -41,7 +40,7 @@ class Strip:
 class Screen:
     """What the page says first about one classifier and attribute.
 
-    forest: rows for the page's scripts, see ``forest``.  steps: of the funnel, (what, how many).
+    forest, unit: rows for the page's scripts and their unit, see ``forest``.  steps: of the funnel, (what, how many).
     placebo: whether there were placebo sweeps.  open: whether a label moves, and what would settle it is missing.
     """
 
@@ -52,6 +51,7 @@ class Screen:
     ends: tuple[str, str]
     headline: Headline
     forest: Sequence[Sequence[Any]]
+    unit: str
     strip: Strip | None
     steps: tuple[tuple[str, int], ...]
     placebo: bool
@@ -70,8 +70,9 @@ def screen(
 
     decided: label to decision.  answers: its own.  known: photo to credit.
     """
-    rows = finding.of(READING)
+    rows = finding.read
     head = headline(rows, decided, finding.attribute)
+    drawn, unit = forest(finding, decided)
     return Screen(
         key=finding.key,
         classifier=words.printable(finding.classifier),
@@ -79,7 +80,8 @@ def screen(
         perceived=words.perceived(finding.attribute),
         ends=words.ends(finding.attribute),
         headline=head,
-        forest=forest(finding, decided),
+        forest=drawn,
+        unit=unit,
         strip=strip(finding, head.strongest, answers, album, known),
         steps=() if funnel is None else tuple((STEPS[step], number) for step, number in funnel.counts.items()),
         placebo=len(finding.placebo) > 0,
@@ -87,20 +89,26 @@ def screen(
     )
 
 
-def forest(finding: Finding, decided: Mapping[str, Decision]) -> list[list[Any]]:
-    """At most ``MOST_LABELS`` rows of place of the label, label, slope, interval, decision, why, ends of the placebos.
+def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list[Any]], str]:
+    """(rows, their unit), at most ``MOST_LABELS``.
 
-    Labels that move first, then those like a placebo, then the steepest others; those without a slope are left out.
+    Of each: place of the label, label, slope, interval, decision, why, ends of the placebos.
+
+    Labels that move first, then those like a placebo, then the steepest others; those without a slope are left out, and
+    so are those whose unit is not that of the first: one axis has one unit.
     """
-    rows = finding.of(READING)
+    rows = finding.read
     rows = rows[rows["slope"].notna() & rows["ci_low"].notna()]
     codes = [decided[str(label)] for label in rows["label"]]
     rank = [0 if one.moves else 1 + decisions.CODES.index(one.code) for one in codes]
     rows = rows.assign(_rank=rank, _flat=-rows["slope"].abs(), _code=[one.code for one in codes])
-    rows = rows[rows["_code"] != decisions.UNJUDGED].sort_values(["_rank", "_flat", "label"])[:MOST_LABELS]
+    rows = rows[rows["_code"] != decisions.UNJUDGED].sort_values(["_rank", "_flat", "label"])
+    names = [units.measure_of(row) for row in rows.to_dict("records")]
+    unit = names[0] if names else "presence"
+    rows = rows[[name == unit for name in names]][:MOST_LABELS]
     index = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
     ends = _placebo_ends(finding.placebo)
-    return [
+    found = [
         [
             index[row["label"]],
             words.printable(row["label"]),
@@ -111,6 +119,7 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> list[list[Any]]
         ]
         for _, row in rows.iterrows()
     ]
+    return found, units.UNITS[unit]
 
 
 def strip(finding: Finding, label: str, answers: Answers, album: Album, known: Mapping[str, Credit]) -> Strip | None:

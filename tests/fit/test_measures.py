@@ -5,10 +5,11 @@ import pytest
 from scipy import special, stats
 
 from gslopes.core.errors import TableError, UnknownName
+from gslopes.core.tables import MEASURED, reading
 from gslopes.fit.answers import Answers, gather
 from gslopes.fit.compare import paired_differences
 from gslopes.fit.frames import fit_slopes
-from gslopes.fit.measures import MEASURED, choose, measured, reading
+from gslopes.fit.measures import choose, measured
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 OPTIONS = {"permutations": 0, "bootstrap": 0}

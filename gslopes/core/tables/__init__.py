@@ -14,11 +14,14 @@ from gslopes.core.tables.fitted import (
     GATING,
     GROUPS,
     JOINT,
+    MEASURED,
     PLACEBOS,
     REACH,
+    READING,
     REFUSALS,
     SHAPE,
     SLOPES,
+    reading,
 )
 from gslopes.core.tables.schema import Table
 from gslopes.core.tables.walk import ASKED, EDITS, LIKENESS, PHOTOS, READINGS, SCORES, VERDICTS
@@ -32,9 +35,11 @@ __all__ = [
     "GROUPS",
     "JOINT",
     "LIKENESS",
+    "MEASURED",
     "PHOTOS",
     "PLACEBOS",
     "REACH",
+    "READING",
     "READINGS",
     "REFUSALS",
     "SCORES",
@@ -48,6 +53,7 @@ __all__ = [
     "read",
     "read_arrow",
     "read_columns",
+    "reading",
     "write",
 ]
 

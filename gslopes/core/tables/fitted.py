@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pyarrow as pa
 
 from gslopes.core.tables.schema import (
@@ -244,3 +245,16 @@ GATING = table(
     *ends("ungated", "its 95 % interval"),
     text("note", "what to make of the difference; empty if nothing"),
 )
+
+READING, MEASURED = "photo-rate", "photo-measure"
+"""Estimators to read: of labels judged by presence, and of those judged by their number; see ``fit.measures``."""
+
+
+def reading(slopes: pd.DataFrame) -> pd.DataFrame:
+    """The row of each label that is to be read: by its measure, or, of tables without one, by photo-rate.
+
+    slopes: with the columns of ``SLOPES``.
+    """
+    if "measure" in slopes and slopes["measure"].notna().any():
+        return slopes[slopes["measure"].notna()]
+    return slopes[slopes["estimator"] == READING]

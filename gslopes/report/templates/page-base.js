@@ -61,7 +61,8 @@ function signed(number, digits = 3) {
 }
 
 const inPoints = (unit) => unit.startsWith("percentage");
-const formatFor = (unit) => (inPoints(unit) ? points : signed);
+const ofOdds = (unit) => unit.startsWith("%"); // slopes of log-odds, written as changes of the odds
+const formatFor = (unit) => (inPoints(unit) ? points : ofOdds(unit) ? (v) => (v === null || v === undefined ? "–" : `${points(100 * Math.expm1(v))} %`) : signed);
 const interval = (low, high, form = points) => (low === null || high === null ? "–" : `[${form(low)}, ${form(high)}]`);
 
 function probability(number) {

@@ -106,7 +106,7 @@ function explorerApp(root, album) {
     for (const { bar, number, numbers } of bars) {
       const score = numbers[state.step];
       bar.style.width = `${Math.max(0, score) / 10}%`;
-      number.textContent = score < 0 ? "–" : (score / 1000).toFixed(2);
+      number.textContent = score === null || score === undefined ? "–" : (score / 1000).toFixed(2);
     }
   }
 

@@ -28,7 +28,7 @@ function rowsOf(finding, name) {
   return finding.labels.map((label, i) => ({
     i, label, slope: e.slope[i], low: e.ci_low[i], high: e.ci_high[i], t: e.p[i], p: chance(finding, name, i), q: e.q[i], note: e.note[i],
     n: finding.n[i], active: finding.active[i], centre: finding.centre[i], side: e.slope[i] === null ? 0 : Math.sign(e.slope[i]),
-    cuts: finding.cut ? [e.slope_lower[i], e.slope_higher[i]] : null, code: finding.decision[i], why: finding.why[i], floor: name === "photo-rate" ? floorOf(finding, i) : null, form: formatFor(e.unit),
+    cuts: finding.cut ? [e.slope_lower[i], e.slope_higher[i]] : null, code: finding.decision[i], why: finding.why[i], floor: name === firstOf(finding) ? floorOf(finding, i) : null, form: formatFor(name === MEASURED ? finding.units[i] : e.unit),
   }));
 }
 
@@ -76,9 +76,9 @@ function tableRow(row, scale, open) {
 }
 
 function findingApp(root, section, finding) {
-  const names = Object.keys(finding.estimators), first = names.includes("photo-rate") ? "photo-rate" : names[0];
-  const state = { estimator: first, preset: "all", side: 0, text: "", key: first === "photo-rate" ? "code" : "q", down: false, rows: ROWS };
-  if (finding.estimators[first].q.every((q) => q === null) && first !== "photo-rate") state.key = "slope";
+  const names = Object.keys(finding.estimators), first = firstOf(finding), judged = first === "photo-rate" || first === MEASURED;
+  const state = { estimator: first, preset: "all", side: 0, text: "", key: judged ? "code" : "q", down: false, rows: ROWS };
+  if (finding.estimators[first].q.every((q) => q === null) && !judged) state.key = "slope";
   const unit = el("p", { class: "method" }), counted = el("p", { class: "count", role: "status" });
   const picture = el("div", { class: "volcano" }), body = el("tbody"), more = el("button", { class: "plain" });
   const panel = el("div", { class: "panel", tabindex: "-1", hidden: true });

@@ -1,10 +1,12 @@
 const waitingPlots = []; // drawn once their panel can be seen, since their width is its own
+const MEASURED = "by its measure"; // the estimator whose unit is that of each label
+const firstOf = (finding) => [MEASURED, "photo-rate"].find((name) => name in finding.estimators) ?? Object.keys(finding.estimators)[0];
 const PLACEBOS = { same: "same picture", light: "light alone", random: "random change" };
 
 // One label: its curve with the interval band, its other estimates, its slopes by group, the photos that moved most.
 function openLabel(panel, section, finding, i) {
-  const label = finding.labels[i], first = finding.estimators["photo-rate"] ?? Object.values(finding.estimators)[0];
-  const form = formatFor(first.unit), from = document.activeElement;
+  const label = finding.labels[i], first = finding.estimators[firstOf(finding)], unit = finding.units[i];
+  const form = formatFor(unit), from = document.activeElement;
   const heading = el("h4", { tabindex: "-1" }, label);
   const close = () => {
     panel.hidden = true;
@@ -21,20 +23,21 @@ function openLabel(panel, section, finding, i) {
   function summary() {
     if (first.slope[i] === null) return [el("p", {}, "This label has no slope.")];
     const more = section.ends[first.slope[i] < 0 ? 0 : 1], size = form(Math.abs(first.slope[i])).replace("+", "");
-    return [el("p", {}, decision(finding.decision[i], ""), finding.why[i] ? ` ${finding.why[i]}. ` : " ",
-      `Returned more often the more ${more} the face looks: by ${size}${inPoints(first.unit) ? " percentage points" : ""} per unit, 95 % interval ${interval(first.ci_low[i], first.ci_high[i], form)}. ` +
+    const plain = inPoints(unit) ? "" : `Its ${ofOdds(unit) ? "score's odds change" : "number changes"} by ${form(first.slope[i])} per unit toward ${section.ends[1]}, 95 % interval ${interval(first.ci_low[i], first.ci_high[i], form)}. ${finding.n[i]} photos. It is an association under this edit.`;
+    return [el("p", {}, decision(finding.decision[i], ""), finding.why[i] ? ` ${finding.why[i]}. ` : " ", plain ||
+      `Returned more often the more ${more} the face looks: by ${size}${inPoints(unit) ? " percentage points" : ""} per unit, 95 % interval ${interval(first.ci_low[i], first.ci_high[i], form)}. ` +
       `${finding.n[i]} photos, ${finding.active[i]} with the label at one value at least. It is an association under this edit.`)];
   }
 
   function figure() {
     if (!finding.share[i]) return [];
-    const place = el("div", {}), inPercent = (column) => column[i].map((share) => (share === null ? null : 100 * share));
+    const share = inPoints(unit), place = el("div", {}), inPercent = (column) => column[i].map((value) => (value === null ? null : share ? 100 * value : value));
     const [mean, low, high] = [finding.share, finding.low, finding.high].map(inPercent);
     waitingPlots.push([place, (width) => curve(section.values, mean, low, high, {
-      width, yName: "% of photos with it", line: finding.line[i], side: sideOf(first.slope[i]), ends: section.ends, zero: true, format: (v) => `${short(v)} %`,
-      title: `Curve of ${label}: ` + section.values.map((value, k) => `${percent(finding.share[i][k])} at ${short(value)}`).join(", "),
+      width, yName: share ? "% of photos with it" : "mean over photos", line: finding.line[i], side: sideOf(first.slope[i]), ends: section.ends, zero: share, format: (v) => (share ? `${short(v)} %` : short(v)),
+      title: `Curve of ${label}: ` + section.values.map((value, k) => `${share ? percent(finding.share[i][k]) : short(finding.share[i][k])} at ${short(value)}`).join(", "),
     })]);
-    return [el("figure", {}, place, el("figcaption", {}, "Share of photos with the label at each value, with its 95 % interval over photos (Wilson); dashed: the line whose slope is given. " +
+    return [el("figure", {}, place, el("figcaption", {}, `${share ? "Share of photos with the label" : "Mean of the label's number"} at each value, with its 95 % interval over photos (${share ? "Wilson" : "t"}); dashed: the line ${share ? "whose slope is given" : "through the means"}. ` +
       "Shaded: the range that the editor saw in training." + clustered()))];
   }
 
@@ -45,13 +48,13 @@ function openLabel(panel, section, finding, i) {
 
   function others() {
     const rows = Object.entries(finding.estimators).map(([name, e]) => {
-      const write = formatFor(e.unit);
+      const write = name === MEASURED ? form : formatFor(e.unit);
       return el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "num" }, write(e.slope[i])), el("td", { class: "interval" }, interval(e.ci_low[i], e.ci_high[i], write)),
-        el("td", { class: "num" }, probability(chance(finding, name, i))), el("td", { class: "num" }, probability(e.q[i])), el("td", {}, e.unit), el("td", { class: "reason" }, e.note[i]));
+        el("td", { class: "num" }, probability(chance(finding, name, i))), el("td", { class: "num" }, probability(e.q[i])), el("td", {}, name === MEASURED ? unit : e.unit), el("td", { class: "reason" }, e.note[i]));
     });
     for (const [kind, f] of Object.entries(finding.floor)) {
-      rows.push(el("tr", {}, el("th", { scope: "row" }, `placebo: ${PLACEBOS[kind] ?? kind}`), el("td", { class: "num" }, points(f.slope[i])),
-        el("td", { class: "interval" }, interval(f.ci_low[i], f.ci_high[i])), el("td"), el("td"), el("td", {}, "percentage points per unit"), el("td")));
+      rows.push(el("tr", {}, el("th", { scope: "row" }, `placebo: ${PLACEBOS[kind] ?? kind}`), el("td", { class: "num" }, form(f.slope[i])),
+        el("td", { class: "interval" }, interval(f.ci_low[i], f.ci_high[i], form)), el("td"), el("td"), el("td", {}, unit), el("td")));
     }
     return [el("h5", {}, "By estimator"), grid(["Estimator", "Slope", "95 % interval", "p", "q", "Unit", "Note"], rows, `Estimates of ${label}`)];
   }
@@ -59,8 +62,8 @@ function openLabel(panel, section, finding, i) {
   function shape() {
     const s = finding.shape;
     if (!s?.reading?.[i] || s.inner_slope[i] === null) return [];
-    const of = (name, end) => `${points(s[name][i])} ${interval(s[`${end}_low`][i], s[`${end}_high`][i])}`;
-    return [el("h5", {}, "Shape of the curve"), el("p", {}, `Within −1 and 1, the range that the editor saw in training, the slope is ${of("inner_slope", "inner")} percentage points per unit: ` +
+    const of = (name, end) => `${form(s[name][i])} ${interval(s[`${end}_low`][i], s[`${end}_high`][i], form)}`;
+    return [el("h5", {}, "Shape of the curve"), el("p", {}, `Within −1 and 1, the range that the editor saw in training, the slope is ${of("inner_slope", "inner")}, ${unit}: ` +
       `${s.reading[i].replaceAll("-1", "−1")}. Curvature ${of("curvature", "curvature")}, p ${probability(s.curvature_p[i])}; lack of fit of a line, p ${probability(s.lack_of_fit_p[i])}.`)];
   }
 
@@ -72,7 +75,7 @@ function openLabel(panel, section, finding, i) {
         if (!rows.length) return;
         place.append(el("h5", {}, "By group of photos"), grid(["Column", "Group", "n", "Slope", "95 % interval", "Drawn", "p", "q"],
           rows.map(([column, group, n, slope, low, high, p, q]) => el("tr", {}, el("th", { scope: "row" }, column), el("td", {}, group), el("td", { class: "num" }, String(n)),
-            el("td", { class: "num" }, points(slope)), el("td", { class: "interval" }, interval(low, high)),
+            el("td", { class: "num" }, form(slope)), el("td", { class: "interval" }, interval(low, high, form)),
             el("td", { class: "drawn" }, whisker(low, slope, high, most)), el("td", { class: "num" }, probability(p)), el("td", { class: "num" }, probability(q)))), `Groups of ${label}`));
       }, (error) => place.append(el("p", { class: "none" }, error.message)));
     }
@@ -102,7 +105,7 @@ function movedPhoto(album, section, photo, slope, scores) {
   const files = album.files[section.attribute]?.[photo] ?? [], name = album.names[photo], side = slope < 0 ? "neg" : "pos";
   const strip = el("div", { class: "strip" });
   for (const file of files) strip.append(el("img", { src: file, loading: "lazy", alt: `${name} at ${files.length === 1 ? "all values" : "one value"}` }));
-  const numbers = el("div", { class: `strip scores ${side}` }, ...scores.map((score) => el("span", {}, score < 0 ? "–" : (score / 1000).toFixed(2))));
+  const numbers = el("div", { class: `strip scores ${side}` }, ...scores.map((score) => el("span", {}, score === null ? "–" : (score / 1000).toFixed(2))));
   const open = el("button", { class: "plain", onclick: () => showPhoto(photo, section.attribute) }, "Open in the explorer");
   return el("div", { class: "moved-photo" }, el("p", {}, `${name} `, open), files.length ? strip : null, numbers, credit(album, photo));
 }

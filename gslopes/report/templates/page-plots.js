@@ -37,8 +37,9 @@ function forest(section, width, open) {
   const rows = section.forest.map(([i, label, slope, low, high, code, why, floorLow, floorHigh]) => ({ i, label, slope, low, high, code, why, floorLow, floorHigh, key: String(i) }));
   rows.sort((a, b) => b.slope - a.slope);
   const narrow = width < 560, high = narrow ? 38 : 25;
+  const form = formatFor(section.forestUnit), inUnit = inPoints(section.forestUnit);
   const all = rows.flatMap((r) => (moves(r.code) || r.code === "placebo" ? [r.low, r.high] : [r.slope]).concat([r.floorLow ?? 0, r.floorHigh ?? 0]));
-  const most = 1.05 * Math.max(1, ...all.map(Math.abs)), clip = (v) => Math.max(-most, Math.min(most, v));
+  const most = 1.05 * Math.max(inUnit ? 1 : 1e-6, ...all.map(Math.abs)), clip = (v) => Math.max(-most, Math.min(most, v));
   const longest = Math.max(8, ...rows.map((r) => Math.min(26, r.label.length)));
   const left = narrow ? 6 : 14 + 7.4 * longest, right = narrow ? 6 : 138;
   const bands = rows.filter((r) => r.floorLow !== null && r.floorHigh !== null);
@@ -46,7 +47,7 @@ function forest(section, width, open) {
   const name = { y: "key", text: (r) => cut(r.label, narrow ? 34 : 26), href: (r) => `#label-${section.key}-${r.i}`, fontSize: narrow ? 13 : 13, fontWeight: (r) => (moves(r.code) ? 650 : 400), fill: (r) => (moves(r.code) ? "var(--ink)" : "var(--soft)") };
   const root = chart({
     width, height: rows.length * high + 74, marginLeft: left, marginRight: right, marginTop: 30, marginBottom: 44,
-    x: { domain: [-most, most], label: "percentage points per unit", labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => points(v).replace(".0", ""), ticks: narrow ? 5 : 9 },
+    x: { domain: [-most, most], label: section.forestUnit, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => form(v).replace(".0", ""), ticks: narrow ? 5 : 9 },
     y: { type: "band", domain: rows.map((r) => r.key), axis: null, padding: 0 }, color: { type: "identity" },
     marks: [
       Plot.barX(bands, { x1: (r) => clip(r.floorLow), x2: (r) => clip(r.floorHigh), y: "key", fill: "var(--band)", insetTop: narrow ? 18 : 4, insetBottom: 4 }),
@@ -54,12 +55,12 @@ function forest(section, width, open) {
       Plot.ruleY(rows, { x1: (r) => clip(r.low), x2: (r) => clip(r.high), y: "key", dy: shift, stroke: (r) => colourOf(r.code, r.slope), strokeWidth: (r) => (moves(r.code) ? 2.4 : 1.4) }),
       ...["circle", "diamond", "triangle", "times"].map((symbol) => Plot.dot(rows.filter((r) => symbolOf(r.code) === symbol), {
         x: (r) => clip(r.slope), y: "key", dy: shift, symbol, r: 4.5, fill: (r) => (filled(r.code) ? colourOf(r.code, r.slope) : "var(--ground)"), stroke: (r) => colourOf(r.code, r.slope), strokeWidth: 1.6,
-        title: (r) => `${r.label}: ${points(r.slope)} ${interval(r.low, r.high)}, ${DECISIONS[r.code]?.word ?? r.code}${r.why ? ` (${r.why})` : ""}` })),
+        title: (r) => `${r.label}: ${form(r.slope)} ${interval(r.low, r.high, form)}, ${DECISIONS[r.code]?.word ?? r.code}${r.why ? ` (${r.why})` : ""}` })),
       narrow ? Plot.text(rows, { ...name, frameAnchor: "left", textAnchor: "start", dx: 2, dy: -8 })
         : Plot.text(rows, { ...name, frameAnchor: "left", textAnchor: "end", dx: -8 }),
-      narrow ? Plot.text(rows, { y: "key", text: (r) => points(r.slope), frameAnchor: "right", textAnchor: "end", dx: -2, dy: -8, fontSize: 12.5, fill: "var(--soft)" })
-        : Plot.text(rows, { y: "key", text: (r) => `${points(r.slope)} ${interval(r.low, r.high)}`, frameAnchor: "right", textAnchor: "start", dx: 8, fontSize: 12, fill: "var(--soft)" }),
-      ...cornerMarks(section.ends.map((end) => `more often: ${end}`), "top", -22),
+      narrow ? Plot.text(rows, { y: "key", text: (r) => form(r.slope), frameAnchor: "right", textAnchor: "end", dx: -2, dy: -8, fontSize: 12.5, fill: "var(--soft)" })
+        : Plot.text(rows, { y: "key", text: (r) => `${form(r.slope)} ${interval(r.low, r.high, form)}`, frameAnchor: "right", textAnchor: "start", dx: 8, fontSize: 12, fill: "var(--soft)" }),
+      ...cornerMarks(section.ends.map((end) => `${inUnit ? "more often" : "higher"}: ${end}`), "top", -22),
     ],
   }, `Slopes of ${rows.length} labels with 95 % intervals, from ${section.ends[0]} to ${section.ends[1]}; the table below holds the same numbers`);
   root.removeAttribute("role"); // its labels are links

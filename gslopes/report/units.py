@@ -1,0 +1,44 @@
+"""How a slope is written by its label's measure: in points, in per cent of the odds, or in the number's own unit."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gslopes.report import numbers
+from gslopes.report.numbers import Format
+
+UNITS = {
+    "presence": "percentage points per unit",
+    "log-odds": "% of the odds per unit",
+    "score": "score per unit",
+    "value": "of its own unit per unit",
+}
+
+
+def measure_of(row: Any) -> str:
+    """The measure of a row of the slopes table; presence where the table is older than the column."""
+    found = row.get("measure")
+    return found if isinstance(found, str) and found in UNITS else "presence"
+
+
+def odds(slope: float) -> float:
+    """A slope of log-odds as a change of the odds in per cent.
+
+    >>> round(odds(0.1823), 1), round(odds(-0.6931), 1)
+    (20.0, -50.0)
+    """
+    return 100 * math.expm1(slope)
+
+
+def writer(measure: str) -> Format:
+    """What writes a slope, or an end of its interval, with the sign.
+
+    >>> writer("presence")(-13.42), writer("log-odds")(0.1823), writer("value")(0.847)
+    ('−13.4', '+20.0 %', '+0.847')
+    """
+    if measure == "presence":
+        return numbers.points
+    if measure == "log-odds":
+        return lambda slope: f"{numbers.points(odds(slope))} %" if math.isfinite(slope) else numbers.NONE
+    return numbers.signed
