@@ -163,7 +163,8 @@ class Classifier(Protocol):
         ClassifierError (Refused, Throttled, Unavailable) about that one picture.
     parse: one raw answer to an Answer.
 
-    Optional, read by the client where they are there: ``limits`` (``score.limits.Limits``), and ``prepare()``, called
+    Optional, read by the client where they are there: ``numbers``, whether scores may be numbers in a unit of their
+    own, beyond [0, 1]; ``limits`` (``score.limits.Limits``), and ``prepare()``, called
     once before the first ``ask``, which raises CredentialsError and whatever else would meet every picture;
     ``about(photo, pictures)``, called with the encoded pictures of one photo before they are asked; ``usage(raw)``, the
     ``score.limits.RequestUsage`` of the last request; ``notes``, sentences shown to the user once.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -70,7 +71,9 @@ def _explained(whole: pd.DataFrame, answers: Answers, options: FitOptions) -> pd
     if answers.measures:
         found["sd"] = found["label"].map(_spread(answers)).where(found["estimator"] == MEASURED)
     by_measure = whole["estimator"] == MEASURED
-    units = measure.map(MEASURE_UNITS)
+    own = re.search(r",unit=([^,]+)", answers.classifier)  # of numbers, in the classifier's name
+    named = MEASURE_UNITS | ({"value": f"{own[1]} per unit"} if own else {})
+    units = measure.map(named)
     found["unit"] = found["unit"].mask(by_measure, units)
     if "note" in found:
         lacking = found["note"] == RARE

@@ -47,7 +47,9 @@ def finding(
     """
     labels = sorted(set(slopes["label"]))
     read = tables.reading(slopes)
-    measured = {str(row["label"]): units.measure_of(row) for row in read.to_dict("records")}
+    records = read.to_dict("records")
+    measured = {str(row["label"]): units.measure_of(row) for row in records}
+    unit = {str(row["label"]): units.unit_of(row) for row in records}
     first = slopes.drop_duplicates("label").set_index("label").loc[labels]
     content: dict[str, Any] = {
         "labels": [words.printable(label) for label in labels],
@@ -55,7 +57,7 @@ def finding(
         "active": first["active"].tolist(),
         "centre": rounded(first["y_centre"]),
         "estimators": _estimators(slopes, labels),
-        "units": [units.UNITS[measured.get(label, "presence")] for label in labels],
+        "units": [unit.get(label, units.UNITS["presence"]) for label in labels],
         "floor": _floor(floor, labels),
         "decision": [decided[label].code if label in decided else decisions.UNJUDGED for label in labels],
         "why": [decided[label].why if label in decided else "" for label in labels],

@@ -71,6 +71,8 @@ def _moves(row: pd.Series, name: str, end: str, upper: str) -> str:
     verb += "" if measure == "log-odds" else "s"
     interval = f" {numbers.interval(row['ci_low'], row['ci_high'], write)}" if sign else ""
     change = write(row["slope"]).lstrip("+−")
+    own = units.unit_of(row).removesuffix(" per unit") if measure == "value" else ""
+    change += f" {own}" if own and own != "of its number" else ""
     return f"{what[0].upper()}{what[1:]} “{name}” {verb} by {change} per step toward {upper}{interval}"
 
 

@@ -103,8 +103,8 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
     rank = [0 if one.moves else 1 + decisions.CODES.index(one.code) for one in codes]
     rows = rows.assign(_rank=rank, _flat=-rows["slope"].abs(), _code=[one.code for one in codes])
     rows = rows[rows["_code"] != decisions.UNJUDGED].sort_values(["_rank", "_flat", "label"])
-    names = [units.measure_of(row) for row in rows.to_dict("records")]
-    unit = names[0] if names else "presence"
+    names = [units.unit_of(row) for row in rows.to_dict("records")]
+    unit = names[0] if names else units.UNITS["presence"]
     rows = rows[[name == unit for name in names]][:MOST_LABELS]
     index = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
     ends = _placebo_ends(finding.placebo)
@@ -119,7 +119,7 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
         ]
         for _, row in rows.iterrows()
     ]
-    return found, units.UNITS[unit]
+    return found, unit
 
 
 def strip(finding: Finding, label: str, answers: Answers, album: Album, known: Mapping[str, Credit]) -> Strip | None:

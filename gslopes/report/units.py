@@ -12,7 +12,7 @@ UNITS = {
     "presence": "percentage points per unit",
     "log-odds": "% of the odds per unit",
     "score": "score per unit",
-    "value": "of its own unit per unit",
+    "value": "of its number per unit",
 }
 
 
@@ -20,6 +20,12 @@ def measure_of(row: Any) -> str:
     """The measure of a row of the slopes table; presence where the table is older than the column."""
     found = row.get("measure")
     return found if isinstance(found, str) and found in UNITS else "presence"
+
+
+def unit_of(row: Any) -> str:
+    """The unit of a row's slope as pages show it."""
+    measure, unit = measure_of(row), row.get("unit")
+    return unit if measure == "value" and isinstance(unit, str) and unit else UNITS[measure]
 
 
 def odds(slope: float) -> float:

@@ -226,6 +226,9 @@ class FitConfig:
         help="Which labels count: those that the vendor returns by default, all, or from a score on.",
         metavar="vendor|none|SCORE",
     )
+    measure: Literal["auto", "presence", "score", "log-odds", "value"] = option(
+        "auto", help="What is fitted of a label; auto: its presence, or its number where that is always there."
+    )
     min_varying: int = option(10, help="Labels varying on fewer photos are not judged.")
     photos_csv: Path | None = option(
         None, help="A CSV with one row per photo, for --groups and --cluster.", metavar="CSV"
@@ -246,7 +249,7 @@ class FitConfig:
 
     def options(self, seed: int) -> FitOptions:
         """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""
-        names = ("estimators", "bootstrap", "permutations", "correction", "min_varying")
+        names = ("estimators", "measure", "bootstrap", "permutations", "correction", "min_varying")
         return FitOptions(
             **{name: getattr(self, name) for name in names}, seed=seed if self.seed is None else self.seed
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from numbers import Real
@@ -20,8 +21,10 @@ STOPPED = "Nothing more was asked. Mend it and run the same command again."
 _STATUSES = ("answered", "refused", "failed")
 
 
-def check_answer(answer: Answer) -> Answer:
+def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
     """The answer itself, with plain numbers in it.
+
+    numbers: whether scores may be numbers in a unit of their own, beyond [0, 1].
 
     Raises: AnswerError if its status is unknown, a score is not in [0, 1], or a label is empty, no text or there twice.
     """
@@ -29,7 +32,7 @@ def check_answer(answer: Answer) -> Answer:
         raise AnswerError(f"The classifier's answer is {str(answer)[:80]!r}, not an Answer with a known status.")
     if answer.labels and answer.status != "answered":
         raise AnswerError(f"The classifier gave labels with the status {answer.status}.")
-    pairs = tuple((_checked_label(label), _checked_score(label, score)) for label, score in answer.labels)
+    pairs = tuple((_checked_label(label), _checked_score(label, score, numbers)) for label, score in answer.labels)
     labels = [label for label, _ in pairs]
     if len(set(labels)) < len(labels):
         double = Counter(labels).most_common(1)[0][0]
@@ -46,7 +49,7 @@ def parse_answer(classifier: Classifier, raw: object) -> Answer:
     Raises: what ``raise_if_fatal`` raises.
     """
     try:
-        return check_answer(classifier.parse(raw))
+        return check_answer(classifier.parse(raw), numbers=bool(getattr(classifier, "numbers", False)))
     except Exception as error:
         raise_if_fatal(error)
         return failed_answer(error)
@@ -106,10 +109,13 @@ def _checked_label(label: object) -> str:
     return label
 
 
-def _checked_score(label: object, score: object) -> float:
-    if isinstance(score, (bool, np.bool_)) or not isinstance(score, Real) or not 0 <= float(score) <= 1:
+def _checked_score(label: object, score: object, numbers: bool) -> float:
+    plain = not isinstance(score, (bool, np.bool_)) and isinstance(score, Real)
+    if numbers and plain and not math.isfinite(np.float32(float(score))):  # type: ignore[arg-type]
+        raise AnswerError(f"The classifier's number of {label!r} is {score}{_remedy(score)}.")
+    if not plain or not (numbers or 0 <= float(score) <= 1):  # type: ignore[arg-type]
         raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1]{_remedy(score)}.")
-    return float(score)
+    return float(score)  # type: ignore[arg-type]
 
 
 def _remedy(score: object) -> str:

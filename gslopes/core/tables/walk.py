@@ -66,7 +66,7 @@ SCORES = table(
     VALUE,
     CLASSIFIER,
     LABEL,
-    column("score", pa.float32(), "the classifier's confidence in [0, 1]"),
+    column("score", pa.float32(), "the classifier's confidence in [0, 1], or its number in a unit of its own"),
 )
 
 VERDICTS = table(

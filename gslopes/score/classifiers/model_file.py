@@ -29,6 +29,8 @@ class ModelFileOptions:
     file: the model.  labels: text file, one label a line, in the order of the outputs.
     threshold, top_k: which labels count as returned, see ``presence``.
     activation: what makes scores in [0, 1] of the outputs; ``none`` if the model does so itself.
+    kind: ``number``: the outputs are numbers in a unit of their own, such as an age, and all count as returned.
+    unit: of such numbers, such as ``years``; pages name it.
     size: side of the square input in pixels; 0: as the model declares.
     white: value of a white pixel before mean and std; 0: 255 where the model's input is whole numbers, else 1.
     mean, std: of the channels, in units of ``white``, in the order of ``channels``.
@@ -40,6 +42,8 @@ class ModelFileOptions:
     threshold: float | None = None
     top_k: int | None = None
     activation: Literal["none", "sigmoid", "softmax"] = "none"
+    kind: Literal["score", "number"] = "score"
+    unit: str = ""
     size: int = 0
     white: float = 0.0
     mean: Three = (0.0, 0.0, 0.0)
@@ -49,6 +53,12 @@ class ModelFileOptions:
 
     def __post_init__(self) -> None:
         check_presence(self.top_k, self.threshold)
+        if self.kind == "number" and (self.activation != "none" or self.top_k or self.threshold):
+            raise ConfigError(
+                "A number has no activation, threshold or top_k.", "Leave them out, or leave out kind=number."
+            )
+        if self.unit and self.kind != "number":
+            raise ConfigError("A unit is that of a number.", f"Give kind=number,unit={self.unit}.")
         if min(self.size, self.white) < 0 or min(self.std) <= 0:
             raise ConfigError("size and white must not be negative, and std must be above 0.")
 
@@ -71,6 +81,7 @@ class ModelFile(ABC):
         self.labels = read_labels(labels)
         self.version = digest_of([self._file, *self._other_files(), labels])
         self._threshold, self._top_k = presence(options.top_k, options.threshold, options.activation)
+        self.numbers = options.kind == "number"
         self._size = options.size
         self._white = options.white or 1.0
         self._kind: type[np.generic] = np.float32  # of the input
@@ -88,6 +99,8 @@ class ModelFile(ABC):
         outputs = np.asarray(raw, np.float64)
         if not np.isfinite(outputs).all():
             return Answer("failed", (), Reason.NOT_FINITE)
+        if self.numbers:
+            return Answer("answered", tuple(zip(self.labels, outputs.tolist(), strict=True)))
         scores = ACTIVATIONS[self._options.activation](outputs)
         return Answer("answered", choose(self.labels, scores, self._threshold, self._top_k))
 
@@ -132,9 +145,14 @@ class ModelFile(ABC):
         if len(outputs) != len(self.labels):
             message = f"The model {options.file} has {len(outputs)} outputs, {options.labels} has {len(self.labels)} "
             raise ModelError(f"{message}labels.", "Write one label per line, in the order of the outputs.")
+        if self.numbers:
+            return
         if options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
             message = f"The model {options.file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
-            raise ConfigError(message, "Give activation=sigmoid (independent labels) or softmax (one of many).")
+            raise ConfigError(
+                message,
+                "Give activation=sigmoid (independent labels) or softmax (one of many), or kind=number.",
+            )
         scores = np.stack([ACTIVATIONS[options.activation](row) for row in found.astype(np.float64)])
         if note := never_varies(self.name, scores, f"pixels from 0 to {self._white:g} before mean and std"):
             self.notes.append(note)

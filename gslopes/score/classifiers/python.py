@@ -42,12 +42,14 @@ class PythonOptions:
     """path: ``module:function``.  version: of the function, part of the cache's key; empty: a digest of its source.
 
     labels: a text file, one label a line, for a function that returns numbers; empty: it names its labels.
+    unit: of numbers that are no scores, such as ``years``; pages name it.
     batch: pictures in one call.
     """
 
     path: str = field(metadata=ARGUMENT)
     version: str = ""
     labels: str = ""
+    unit: str = ""
     batch: int = field(default=32, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
@@ -65,6 +67,7 @@ class PythonClassifier:
     """
 
     Options: ClassVar[type[PythonOptions]] = PythonOptions
+    numbers = True
 
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
         del device
