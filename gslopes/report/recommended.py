@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.core import placebo, runfolder
+from gslopes.core import placebo, runfolder, tables
 from gslopes.core.files import csv_bytes
 from gslopes.report import decisions, numbers, paper, words
 from gslopes.report.decisions import CODES, FINDING, UNJUDGED
 
-READING = "photo-rate"
 COLUMNS = (
     "classifier",
     "attribute",
@@ -40,16 +39,6 @@ def judged(findings: pd.DataFrame) -> pd.DataFrame:
     return findings.assign(finding=findings["decision"] == FINDING)
 
 
-def reading(slopes: pd.DataFrame) -> pd.DataFrame:
-    """The row of each label that is to be read: by its measure, or, of tables without one, by photo-rate.
-
-    slopes: columns of core.tables.SLOPES.
-    """
-    if "measure" in slopes and slopes["measure"].notna().any():
-        return slopes[slopes["measure"].notna()]
-    return slopes[slopes["estimator"] == READING]
-
-
 def findings_table(slopes: pd.DataFrame) -> pd.DataFrame:
     """One row a classifier, attribute and label, columns ``COLUMNS``; placebo sweeps are left out.
 
@@ -59,7 +48,7 @@ def findings_table(slopes: pd.DataFrame) -> pd.DataFrame:
     and not judged; of equal decisions the steepest first.  The decision is the fit's; a run that was fitted before
     decisions existed is judged as its page judges it.
     """
-    rows = reading(slopes)
+    rows = tables.reading(slopes)
     fake = rows["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)
     parts = [
         _decided(
@@ -98,7 +87,7 @@ def _as_text(found: pd.DataFrame) -> pd.DataFrame:
 
 def placebos_table(slopes: pd.DataFrame) -> pd.DataFrame:
     """The same estimator along the sweeps in which the attribute does not change: classifier to unit of ``COLUMNS``."""
-    rows = reading(slopes)
+    rows = tables.reading(slopes)
     fake = rows["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)
     order = ["classifier", "attribute", "label"]
     return rows.loc[fake, list(COLUMNS[:8])].sort_values(order, ignore_index=True)

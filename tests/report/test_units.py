@@ -24,7 +24,9 @@ def test_the_headline_speaks_in_the_measure_of_the_label():
         "The odds of the score of “nsfw” fall by 18.1 % per step toward masculine [−25.9 %, −9.5 %]; 1 of 1 label"
     )
     years = {"measure": "value", "label": "age", "unit": "years per unit"}
-    assert sentence(years).startswith("The number “age” falls by 0.200 years per step toward masculine [−0.300, −0.100]")
+    assert sentence(years).startswith(
+        "The number “age” falls by 0.200 years per step toward masculine [−0.300, −0.100]"
+    )
     presence = {"measure": "presence", "slope": 3.0, "ci_low": 1.0, "ci_high": 5.0}
     assert sentence(presence).startswith("“nsfw” appears 3.0 points more often per step toward masculine [1.0, 5.0]")
 
