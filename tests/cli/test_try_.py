@@ -54,8 +54,8 @@ def test_answers_that_never_vary_are_said(gslopes, photos, tmp_path):
 
 def test_failures_are_the_exit_code(gslopes, photos, tmp_path):
     (tmp_path / "odd_to_try.py").write_text(
-        "def age(picture):\n    return {'age': 34.2}\n\n"
-        "def some(picture):\n    return {'bright': picture.mean() / 255 if picture.mean() > 60 else 7}\n"
+        "def age(picture):\n    return {'age': float('nan')}\n\n"
+        "def some(picture):\n    return {'bright': picture.mean() / 255 if picture.mean() > 60 else float('inf')}\n"
     )
     assert gslopes("try", "odd_to_try.py:age", *photos).code == 1
     done = gslopes("try", "odd_to_try.py:some", *photos)

@@ -24,7 +24,8 @@ def test_the_forest_has_findings_first_with_the_ends_of_their_placebos_and_at_mo
     tables.write(tables.SLOPES, pd.concat([found, rates, *floor]), run / "slopes.parquet")
     (finding,) = load(run).findings
     decided = decisions.decide(finding.of("photo-rate"), finding.placebo)
-    rows = screen.forest(finding, decided)
+    rows, unit = screen.forest(finding, decided)
+    assert unit == "percentage points per unit"
     assert len(rows) == screen.MOST_LABELS
     codes = [row[5] for row in rows]
     assert codes == sorted(codes, key=["finding", "placebo", "none"].index)

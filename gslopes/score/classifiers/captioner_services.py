@@ -81,6 +81,7 @@ class HttpCaptioner(Captioning, HttpClassifier):
     """A ``records.Classifier`` over a team's own captioner."""
 
     Options = HttpCaptionerOptions
+    labelled = False
 
     def parse(self, raw: object) -> Answer:
         """The labels of one entry's caption, or its refusal.  Raises: AnswerError if it holds no caption."""

@@ -82,6 +82,7 @@ class HttpClassifier(Service):
 
     Options: ClassVar[type[HttpOptions]] = HttpOptions
     SERVICE = "http"
+    labelled = True  # whether an entry holds labels; a subclass that reads something else checks it in ``parse``
 
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
@@ -123,7 +124,7 @@ class HttpClassifier(Service):
         reply = self._client.post(self._url, json=content)
         reply.raise_for_status()
         try:
-            answers, version = _read_reply(reply.content)
+            answers, version = _read_reply(reply.content, labelled=self.labelled)
         except Unavailable as error:
             if self._answered or not getattr(error, "natural", False):
                 raise
@@ -143,7 +144,7 @@ class HttpClassifier(Service):
         return "service" if kind == "failed" else kind, f"status {reply.status_code}: {reply.text}"
 
 
-def _read_reply(content: bytes) -> tuple[list[dict[str, Any]], str]:
+def _read_reply(content: bytes, *, labelled: bool) -> tuple[list[dict[str, Any]], str]:
     """The entries of a reply, and the version in it.
 
     Raises: Unavailable that says which keys are missing, or what they should hold; ValueError if it is no JSON.
@@ -154,6 +155,8 @@ def _read_reply(content: bytes) -> tuple[list[dict[str, Any]], str]:
     if not isinstance(body["answers"], list):
         raise _odd(f"has {_form(body['answers'])} under 'answers', not a list", body["answers"])
     for entry in body["answers"]:
+        if not labelled and isinstance(entry, dict):
+            continue
         if not isinstance(entry, dict) or not {"labels", "refused"} & set(entry):
             raise _odd(f"has an entry that lacks the key 'labels' (or 'refused'): it is {_form(entry)}", entry)
         if "refused" not in entry and not isinstance(entry["labels"], dict):

@@ -204,8 +204,8 @@ def test_a_server_elsewhere_needs_a_key(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL")
     with pytest.raises(CredentialsError, match="OPENAI_API_KEY"):
         load_classifier(NAME)
-    with pytest.raises(CredentialsError, match="OTHER_KEY"):
-        load_classifier(f"{NAME},url=https://models.example/v1,key=OTHER_KEY")
+    with pytest.raises(CredentialsError, match="MODELS_TOKEN"):
+        load_classifier(f"{NAME},url=https://models.example/v1,key=MODELS_TOKEN")
     with pytest.raises(ConfigError, match="without encryption"):
         load_classifier(f"{NAME},url=http://models.example/v1")
 
