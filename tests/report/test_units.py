@@ -1,9 +1,12 @@
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.report import units
+from gslopes.fit.frames import fit_slopes
+from gslopes.report import findings, units
+from gslopes.report.answers import Answers
 from gslopes.report.decisions import Decision
 from gslopes.report.headline import headline
 
@@ -47,3 +50,22 @@ def test_a_row_of_an_older_table_is_of_presence():
 
 def test_an_odds_ratio_without_bounds_is_a_dash():
     assert units.writer("log-odds")(math.nan) == "–"
+
+
+def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_numbers():
+    values = np.array([-1.0, 0.0, 1.0])
+    ages = 30 + np.arange(12)[:, None] + values + np.tile([0.0, 0.25, -0.25], (12, 1)) * (np.arange(12) % 2)[:, None]
+    rows = [(f"p{i:02d}", value, "age", ages[i, k]) for i in range(12) for k, value in enumerate(values)]
+    rows += [(f"p{i:02d}", value, "hat", 0.9) for i in range(12) for value in values if (i + value) % 3]
+    slopes = fit_slopes(pd.DataFrame(rows, columns=["photo", "value", "label", "score"]), options={"bootstrap": 0})
+    photos = [f"p{i:02d}" for i in range(12)]
+    answers = Answers(values, photos, ["age"], np.ones(12, bool), np.arange(12), np.zeros(12, int), ages)
+    page = findings.finding(slopes, slopes[:0], answers, {}, {})
+    assert page["labels"] == ["age", "hat"]
+    assert page["units"] == ["of its number per unit", "percentage points per unit"]
+    assert next(iter(page["estimators"])) == findings.BY_MEASURE
+    assert page["estimators"][findings.BY_MEASURE]["slope"][0] == pytest.approx(
+        ages.mean(0)[2] / 2 - ages.mean(0)[0] / 2
+    )
+    assert page["share"][0] == pytest.approx(ages.mean(axis=0), abs=1e-3)
+    assert page["line"][0][1] == pytest.approx(page["estimators"][findings.BY_MEASURE]["slope"][0], abs=1e-4)

@@ -105,7 +105,8 @@ function explorerApp(root, album) {
     scale.hidden = !(state.heat && difference);
     for (const { bar, number, numbers } of bars) {
       const score = numbers[state.step];
-      bar.style.width = `${Math.max(0, score) / 10}%`;
+      const share = numbers.every((one) => one === null || (one >= 0 && one <= 1000)); // a number in a unit of its own has no bar
+      bar.style.width = `${share ? Math.max(0, score) / 10 : 0}%`;
       number.textContent = score === null || score === undefined ? "–" : (score / 1000).toFixed(2);
     }
   }

@@ -41,7 +41,7 @@ function forest(section, width, open) {
   const all = rows.flatMap((r) => (moves(r.code) || r.code === "placebo" ? [r.low, r.high] : [r.slope]).concat([r.floorLow ?? 0, r.floorHigh ?? 0]));
   const most = 1.05 * Math.max(inUnit ? 1 : 1e-6, ...all.map(Math.abs)), clip = (v) => Math.max(-most, Math.min(most, v));
   const longest = Math.max(8, ...rows.map((r) => Math.min(26, r.label.length)));
-  const left = narrow ? 6 : 14 + 7.4 * longest, right = narrow ? 6 : 138;
+  const left = narrow ? 6 : 14 + 7.4 * longest, right = narrow ? 6 : inUnit ? 138 : 168;
   const bands = rows.filter((r) => r.floorLow !== null && r.floorHigh !== null);
   const shift = narrow ? 8 : 0;
   const name = { y: "key", text: (r) => cut(r.label, narrow ? 34 : 26), href: (r) => `#label-${section.key}-${r.i}`, fontSize: narrow ? 13 : 13, fontWeight: (r) => (moves(r.code) ? 650 : 400), fill: (r) => (moves(r.code) ? "var(--ink)" : "var(--soft)") };
