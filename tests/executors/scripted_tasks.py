@@ -53,6 +53,7 @@ class ScriptedTasks:
             seen.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         (self.folder / f"pid-{os.getpid()}").touch()
+        (self.folder / f"sees-{os.environ.get('CUDA_VISIBLE_DEVICES', '')}").touch()
         if mishap == "waits":
             time.sleep(600)
         if mishap == "meets":
@@ -70,6 +71,10 @@ class ScriptedTasks:
 
     def done(self) -> dict[int, list[str]]:
         return {int(p.name): p.read_text().split() for p in self.folder.iterdir() if p.name.isdigit()}
+
+    def cards(self) -> set[str]:
+        """The GPUs that the processes were shown."""
+        return {path.name[5:] for path in self.folder.glob("sees-*")}
 
     def pids(self) -> list[int]:
         return [int(path.name[4:]) for path in self.folder.glob("pid-*")]
