@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gslopes.core.files import read_text
+
 NOT_SAID = "not said"
 SLOPES = "Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533"
 
@@ -46,7 +48,7 @@ def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choic
     in the configuration, and published, its value as the paper has it; default: of a key that the run does not name.
     config: the run's, flat.
     """
-    texts = tomllib.loads(file.read_text("utf-8"))
+    texts = tomllib.loads(read_text(file))
     return texts["paper"], [_choice(text, config) for text in texts["choice"]]
 
 

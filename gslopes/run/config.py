@@ -65,7 +65,7 @@ class EditConfig:
     )
     steps: int | None = option(None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5")
     range: tuple[float, float] | None = option(
-        None, help="Ends of a sweep, or one number.", metavar="LOW,HIGH", shown="-2,2", parse=extent
+        None, help="Ends of a sweep, or one number.", metavar="LOW,HIGH", shown="-2,2", parse=extent, advanced=True
     )
     model: str = option(
         "",
@@ -227,7 +227,9 @@ class FitConfig:
         metavar="vendor|none|SCORE",
     )
     measure: Literal["auto", "presence", "score", "log-odds", "value"] = option(
-        "auto", help="What is fitted of a label; auto: its presence, or its number where that is always there."
+        "auto",
+        help="What is fitted of a label; auto: its presence, or its number where that is always there.",
+        advanced=True,
     )
     min_varying: int = option(10, help="Labels varying on fewer photos are not judged.")
     photos_csv: Path | None = option(

@@ -112,7 +112,7 @@ def _checked_label(label: object) -> str:
 def _checked_score(label: object, score: object, numbers: bool) -> float:
     plain = not isinstance(score, (bool, np.bool_)) and isinstance(score, Real)
     if numbers and plain and not math.isfinite(np.float32(float(score))):  # type: ignore[arg-type]
-        raise AnswerError(f"The classifier's number of {label!r} is {score}{_remedy(score)}.")
+        raise AnswerError(f"The classifier's number of {label!r} is {score}, not a finite number{_remedy(score)}.")
     if not plain or not (numbers or 0 <= float(score) <= 1):  # type: ignore[arg-type]
         raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1]{_remedy(score)}.")
     return float(score)  # type: ignore[arg-type]

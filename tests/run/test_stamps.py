@@ -19,7 +19,7 @@ from gslopes.run.config import FitConfig
 
 QUICK = "part = 2\n[fit]\nbootstrap = 20\npermutations = 50\nmin_varying = 1\n"
 FIT = FitConfig(bootstrap=20, permutations=50, min_varying=1)
-STANDARD = {"p": 0.001, "slope": 0.03, "embed": "thumbs"}
+STANDARD = {"p": 0.001, "slope": 0.03, "embed": "thumbs", "labels": []}
 DONE = ("fit        up to date", "report     up to date")
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
@@ -178,7 +178,7 @@ def test_the_report_follows_from_the_pictures_too_and_from_what_lies_beside_the_
 
 def test_the_report_follows_from_its_options(audit):
     assert current(audit.run, **STANDARD) == {"fit": True, "report": True}
-    for other in ({"p": 0.5}, {"slope": 0.1}, {"embed": "none"}):
+    for other in ({"p": 0.5}, {"slope": 0.1}, {"embed": "none"}, {"labels": ["Male"]}):
         assert not current(audit.run, **STANDARD | other)["report"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.core.files import inside, is_file
+from gslopes.core.files import inside, is_file, read_named
 from gslopes.report.inline import data_uri, render
 
 HERE = Path(__file__).parents[1] / "templates"
@@ -29,7 +29,7 @@ def rating_page(run: Path, composites: pd.DataFrame) -> str:
         path = run / row["file"]
         if row["file"] and inside(run, path) and is_file(path):
             kind = "png" if path.suffix.lower() == ".png" else "jpeg"
-            items.append({"context": row["context"], "src": data_uri(path.read_bytes(), kind)})
+            items.append({"context": row["context"], "src": data_uri(read_named(row["file"], folder=run), kind)})
     if not items:
         return ""
     return render(

@@ -21,11 +21,11 @@ def faces(draw, home):
 
 
 def of_an_age(pictures: list[Any]) -> list[Any]:
-    return [{"age": 37.9} for _ in pictures]
+    return [{"age": 20 + picture.mean() / 10} for picture in pictures]
 
 
-def percent(pictures: list[Any]) -> list[Any]:
-    return [{"hire": 100 * picture.mean() / 255} for picture in pictures]
+def in_words(pictures: list[Any]) -> list[Any]:
+    return [{"age": "old"} for _ in pictures]
 
 
 def unnamed(pictures: list[Any]) -> Any:
@@ -39,12 +39,11 @@ def not_a_number(pictures: list[Any]) -> list[Any]:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (of_an_age, r"failed on the first 2 pictures: not a valid answer \(The classifier's score of 'age' is 37\.9"),
-        (percent, r"percentages are divided by 100"),
+        (in_words, r"failed on the first 2 pictures: not a valid answer \(The function's score of 'age' is 'old'"),
         (unnamed, r"4 numbers for a picture, and no labels.*labels=FILE"),
         (
             not_a_number,
-            r"'hire' is nan, not a number in \[0, 1\]; a picture that cannot be judged",
+            r"'hire' is nan, not a finite number; a picture that cannot be judged",
         ),
     ],
 )
@@ -75,7 +74,7 @@ def test_the_exit_status_of_a_wrong_answer_is_1_and_a_sentence_is_on_the_termina
 ):
     run = request.getfixturevalue("gslopes")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine_of_age.py").write_text("def age(picture):\n    return {'age': 34.2}\n")
+    (tmp_path / "mine_of_age.py").write_text("def age(picture):\n    return {'age': float('nan')}\n")
     known = [f"--{name}={value}" for name, value in faces.known.items() if name in ("landmarks", "masks")]
     done = run("audit", faces.photos, "--out", "run", "-c", "mine_of_age.py:age", *known)
     assert done.code == 1
@@ -161,10 +160,18 @@ def test_an_audit_whose_every_picture_failed_later_is_an_error_not_empty(faces, 
 
     def fails_on_edits(pictures: list[Any]) -> list[Any]:
         calls.append(len(pictures))
-        return [{"hire": 0.5 if len(calls) == 1 else 7.0} for _ in pictures]
+        return [{"hire": 0.5 if len(calls) == 1 else float("nan")} for _ in pictures]
 
     calls: list[int] = []
     known = {**faces.known, "placebo": False, "gate": False}
     with pytest.raises(ClassifierError, match="failed on") as error:
         gslopes.audit(faces.photos, tmp_path / "run", classifier=fails_on_edits, limit=1, steps=3, **known)
     assert "retry_failed=True" in error.value.hint
+
+
+def test_a_number_in_a_unit_of_its_own_is_an_answer(faces, tmp_path):
+    known = {**faces.known, "placebo": False, "gate": False}
+    found = gslopes.audit(faces.photos, tmp_path / "run", classifier=of_an_age, steps=3, **known)
+    (row,) = found.findings.to_dict("records")
+    assert (row["label"], row["estimator"], row["unit"]) == ("age", "photo-measure", "of its number per unit")
+    assert row["n"] == 5
