@@ -27,7 +27,8 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
     """Fit the slope of every label of a scored run folder.
 
     Next to the estimator of Joo and Kärkkäinen (2020), paper, there are those whose unit is the photo: photo-rate (the
-    one that is printed), photo-score, photo-censored (only when named), photo-z and photo-logodds, with bootstrap
+    one that is printed), photo-measure (in its place where a label is on practically every picture: by its score or its
+    number, see --measure), photo-score, photo-censored (only when named), photo-z and photo-logodds, with bootstrap
     intervals and permutation tests.
     """
     from gslopes.core.runfolder import show

@@ -106,8 +106,8 @@ def decide(
     parts = []
     read = slopes["measure"].notna() if "measure" in slopes else pd.Series(False, index=slopes.index)
     mixed = bool((read & (slopes["estimator"] == MEASURED)).any())
-    if mixed:  # one family, whatever its labels are judged by
-        verdicts = _decide(slopes[read], placebos, options, refusals_flat, trusted)
+    # one family, whatever its labels are judged by
+    verdicts = _decide(slopes[read], placebos, options, refusals_flat, trusted) if mixed else pd.DataFrame()
     for name, rows in slopes.groupby("estimator", sort=False):
         if name in TESTED:
             of_name = placebos[placebos["estimator"] == name] if len(placebos) else placebos

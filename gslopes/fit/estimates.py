@@ -77,8 +77,11 @@ def _explained(whole: pd.DataFrame, answers: Answers, options: FitOptions) -> pd
     found["unit"] = found["unit"].mask(by_measure, units)
     if "note" in found:
         lacking = found["note"] == RARE
-        counts = zip(found["varying"], found["active"], found["n"], measure, found["estimator"], strict=True)
-        notes = [_lacking(*map(str, pair[3:]), *map(int, pair[:3]), options.min_varying) for pair in counts]
+        counts = found[["varying", "active", "n"]].astype(int).to_numpy().tolist()
+        cells = zip(measure, found["estimator"], counts, strict=True)
+        notes = [
+            _lacking(one, name, (varying, active, n), options.min_varying) for one, name, (varying, active, n) in cells
+        ]
         found["note"] = found["note"].mask(lacking, pd.Series(notes, index=found.index))
     return found
 
@@ -96,8 +99,9 @@ def _spread(answers: Answers) -> dict[str, float]:
     return found
 
 
-def _lacking(measure: str, estimator: str, varying: int, active: int, photos: int, least: int) -> str:
-    """Why a label is not tested, and what it would take."""
+def _lacking(measure: str, estimator: str, counts: tuple[int, int, int], least: int) -> str:
+    """Why a label is not tested, and what it would take.  counts: photos whose answer varies, with the label, all."""
+    varying, active, photos = counts
     if measure != "presence" and KINDS[estimator] == "rate":
         return f"on practically every picture: read {MEASURED}, which goes by its {measure}"
     if active < least:

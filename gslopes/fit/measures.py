@@ -106,7 +106,7 @@ def numbers(sweep: Answers, pairs: Pairs) -> NDArray[np.float32]:
     return score.astype(np.float32)
 
 
-def of_rows(frame: pd.DataFrame, measures: Mapping[str, Measure]) -> pd.DataFrame:
+def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:
     """A table's rows without those of ``photo-measure`` about labels that are judged by presence."""
     if "estimator" not in frame or not len(frame):
         return frame

@@ -124,7 +124,7 @@ def _remedy(score: object) -> str:
         return ""
     if score != score:
         return "; a picture that cannot be judged is answered with None"
-    if score < 0 or score > 100:
+    if not 0 <= float(score) <= 100:
         return "; logits need a softmax or sigmoid first"
     return "; percentages are divided by 100, logits need a softmax or sigmoid first"
 
