@@ -15,7 +15,6 @@ from gslopes.report.headline import headline
 from gslopes.report.tables import print_table
 from gslopes.report.terminal import WIDTH, Column, table, wrap
 
-READING = "photo-rate"
 _TEXTS = ("95 % interval", "decision")
 _STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
 
@@ -95,7 +94,7 @@ def print_groups(run: Path, *, limit: int = 40) -> str:
         ("Slopes by group", groups, "slope"),
         ("Differences between groups", differences, "difference"),
     ):
-        rows = frame[(frame["estimator"] == READING) & frame["ci_low"].notna()]
+        rows = frame[(frame["estimator"] == tables.READING) & frame["ci_low"].notna()]
         rows = rows[~rows["attribute"].map(lambda one: bool(placebo.split(one)[1])).astype(bool)]
         shown = rows.sort_values(["q", "label"])[:limit].sort_values(["label", "column", "group"])
         if shown.empty:

@@ -16,7 +16,7 @@ from gslopes.report.answers import Answers
 from gslopes.report.decisions import Decision
 from gslopes.report.numbers import rounded
 
-READING, PAPER = "photo-rate", "paper"
+READING, PAPER = tables.READING, "paper"
 BY_MEASURE = "by its measure"
 PHOTOS_A_FILE = 20
 _NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_perm", "q", "slope_lower", "slope_higher")

@@ -15,6 +15,7 @@ from gslopes.report import decisions, numbers, words
 from gslopes.report.funnel import Funnel, funnels
 from gslopes.report.headline import headline
 from gslopes.report.recommended import findings_table
+from gslopes.report.tables import NO_LABEL
 
 MOST_ROWS = 30
 
@@ -33,7 +34,7 @@ def audit_html(run: Path, slopes: pd.DataFrame | None, page: Path | None) -> str
         name = words.printable(classifier)
         of_pair = table[(table["classifier"] == classifier) & (table["attribute"] == attribute)]
         parts.append(_finding(name, attribute, rows, floor, by_pair.get((name, attribute)), of_pair))
-    return "".join(parts) + page_link(page)
+    return ("".join(parts) or f"<p>{escape(NO_LABEL)}</p>") + page_link(page)
 
 
 def summary(slopes: pd.DataFrame) -> str:
@@ -42,7 +43,7 @@ def summary(slopes: pd.DataFrame) -> str:
         f"{words.printable(classifier)}: {headline(rows, decisions.decide(rows, floor), attribute).sentence}"
         for (classifier, attribute), rows, floor in _pairs(slopes)
     ]
-    return " ".join(found)
+    return " ".join(found) or NO_LABEL
 
 
 def _pairs(slopes: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame, pd.DataFrame]]:

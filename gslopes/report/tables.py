@@ -10,6 +10,11 @@ from gslopes.report import numbers, words
 
 HEADER = ("label", "slope [95 % interval]", "p", "q", "n", "active", "centre")
 
+NO_LABEL = (
+    "No classifier returned any label, so there is no slope. If its scores are below its threshold, give threshold=0: "
+    "every label is then returned, and judged by its score."
+)
+
 
 def past_thresholds(slopes: pd.DataFrame, *, p: float = 0.001, slope: float = 0.03) -> pd.Series[bool]:
     """Whether each row has a p-value below ``p`` and a slope of an absolute value above ``slope``."""
@@ -49,7 +54,7 @@ def print_table(slopes: pd.DataFrame, *, p: float = 0.001, slope: float = 0.03, 
     """
     blocks = [_block(part, p, slope, limit) for part in _parts(slopes)]
     if not blocks:
-        return "No classifier returned any label, so there is no slope."
+        return NO_LABEL
     stars = f"* p < {p:g} and |slope| > {slope:g}."
     return "\n\n".join([*blocks, f"{words.ESTIMATOR}\n{stars}"])
 

@@ -8,6 +8,7 @@ from gslopes.fit.options import FitOptions
 from gslopes.report import numbers
 from gslopes.report.evidence import print_evidence
 from gslopes.report.funnel import Funnel
+from gslopes.report.tables import NO_LABEL
 
 VALUES = np.linspace(-2, 2, 5)
 
@@ -80,7 +81,7 @@ def test_only_so_many_rows_are_shown_those_with_evidence_first(slopes) -> None:
 
 def test_without_photo_rate_the_other_rows_are_printed(slopes) -> None:
     assert "Estimator: paper" in print_evidence(slopes[slopes["estimator"] == "paper"])
-    assert print_evidence(tables.SLOPES.empty()) == "No classifier returned any label, so there is no slope."
+    assert print_evidence(tables.SLOPES.empty()) == NO_LABEL
 
 
 def test_placebo_sweeps_stand_beside_the_finding_and_decide_about_it(slopes) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from gslopes.core import tables as schemas
 from gslopes.report import words
-from gslopes.report.tables import print_table, pulled, to_markdown, why_no_slope
+from gslopes.report.tables import NO_LABEL, print_table, pulled, to_markdown, why_no_slope
 
 
 def slopes_table(rows: list[tuple]) -> pd.DataFrame:
@@ -99,7 +99,7 @@ def test_control_characters_of_strangers_do_not_reach_the_terminal() -> None:
 
 
 def test_no_slopes_say_so() -> None:
-    assert print_table(schemas.SLOPES.empty()) == "No classifier returned any label, so there is no slope."
+    assert print_table(schemas.SLOPES.empty()) == NO_LABEL
 
 
 def test_classifiers_and_attributes_have_blocks_of_their_own(one: Path) -> None:

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gslopes.core.tables import SLOPES
 from gslopes.fit.frames import fit_slopes
 from gslopes.report import findings, units
 from gslopes.report.answers import Answers
 from gslopes.report.decisions import Decision
 from gslopes.report.headline import headline
+from gslopes.report.notebook import summary
 
 ROW = {"label": "nsfw", "slope": -0.2, "ci_low": -0.3, "ci_high": -0.1, "t": -4.0, "unit": "log-odds per unit"}
 
@@ -69,3 +71,7 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
     )
     assert page["share"][0] == pytest.approx(ages.mean(axis=0), abs=1e-3)
     assert page["line"][0][1] == pytest.approx(page["estimators"][findings.BY_MEASURE]["slope"][0], abs=1e-4)
+
+
+def test_a_classifier_that_returned_nothing_is_told_what_to_do():
+    assert "give threshold=0" in summary(SLOPES.empty())
