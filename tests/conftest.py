@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytest_plugins = ["tests.fixtures"]
 
 # No claim is about time: a busy machine may be slow. In CI the examples are the same in every run.
-settings.register_profile("house", settings.get_profile("ci" if os.environ.get("CI") else "default"), deadline=None)
+settings.register_profile("house", deadline=None, derandomize="CI" in os.environ, print_blob=True)
 settings.load_profile("house")
 
 # A job in the background is started deaf to Ctrl-C, and so would be every process that a test starts and interrupts.
