@@ -33,7 +33,9 @@ class AuditOptions:
     correction: Literal["bh", "by", "holm"] = option("bh", help="Correction for q.", advanced=True)
     min_active: int = option(10, help="Concepts in fewer images are not tested.", advanced=True)
     association: Literal["cov", "phi", "diff"] = option("cov", help="S1's association.", advanced=True)
-    associate_in: Literal["target", "truth", "human-captions"] = option("target", help="S1: where.", advanced=True)
+    associate_in: Literal["target", "truth", "human-captions"] = option(
+        "target", help="S1: captions in which associations are counted.", advanced=True
+    )
     threshold: float = option(0.005, help="S1: associations above it are kept.", metavar="A", advanced=True)
     lch: float = option(2.25, help="S1: least similarity of the same object.", metavar="S", advanced=True)
     min_truth_depth: int = option(
@@ -42,7 +44,7 @@ class AuditOptions:
         advanced=True,
     )
     prepositions: Literal["exempt", "listed"] = option(
-        "exempt", help="S1: whether others than in must be listed to be imageable.", advanced=True
+        "exempt", help="S1: whether a preposition other than 'in' must be listed to count as visible.", advanced=True
     )
     as_published: bool = option(
         False, help="S2 by the paper's ridge over splits, whose estimate is biased; no p.", advanced=True
@@ -58,16 +60,22 @@ class AuditOptions:
     split_interval: Literal["percentile", "normal"] = option(
         "percentile", help="As published: S2's interval.", advanced=True
     )
-    absent_location: float = option(1.0, help="S2: distance of what is not there.", metavar="D", advanced=True)
+    absent_location: float = option(
+        1.0, help="S2: distance assumed for an object that is not there.", metavar="D", advanced=True
+    )
     min_people_area: float = option(0.1, help="D2: share of the image.", metavar="SHARE", advanced=True)
     mentioned_as: Literal["any", "group"] = option(
-        "any", help="D2: a mention of any person, or of the group.", advanced=True
+        "any", help="D2: whether a mention of any person counts, or only of the group.", advanced=True
     )
     age: str = option(
         "require-adult", help="D3: require-adult, assume-adult or a column.", metavar="RULE", advanced=True
     )
-    bound_senses: Literal["role", "all"] = option("role", help="D1: parts of speech.", advanced=True)
-    nouns: tuple[str, ...] = option(("female",), help="D4's words.", metavar="WORD,…", parse=names, advanced=True)
+    bound_senses: Literal["role", "all"] = option(
+        "role", help="D1: parts of speech in which a listed word counts.", advanced=True
+    )
+    nouns: tuple[str, ...] = option(
+        ("female",), help="Words that D4 looks for as nouns.", metavar="WORD,…", parse=names, advanced=True
+    )
     seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True)
 
 
@@ -84,7 +92,7 @@ class CaptionsConfig:
         None, help="Groups of the people depicted: image and one column for each.", metavar="CSV"
     )
     columns: tuple[str, ...] = option(
-        (), help="Of the groups; a + b crosses two.", name="column", shown="all", advanced=True
+        (), help="Column of the groups; may be repeated; a + b crosses two.", name="column", shown="all", advanced=True
     )
     pairs: tuple[str, ...] = option(
         (), help="Compare only these.", name="pair", metavar="COLUMN:A,B", shown="all pairs", advanced=True
@@ -103,10 +111,18 @@ class CaptionsConfig:
     )
     lists: dict[str, Path] = option(dict, help="A word list of your own.", name="list", metavar="NAME=FILE")
     cluster: str = option(
-        "", help="Of the groups: images with the same value are resampled together.", metavar="COLUMN", advanced=True
+        "",
+        help="Column of the groups: images with the same value are resampled together.",
+        metavar="COLUMN",
+        advanced=True,
     )
     senses: Rule = option("overrides", help="Sense rule.", advanced=True)
-    relax: str = option(RELAX, help="Other parts of speech to try, in order.", metavar="nvar", advanced=True)
+    relax: str = option(
+        RELAX,
+        help="Parts of speech to try where a word has none of its own, in this order.",
+        metavar="nvar",
+        advanced=True,
+    )
     parser: str = option("chunks", help="chunks, spacy:DIR, factual:DIR or tuples:FILE.")
     wordnet: str = option("", help="Another WordNet.", metavar="wndb:DIR", shown="3.0, embedded", advanced=True)
     images: Path | None = option(None, help="Photos that the review links to, blurred.", metavar="DIR", advanced=True)
@@ -118,7 +134,7 @@ class CaptionsConfig:
     review_sample: int = option(200, help="Cases of each technique in the review.", advanced=True)
     show_words: bool = option(False, help="Show listed words instead of masking them.", advanced=True)
     workers: int | None = option(None, help="Processes that parse.", shown="1", advanced=True)
-    options: AuditOptions = section(AuditOptions)
+    options: AuditOptions = section(AuditOptions, group="measures")
 
     @property
     def files(self) -> list[Path]:

@@ -20,7 +20,9 @@ from gslopes.run.config import RunConfig
 @click.option("--photos", type=click.IntRange(min=40), metavar="N", help="At most this many photos. [default: all]")
 @flags(RunConfig, "device")
 @click.option("--write/--no-write", default=True, help="Also write to metrics.json and the card. [default: write]")
-@click.option("--sheets", type=PATH, metavar="DIR", help="Of an editor, also write a contact sheet of each set there.")
+@click.option(
+    "--sheets", type=PATH, metavar="DIR", help="For an editor: also write a contact sheet of each set to this folder."
+)
 @json_option
 def evaluate(
     model: str, data: Path, photos: int | None, device: str, write: bool, sheets: Path | None, as_json: bool

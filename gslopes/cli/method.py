@@ -31,7 +31,12 @@ def house_of(run: Path | None) -> Any:
     "gslopes method --attribute gender --attribute race --markdown",
 )
 @click.argument("run", type=PATH, required=False)
-@click.option("--attribute", multiple=True, metavar="NAME", help="Without RUN; may be repeated. [default: gender]")
+@click.option(
+    "--attribute",
+    multiple=True,
+    metavar="NAME",
+    help="An attribute, where no RUN is given; may be repeated. [default: gender]",
+)
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 @click.option("--as-published", is_flag=True, help="What still differs when all that can be set is set.")
 @json_option

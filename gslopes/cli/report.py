@@ -35,7 +35,7 @@ from gslopes.core.commands import PATH, json_option, open_option, open_page, pri
     "labels",
     multiple=True,
     metavar="LABEL",
-    help="Of Figures 2 and 3; may be repeated. [default: the commonest, and those that change most]",
+    help="A label to show in Figures 2 and 3; may be repeated. [default: the commonest, and those that change most]",
 )
 @open_option
 @json_option

@@ -43,8 +43,8 @@ class CollectConfig:
         metavar="HOST:PORT",
         advanced=True,
     )
-    min_ethnic: int = option(40, help="Of wikidata: people of an ethnic group.", advanced=True)
-    min_group: int = option(100, help="Of wikidata: people of a group and gender.", advanced=True)
+    min_ethnic: int = option(40, help="With wikidata: the fewest people of an ethnic group.", advanced=True)
+    min_group: int = option(100, help="With wikidata: the fewest people of a group and gender.", advanced=True)
 
     def __post_init__(self) -> None:
         check(self)

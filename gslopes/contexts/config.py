@@ -56,7 +56,9 @@ class StageConfig:
     size_by: Literal["share", "face"] = option(
         "share", help="Give all people one share, or all faces one height.", advanced=True
     )
-    face_height: float = option(0.3, help="Of the canvas, with --size-by face.", metavar="H", advanced=True)
+    face_height: float = option(
+        0.3, help="Height of a face as a share of the canvas, with --size-by face.", metavar="H", advanced=True
+    )
     kinds: tuple[str, ...] = option(
         KINDS,
         help="A kind of picture: original, canvas, context, empty, silhouette; may be repeated.",
@@ -103,8 +105,8 @@ class StageConfig:
 class PeopleColumns:
     """Which columns of people.csv say what; empty for the usual names."""
 
-    gender_column: str = option("", help="Of the people's CSV.", shown="gender", advanced=True)
-    group_column: str = option("", help="Of the people's CSV; a + b crosses two.", shown="ethnicity", advanced=True)
+    gender_column: str = option("", help="Column of the people's CSV with the gender.", shown="gender", advanced=True)
+    group_column: str = option("", help="Column with the group; a + b crosses two.", shown="ethnicity", advanced=True)
     person_column: str = option("", help="Who is on several photos.", shown="each photo is a person", advanced=True)
     genders: dict[str, str] = option(dict, help="What a word of the CSV means, such as frau=woman.", advanced=True)
 
@@ -123,20 +125,26 @@ class ContextOptions:
     typology: tuple[str, ...] = option((), help="Dictionaries of tags, merged left to right.", metavar="NAME|FILE")
     ratings: Path | None = option(None, help="Crowd ratings of the contexts.", metavar="CSV")
     baseline: Baseline = option("canvas", help="What changes are measured from.", advanced=True)
-    vector: Literal["super", "sub", "super+other", "both"] = option("super", help="For distances.", advanced=True)
-    denominator: Literal["all", "assigned"] = option("all", help="Of the shares of tags.", advanced=True)
+    vector: Literal["super", "sub", "super+other", "both"] = option(
+        "super", help="Vectors between which distances are measured.", advanced=True
+    )
+    denominator: Literal["all", "assigned"] = option("all", help="Tags that shares are taken of.", advanced=True)
     zero: Literal["nan", "one"] = option("nan", help="Distance from a vector of length 0.", advanced=True)
-    recognised_at: int = option(1, help="Context tags needed.", advanced=True, least=1)
+    recognised_at: int = option(
+        1, help="A context counts as recognised from this number of its tags.", advanced=True, least=1
+    )
     min_score: float = option(
         0.0, help="Tags below it do not count.", metavar="S", shown="0", advanced=True, least=0, most=1
     )
     top: int | None = option(None, help="Only the best N tags.", advanced=True, least=1)
-    f1_on: Literal["recognised", "all"] = option("recognised", help="Pictures of the F1.", advanced=True)
+    f1_on: Literal["recognised", "all"] = option("recognised", help="Pictures on which F1 is computed.", advanced=True)
     recognised_share: float = option(
         0.1, help="A context recognised less often has no F1.", metavar="S", advanced=True, least=0, most=1
     )
     ss: Literal[1, 2, 3] = option(2, help="Type of the sums of squares.", advanced=True)
-    tukey: Literal["one-way", "residual"] = option("one-way", help="Variance of Tukey's test.", advanced=True)
+    tukey: Literal["one-way", "residual"] = option(
+        "one-way", help="The variance that Tukey's test uses.", advanced=True
+    )
     alpha: float = option(
         0.05, help="Level of the paper's Bonferroni correction.", metavar="A", advanced=True, least=0, most=1
     )

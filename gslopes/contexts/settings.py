@@ -38,10 +38,14 @@ class ContextsConfig:
         "", help="Self-reported gender of each photo's person, a CSV; or cfd.", name="people", metavar="CSV"
     )
     review: Path | None = option(
-        None, help="Decisions about cut-outs: photo, accept or exclude.", metavar="CSV", advanced=True
+        None,
+        help="Your decisions about cut-outs: a photo and accept or exclude in each row.",
+        metavar="CSV",
+        advanced=True,
     )
     preset: Literal["default", "published"] = option(
-        "default", help="Our defaults, or the choices of Barlas et al. 2020: give a folder with one photo a context."
+        "default",
+        help="Defaults of gslopes, or the choices of Barlas et al. 2020, which need a folder of one photo a context.",
     )
     embed: Literal["thumbs", "full", "none"] = option("thumbs", help="Pictures inside the page.", advanced=True)
     seed: int = option(0, help="Seed of all random draws.", advanced=True)

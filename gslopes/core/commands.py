@@ -52,6 +52,10 @@ class Flag(click.Option):
 class Verb(click.Command):
     """A command whose ``--help`` shows the chief options, and ``--help-all`` every option, by group."""
 
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.help = (self.help or "").replace("\\b\n", "\b\n")  # click's mark of lines to keep, from a raw docstring
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its own, and ``--help-all`` if it hides some."""
         params = super().get_params(ctx)
@@ -71,11 +75,11 @@ class Verb(click.Command):
             group = getattr(one, "group", "") if ctx.meta.get(ALL) else ""
             groups.setdefault(group, []).append(record)
         for name, records in groups.items():
-            with formatter.section(f"Options: {name}" if name else "Options"):
+            with formatter.section(f"Options, {name.replace('_', ' ')}" if name else "Options"):
                 formatter.write_dl(records)
         if hidden:
             formatter.write_paragraph()
-            formatter.write_text(f"{hidden} more: {ctx.command_path} --help-all")
+            formatter.write_text(f"{hidden} more are listed by {ctx.command_path} --help-all")
 
 
 def _show_all(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:

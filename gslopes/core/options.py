@@ -122,12 +122,12 @@ def option(
     return dataclasses.field(**given, metadata={"option": facts})
 
 
-def section(config: type, *, flat: Collection[str] | None = None) -> Any:
+def section(config: type, *, flat: Collection[str] | None = None, group: str = "") -> Any:
     """A field that is a configuration of its own.
 
-    flat: its fields whose options have short names, all of them if None.
+    flat: its fields whose options have short names, all of them if None.  group: its heading, if not the field's name.
     """
-    return dataclasses.field(default_factory=config, metadata={"section": flat})
+    return dataclasses.field(default_factory=config, metadata={"section": flat, "group": group})
 
 
 def check(config: Any) -> None:
@@ -148,22 +148,23 @@ def check(config: Any) -> None:
 @functools.cache
 def options_of(config: type) -> Mapping[str, Option]:
     """Name to option, of a configuration and of its sections, in the order of the fields."""
-    return {one.name: one for one in _options(config, (), None)}
+    return {one.name: one for one in _options(config, (), None, "general")}
 
 
-def _options(config: type, path: tuple[str, ...], flat: Collection[str] | None) -> list[Option]:
+def _options(config: type, path: tuple[str, ...], flat: Collection[str] | None, group: str) -> list[Option]:
     hints = typing.get_type_hints(config)
     found: list[Option] = []
     for one in dataclasses.fields(config):
         here = (*path, one.name)
         if "section" in one.metadata:
-            found += _options(hints[one.name], here, one.metadata["section"])
+            heading = one.metadata["group"] or (group if path else one.name)
+            found += _options(hints[one.name], here, one.metadata["section"], heading)
         elif "option" in one.metadata:
             facts = dict(one.metadata["option"])
             short_name = facts.pop("name") or one.name
             facts["name"] = short_name if flat is None or one.name in flat else ".".join(here)
             default = {} if one.default_factory is not dataclasses.MISSING else one.default
-            facts["group"] = facts["group"] or (path[0] if path else "general")
+            facts["group"] = facts["group"] or group
             found.append(Option(path=here, kind=hints[one.name], default=default, **facts))
     return found
 

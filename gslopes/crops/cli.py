@@ -250,10 +250,15 @@ def _print_places(page: Path, out: Path, review: Path | None = None) -> None:
     type=float,
     default=90.0,
     metavar="P",
-    help="Of a map, above which regions lie. [default: 90]",
+    help="Percentile of a map above which regions lie. [default: 90]",
 )
 @click.option(
-    "--min-area", cls=Flag, advanced=True, type=float, metavar="SHARE", help="Of a region. [default: by the mask]"
+    "--min-area",
+    cls=Flag,
+    advanced=True,
+    type=float,
+    metavar="SHARE",
+    help="Smallest area of a region. [default: by the mask]",
 )
 @click.option(
     "--min-regions",

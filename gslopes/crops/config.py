@@ -50,7 +50,7 @@ class CropsConfig:
     )
     gap: int = option(0, help="Pixels between photos.", metavar="PX", advanced=True, least=0)
     padding: str = option(
-        "black", help="What no photo covers: black, white or #RRGGBB.", metavar="COLOUR", advanced=True
+        "black", help="Colour where no photo is: black, white or #RRGGBB.", metavar="COLOUR", advanced=True
     )
     jpeg: int | None = option(
         None, help="Compress joined pictures as JPEG at this quality.", metavar="Q", advanced=True, least=1, most=100
@@ -72,7 +72,7 @@ class CropsConfig:
         DEFAULT_POLICIES, help="How a map becomes a crop; may be repeated.", name="policy"
     )
     temperature: float | None = option(
-        None, help="Of the softmax.", metavar="T", shown="by the model's unit", advanced=True
+        None, help="Temperature of the softmax.", metavar="T", shown="by the model's unit", advanced=True
     )
     weights: Literal["softmax", "shifted"] = option("softmax", help="How a map becomes chances.", advanced=True)
     ties: Literal["half", "first"] = option("half", help="How ties between maxima are split.", advanced=True)
@@ -82,7 +82,11 @@ class CropsConfig:
     epsilon: float = option(0.2, help="Parity fails below a ratio of 1-E.", metavar="E", advanced=True)
     inside: float = option(0.5, help="Share of a head that counts as kept.", metavar="SHARE", advanced=True)
     min_group: int = option(10, help="Smaller groups are not judged.", advanced=True, least=2)
-    ambiguous: Literal["drop", "first", "sample"] = option("drop", help="People with several values.", advanced=True)
+    ambiguous: Literal["drop", "first", "sample"] = option(
+        "drop",
+        help="People with several values of a group are dropped, take the first, or one at random.",
+        advanced=True,
+    )
     photos_per_person: Literal["all", "one"] = option("all", help="All, or one drawn at random.", advanced=True)
     bootstrap: int = option(2000, help="Bootstrap resamples of people.", metavar="B", advanced=True, least=100)
     seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True)
@@ -158,10 +162,12 @@ PRESETS: dict[str, dict[str, Any]] = {
 class CropsSettings:
     """All options of ``gslopes crops``."""
 
-    preset: Literal["exact", "published"] = option("exact", help="Our defaults, or the choices of Yee et al. 2021.")
+    preset: Literal["exact", "published"] = option(
+        "exact", help="Defaults of gslopes, or the choices of Yee et al. 2021."
+    )
     embed: Literal["thumbs", "full", "none"] = option("thumbs", help="Pictures inside the page.", advanced=True)
     crops: CropsConfig = section(CropsConfig)
-    cost_limits: CostLimits = section(CostLimits)
+    cost_limits: CostLimits = section(CostLimits, group="score")
 
 
 class CropsOptions(CostOptions, TypedDict, total=False):

@@ -43,7 +43,7 @@ class Thresholds:
     least_change: float = option(
         0.5, help="Minimum mean change within the box, of 255, at the farthest value.", metavar="LEVELS", advanced=True
     )
-    most_change: float = option(64.0, help="Maximum of that change.", metavar="LEVELS", advanced=True)
+    most_change: float = option(64.0, help="Maximum mean change, measured alike.", metavar="LEVELS", advanced=True)
 
     def __post_init__(self) -> None:
         for name, low, high in (("found", 0, 1), ("tau", -1, 1), ("shift", -1, 1), ("off_target", 0, np.inf)):

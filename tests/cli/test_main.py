@@ -32,8 +32,13 @@ def test_the_help_of_every_verb_has_examples_that_parse(gslopes, verb):
 @pytest.mark.parametrize("verb", VERBS)
 def test_options_say_what_they_are(gslopes, verb):
     command = main.get_command(click.Context(main), verb)
-    assert all(param.help for param in command.params if isinstance(param, click.Option))
+    options = [param.help or "" for param in command.params if isinstance(param, click.Option)]
+    assert not [text for text in options if not text or text.startswith("Of ")], "a fragment, not a sentence of its own"
     assert command.get_short_help_str()
+
+
+def test_a_list_in_a_help_keeps_its_lines(gslopes):
+    assert "\n  imagefolder  files and metadata.jsonl\n" in gslopes("export", "--help").out
 
 
 def test_the_help_names_the_verbs_in_the_order_of_the_walk_and_the_exit_codes(gslopes):
