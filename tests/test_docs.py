@@ -97,6 +97,23 @@ def test_the_hardest_sentences_are_gone(page: str) -> None:
     assert not HARD.search((ROOT / page).read_text("utf-8"))
 
 
+def test_pages_that_the_readme_links_are_read_without_the_site() -> None:
+    linked = [ROOT / target for target in re.findall(r"\]\((docs/pages/[^)#]+\.md)", README)]
+    assert len(linked) >= 6
+    bare = re.compile(r"(?<!<!-- )\{\{ ")
+    assert [path.name for path in linked if bare.search(path.read_text("utf-8"))] == []
+
+
+def test_the_values_that_pages_keep_are_those_of_the_files() -> None:
+    pytest.importorskip("mkdocs", reason="the site's builder is not installed: pip install 'gslopes[dev]'")
+    code = (
+        "import hooks; print([one.name for one in hooks.PAGES.rglob('*.md') if hooks.kept(t := one.read_text()) != t])"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "docs/hooks"), str(ROOT)))}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]", "python docs/hooks/hooks.py writes them"
+
+
 @pytest.mark.slow
 def test_the_site_builds_strictly_and_holds_what_the_papers_send_people_to(tmp_path: Path) -> None:
     pytest.importorskip("mkdocstrings", reason="the site's builder is not installed: pip install 'gslopes[dev]'")

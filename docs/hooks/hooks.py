@@ -1,12 +1,15 @@
 """What mkdocs calls: pages made from code, JSON and the project's papers, and values that stand in prose.
 
-A page of docs/pages may hold ``{{ name argument ... }}``, which a function of ``MACROS`` replaces.
+A page of docs/pages may hold ``{{ name argument ... }}``, which a function of ``MACROS`` replaces. A page that is also
+read outside of the site keeps the value next to its call, ``<!-- {{ name argument ... }} -->value<!-- / -->``. Running
+this file writes these values, and a test says when one is old.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 from typing import Any
 
 import from_code
@@ -14,8 +17,10 @@ import from_json
 import from_papers
 from mkdocs.structure.files import File, Files
 
+PAGES = Path(__file__).resolve().parents[1] / "pages"
 MACROS = {**from_code.MACROS, **from_json.MACROS, **from_papers.MACROS}
 _MACRO = re.compile(r"\{\{ (.+?) \}\}")
+_KEPT = re.compile(r"(<!-- \{\{ (.+?) \}\} -->)(\s*)(?:\S.*?)?(\s*<!-- / -->)", re.DOTALL)
 
 
 def on_config(config: Any) -> Any:
@@ -37,13 +42,19 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Replace the macros of a written page.  Raises: KeyError for one that there is not."""
     if page.file.generated_by:
         return markdown
-    return _MACRO.sub(lambda found: expand(found[1]), markdown)
+    bare = _KEPT.sub(lambda found: found[3] + expand(found[2]) + found[4].removesuffix("<!-- / -->"), markdown)
+    return _MACRO.sub(lambda found: expand(found[1]), bare)
+
+
+def kept(markdown: str) -> str:
+    """A page with the values it keeps as they are now."""
+    return _KEPT.sub(lambda found: found[1] + found[3] + expand(found[2]) + found[4], markdown)
 
 
 def expand(call: str) -> str:
     """What a macro stands for: its name and its arguments, as a shell would part them."""
     name, *arguments = shlex.split(call)
-    return MACROS[name](*arguments)
+    return MACROS[name](*arguments).strip()
 
 
 def _fill(section: Any) -> None:
@@ -59,3 +70,8 @@ def _fill(section: Any) -> None:
                 folder = entry.removesuffix("index.md")
                 here = {path: title for path, title in titles.items() if path.rpartition("/")[0] + "/" == folder}
                 entries += [{title: path} for path, title in here.items()]
+
+
+if __name__ == "__main__":
+    for page in sorted(PAGES.rglob("*.md")):
+        page.write_text(kept(page.read_text("utf-8")), "utf-8")
