@@ -15,10 +15,11 @@ from typing import Any
 import from_code
 import from_json
 import from_papers
+import house
 from mkdocs.structure.files import File, Files
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
-MACROS = {**from_code.MACROS, **from_json.MACROS, **from_papers.MACROS}
+MACROS = {**from_code.MACROS, **from_json.MACROS, **from_papers.MACROS, **house.MACROS}
 _MACRO = re.compile(r"\{\{ (.+?) \}\}")
 _KEPT = re.compile(r"(<!-- \{\{ (.+?) \}\} -->)(\s*)(?:\S.*?)?(\s*<!-- / -->)", re.DOTALL)
 
