@@ -14,7 +14,7 @@ import click
 
 import gslopes
 from gslopes.cli.main import VERBS, main
-from gslopes.core import reasons, tables
+from gslopes.core import reasons, summary, tables
 from gslopes.core.commands import ALL
 from gslopes.core.errors import GslopesError
 from gslopes.core.tables.schema import Table
@@ -28,6 +28,7 @@ AUDITS = {
     "captions": ("The caption: gslopes captions", "gslopes.captions.tables"),
     "collection": ("Photos: gslopes collect and census", "gslopes.core.tables.collection"),
 }
+KINDS = {"rows": "list of rows", "decisions": "object", "models": "list of texts"}  # of summary.json
 
 
 def titles() -> dict[str, str]:
@@ -104,6 +105,26 @@ def paragraphs(text: str) -> str:
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
+def summary_fields() -> str:
+    """The fields of summary.json."""
+    return fields_of(summary.SUMMARY)
+
+
+def summary_rows() -> str:
+    """The fields of its rows, which are the columns of the sibling audits' findings."""
+    return fields_of(summary.FINDINGS)
+
+
+def fields_of(one: Table, head: str = "field") -> str:
+    """Every column: name, type, and what it holds."""
+    rows = []
+    for field in one.schema:
+        unit = (field.metadata or {}).get(b"unit", b"").decode()
+        kind = KINDS.get(field.name, field.type) if one is summary.SUMMARY else field.type
+        rows.append((f"`{field.name}`", f"{kind}{', may be null' if field.nullable else ''}", unit))
+    return table((head, "type", "what it holds"), rows)
+
+
 def tables_page(title: str, source: Iterable[Table] | str) -> str:
     """Every table of an audit: its key and its columns."""
     if isinstance(source, str):
@@ -116,11 +137,7 @@ def tables_page(title: str, source: Iterable[Table] | str) -> str:
     parts = [f"# {title}"]
     for one in source:
         parts.append(f"## {one.name}\n\nSorted by {', '.join(f'`{name}`' for name in one.key)}.")
-        rows = []
-        for field in one.schema:
-            unit = (field.metadata or {}).get(b"unit", b"").decode()
-            rows.append((f"`{field.name}`", f"{field.type}{', may be null' if field.nullable else ''}", unit))
-        parts.append(table(("column", "type", "what it holds"), rows))
+        parts.append(fields_of(one, "column"))
     return "\n\n".join(parts)
 
 
@@ -228,4 +245,6 @@ MACROS: dict[str, Callable[..., Any]] = {
     "glossary": glossary,
     "python": python,
     "reasons": reason_codes,
+    "summary-fields": summary_fields,
+    "summary-rows": summary_rows,
 }

@@ -21,7 +21,7 @@ from gslopes.captions.parse import parse_all
 from gslopes.captions.read import Read, check_shared_images, find_stages, read_stages
 from gslopes.captions.review import confirmed, read_answers
 from gslopes.captions.techniques import TECHNIQUES
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import runfolder, runtime, summary, tables
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.options import build
@@ -46,6 +46,13 @@ class Captions(AuditResult):
     review: Path
     failed: int
     notes: tuple[str, ...]
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """What is judged, one row each, findings first; see ``captions.findings``."""
+        from gslopes.captions.findings import findings_table
+
+        return findings_table(self.tables["measures"], self.tables["salience"])
 
 
 def audit_captions(
@@ -180,8 +187,12 @@ def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: list[
     sentences = tables.read(schemas.SENTENCES, out / "sentences.parquet")
     failed = int((sentences["status"] == "failed").sum())
     leading = lead.findings(frames["measures"], frames["salience"])
-    summary = lead.headline(leading, frames["measures"], len(frames["cases"]))
-    return Captions(out, page, summary, review, failed, tuple(notes))
+    sentence = lead.headline(leading, frames["measures"], len(frames["cases"]))
+    audit = Captions(out, page, sentence, review, failed, tuple(notes), made=frames)
+    images = tables.read_columns(schemas.IMAGES, out / "images.parquet", ["status"])["status"]
+    counts = len(images), int((images == "used").sum())
+    summary.write(out, "captions", audit.findings, counts, headline=sentence, page=page)
+    return audit
 
 
 def load_captions(run: Path) -> Captions:

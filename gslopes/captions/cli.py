@@ -10,9 +10,13 @@ import click
 from gslopes.captions.config import CaptionsConfig
 from gslopes.core.commands import (
     PATH,
+    FailIf,
     Flag,
+    condition_of,
     dry_run_option,
+    fail_if_options,
     json_option,
+    judge,
     options,
     out_option,
     print_json,
@@ -29,6 +33,7 @@ from gslopes.core.options import build
     "gslopes captions run --review run/review.csv",
     "gslopes captions stages --photos-csv people.csv --groups gender --cluster photographer --out run",
     "gslopes captions stages --groups groups.csv --dry-run",
+    "gslopes captions stages --groups groups.csv --fail-if finding --out run",
     "gslopes captions --lists",
     "gslopes captions --planted --out planted",
 )
@@ -56,6 +61,7 @@ from gslopes.core.options import build
     advanced=True,
     help="Print the most common words for people that are in no list.",
 )
+@fail_if_options("the findings", "finding and abs(value) > 5", advanced=True)
 @dry_run_option
 @json_option
 def captions(
@@ -66,6 +72,7 @@ def captions(
     sets: int,
     show_lists: bool,
     unlisted: Path | None,
+    fail_if: FailIf,
     dry_run: bool,
     as_json: bool,
     options: dict[str, Any],
@@ -78,7 +85,9 @@ def captions(
     number says how it is to be read and what was taken as truth; there is no total.
     """
     from gslopes.core.errors import UsageError
+    from gslopes.core.summary import CONDITION, gated
 
+    condition = condition_of(fail_if, CONDITION)
     if show_lists:
         return _print_lists(as_json)
     if unlisted is not None:
@@ -90,6 +99,8 @@ def captions(
     if stages is None:
         raise UsageError("No stages are given.", "Give a folder of stages, or a TOML file.")
     if is_audit(stages):
+        if condition is not None:
+            raise UsageError("R2 of a sweep has no findings to fail on.", "Fail on those of gslopes audit --fail-if.")
         return _print_sweep(stages, as_json)
     if photos_csv is not None:
         named = (str(options["groups"]),) if "groups" in options else ()
@@ -105,9 +116,9 @@ def captions(
     code = 3 if found.failed else 0
     if as_json:
         print_json({"run": str(found.folder), "page": str(found.page), "measures": rows(found.tables["measures"])})
-        return code
-    _print_measures(found)
-    return code
+    else:
+        _print_measures(found)
+    return judge(condition, fail_if, gated(found.findings), code)
 
 
 def _print_measures(found: Any) -> None:

@@ -9,8 +9,10 @@ import click
 
 from gslopes.core.commands import (
     PATH,
+    FailIf,
+    condition_of,
     dry_run_option,
-    fail_if_option,
+    fail_if_options,
     json_option,
     judge,
     open_option,
@@ -37,14 +39,14 @@ from gslopes.run.config import RunConfig, configure
 @options(RunConfig)
 @dry_run_option
 @trust_option
-@fail_if_option("the findings", "finding and abs(slope) > 5")
+@fail_if_options("the findings", "finding and abs(slope) > 5")
 @open_option
 @json_option
 def audit(
     photos: Path | None,
     out: Path,
     dry_run: bool,
-    fail_if: str | None,
+    fail_if: FailIf,
     show_page: bool,
     trust: bool,
     as_json: bool,
@@ -56,12 +58,12 @@ def audit(
     centre is edited. To resume a stopped audit, run the same command again.
     """
     from gslopes.cli.results import print_audit, print_plan
-    from gslopes.core.conditions import Condition
+    from gslopes.core.summary import gated
     from gslopes.executors import OneProcess
-    from gslopes.report.recommended import CONDITION, judged
+    from gslopes.report.recommended import CONDITION
     from gslopes.run.walk import carry_out, plan_audit
 
-    condition = None if fail_if is None else Condition(fail_if, CONDITION)
+    condition = condition_of(fail_if, CONDITION)
     config = configure(photos, options)
     plan = plan_audit(config, out)
     if dry_run:
@@ -70,4 +72,4 @@ def audit(
     if show_page and result.page is not None:
         open_page(result.page)
     code = print_audit(result, as_json)
-    return code if condition is None else judge(condition, judged(result.findings), code)
+    return judge(condition, fail_if, gated(result.findings), code)

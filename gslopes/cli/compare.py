@@ -8,7 +8,9 @@ import click
 
 from gslopes.core.commands import (
     PATH,
-    fail_if_option,
+    FailIf,
+    condition_of,
+    fail_if_options,
     flags,
     json_option,
     judge,
@@ -47,7 +49,7 @@ from gslopes.run.config import FitConfig
     help="Correction for q, over labels.",
 )
 @click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
-@fail_if_option("the changes", "changed and abs(difference) > 3")
+@fail_if_options("the changes", "changed and abs(difference) > 3")
 @open_option
 @json_option
 def compare(
@@ -59,7 +61,7 @@ def compare(
     cluster: str,
     correction: str,
     out: Path | None,
-    fail_if: str | None,
+    fail_if: FailIf,
     show_page: bool,
     as_json: bool,
 ) -> int:
@@ -67,12 +69,11 @@ def compare(
 
     Photos are paired: the interval is that of the mean difference of each photo's two slopes.
     """
-    from gslopes.core.conditions import Condition
     from gslopes.core.runfolder import show
     from gslopes.report.changes import CONDITION, changed, print_changes
     from gslopes.run.compare import compare_runs, write_page
 
-    condition = None if fail_if is None else Condition(fail_if, CONDITION)
+    condition = condition_of(fail_if, CONDITION)
     found = compare_runs(
         run_a, run_b, pairs, min_varying=min_varying, correction=correction, photos_csv=photos_csv, cluster=cluster
     )
@@ -81,4 +82,4 @@ def compare(
     say(f"page       {show(page)}", err=True)
     if show_page:
         open_page(page)
-    return judge(condition, changed(found), 0)
+    return judge(condition, fail_if, changed(found), 0)

@@ -13,12 +13,13 @@ import pandas as pd
 
 from gslopes.contexts.analysis import AnalysisResult, analyse_run
 from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.findings import findings_table
 from gslopes.contexts.method import SETTINGS
 from gslopes.contexts.planning import KIND, ContextPlan, confirm_costs, estimates, kinds_for, make_plan
 from gslopes.contexts.settings import ContextsConfig, ContextsOptions, configure
 from gslopes.contexts.staging import stage_pictures
 from gslopes.contexts.typology import read_typology
-from gslopes.core import runfolder, tables
+from gslopes.core import runfolder, summary, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason
@@ -47,6 +48,11 @@ class Contexts(AuditResult):
     flagged: int
     skipped: dict[str, int]
     notes: tuple[str, ...] = ()
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """What is judged, one row each, findings first; see ``contexts.findings``."""
+        return findings_table(self.tables)
 
 
 def audit_contexts(
@@ -160,6 +166,9 @@ def reanalyse(run: Path, executor: Executor, analysis: ContextOptions, embed: st
             (run / SETTINGS).parent.mkdir(exist_ok=True)
             runfolder.write_json(run / SETTINGS, to_dict(analysis))
             page = write_page(run, result.tables, result.notes, embed=embed, facts=facts, command=command)
+            found = _counted(run, page, result)
+            counts = found.people, found.used
+            summary.write(run, "contexts", found.findings, counts, headline=found.summary, page=page)
     return _counted(run, page, result)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gslopes.core.conditions import FAILED, Condition
+from gslopes.core.errors import UsageError
+from gslopes.core.files import show
 from gslopes.core.options import Option, kind_words, options_of
 from gslopes.core.text import printable_lines
 
@@ -209,21 +211,61 @@ trust_option = click.option(
 )
 
 
-def fail_if_option(table: str, example: str) -> Callable[[Command], Command]:
-    """Add ``--fail-if``.  table: what the rows are.  example: a condition, see ``core.conditions``."""
+def fail_if_options(table: str, example: str, *, advanced: bool = False) -> Callable[[Command], Command]:
+    """Add ``--fail-if`` and ``--junit``, as one argument ``fail_if``: see ``condition_of``.
+
+    table: what the rows are.  example: a condition, see ``core.conditions``.  advanced: whether only the long help
+    shows ``--fail-if``.
+    """
     text = f"End with exit code 4 if this holds for a row of {table}, such as {example!r}."
-    return click.option("--fail-if", "fail_if", metavar="CONDITION", help=text)
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(*args: Any, fail_if: str | None, junit: Path | None, **given: Any) -> Any:
+            return command(*args, fail_if=(fail_if, junit), **given)
+
+        rows = "Write each row as a test, which fails where --fail-if holds, as JUnit XML."
+        hidden: dict[str, Any] = {"cls": Flag, "advanced": True}
+        run = click.option("--junit", type=PATH, metavar="FILE", help=rows, **hidden)(run)
+        shown: dict[str, Any] = {"cls": Flag, "advanced": advanced}
+        return click.option("--fail-if", "fail_if", metavar="CONDITION", help=text, **shown)(run)  # type: ignore[return-value]
+
+    return decorate
 
 
-def judge(condition: Condition | None, frame: pd.DataFrame, code: int) -> int:
-    """The exit code: 4, with the rows named on stderr, where the condition holds for any; else the given one."""
+FailIf = tuple[str | None, Path | None]  # --fail-if and --junit, as given
+
+
+def condition_of(fail_if: FailIf, columns: Mapping[str, float | str | bool]) -> Condition | None:
+    """The condition, checked before any work; None if there is none.  columns: see ``core.conditions``.
+
+    Raises: UsageError if it is no condition, or if there is a file for it and it is missing.
+    """
+    text, junit = fail_if
+    if junit is not None and text is None:
+        raise UsageError("--junit writes which rows fail, and nothing says which do.", "Add --fail-if finding.")
+    if junit is not None and not junit.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder for {show(junit)}.", "Make it, or name another file with --junit.")
+    return None if text is None else Condition(text, columns)
+
+
+def judge(condition: Condition | None, fail_if: FailIf, frame: pd.DataFrame, code: int) -> int:
+    """The exit code: 4, with the rows named on stderr, where the condition holds for any; else the given one.
+
+    frame: rows named by their first three columns.
+    """
     if condition is None:
         return code
     rows = condition.rows(frame)
+    if fail_if[1] is not None:
+        from gslopes.core import junit
+
+        junit.write(fail_if[1], frame, rows, condition.text)
+        say(f"junit      {show(fail_if[1])}", err=True)
     if rows.empty:
         say(f"fail-if    holds for no row of {len(frame):,}: {condition.text}", err=True)
         return code
-    names = [" ".join(map(str, one)) for one in rows[["classifier", "attribute", "label"]].to_numpy()[:10].tolist()]
+    names = [" ".join(map(str, one)) for one in rows.iloc[:10, :3].to_numpy().tolist()]
     more = f" and {len(rows) - len(names):,} more" if len(rows) > len(names) else ""
     say(f"fail-if    holds for {len(rows):,} of {len(frame):,}: {', '.join(names)}{more}", err=True)
     return FAILED

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import pandas as pd
 
-from gslopes.core import runfolder, runtime
+from gslopes.core import runfolder, runtime, summary
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import explained
@@ -23,6 +23,7 @@ from gslopes.crops.asking.questions import Questions, remote_pictures
 from gslopes.crops.asking.remote import RemoteCropper, mtcnn, ready_croppers
 from gslopes.crops.config import CropsConfig, CropsOptions, configure
 from gslopes.crops.croppers import has_map
+from gslopes.crops.findings import findings_table
 from gslopes.crops.measures.tabulate import measure_run
 from gslopes.crops.parts import read_table, write_tables
 from gslopes.crops.people import CROSS, People, read_people
@@ -48,6 +49,11 @@ class Crops(AuditResult):
 
     photos: int
     skipped: int
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """What is judged, one row each, findings first; see ``crops.findings``."""
+        return findings_table(self.tables["parity"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +170,11 @@ def audit_crops(
             questions.keep_drawn_maps(models)
         measured = measure_run(out, table, config)
         page = write_crops_report(out, embed=settings.embed, photos={p.relative: p.path for p in table.portraits})
-        summary = headline(main_rows(measured["parity"]))
-        return Crops(out, page, summary, len(seen), int((seen["status"] != "used").sum()))
+        sentence = headline(main_rows(measured["parity"]))
+        skipped = int((seen["status"] != "used").sum())
+        found = Crops(out, page, sentence, len(seen), skipped, made={"parity": measured["parity"]})
+        summary.write(out, "crops", found.findings, (len(seen), len(seen) - skipped), headline=sentence, page=page)
+        return found
 
 
 def load_crops(run: Path) -> Crops:

@@ -11,13 +11,17 @@ import click
 from gslopes.core.commands import (
     PATH,
     Command,
+    FailIf,
     Flag,
     Parsed,
     Verb,
+    condition_of,
     dry_run_option,
     examples,
+    fail_if_options,
     flags,
     json_option,
+    judge,
     options,
     out_option,
     print_json,
@@ -88,26 +92,37 @@ def _only(*shown: str) -> list[str]:
     "gslopes crops PEOPLE --people people.csv --groups gender --cropper https://crop.example/v1,answer=image,"
     "token=CROP_TOKEN --pairs 500 --max-calls 4000 --out RUN",
     "gslopes crops PEOPLE --people people.csv --groups gender --dry-run --out RUN",
+    "gslopes crops PEOPLE --people people.csv --groups gender --fail-if finding --out RUN",
 )
 @click.argument("photos", type=PATH)
 @_people()
 @out_option()
 @options(CropsSettings)
 @trust_option
+@fail_if_options("the findings", "finding and abs(value) > 5", advanced=True)
 @dry_run_option
 @json_option
 def audit(
-    photos: Path, people: Path, out: Path, dry_run: bool, trust: bool, as_json: bool, options: dict[str, Any]
+    photos: Path,
+    people: Path,
+    out: Path,
+    dry_run: bool,
+    trust: bool,
+    fail_if: FailIf,
+    as_json: bool,
+    options: dict[str, Any],
 ) -> int:
     """Whom do croppers favour, whom do they keep, of two people of different groups side by side?
 
     All pairs, both orders, intervals over people. PEOPLE.csv names a file (or an id) a row and its groups in columns.
     """
     from gslopes.core.runfolder import show
+    from gslopes.core.summary import CONDITION, gated
     from gslopes.crops.audit import audit_crops, plan_crops
     from gslopes.crops.report.words import print_parity
     from gslopes.executors import OneProcess
 
+    condition = condition_of(fail_if, CONDITION)
     if dry_run:
         settings = configure(options)
         return _print_plan(plan_crops(photos, people, settings.crops, settings.cost_limits), as_json)
@@ -117,12 +132,12 @@ def audit(
         counts = {"found": found.photos, "skipped": found.skipped}
         frames = {name: rows(found.tables[name]) for name in ("parity", "aggregates", "positions", "policies")}
         print_json({"run": str(found.folder), "page": str(found.page), "photos": counts, **frames})
-        return code
+        return judge(condition, fail_if, gated(found.findings), code)
     say(print_parity(found.tables["parity"], found.tables["positions"]))
     lines = [f"\nphotos     {found.photos - found.skipped:,} used of {found.photos:,}"]
     lines += [f"page       {show(found.page)}", f"tables     {show(found.folder)}/*.parquet"]
     say("\n".join(lines), err=True)
-    return code
+    return judge(condition, fail_if, gated(found.findings), code)
 
 
 def _print_plan(plan: Any, as_json: bool) -> int:

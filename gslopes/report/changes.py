@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from gslopes.core import summary
 from gslopes.report import numbers, words
 from gslopes.report.terminal import Column, table
+from gslopes.report.units import UNITS
 
 COLUMNS = (
     Column("label", number=False),
@@ -54,8 +56,26 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
 
 
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
-    """The changes with the column ``changed``, whether q < 0.05."""
-    return changes.assign(changed=changes["q"] < 0.05)
+    """The changes with the column ``changed``, whether q < 0.05; a row's names stand first."""
+    names = ["classifier", "attribute", "label"]
+    return changes.assign(changed=changes["q"] < 0.05)[[*names, *changes.columns.drop(names), "changed"]]
+
+
+def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
+    """The changes as the rows of ``core.summary.FINDINGS``; a change with q < 0.05 is a finding."""
+    pairs = zip(changes["first_classifier"], changes["classifier"], strict=True)
+    rows = {"model": [words.both(str(old), str(new)) for old, new in pairs], "contrast": changes["attribute"]}
+    rows |= {name: changes[name] for name in ("label", "n", "ci_low", "ci_high", "q")}
+    unit = changes["measure"].map({**UNITS, "log-odds": "log-odds per unit"})
+    found = pd.DataFrame({**rows, "value": changes["difference"], "unit": unit, "reason": changes["note"]})
+    return summary.decided(found)
+
+
+def headline(findings: pd.DataFrame) -> str:
+    """How many labels changed, in a sentence.  findings: of ``findings_table``."""
+    count = findings["decision"].value_counts()
+    changed, judged = int(count.get(summary.FINDING, 0)), len(findings) - int(count.get(summary.UNJUDGED, 0))
+    return f"{changed:,} of {judged:,} slopes changed (q < 0.05)."
 
 
 def _cells(row: pd.Series) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import placebo, runfolder, summary, tables
 from gslopes.core.files import csv_bytes
 from gslopes.report import decisions, numbers, paper, words
 from gslopes.report.decisions import CODES, FINDING, UNJUDGED
@@ -27,16 +27,11 @@ COLUMNS = (
     "estimator",
 )
 
-# What a condition on the table may name, each with a value of its type; see ``judged``.
+# What a condition on the table may name, each with a value of its type; see ``core.summary.gated``.
 CONDITION: dict[str, float | str | bool] = {
     **{name: 0.0 if name in ("n", "slope", "ci_low", "ci_high", "q") else "" for name in COLUMNS},
     "finding": False,
 }
-
-
-def judged(findings: pd.DataFrame) -> pd.DataFrame:
-    """The findings table with the column ``finding``, whether the decision is one."""
-    return findings.assign(finding=findings["decision"] == FINDING)
 
 
 def findings_table(slopes: pd.DataFrame) -> pd.DataFrame:
@@ -58,6 +53,12 @@ def findings_table(slopes: pd.DataFrame) -> pd.DataFrame:
     ]
     frame = pd.concat(parts, ignore_index=True) if parts else rows[:0]
     return frame.reindex(columns=list(COLUMNS))
+
+
+def summary_rows(findings: pd.DataFrame) -> pd.DataFrame:
+    """A table of findings as the rows of ``core.summary.FINDINGS``."""
+    names = {"classifier": "model", "attribute": "contrast", "slope": "value"}
+    return findings.rename(columns=names)[summary.FINDINGS.columns]
 
 
 def write(report: Path, slopes: pd.DataFrame) -> None:

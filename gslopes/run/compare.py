@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import placebo, runfolder, summary, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.fit.answers import Answers, gather
@@ -110,11 +110,17 @@ def write_page(
 
     Raises: TableError, StorageError.
     """
+    from gslopes.report.changes import findings_table, headline
     from gslopes.report.changes_page import write_changes
 
     one, other = Path(one), Path(other)
     shown = _changed_photos(one, other, changes, photos)
-    return write_changes(Path(out) if out else other / "compare", other, changes, shown, (one.name, other.name))
+    folder = Path(out) if out else other / "compare"
+    page = write_changes(folder, other, changes, shown, (one.name, other.name))
+    rows, photos_in_both = findings_table(changes), int(changes["n"].max())
+    counts = photos_in_both, photos_in_both
+    summary.write(folder, "compare", rows, counts, headline=headline(rows), page=page, began=other)
+    return page
 
 
 def _changed_photos(one: Path, other: Path, changes: pd.DataFrame, most: int) -> list[ChangedPhoto]:

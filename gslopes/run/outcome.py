@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from gslopes.core import runfolder, tables
+from gslopes.core import runfolder, summary, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason
 from gslopes.core.result import AuditResult
@@ -100,11 +100,19 @@ def of_photos(run: Path) -> Audit:
 
 def of_audit(run: Path) -> Audit:
     """The same of a finished audit, with its finding and its page."""
-    from gslopes.report.notebook import summary
+    from gslopes.report import notebook
 
     slopes = tables.read(tables.SLOPES, run / f"{tables.SLOPES.name}.parquet")
     page = run / "report" / "index.html"
-    return replace(of_photos(run), summary=summary(slopes), page=page, dropped=_dropped(run))
+    return replace(of_photos(run), summary=notebook.summary(slopes), page=page, dropped=_dropped(run))
+
+
+def write_summary(found: Audit) -> None:
+    """Write ``summary.json`` of a finished audit.  Raises: TableError, StorageError."""
+    from gslopes.report.recommended import summary_rows
+
+    rows, counts = summary_rows(found.findings), (found.photos, found.used)
+    summary.write(found.folder, "photos", rows, counts, headline=found.summary, page=found.page)
 
 
 def load_audit(run: Path) -> Audit:

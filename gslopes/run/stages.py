@@ -271,8 +271,10 @@ def run_report(
     with runfolder.locked(run), runfolder.storage(run):
         reads = stamps.report_reads(run, {"p": p, "slope": slope, "embed": embed, "labels": list(labels)})
         write_report(run, p=p, slope=slope, embed=embed, labels=labels, watch=counted(executor, "report", "steps"))
+        found = outcome.of_audit(run)
+        outcome.write_summary(found)
         stamps.stamp(run, "report", reads, stamps.report_made(run))
-    return outcome.of_audit(run)
+    return found
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------

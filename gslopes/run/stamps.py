@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import runfolder, runtime, summary, tables
 from gslopes.core.config import to_dict
 from gslopes.core.files import inside, is_file, read_json, sha256_of
 from gslopes.run.config import FitConfig, GateConfig
@@ -119,15 +119,16 @@ def report_reads(run: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     """
     from gslopes.report.provenance import cards
 
-    files = {path.name: _digest(path) for path in sorted(run.iterdir()) if path.is_file() and path.name[0] != "."}
+    names = sorted(path.name for path in run.iterdir() if path.is_file() and path.name[0] != ".")
+    files = {name: _digest(run / name) for name in names if name != summary.NAME}  # which the report makes
     pictures = _listed(run, run / "edits")
     known = [list(card) for card in cards(runfolder.read_manifest(run))]
     return {**_program(), "files": files, "pictures": pictures, "cards": known, "options": dict(options)}
 
 
 def report_made(run: Path) -> list[Path]:
-    """The files of the report."""
-    return [path for path in (run / "report").rglob("*") if path.is_file()]
+    """The files of the report, and the summary."""
+    return [run / summary.NAME, *(path for path in (run / "report").rglob("*") if path.is_file())]
 
 
 def _path(run: Path, stage: str) -> Path:

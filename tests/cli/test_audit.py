@@ -7,6 +7,7 @@ import os
 import resource
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -69,9 +70,19 @@ def test_a_condition_that_holds_is_exit_code_4_and_a_wrong_one_is_said_before_an
     assert wrong.code == 2
     assert "did you mean 'slope'" in wrong.err
     assert not (tmp_path / "run").exists()
-    red = gslopes(*args, "--fail-if", "abs(slope) >= 0 and decision == 'unjudged'")
+    lonely = gslopes(*args, "--junit", tmp_path / "junit.xml")
+    assert (lonely.code, "Add --fail-if finding" in lonely.err) == (2, True)
+    nowhere = gslopes(*args, "--fail-if", "finding", "--junit", tmp_path / "none" / "junit.xml")
+    assert (nowhere.code, "There is no folder" in nowhere.err) == (2, True)
+    assert not (tmp_path / "run").exists()
+    red = gslopes(*args, "--fail-if", "abs(slope) >= 0 and decision == 'unjudged'", "--junit", tmp_path / "junit.xml")
     assert red.code == 4
     assert "fail-if    holds for" in red.err
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    content = json.loads((tmp_path / "run/summary.json").read_text("utf-8"))
+    assert (content["audit"], content["models"], content["found"]) == ("photos", [toy], 6)
+    assert int(suite.get("tests")) == sum(content["decisions"].values())
+    assert int(suite.get("failures")) == content["decisions"]["unjudged"] > 0
     green = gslopes(*args, "--fail-if", "finding and abs(slope) > 1000")
     assert (green.code, "holds for no row" in green.err) == (0, True)
 

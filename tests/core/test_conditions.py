@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from gslopes.core import summary
 from gslopes.core.conditions import Condition
 from gslopes.core.errors import UsageError
+from gslopes.report import changes, recommended
 
 COLUMNS = {"label": "", "slope": 0.0, "q": 0.0, "decision": "", "finding": False}
 ROWS = pd.DataFrame(
@@ -74,3 +78,11 @@ def test_what_is_no_condition_is_refused_before_any_row_is_seen(text: str) -> No
 def test_a_misspelt_column_is_named_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="did you mean 'slope'"):
         Condition("slpe > 5", COLUMNS)
+
+
+def test_the_page_about_gates_names_exactly_the_columns_that_a_condition_may_name() -> None:
+    text = (Path(__file__).parents[2] / "docs/pages/howto/gate.md").read_text("utf-8")
+    found = dict(re.findall(r"^\| `gslopes (\w+)`[^|]*\|[^|]*\| (`.+`) \|$", text, flags=re.MULTILINE))
+    named = {verb: set(re.findall(r"`(\w+)`", columns)) for verb, columns in found.items()}
+    siblings = set(summary.CONDITION)
+    assert named == {"audit": set(recommended.CONDITION), "compare": set(changes.CONDITION), "contexts": siblings}

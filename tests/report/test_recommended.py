@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from gslopes.core.summary import FINDINGS
 from gslopes.core.tables import SLOPES
-from gslopes.report.recommended import COLUMNS, findings_table, placebos_table, write
+from gslopes.report.recommended import COLUMNS, findings_table, placebos_table, summary_rows, write
 
 
 def slopes(*rows: dict[str, object]) -> pd.DataFrame:
@@ -81,3 +82,9 @@ def test_the_table_for_a_paper_has_intervals_decisions_and_no_label_that_is_not_
     assert "photo-rate" in tex
     assert "hat" not in tex
     assert pd.read_csv(tmp_path / "findings.csv")["label"].tolist() == ["a_b", "hat"]
+
+
+def test_the_summary_names_its_rows_as_those_of_all_audits() -> None:
+    found = summary_rows(findings_table(slopes({"label": "lips", "slope": -26.8, "ci_low": -30.0, "ci_high": -20.0})))
+    assert list(found) == FINDINGS.columns
+    assert found.loc[0, ["model", "contrast", "label", "value"]].tolist() == ["c", "gender", "lips", -26.8]

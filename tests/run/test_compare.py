@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,9 @@ def test_the_page_says_what_changed_and_holds_every_number_that_is_printed(tmp_p
     found = compare_runs(before, after)
     page = write_page(before, after, found)
     assert page == after / "compare" / "index.html"
+    content = json.loads((page.parent / "summary.json").read_text("utf-8"))
+    assert (content["audit"], content["headline"]) == ("compare", "1 of 1 slopes changed (q < 0.05).")
+    assert content["rows"][0]["value"] == pytest.approx(found.iloc[0]["difference"])
     html = page.read_text("utf-8")
     row = found.iloc[0]
     assert "1 of 1 labels changed" in html

@@ -58,7 +58,7 @@ def findings(measures: pd.DataFrame, salience: pd.DataFrame) -> list[dict[str, s
 
     Words for people of a gender are left out of S1, S3 and S4 where genders are compared: that is what they are for.
     """
-    rows = {str(name): rows for name, rows in _tested(measures).groupby("technique")}
+    rows = {str(name): rows for name, rows in tested(measures).groupby("technique")}
     if len(salience):
         rows["S2"] = salience[salience["eligible"]].assign(
             value=salience["coefficient"], technique="S2", reading="look", size=salience["coefficient"].abs()
@@ -86,7 +86,8 @@ def headline(found: list[dict[str, str]], measures: pd.DataFrame, cases: int) ->
     return "No groups were compared, and no case was found."
 
 
-def _tested(measures: pd.DataFrame) -> pd.DataFrame:
+def tested(measures: pd.DataFrame) -> pd.DataFrame:
+    """Differences between groups in points that have a q, but for words that name the groups; with their ``size``."""
     rows = measures[(measures["unit"] == "pp") & measures["q"].notna()]
     gendered = rows["column"].str.contains("gender") & rows["technique"].isin(["S1", "S3", "S4"])
     people = {word for group in shipped()["gender-words"].groups.values() for word in group}

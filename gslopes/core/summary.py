@@ -1,0 +1,173 @@
+"""``summary.json`` of every audit: what a dashboard or a gate needs, in one small, versioned form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from gslopes.core import runfolder, runtime
+from gslopes.core.errors import TableError
+from gslopes.core.tables.schema import column, ends, number, table, text, whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAME = "summary.json"
+VERSION = 1
+MOST_ROWS = 100
+LEVEL = 0.05  # of q
+FINDING, NONE, UNJUDGED = "finding", "none", "unjudged"
+
+FINDINGS = table(
+    "findings",
+    ("model", "contrast", "label"),
+    text("model", "classifier or cropper with its parameters; of captions the stage"),
+    text("contrast", "the edited attribute, or what is compared, such as: gender: woman over man"),
+    text("label", "what is measured: a label, an outcome of a crop, a technique and its concept"),
+    whole("n", "photos, people, pairs of people or images behind the number"),
+    number("value", "the estimate, in its unit; 0 where nothing differs"),
+    *ends("ci", "its 95 % interval"),
+    text("unit", "of value and interval"),
+    number("q", "p adjusted over the tests of its table"),
+    text("decision", "finding, placebo, open, none or unjudged"),
+    text("reason", "why it is no finding; empty if it is one"),
+)
+"""One row a number that the audit judges: the rows of the summary, and ``findings`` of the sibling audits."""
+
+SUMMARY = table(
+    "summary",
+    ("audit",),
+    whole("version", f"of this form, {VERSION}: fields may be added, none changes its meaning"),
+    text("audit", "photos, contexts, crops, captions or compare"),
+    text("gslopes", "the version that wrote it"),
+    text("date", "when the run began, YYYY-MM-DD, UTC"),
+    text("page", "the report, relative to this file", null=True),
+    text("headline", "the finding in a sentence, as the page has it"),
+    whole("found", "photos, people or images that were looked at"),
+    whole("used", "of them, those that the numbers are about"),
+    column("models", pa.list_(pa.string()), "classifiers, croppers or stages"),
+    column("decisions", pa.map_(pa.string(), pa.int64()), "decision to number of rows of the findings"),
+    column(
+        "rows", pa.list_(pa.struct(FINDINGS.schema)), f"those that are judged, at most {MOST_ROWS}, the findings first"
+    ),
+    whole("left_out", "rows that are judged and not in rows"),
+)
+"""The fields of ``summary.json``."""
+
+# What a condition on findings may name, each with a value of its type; see ``gated``.
+CONDITION: dict[str, float | str | bool] = {
+    **{field.name: "" if field.type == pa.string() else 0.0 for field in FINDINGS.schema},
+    FINDING: False,
+}
+
+
+def gated(findings: pd.DataFrame) -> pd.DataFrame:
+    """A table with a column ``decision``, with the column ``finding``: whether that is one."""
+    return findings.assign(finding=findings["decision"] == FINDING)
+
+
+def decided(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of ``FINDINGS`` but for ``decision``, with it, findings first and of equal decisions the largest first.
+
+    A finding has q below 0.05 and an interval that does not hold 0, if it has one; without q a row is not judged.
+
+    reason: given, for those that are not judged.
+    """
+    if rows.empty:
+        return FINDINGS.empty()
+    found = [_decided(row) for row in rows.to_dict("records")]
+    order = {FINDING: 0, UNJUDGED: 2}
+    keys: dict[str, Any] = {"_place": [order.get(code, 1) for code, _ in found], "_size": -rows["value"].abs()}
+    frame = rows.assign(decision=[code for code, _ in found], reason=[why for _, why in found], **keys)
+    return frame.sort_values(["_place", "_size", *FINDINGS.key], ignore_index=True)[FINDINGS.columns]
+
+
+def _decided(row: dict[Any, Any]) -> tuple[str, str]:
+    """The decision about a row, and why it is no finding."""
+    q = float(row["q"])
+    if math.isnan(q):
+        return UNJUDGED, str(row["reason"] or "no test")
+    if not q < LEVEL:
+        return NONE, f"q {q:.2g}"
+    return (NONE, f"q {q:.2g}, but its interval holds 0") if row["ci_low"] <= 0 <= row["ci_high"] else (FINDING, "")
+
+
+def write(
+    folder: Path,
+    audit: str,
+    findings: pd.DataFrame,
+    counts: tuple[int, int],
+    *,
+    headline: str,
+    page: Path | None,
+    began: Path | None = None,
+) -> Path:
+    """Write the summary of an audit into its folder, whole or not at all; its path.
+
+    findings: the columns of ``FINDINGS``, in the order in which they are shown.  counts: found and used, see ``SUMMARY``.
+    began: the folder whose ``run.json`` says when; the same by default.
+
+    Raises: TableError if it is not of its form; StorageError.
+    """
+    judged = findings[findings["decision"] != UNJUDGED]
+    models = findings["model"].drop_duplicates().sort_values()
+    content = {
+        "version": VERSION,
+        "audit": audit,
+        "gslopes": runtime.gslopes_version(),
+        "date": began_on(began or folder),
+        "page": None if page is None else page.relative_to(folder).as_posix(),
+        "headline": headline,
+        "found": counts[0],
+        "used": counts[1],
+        "models": [str(name) for name in models],
+        "decisions": {str(code): int(count) for code, count in findings["decision"].value_counts().items()},
+        "rows": [_plain(row) for row in judged[:MOST_ROWS].to_dict("records")],
+        "left_out": max(len(judged) - MOST_ROWS, 0),
+    }
+    check(content)
+    path = folder / NAME
+    runfolder.write_json(path, content)
+    return path
+
+
+def check(content: dict[str, Any]) -> None:
+    """Raises: TableError if it has not exactly the fields of ``SUMMARY``, its rows those of ``FINDINGS``, typed so."""
+    _exact(SUMMARY.columns, content, "The summary")
+    for row in content["rows"]:
+        _exact(FINDINGS.columns, row, "A row of the summary")
+    try:
+        made = pa.Table.from_pylist([content], schema=SUMMARY.schema)
+    except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
+        raise TableError(f"The summary has a value of the wrong type: {error}.") from error
+    lacking = [field.name for field in SUMMARY.schema if not field.nullable and made[field.name].null_count]
+    if lacking:
+        raise TableError(f"The summary has no {', '.join(lacking)}.")
+
+
+def began_on(run: Path) -> str:
+    """The day on which a run began, YYYY-MM-DD, UTC: as its ``run.json`` says, or when that was written."""
+    manifest = run / runfolder.MANIFEST
+    created = str(runfolder.read_manifest(run).get("created", ""))[:10]
+    return created or datetime.fromtimestamp(manifest.stat().st_mtime, UTC).date().isoformat()
+
+
+def _exact(names: Sequence[str], content: dict[str, Any], what: str) -> None:
+    if list(content) != list(names):
+        raise TableError(f"{what} has the fields {', '.join(map(str, content))}, not {', '.join(names)}.")
+
+
+def _plain(row: dict[Any, Any]) -> dict[str, Any]:
+    """As JSON has it: a number that is missing is null; ten digits are more than anybody reads."""
+    found = {}
+    for name in FINDINGS.columns:
+        value = row[name]
+        if isinstance(value, float):
+            value = float(f"{value:.10g}") if math.isfinite(value) else None
+        found[name] = int(value) if name == "n" else value
+    return found
