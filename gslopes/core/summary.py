@@ -109,8 +109,8 @@ def write(
 ) -> Path:
     """Write the summary of an audit into its folder, whole or not at all; its path.
 
-    findings: the columns of ``FINDINGS``, in the order in which they are shown.  counts: found and used, see ``SUMMARY``.
-    began: the folder whose ``run.json`` says when; the same by default.
+    findings: the columns of ``FINDINGS``, in the order in which they are shown.
+    counts: found and used, see ``SUMMARY``.  began: the folder whose ``run.json`` says when; the same by default.
 
     Raises: TableError if it is not of its form; StorageError.
     """
