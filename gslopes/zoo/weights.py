@@ -11,6 +11,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from gslopes.core.files import sha256_of
+from gslopes.core.runfolder import write_bytes
 from gslopes.zoo.identity import DIGEST, FILE, read
 from gslopes.zoo.spec import ModelSpec
 
@@ -25,11 +26,12 @@ def save(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor]) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     half = {k: v.detach().to("cpu", torch.float16).contiguous() for k, v in state.items() if v.is_floating_point()}
     partial = folder / f".{FILE}.partial"
-    save_file(half, partial, metadata={"format": "pt", "spec": json.dumps(asdict(spec))})
+    # one entry: safetensors writes several in a random order, and the same weights had one of two checksums
+    save_file(half, partial, metadata={"spec": json.dumps(asdict(spec))})
     partial.chmod(0o644)  # safetensors makes them readable by their owner alone
     digest = sha256_of(partial)
     partial.replace(folder / FILE)
-    (folder / DIGEST).write_text(f"{digest}  {FILE}\n", encoding="ascii")
+    write_bytes(folder / DIGEST, f"{digest}  {FILE}\n".encode("ascii"))
     return digest
 
 

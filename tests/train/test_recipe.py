@@ -2,8 +2,9 @@ import json
 
 import pytest
 
+from gslopes.core import runfolder
 from gslopes.core.config import load_toml, to_dict
-from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
+from gslopes.core.errors import ConfigError, GslopesError, StorageError, UnknownName, UsageError
 from gslopes.train import pretrained
 from gslopes.train.recipe import LOOPS, Recipe, find_recipe, loop_options, run_recipe
 from gslopes.train.sets import SETS
@@ -44,6 +45,11 @@ def test_an_unknown_recipe_names_the_nearest():
         ('modle = "judge"\nset = "judge"\n', "Did you mean 'model'"),
         ('model = "judge"\nset = "juge"\n', "Did you mean 'judge'"),
         ('model = "reader\n', "not valid TOML"),
+        ('model = "judge"\nset = "judge"\ntemplate = 200\n', "judge has no template, and template is 200"),
+        ('model = "gender-fader"\nset = "fader"\ntemplate = 200\n', "gender-fader has no template"),
+        ('model = "drawn-confounded"\nset = "drawn-confounded"\n', "has a template, .* template is 0"),
+        ('model = "drawn-confounded"\nset = "drawn-confounded"\ntemplate = -2\n', "a number of photos"),
+        ('model = "drawn-confounded"\nset = "drawn-confounded"\ntemplate = 2\ntint = 1.5\n', "a share, 0 to 1"),
     ],
 )
 def test_a_recipe_with_a_slip_is_refused_before_any_work(tmp_path, text, said):
@@ -60,6 +66,12 @@ def test_a_checkpoint_of_other_options_is_not_gone_on_with(tmp_path):
     (folder / "options.json").write_text(json.dumps({"train": {"steps": 1}}))
     with pytest.raises(ConfigError, match="other options"):
         run_recipe("drawn-fader", data=tmp_path, steps=3, out=tmp_path / "out")
+
+
+def test_a_second_training_in_one_folder_waits_for_nothing_and_touches_nothing(tmp_path):
+    with runfolder.locked(tmp_path / "out/training"), pytest.raises(StorageError, match="Another process is working"):
+        run_recipe("drawn-fader", data=tmp_path, steps=3, out=tmp_path / "out")
+    assert [file.name for file in (tmp_path / "out").rglob("*")] == ["training", ".lock"]
 
 
 def test_missing_pretrained_weights_are_said_before_any_photo_is_read(tmp_path, monkeypatch):

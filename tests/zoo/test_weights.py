@@ -36,6 +36,11 @@ def test_weights_are_stored_as_half_precision(home):
     assert all(torch.equal(state[key], again[key]) for key in state)
 
 
+def test_the_same_weights_have_one_checksum(tmp_path):
+    state = zoo.build(SPEC).state_dict()
+    assert len({weights.save(tmp_path / str(number), SPEC, state) for number in range(20)}) == 1
+
+
 def test_one_changed_byte_is_found(home):
     path = home / "weights/small/model.safetensors"
     data = bytearray(path.read_bytes())
