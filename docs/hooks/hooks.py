@@ -20,7 +20,7 @@ from mkdocs.structure.files import File, Files
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 MACROS = {**from_code.MACROS, **from_json.MACROS, **from_papers.MACROS, **house.MACROS}
-_MACRO = re.compile(r"\{\{ (.+?) \}\}")
+_MACRO = re.compile(r"(?<!\$)\{\{ (.+?) \}\}")  # ${{ … }} stands in workflows
 _KEPT = re.compile(r"(<!-- \{\{ (.+?) \}\} -->)(\s*)(?:\S.*?)?(\s*<!-- / -->)", re.DOTALL)
 
 
