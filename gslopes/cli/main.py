@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any
@@ -19,6 +20,7 @@ import click
 from gslopes.core.commands import examples, say
 from gslopes.core.errors import GslopesError
 from gslopes.core.files import show
+from gslopes.core.runtime import is_out_of_memory, memory_limit
 from gslopes.core.text import printable_lines
 from gslopes.score.scrub import guard_logs, scrub_text
 
@@ -96,6 +98,7 @@ class LazyGroup(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run, and end with 0 done, 1 our error, 2 usage, 3 photos skipped or drift seen, 4 gate, 130 stopped."""
+        _open_streams()
         guard_logs()
         interrupts = Interrupts()
         if args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -172,8 +175,10 @@ def _explain(error: BaseException, debug: bool) -> int:
     if isinstance(error, GslopesError):
         _say(error.message, error.hint)
         return error.exit_code
-    if isinstance(error, MemoryError):
-        _say("Memory ran out.", "What was done is kept: close other programs and run the same command again.")
+    if isinstance(error, Exception) and is_out_of_memory(error):
+        limit = memory_limit()
+        remedy = f"raise the {limit:.1f} GiB that ulimit -v allows" if limit else "close other programs"
+        _say("Memory ran out.", f"What was done is kept: {remedy} and run the same command again.")
         return 1
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         _say(f"{show(error.filename)[:80]}… is too long for a file's name.", "Choose a shorter one.")
@@ -183,7 +188,24 @@ def _explain(error: BaseException, debug: bool) -> int:
     return 1
 
 
+def _open_streams() -> None:
+    """Let nothing be read from, or written to, where the caller closed a stream: our files would get its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
+
+
 def _say(message: str, hint: str) -> None:
+    """On stderr; where that cannot be written, the exit code says it alone."""
+    with suppress(OSError):
+        _explain_on_stderr(message, hint)
+
+
+def _explain_on_stderr(message: str, hint: str) -> None:
     message, hint = printable_lines(message), printable_lines(hint)
     if not sys.stderr.isatty():
         say("\n".join([f"gslopes: {message}", *([f"  {hint}"] if hint else [])]), err=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gslopes.core.conditions import FAILED, Condition
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import StorageError, UsageError
 from gslopes.core.files import show
 from gslopes.core.options import Option, kind_words, options_of
 from gslopes.core.text import printable_lines
@@ -289,12 +289,25 @@ def examples(*commands: str) -> str:
 
 def say(text: str, *, err: bool = False) -> None:
     """Print lines on stdout, or on stderr; whatever others wrote within them moves no cursor and sets no title."""
-    click.echo(printable_lines(text, colours=True), err=err)
+    _print(printable_lines(text, colours=True), err)
 
 
 def print_json(content: Any) -> None:
     """One JSON value on stdout."""
-    click.echo(json.dumps(content, indent=2, allow_nan=False))
+    _print(json.dumps(content, indent=2, allow_nan=False))
+
+
+def _print(text: str, err: bool = False) -> None:
+    """Raises: StorageError if stdout cannot be written; where stderr cannot, the exit code says it alone."""
+    try:
+        click.echo(text, err=err)
+    except BrokenPipeError:
+        if not err:
+            raise
+    except OSError as error:
+        if not err:
+            why = (error.strerror or str(error)).lower()
+            raise StorageError(f"The result cannot be printed: {why}.", "Send stdout to a place with space.") from error
 
 
 def open_page(page: Path) -> None:

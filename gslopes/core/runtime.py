@@ -9,6 +9,7 @@ import ctypes
 import gc
 import os
 import platform
+import resource
 import sys
 from importlib import import_module, metadata
 from typing import Any
@@ -91,8 +92,18 @@ def is_out_of_memory(error: Exception) -> bool:
     """Whether an error says that the memory of the device or of the machine was full, in whatever words."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # the latter is torch's, on CUDA
         return True
-    words = ("can't allocate memory", "Insufficient memory", "out of memory")  # torch on the CPU, OpenCV, CUDA
-    return any(word in str(error) for word in words)
+    return any(word in str(error).lower() for word in _NO_MEMORY)
+
+
+# As torch says it on the CPU, OpenCV, CUDA, the loader of shared objects, the C library, Python's threads and C++.
+_NO_MEMORY = ("can't allocate memory", "insufficient memory", "out of memory", "failed to map segment")
+_NO_MEMORY += ("cannot allocate memory", "can't start new thread", "bad_alloc")
+
+
+def memory_limit() -> float | None:
+    """GiB of addresses that this shell allows a process (``ulimit -v``), None if it sets no limit."""
+    bytes_ = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if bytes_ == resource.RLIM_INFINITY else bytes_ / 2**30
 
 
 def trim_heap() -> None:

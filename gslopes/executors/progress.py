@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -95,7 +95,8 @@ def tell(text: str) -> None:
     if _shown:
         _shown[-1].console.print(text, soft_wrap=True)
         return
-    print(text, file=sys.stderr, flush=True)  # noqa: T201 - a note
+    with suppress(OSError):  # of a full disk or a closed pipe: a note is not worth the work
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 - a note
 
 
 def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:

@@ -9,6 +9,7 @@ from functools import partial
 from gslopes.core.errors import ClassifierError, GslopesError, ServiceError, StorageError
 from gslopes.core.killpoints import kill_point
 from gslopes.core.records import Answer
+from gslopes.core.runtime import is_out_of_memory
 from gslopes.score.answers import failed_answer, parse_answer, raise_if_fatal
 from gslopes.score.classifier_cache import ClassifierCache
 from gslopes.score.cost import Budget, UsageStats
@@ -79,6 +80,8 @@ class Worker:
                 self._require_service(error, before)
                 retry = retry.short()
             if len(pictures) == 1:
+                if not isinstance(error, GslopesError) and is_out_of_memory(error):
+                    raise MemoryError from None
                 ours = error if isinstance(error, GslopesError) else ClassifierError(failed_answer(error).reason)
                 put(dict.fromkeys(pictures, ours))
                 return

@@ -23,7 +23,8 @@ def test_the_help_of_every_verb_has_examples_that_parse(gslopes, verb):
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("gslopes ")]
     assert lines
     for line in lines:
-        args = shlex.split(line.partition(" > ")[0])[1:]
+        words = shlex.split(line)
+        args = words[1 : words.index(">") if ">" in words else None]
         assert args[0] == verb
         command = main.get_command(click.Context(main), verb)
         command.make_context(verb, args[1:])  # raises for an option that there is not
@@ -204,3 +205,28 @@ def test_the_second_interrupt_ends_the_process_at_once_without_a_traceback():
     done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=20, check=False)
     assert (done.returncode, done.stdout) == (130, "first\n")
     assert done.stderr == "\ngslopes: Ended at once; what was in flight is lost.\n"
+
+
+@pytest.mark.parametrize(
+    ("streams", "code"),
+    [("2>&-", 2), (">&- 2>&-", 2), ("2>/dev/full", 2), ("<&-", 2), ("2>&1 | true", 2)],
+)
+def test_where_no_error_can_be_written_the_exit_code_says_it_alone(streams: str, code: int):
+    command = f"{shlex.quote(sys.executable)} -m gslopes fit nowhere {streams}; exit ${{PIPESTATUS[0]}}"
+    assert subprocess.run(["bash", "-c", command], timeout=60, check=False).returncode == code
+
+
+def test_a_result_that_cannot_be_printed_is_a_sentence():
+    command = f"{shlex.quote(sys.executable)} -m gslopes classifiers > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert done.stderr.startswith("gslopes: The result cannot be printed: no space left on device.\n")
+
+
+@pytest.mark.parametrize("limit", [1_000_000, 3_000_000])
+def test_a_limit_of_addresses_is_a_sentence(limit: int):
+    command = f"ulimit -v {limit}; {shlex.quote(sys.executable)} -m gslopes models"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("gslopes: Memory ran out.\n"), "does models need less memory now? lower the limit"
+    assert f"raise the {limit / 2**20:.1f} GiB that ulimit -v allows" in done.stderr

@@ -55,7 +55,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gslopes.core.errors import ClassifierError, GslopesError, UsageError
 from gslopes.core.registry import Registry, Target
-from gslopes.core.runtime import pick_device
+from gslopes.core.runtime import is_out_of_memory, pick_device
 from gslopes.score import names
 from gslopes.score.classifiers.catalogue import CATALOGUE
 from gslopes.score.classifiers.checkpoint import named_by_file
@@ -180,6 +180,8 @@ def _loading(name: str) -> Iterator[None]:
         error.args = (error.message,)
         raise error from None
     except Exception as error:  # any library may be behind it; its text may hold credentials
+        if is_out_of_memory(error):
+            raise MemoryError from None
         raise ClassifierError(
             f"The classifier {name} cannot be loaded: {scrub(f'{type(error).__name__}: {error}')}."
         ) from None

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import read_json
+from gslopes.core.runtime import is_out_of_memory
 from gslopes.score.classifiers.llm_prompt import check_repeats
 from gslopes.score.classifiers.model_file import digest_of, first_words
 from gslopes.score.classifiers.zero_shot import ZeroShotOptions
@@ -80,6 +81,8 @@ def loaded(model: str, kind: str, processor: str, *, revision: str = "", **more:
         made = getattr(known, kind).from_pretrained(name, **where, **more)
         return made.eval(), getattr(known, processor).from_pretrained(name, **where)
     except Exception as error:  # the hub's client and the readers have many
+        if is_out_of_memory(error):
+            raise
         hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
         raise ModelError(f"The model {model} cannot be loaded: {first_words(error)}.", hint) from None
 
