@@ -1,4 +1,4 @@
-"""Two models that nobody here trained, audited on real portraits, as notebooks/moderation.py documents it."""
+"""Two models that nobody here trained, audited on real portraits, as notebooks/gallery/moderation.py documents it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gslopes.core import tables
 from gslopes.score.classifiers import load_classifier
 
 PHOTOS = 20
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks/gallery"
 
 
 @pytest.fixture

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import from_code
+import from_gallery
 import from_json
 import from_papers
 import house
 from mkdocs.structure.files import File, Files
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
-MACROS = {**from_code.MACROS, **from_json.MACROS, **from_papers.MACROS, **house.MACROS}
+MACROS = {**from_code.MACROS, **from_gallery.MACROS, **from_json.MACROS, **from_papers.MACROS, **house.MACROS}
 _MACRO = re.compile(r"(?<!\$)\{\{ (.+?) \}\}")  # ${{ … }} stands in workflows
 _KEPT = re.compile(r"(<!-- \{\{ (.+?) \}\} -->)(\s*)(?:\S.*?)?(\s*<!-- / -->)", re.DOTALL)
 
@@ -33,7 +34,7 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages and pictures that are made."""
-    for made in (from_code.pages(), from_json.pages(), from_papers.pages()):
+    for made in (from_code.pages(), from_gallery.pages(), from_json.pages(), from_papers.pages()):
         for path, content in made.items():
             files.append(File.generated(config, path, content=content))
     return files
@@ -60,7 +61,7 @@ def expand(call: str) -> str:
 
 def _fill(section: Any) -> None:
     """Put the made pages below each index whose folder holds them."""
-    titles = {**from_code.titles(), **from_json.titles(), **from_papers.titles()}
+    titles = {**from_code.titles(), **from_gallery.titles(), **from_json.titles(), **from_papers.titles()}
     for entries in section.values():
         if not isinstance(entries, list):
             continue

@@ -71,7 +71,7 @@ def _explained(whole: pd.DataFrame, answers: Answers, options: FitOptions) -> pd
     if answers.measures:
         found["sd"] = found["label"].map(_spread(answers)).where(found["estimator"] == MEASURED)
     by_measure = whole["estimator"] == MEASURED
-    own = re.search(r",unit=([^,]+)", answers.classifier)  # of numbers, in the classifier's name
+    own = re.search(r"[,:]unit=([^,]+)", answers.classifier)  # of numbers, in the classifier's name
     named = MEASURE_UNITS | ({"value": f"{own[1]} per unit"} if own else {})
     units = measure.map(named)
     found["unit"] = found["unit"].mask(by_measure, units)

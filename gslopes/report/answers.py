@@ -5,6 +5,7 @@ From it come the curves of every label with their intervals, the photos that mov
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,6 +125,20 @@ def mean_curve(answers: Answers, label: int) -> tuple[Array, Array, Array]:
     mean, error = scores.mean(axis=0), scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
     half = half_width(error, len(scores) - 1, 0.95)
     return mean, mean - half, mean + half
+
+
+def heights(answers: Answers, measured: Collection[str]) -> tuple[Array, Array, Array, Array]:
+    """As ``curves``, and (labels, 2) as ``lines``; of labels that are judged by their number its means instead.
+
+    measured: those labels.  Their line is in the unit of the number, not in points.
+    """
+    shares, low, high = curves(answers)
+    drawn = lines(answers, shares)
+    for place, label in enumerate(answers.labels):
+        if label in measured:
+            shares[place], low[place], high[place] = mean_curve(answers, place)
+            drawn[place] = lines(answers, shares[[place]])[0] / 100
+    return shares, low, high, drawn
 
 
 def lines(answers: Answers, shares: Array) -> Array:

@@ -1,4 +1,7 @@
-"""After Figure 2 of the paper, in points: how often labels appear along the sweep.  Matplotlib without a display."""
+"""After Figure 2 of the paper: how often labels appear along the sweep, or how high their scores or numbers are.
+
+Matplotlib without a display.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gslopes.report import numbers, words
+from gslopes.report import numbers, units, words
 from gslopes.report.charts import LIGHT, MARKERS, Theme, fitted_line, new_figure, spread, sweep_axis, tidy
 from gslopes.report.decisions import Decision
 
@@ -22,10 +25,10 @@ WIDTHS = {"": 7.0, "-narrow": 3.3}  # inches: two columns of a journal, and one
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """One label of the figure, everything in per cent of the photos.
+    """One label of the figure: per cent of the photos, mean score in per cent, or mean number.
 
     share, low, high: (K,) with the ends of the 95 % interval.  line: intercept and slope of the fitted line.
-    slope, ends: as the table of slopes has them, percentage points per unit.  moves: whether it is a finding.
+    slope, ends: as the table of slopes has them, in the unit of the label's measure.  moves: whether it is a finding.
     """
 
     label: str
@@ -43,7 +46,7 @@ def steepest(rows: pd.DataFrame, decided: Mapping[str, Decision], *, most: int =
 
     Where an end has fewer than ``least``, the ones with the smallest p-values of its other labels fill it up.
 
-    rows: photo-rate rows of one classifier and attribute.  decided: label to decision.
+    rows: those to read of one classifier and attribute, in one unit.  decided: label to decision.
 
     Returns those rows with a column ``moves``, the negative end first.
     """
@@ -65,17 +68,21 @@ def curves_figure(
     classifier: str,
     attribute: str,
     photos: int,
+    measure: str = "presence",
+    unit: str = units.UNITS["presence"],
     theme: Theme = LIGHT,
     width: float = WIDTHS[""],
 ) -> Figure:
     """Draw the shares over the values with bands and fitted lines, one panel for each end, labels at their lines.
 
     curves: of one classifier and attribute, in the order in which they take their colours.  values: (K,).
-    photos: over which the shares are.  width: inches; below 5 the panels stand one above the other.
+    photos: over which the shares or means are.  measure, unit: of every curve, see ``units``.
+    width: inches; below 5 the panels stand one above the other.
     """
     narrow = width < 5
     figure = new_figure(width, 5.2 if narrow else 3.3, dpi=200, theme=theme)
-    axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2, sharey=True)
+    shares = measure == "presence"
+    axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2, sharey=shares)
     wide = {"left": 0.075, "right": 0.8, "top": 0.78, "bottom": 0.19, "wspace": 0.75}
     room = {"left": 0.15, "right": 0.6, "top": 0.84, "bottom": 0.11, "hspace": 0.55} if narrow else wide
     figure.subplots_adjust(**room)
@@ -84,16 +91,18 @@ def curves_figure(
         for axis, sign, colours in zip(axes, (-1, 1), (theme.negative, theme.positive), strict=True)
     ]
     for (axis, side, colours), end in zip(sides, words.ends(attribute), strict=True):
-        _panel(axis, side, values, attribute, colours, f"More often toward {end}", theme)
+        _panel(axis, side, values, attribute, colours, f"{'More often' if shares else 'Higher'} toward {end}", theme)
+        if shares:
+            axis.set_ylim(bottom=min(0.0, axis.get_ylim()[0]) if side else 0.0)
     for axis in axes if narrow else axes[:1]:
-        axis.set_ylabel("photos with the label (%)", color=theme.ink, fontsize=7)
+        axis.set_ylabel(_height(measure, unit), color=theme.ink, fontsize=7, parse_math=False)
     for axis, side, colours in sides:
-        _name_lines(axis, side, values, colours, narrow, theme)
+        _name_lines(axis, side, values, colours, narrow, units.writer(measure), theme)
     name = words.shorten(words.printable(classifier), 38 if narrow else 60)
     about = f"{words.perceived(attribute)}, {photos:,} photos"
     lines = [(name if narrow else f"{name} · {about}", "bold", 8.0, theme.ink)]
     lines += [(about, "normal", 7.0, theme.ink)] if narrow else []
-    lines += [("slopes in percentage points per unit, 95 % intervals", "normal", 6.5, theme.faint)]
+    lines += [(f"slopes in {unit}, 95 % intervals", "normal", 6.5, theme.faint)]
     for place, (line, weight, size, colour) in enumerate(lines):
         height = 1 - (0.17 + 0.15 * place) / figure.get_figheight()
         figure.text(room["left"], height, line, fontsize=size, weight=weight, color=colour, parse_math=False)
@@ -132,7 +141,15 @@ def _panel(
     axes.tick_params(axis="x", pad=1.5)
     axes.grid(axis="y", color=theme.shade, linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if curves else 0.0)
+
+
+def _height(measure: str, unit: str) -> str:
+    """What the curves show."""
+    if measure == "presence":
+        return "photos with the label (%)"
+    if measure == "value":
+        return f"mean, {unit.removesuffix(' per unit')}" if unit != units.UNITS["value"] else "mean number"
+    return "mean score (%)"
 
 
 def _ticks(values: Array) -> Array:
@@ -142,7 +159,13 @@ def _ticks(values: Array) -> Array:
 
 
 def _name_lines(
-    axes: Axes, curves: list[Curve], values: Array, colours: tuple[str, ...], narrow: bool, theme: Theme
+    axes: Axes,
+    curves: list[Curve],
+    values: Array,
+    colours: tuple[str, ...],
+    narrow: bool,
+    write: numbers.Format,
+    theme: Theme,
 ) -> None:
     """Name every curve at its last point, pushed apart where names would overlap."""
     low, high = axes.get_ylim()
@@ -159,7 +182,7 @@ def _name_lines(
         axes.text(
             edge + 0.1 * wide,
             height,
-            f"{name}\n{numbers.with_interval(curve.slope, *curve.ends)}",
+            f"{name}\n{numbers.with_interval(curve.slope, *curve.ends, write)}",
             color=theme.ink,
             fontsize=6.2,
             va="center",

@@ -138,12 +138,8 @@ def _curves(answers: Answers, labels: list[str], measured: Mapping[str, str]) ->
     if not len(answers.values):
         return {"share": [None for _ in labels], "low": [], "high": [], "line": []}
     index = {label: place for place, label in enumerate(answers.labels)}
-    shares, low, high = matrix.curves(answers)
-    drawn = matrix.lines(answers, shares)
-    by_number = [index[label] for label in labels if label in index and measured.get(label, "presence") != "presence"]
-    for place in by_number:
-        shares[place], low[place], high[place] = matrix.mean_curve(answers, place)
-        drawn[place] = matrix.lines(answers, shares[[place]])[0] / 100
+    by_number = {label for label, measure in measured.items() if measure != "presence"}
+    shares, low, high, drawn = matrix.heights(answers, by_number)
     columns = {"share": shares, "low": low, "high": high, "line": drawn}
     return {
         name: [rounded(rows[index[label]]) if label in index else None for label in labels]
@@ -171,5 +167,8 @@ def _varying_photos(
     return result
 
 
-def _thousandths(answers: Answers, row: int) -> list[int | None]:
-    return [None if np.isnan(score) else round(1000 * float(score)) for score in answers.scores[row]]
+def _thousandths(answers: Answers, row: int) -> list[float | None]:
+    """Whole ones, or with two digits more where the scores differ by little."""
+    scores = answers.scores[row]
+    digits = 2 if np.nanmax(scores) - np.nanmin(scores) < 0.02 else None
+    return [None if np.isnan(score) else round(1000 * float(score), digits) for score in scores]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -36,6 +37,7 @@ from gslopes.report import (
     screen,
     sheets,
     tally,
+    units,
     validity,
     words,
 )
@@ -153,9 +155,9 @@ def _draw(
     if not len(finding.values):
         return {}
     drawn = {}
-    curves = _curves(finding, decided, answers)
+    curves, how = _curves(finding, decided, answers)
     if curves:
-        facts: dict[str, Any] = {"classifier": finding.classifier, "attribute": finding.attribute}
+        facts: dict[str, Any] = {"classifier": finding.classifier, "attribute": finding.attribute, **how}
         facts["photos"] = int(answers.complete.sum())
         for name, width in figures.WIDTHS.items():
             figure = figures.curves_figure(curves, finding.values, **facts, width=width)
@@ -178,21 +180,30 @@ def _draw(
 
 def _curves(
     finding: Finding, decided: Mapping[str, decisions.Decision], answers: matrix.Answers
-) -> list[figures.Curve]:
-    """The labels of the figure with their shares in per cent."""
+) -> tuple[list[figures.Curve], dict[str, str]]:
+    """The labels of the figure, and their measure and unit: those of the first screen."""
     index = {label: place for place, label in enumerate(answers.labels)}
-    rows = finding.read
-    chosen = figures.steepest(rows[rows["estimator"] == findings.READING], decided)
-    share, low, high = matrix.curves(answers)
-    lines = matrix.lines(answers, share)
+    _, unit = screen.forest(finding, decided)
+    records = finding.read.to_dict("records")
+    here = [units.unit_of(row) == unit and row["label"] in index for row in records]
+    rows = finding.read[np.array(here, dtype=bool)]
+    measure = next((units.measure_of(row) for row in records if units.unit_of(row) == unit), "presence")
+    by_number = set() if measure == "presence" else set(rows["label"])
+    *heights, lines = matrix.heights(answers, by_number)
+    scale = 1 if measure == "value" else 100
     curves = []
-    for _, row in chosen[chosen["label"].isin(index)].iterrows():
+    for _, row in figures.steepest(rows, decided).iterrows():
         at = index[row["label"]]
-        columns = (100 * share[at], 100 * low[at], 100 * high[at])
+        columns = (scale * heights[0][at], scale * heights[1][at], scale * heights[2][at])
+        line = lines[at] * (1 if measure == "presence" else scale)
         ends = (float(row["ci_low"]), float(row["ci_high"]))
-        line = (float(lines[at, 0]), float(lines[at, 1]))
-        curves.append(figures.Curve(str(row["label"]), *columns, line, float(row["slope"]), ends, bool(row["moves"])))
-    return curves
+        moves = bool(row["moves"])
+        curves.append(
+            figures.Curve(
+                str(row["label"]), *columns, (float(line[0]), float(line[1])), float(row["slope"]), ends, moves
+            )
+        )
+    return curves, {"measure": measure, "unit": unit}
 
 
 def _save(report: Path, name: str, figure: Figure) -> None:

@@ -136,6 +136,19 @@ def decimal(number: float | None, digits: int = 2) -> str:
     return text.lstrip("-") if float(text) == 0 else _minus(text)
 
 
+def apart(values: Iterable[float]) -> list[str]:
+    """Numbers of one row, with as many decimals as it takes to see how they differ: one to five.
+
+    >>> apart([0.9935, 0.9947]), apart([0.1, 0.9, float("nan")]), apart([34.21, 41.5])
+    (['0.9935', '0.9947'], ['0.10', '0.90', '–'], ['34.2', '41.5'])
+    """
+    row = [float(number) for number in values]
+    known = [number for number in row if not math.isnan(number)]
+    span = max(known, default=0.0) - min(known, default=0.0)
+    digits = 1 if span >= 5 else 2 if span >= 0.02 or span == 0 else min(5, 1 - math.floor(math.log10(span)))
+    return [decimal(number, digits) for number in row]
+
+
 def value(number: float, sign: bool = False) -> str:
     """A value of the attribute, or another setting: three digits, no zeros at the end.
 

@@ -132,7 +132,7 @@ def strip(finding: Finding, label: str, answers: Answers, album: Album, known: M
     if not files:
         return None
     values = [numbers.value(value, sign=True) for value in finding.values]
-    scores = map(numbers.decimal, answers.scores[row])
+    scores = numbers.apart(answers.scores[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
     return Strip(album.names[album.index[photo]], words.printable(label), tuple(files), cells, known.get(photo))
 

@@ -86,9 +86,10 @@ def _scores(axes: Axes, changed: ChangedLabel, lefts: list[float], middle: float
     colour = theme.positive[1] if changed.slope > 0 else theme.negative[1]
     name = words.shorten(words.printable(changed.label), 24)
     text(axes, _LEFT - 0.08, middle, name, align="right", size=9, colour=colour, weight="bold")
-    for left, score in zip(lefts, changed.scores, strict=True):
+    shown = numbers.apart(changed.scores)
+    for left, score, number in zip(lefts, changed.scores, shown, strict=True):
         if not np.isnan(score):
             bar = (left, middle - _LINE * 0.4), float(np.clip(score, 0, 1)), _LINE * 0.8
             axes.add_patch(Rectangle(*bar, facecolor=colour, alpha=0.18, edgecolor="none"))
         ink = theme.faint if np.isnan(score) else theme.ink
-        text(axes, left + 0.5, middle, numbers.decimal(score), align="center", size=9, colour=ink)
+        text(axes, left + 0.5, middle, number, align="center", size=9, colour=ink)

@@ -47,6 +47,12 @@ NO_KEY = " Add public=yes if nothing in it is a key."
 _BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
+def check_unit(kind: str, unit: str) -> None:
+    """Raises: ConfigError for the unit of what is no number of its own."""
+    if unit and kind != "number":
+        raise ConfigError("A unit is that of a number.", f"Give kind=number,unit={unit}.")
+
+
 def split(text: str) -> tuple[str, list[str]]:
     r"""The bare name and the comma-separated items after the colon, unescaped.
 

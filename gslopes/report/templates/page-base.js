@@ -60,6 +60,14 @@ function signed(number, digits = 3) {
   return Number(text) === 0 ? text : (number < 0 ? "−" : "+") + text;
 }
 
+// Scores in thousandths: as many decimals as it takes to see how they differ, as report.numbers.apart.
+function apart(thousandths) {
+  const known = thousandths.filter((one) => one !== null && one !== undefined).map((one) => one / 1000);
+  const span = known.length ? Math.max(...known) - Math.min(...known) : 0;
+  const digits = span >= 5 ? 1 : span >= 0.02 || span < 1e-9 ? 2 : Math.min(5, 1 - Math.floor(Math.log10(span)));
+  return thousandths.map((one) => (one === null || one === undefined ? "–" : minus((one / 1000).toFixed(digits))));
+}
+
 const inPoints = (unit) => unit.startsWith("percentage");
 const ofOdds = (unit) => unit.startsWith("%"); // slopes of log-odds, written as changes of the odds
 const formatFor = (unit) => (inPoints(unit) ? points : ofOdds(unit) ? (v) => (v === null || v === undefined ? "–" : `${points(100 * Math.expm1(v))} %`) : signed);

@@ -107,7 +107,7 @@ function explorerApp(root, album) {
       const score = numbers[state.step];
       const share = numbers.every((one) => one === null || (one >= 0 && one <= 1000)); // a number in a unit of its own has no bar
       bar.style.width = `${share ? Math.max(0, score) / 10 : 0}%`;
-      number.textContent = score === null || score === undefined ? "–" : (score / 1000).toFixed(2);
+      number.textContent = apart(numbers)[state.step] ?? "–";
     }
   }
 

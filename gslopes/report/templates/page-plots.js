@@ -47,7 +47,7 @@ function forest(section, width, open) {
   const name = { y: "key", text: (r) => cut(r.label, narrow ? 34 : 26), href: (r) => `#label-${section.key}-${r.i}`, fontSize: narrow ? 13 : 13, fontWeight: (r) => (moves(r.code) ? 650 : 400), fill: (r) => (moves(r.code) ? "var(--ink)" : "var(--soft)") };
   const root = chart({
     width, height: rows.length * high + 74, marginLeft: left, marginRight: right, marginTop: 30, marginBottom: 44,
-    x: { domain: [-most, most], label: section.forestUnit, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => form(v).replace(".0", ""), ticks: narrow ? 5 : 9 },
+    x: { domain: [-most, most], label: section.forestUnit, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => form(v).replace(".0", ""), ticks: ofOdds(section.forestUnit) ? oddsTicks(most, narrow ? 5 : 10) : narrow ? 5 : 9 },
     y: { type: "band", domain: rows.map((r) => r.key), axis: null, padding: 0 }, color: { type: "identity" },
     marks: [
       Plot.barX(bands, { x1: (r) => clip(r.floorLow), x2: (r) => clip(r.floorHigh), y: "key", fill: "var(--band)", insetTop: narrow ? 18 : 4, insetBottom: 4 }),
@@ -104,6 +104,14 @@ function volcano(section, rows, shown, unit, open, width) {
   }, `Slopes and p-values of ${judged.length} labels; the table holds the same numbers`);
   root.addEventListener("click", () => { if (root.value) open(root.value.i); });
   return root;
+}
+
+// Log-odds within [-most, most] at which the odds change by round per cents: as far apart as fits about this many.
+function oddsTicks(most, many) {
+  const low = 100 * Math.expm1(-most), high = 100 * Math.expm1(most), room = (high - low) / many;
+  const tenth = 10 ** Math.floor(Math.log10(room)), step = tenth * [1, 2, 5, 10].find((times) => times * tenth >= room);
+  const ends = [Math.ceil(low / step), Math.floor(high / step)];
+  return Array.from({ length: ends[1] - ends[0] + 1 }, (_, i) => Math.log1p((step * (ends[0] + i)) / 100)).filter(Number.isFinite);
 }
 
 // Whole numbers if there are three at least, so that no tick lies on another.

@@ -6,7 +6,8 @@ has an entry for each picture, in their order:
 
     {"version": "2026-05-01", "answers": [{"labels": {"nurse": 0.93, "person": 0.99}}, {"refused": "no face"}]}
 
-Scores are in [0, 1]; ``version`` of the model may be left out. An endpoint that is busy answers 429 or 503, with
+Scores are in [0, 1], or with ``kind=number,unit=years`` numbers in a unit of their own, one for every picture;
+``version`` of the model may be left out. An endpoint that is busy answers 429 or 503, with
 ``Retry-After`` in seconds if it likes; 413, 415 and 422 refuse the picture for good; 401 and 403 the credentials.
 
 A whole server, for ``gslopes try http:http://127.0.0.1:8000 photo.jpg``:
@@ -36,7 +37,7 @@ import base64
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError, ServiceError, Unavailable
 from gslopes.core.files import parse_json
@@ -45,7 +46,7 @@ from gslopes.core.secrets import secrets_within
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.service import Service
 from gslopes.score.limits import ServiceOptions
-from gslopes.score.names import ARGUMENT, OPERATIONAL
+from gslopes.score.names import ARGUMENT, OPERATIONAL, check_unit
 from gslopes.score.scrub import remember_secret, scrub
 
 
@@ -74,13 +75,28 @@ class HttpOptions(ServiceOptions):
         wire.check_address(self.url)
 
 
+@dataclass(frozen=True, slots=True)
+class HttpLabelOptions(HttpOptions):
+    """Fields of ``HttpOptions``, and what the numbers of labels are.
+
+    kind: ``number``: numbers in a unit of their own, such as an age.  unit: of them, such as ``years``; pages name it.
+    """
+
+    kind: Literal["score", "number"] = "score"
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        HttpOptions.__post_init__(self)
+        check_unit(self.kind, self.unit)
+
+
 class HttpClassifier(Service):
     """A ``records.Classifier`` over a team's own endpoint.
 
     Raises: ConfigError if a token would travel unencrypted to another machine, or is part of the address.
     """
 
-    Options: ClassVar[type[HttpOptions]] = HttpOptions
+    Options: ClassVar[type[HttpOptions]] = HttpLabelOptions
     SERVICE = "http"
     labelled = True  # whether an entry holds labels; a subclass that reads something else checks it in ``parse``
 
@@ -91,6 +107,7 @@ class HttpClassifier(Service):
         self._url = "" if self._from_variable else wire.address(url) if options.token else url
         self.version = options.version
         self.batch = options.batch
+        self.numbers = isinstance(options, HttpLabelOptions) and options.kind == "number"
         self._answered = False  # whether it ever did: one that never speaks the protocol is not asked again
 
     def parse(self, raw: object) -> Answer:

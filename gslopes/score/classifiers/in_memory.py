@@ -10,11 +10,12 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.core.records import Classifier
+from gslopes.core.records import Answer, Classifier
 from gslopes.core.runtime import pick_device
 from gslopes.score.classifiers.model_file import Three, check_presence, digest_of_texts, first_words, unlike_pictures
 from gslopes.score.classifiers.python import FunctionClassifier
 from gslopes.score.classifiers.torch_model import TorchModel
+from gslopes.score.names import check_unit
 from gslopes.score.pictures import normalise, prepare
 
 
@@ -31,15 +32,20 @@ class ModuleInput:
     activation: Literal["none", "sigmoid", "softmax"] = "none"
     threshold: float | None = None
     top_k: int | None = None
+    kind: Literal["score", "number"] = "score"
+    unit: str = ""
 
     def __post_init__(self) -> None:
         check_presence(self.top_k, self.threshold)
+        check_unit(self.kind, self.unit)
+        if self.kind == "number" and (self.activation != "none" or self.top_k or self.threshold):
+            raise ConfigError("A number has no activation, threshold or top_k.", "Leave them out, or kind.")
         if self.size < 0 or self.white <= 0 or min(self.std) <= 0:
             raise ConfigError("size must not be negative, and white and std must be above 0.")
 
 
 def as_classifier(
-    model: Any, labels: Sequence[str] = (), *, name: str = "", device: str = "auto", **options: Any
+    model: Any, labels: Sequence[str] = (), *, name: str = "", unit: str = "", device: str = "auto", **options: Any
 ) -> Classifier:
     """Make a classifier of a function, a torch module or a transformers pipeline.
 
@@ -49,9 +55,10 @@ def as_classifier(
     labels: L of them, in the order of the outputs; of a function that returns numbers, a module, or what a zero-shot
         pipeline looks for.
     name: in the tables; empty: that of the function or class.
+    unit: of numbers that are no scores, such as ``years``; of a module, ``kind="number"`` says that they are none.
     device: of a module.
     options: of a module: ``size`` (side of the pictures, pixels), ``white``, ``mean``, ``std``, ``channels``,
-        ``layout``, ``activation``, ``threshold``, ``top_k``; as of ``onnx:``.
+        ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``.
 
     Raises: UsageError if it is none of these, or something is missing; ConfigError for an option out of its range.
 
@@ -63,17 +70,20 @@ def as_classifier(
     if len(set(labels)) < len(labels):
         raise ConfigError("Two labels of the classifier are the same.", "Labels must differ.")
     if _is_module(model):
-        return _of_module(model, labels, name or type(model).__name__, device, options)
+        given = {**options, "unit": unit} if unit else options
+        return _of_module(model, labels, name or type(model).__name__, device, given)
     if options:
         raise ConfigError(f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out.")
     if _is_pipeline(model):
+        if unit:
+            raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
         return _of_pipeline(model, labels, name)
     if not callable(model):
         raise UsageError(
             f"A classifier cannot be made of {type(model).__name__}.",
             "Give a name such as onnx:FILE, a function of a list of pictures, a torch module, or a pipeline.",
         )
-    return FunctionClassifier(model, labels, name)
+    return FunctionClassifier(model, labels, name, unit)
 
 
 # -- torch modules ----------------------------------------------------------------------------------------------------
@@ -96,6 +106,18 @@ class ModuleClassifier(TorchModel):
             return torch.from_numpy(values[0])
 
         super().__init__(name, version, module, transform, labels, options, options.activation, device)
+        self.numbers = options.kind == "number"
+        self.name += f":unit={options.unit}" if options.unit else ""
+
+    def parse(self, raw: object) -> Answer:
+        """Pairs to the labels that count as returned; all of them where they are numbers."""
+        if not self.numbers:
+            return super().parse(raw)
+        pairs = cast("list[tuple[int, float]]", raw)
+        return Answer("answered", tuple((self.labels[number], value) for number, value in pairs))
+
+    def _pairs(self, logits: Any) -> list[list[float]]:
+        return [[i, float(value)] for i, value in enumerate(logits)] if self.numbers else super()._pairs(logits)
 
     def _forward(self, batch: Any) -> Any:
         return _first_output(self._module(batch)).flatten(1)
@@ -119,9 +141,11 @@ def _of_module(module: Any, labels: tuple[str, ...], name: str, device: str, giv
     except RuntimeError as error:  # torch: shapes, types
         message = f"The module {name} does not take a picture of {options.size} pixels: {first_words(error)}."
         raise UsageError(message, "Check its size and layout.") from None
-    if options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
+    if not made.numbers and options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
         message = f"The module {name} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
-        raise ConfigError(message, 'Give activation="sigmoid" (independent labels) or "softmax" (one of many).')
+        raise ConfigError(
+            message, 'Give activation="sigmoid" (independent labels) or "softmax" (one of many), or kind="number".'
+        )
     return made
 
 

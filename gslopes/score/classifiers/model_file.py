@@ -14,7 +14,7 @@ from gslopes.core.errors import ClassifierError, ConfigError, ModelError
 from gslopes.core.files import read_text, sha256_of
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
-from gslopes.score.names import ARGUMENT
+from gslopes.score.names import ARGUMENT, check_unit
 from gslopes.score.pictures import batch_of, normalise
 
 Labels = tuple[tuple[str, float], ...]
@@ -57,8 +57,7 @@ class ModelFileOptions:
             raise ConfigError(
                 "A number has no activation, threshold or top_k.", "Leave them out, or leave out kind=number."
             )
-        if self.unit and self.kind != "number":
-            raise ConfigError("A unit is that of a number.", f"Give kind=number,unit={self.unit}.")
+        check_unit(self.kind, self.unit)
         if min(self.size, self.white) < 0 or min(self.std) <= 0:
             raise ConfigError("size and white must not be negative, and std must be above 0.")
 

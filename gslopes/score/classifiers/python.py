@@ -117,9 +117,10 @@ class FunctionClassifier(PythonClassifier):
     Answers are kept in the run folder alone: a function may depend on what its source does not show.
     """
 
-    def __init__(self, function: Function, labels: Sequence[str] = (), name: str = "") -> None:
+    def __init__(self, function: Function, labels: Sequence[str] = (), name: str = "", unit: str = "") -> None:
         own = name or getattr(function, "__name__", type(function).__name__)
         self.name = "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-") or "function"
+        self.name += f":unit={unit}" if unit else ""
         self.version = function_digest(function)[:16]
         if labels:
             self.version += f" labels {digest_of_texts(labels)}"

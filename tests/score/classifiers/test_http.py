@@ -246,6 +246,21 @@ def test_a_reply_of_another_form_says_which_keys_are_missing(endpoint, picture, 
     assert 'It should be {"answers": [{"labels": {"nurse": 0.93}}' in str(error.value)
 
 
+def test_numbers_in_a_unit_of_their_own_are_asked_for_by_kind(endpoint, picture):
+    from gslopes.score.answers import check_answer
+
+    endpoint.reply = (200, {}, json.dumps({"answers": [{"labels": {"age": 34.2}}]}))
+    classifier = load_classifier(f"{endpoint.name},kind=number,unit=years")
+    answer = classifier.parse(classifier.ask([picture((1, 2, 3))])[0])
+    assert check_answer(answer, numbers=classifier.numbers).labels == (("age", 34.2),)
+    assert classifier.name.endswith(",kind=number,unit=years")
+    scored = load_classifier(endpoint.name)
+    with pytest.raises(AnswerError, match=r"34\.2"):
+        check_answer(scored.parse(scored.ask([picture((1, 2, 3))])[0]), numbers=scored.numbers)
+    with pytest.raises(ConfigError, match="A unit is that of a number"):
+        load_classifier(f"{endpoint.name},unit=years")
+
+
 def test_a_401_says_which_variable_holds_the_token(endpoint, picture, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", TOKEN)
     endpoint.reply = (401, {}, "no")

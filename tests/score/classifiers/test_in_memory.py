@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -46,6 +47,33 @@ def test_a_module_is_sent_what_was_said() -> None:
     assert swapped["third"] == pytest.approx(1)
     whitened = as_classifier(Means(), labels, size=8, white=255, mean=(255, 255, 255), activation="softmax")
     assert scores(whitened, (255, 255, 255)) == {label: pytest.approx(1 / 3) for label in labels}
+
+
+def test_a_module_that_answers_with_numbers_keeps_them_and_names_their_unit() -> None:
+    found = as_classifier(Means(80.0), ["age", "height", "depth"], size=8, kind="number", unit="years")
+    assert found.name == "Means:unit=years"
+    assert scores(found, (255, 51, 0)) == {"age": pytest.approx(80), "height": pytest.approx(16), "depth": 0}
+    with pytest.raises(ConfigError, match="A unit is that of a number"):
+        as_classifier(Means(), ["a", "b", "c"], size=8, unit="years")
+
+
+def test_the_unit_of_a_function_stands_in_the_table_of_slopes() -> None:
+    from gslopes.fit.frames import fit_slopes
+
+    def age(pictures: Any) -> Any:
+        return [{"age": 20 + float(picture.mean()) / 5} for picture in pictures]
+
+    classifier = as_classifier(age, unit="years")
+    rows = [
+        (f"p{i}", value, "age", scores(classifier, (100 + 9 * i + int((10 + i % 3) * value),) * 3)["age"])
+        for i in range(12)
+        for value in (-1.0, 0.0, 1.0)
+    ]
+    frame = pd.DataFrame(rows, columns=["photo", "value", "label", "score"]).assign(classifier=classifier.name)
+    slopes = fit_slopes(frame, options={"bootstrap": 0})
+    (row,) = slopes[slopes["estimator"] == "photo-measure"].to_dict("records")
+    assert row["unit"] == "years per unit"
+    assert row["slope"] == pytest.approx(11 / 5, abs=0.2)
 
 
 def test_other_weights_labels_or_input_are_another_version() -> None:

@@ -1,0 +1,140 @@
+"""Pages of the gallery, from the JSON files that notebooks/gallery/make.py wrote and the facts in models.toml."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from from_code import table
+
+from gslopes.report import decisions, numbers, units, words
+
+GALLERY = Path(__file__).resolve().parents[1] / "gallery"
+EVERYWHERE = (
+    "It is an association under this edit, which also moves what the run's page lists under validity.",
+    "It is not a gap between people, and it says nothing about photos of another kind.",
+)
+
+# Of a slope, in few words: after its number, per unit of the attribute.
+UNITS = {units.UNITS["presence"]: "points", units.UNITS["log-odds"]: "of the odds"}
+
+
+@cache
+def models() -> dict[str, dict[str, Any]]:
+    """Name to facts, of those that were run, in the order of the index."""
+    facts = tomllib.loads((GALLERY / "models.toml").read_text("utf-8"))
+    return {name: one for name, one in facts.items() if (GALLERY / f"{name}.json").is_file()}
+
+
+def titles() -> dict[str, str]:
+    """Page to its title in the navigation."""
+    return {f"gallery/{name}.md": str(one["title"]) for name, one in models().items()}
+
+
+def pages() -> dict[str, str | bytes]:
+    """Page, or picture, to its content."""
+    made: dict[str, str | bytes] = {f"gallery/{name}.md": page(name) for name in models()}
+    return made | {f"gallery/{path.name}": path.read_bytes() for path in GALLERY.glob("*.jpg")}
+
+
+def page(name: str) -> str:
+    """One classifier: the finding, the first screen of its page, every slope, the model, the command, the limits."""
+    facts, runs = models()[name], results(name)
+    parts = [f"# {facts['title']}", facts["about"], f"**{first_sentence(runs)}**"]
+    if (GALLERY / f"{name}.jpg").is_file():
+        parts.append(f"![The first screen of the page, without photos]({name}.jpg)")
+    for photos, run in runs.items():
+        parts.append(f"## {photos}")
+        for attribute, found in run["attributes"].items():
+            parts += along(attribute, found)
+    kept = {key: facts[key] for key in ("model", "package", "licence")}
+    parts += ["## The model", table(("", ""), kept.items()), "## The command", command(facts)]
+    return "\n\n".join([*parts, "## What it does not show", bullets([*facts["limits"], *EVERYWHERE])])
+
+
+def along(attribute: str, found: Mapping[str, Any]) -> list[str]:
+    """One attribute: its sentence, how many photos, and its labels."""
+    photos = found["photos"]
+    about = f"{photos['judged']:,} of {photos['found']:,} photos are in the slopes. {found['sentence']}"
+    parts = [f"### Along {words.perceived(attribute)}", about]
+    rows = [
+        (
+            f"`{one['label']}`",
+            slope(one),
+            numbers.probability(one["q"]),
+            decisions.SHOWN[one["decision"]],
+            placebo(one),
+        )
+        for one in found["labels"]
+    ]
+    if rows:
+        parts.append(table(("label", "slope, 95 % interval", "q", "decision", "furthest placebo"), rows))
+    if found["judged"] > len(rows):
+        parts.append(f"{found['judged'] - len(rows):,} more labels are judged; the run's `findings.csv` has them all.")
+    return parts
+
+
+def command(facts: Mapping[str, Any]) -> str:
+    """What makes the run, in notebooks/gallery of a checkout."""
+    audit = (
+        f"gslopes audit PHOTOS --attribute gender --attribute race --out RUN \\\n    --classifier {facts['classifier']}"
+    )
+    setup = [facts["setup"].strip()] if facts["setup"] else []
+    return "\n".join(["```bash", *setup, audit, "```"])
+
+
+def gallery() -> str:
+    """All classifiers next to each other: the first label of each run and attribute."""
+    rows = []
+    for name, facts in models().items():
+        for photos, run in results(name).items():
+            for attribute, found in run["attributes"].items():
+                title = f"[{facts['title']}]({name}.md)"
+                rows.append((title, photos, words.perceived(attribute), *first(found)))
+    heads = ("classifier", "photos", "along", "label", "slope, 95 % interval", "decision", "findings")
+    return table(heads, rows)
+
+
+def first(found: Mapping[str, Any]) -> Iterable[str]:
+    """The first label of a run: the steepest finding, or the steepest of the labels that are judged."""
+    if not found["labels"]:
+        return "–", "–", decisions.SHOWN[decisions.UNJUDGED], "0 of 0"
+    one = found["labels"][0]
+    decision = decisions.SHOWN[one["decision"]]
+    return f"`{one['label']}`", slope(one), decision, f"{found['findings']} of {found['judged']}"
+
+
+def first_sentence(runs: Mapping[str, Any]) -> str:
+    """The sentence about the first photos, along the attribute with most findings."""
+    photos, run = next(iter(runs.items()))
+    most = max(run["attributes"].values(), key=lambda found: found["findings"])
+    return f"{photos}: {most['sentence']}"
+
+
+def results(name: str) -> dict[str, Any]:
+    """Photos to what the audit of them found."""
+    return dict(json.loads((GALLERY / f"{name}.json").read_text("utf-8"))["runs"])
+
+
+def slope(one: Mapping[str, Any]) -> str:
+    """A slope with its interval and the unit of its measure."""
+    write = units.writer(one["measure"])
+    unit = UNITS.get(one["unit"], one["unit"])
+    return f"{write(one['slope'])} {numbers.interval(one['ci_low'], one['ci_high'], write)} {unit}"
+
+
+def placebo(one: Mapping[str, Any]) -> str:
+    """The slope of the placebo that goes furthest from 0."""
+    return numbers.NONE if one["placebo"] is None else units.writer(one["measure"])(one["placebo"])
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """A Markdown list."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+MACROS: dict[str, Callable[..., str]] = {"gallery": gallery}

@@ -1,0 +1,115 @@
+"""One page of the gallery from finished run folders: its numbers and the first screen of its report page.
+
+    python make.py open-nsfw London=RUN "IdenProf=RUN"
+
+NAME is one of docs/gallery/models.toml. Of the run folders nothing is written but RUN/report, which is drawn without
+photos: none of them may be published. The picture needs playwright and a Chromium ($CHROMIUM: which one).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.core import runfolder, tables
+from gslopes.executors import OneProcess
+from gslopes.report import decisions, headline, loading, units
+from gslopes.report.funnel import funnels
+from gslopes.report.recommended import findings_table
+from gslopes.run import stages
+
+GALLERY = Path(__file__).resolve().parents[2] / "docs/gallery"
+MOST_LABELS = 12  # of a table
+SCREEN = {"width": 1120, "height": 760}  # CSS pixels
+LARGEST = 150_000  # bytes
+
+
+def numbers(run: Path) -> dict[str, Any]:
+    """What a page of the gallery says about one run folder: for each attribute counts, sentence, labels, placebos."""
+    source = loading.load(run)
+    counts = {(one.classifier, one.attribute): one.counts for one in funnels(run)}
+    found = {}
+    for one in source.findings:
+        decided = decisions.decide(one.read, one.placebo)
+        head = headline.headline(one.read, decided, one.attribute)
+        found[one.attribute] = {
+            "photos": counts[one.classifier, one.attribute],
+            "sentence": head.sentence,
+            "judged": head.moves + head.still,
+            "findings": sum(each.code == decisions.FINDING for each in decided.values()),
+            "labels": labels(one),
+        }
+    return {"pictures": len(tables.read(tables.ASKED, run / "asked.parquet")), "attributes": found}
+
+
+def labels(finding: loading.Finding) -> list[dict[str, Any]]:
+    """The labels that are judged, at most ``MOST_LABELS``, findings first, each with its placebo that goes furthest."""
+    order = findings_table(pd.concat([finding.rows, finding.placebo]))
+    order = order[order["decision"] != decisions.UNJUDGED]["label"].tolist()[:MOST_LABELS]
+    rows = finding.read.drop_duplicates("label").set_index("label")
+    decided = decisions.decide(finding.read, finding.placebo)
+    return [record(label, rows.loc[label], finding.placebo, decided[label].code) for label in order]
+
+
+def record(label: str, row: pd.Series, placebo: pd.DataFrame, decision: str) -> dict[str, Any]:
+    """One label as JSON has it: numbers in the unit of its measure."""
+    same = placebo[placebo["label"] == label]
+    furthest = same.loc[same["slope"].abs().idxmax()] if same["slope"].notna().any() else None
+    return {
+        "label": label,
+        "measure": units.measure_of(row),
+        "unit": units.unit_of(row),
+        **{name: short(row[name]) for name in ("slope", "ci_low", "ci_high", "q")},
+        "decision": decision,
+        "placebo": None if furthest is None else short(furthest["slope"]),
+    }
+
+
+def short(number: float) -> float | None:
+    """Six significant digits; None where there is no number."""
+    return float(f"{number:.6g}") if math.isfinite(number) else None
+
+
+def picture(run: Path) -> bytes:
+    """The first screen of a run's page, drawn without photos; a JPEG of at most ``LARGEST`` bytes."""
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    page = stages.run_report(run, OneProcess(), embed="none").page
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=os.environ.get("CHROMIUM"), args=["--no-sandbox"])
+        tab = browser.new_page(viewport=SCREEN, color_scheme="light")
+        tab.goto(f"file://{page}")
+        tab.wait_for_timeout(1500)
+        image = Image.open(io.BytesIO(tab.screenshot())).convert("RGB")
+        browser.close()
+    for quality in (80, 60, 40):
+        image.save(buffer := io.BytesIO(), "JPEG", quality=quality, optimize=True)
+        if buffer.tell() <= LARGEST:
+            break
+    return buffer.getvalue()
+
+
+def main() -> None:
+    """Write the JSON and the picture of one page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name")
+    parser.add_argument("runs", nargs="+", metavar="PHOTOS=RUN")
+    parser.add_argument("--no-picture", action="store_true")
+    given = parser.parse_args()
+    runs = {name: Path(run).resolve() for name, _, run in (pair.partition("=") for pair in given.runs)}
+    content = {"runs": {name: numbers(run) for name, run in runs.items()}}
+    runfolder.write_bytes(GALLERY / f"{given.name}.json", (json.dumps(content, indent=1) + "\n").encode())
+    if not given.no_picture:
+        runfolder.write_bytes(GALLERY / f"{given.name}.jpg", picture(next(iter(runs.values()))))
+
+
+if __name__ == "__main__":
+    main()
