@@ -15,6 +15,7 @@ from gslopes.run.config import FitConfig
 @verb(
     "gslopes fit run",
     "gslopes fit run --photos-csv people.csv --groups gender --groups 'gender + ethnicity' --cluster id",
+    "gslopes fit run --photos-csv people.csv --truth profession --truth Smiling=smiles",
     "gslopes fit run --estimator paper --bootstrap 0 --permutations 0",
     "gslopes fit run --presence 0.6",
     "gslopes fit run --correction max-t --permutations 20000",
@@ -33,6 +34,7 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
     """
     from gslopes.core.runfolder import show
     from gslopes.executors import OneProcess
+    from gslopes.report.errors import print_errors
     from gslopes.report.evidence import print_evidence, print_groups
     from gslopes.report.funnel import funnels
     from gslopes.run import stages
@@ -43,6 +45,8 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
         print_json(rows(slopes))
         return 0
     say(print_evidence(slopes, correction=config.correction, funnels=funnels(run)))
+    if config.truth:
+        say(f"\n{print_errors(run)}")
     if config.groups:
         say(f"\n{print_groups(run)}")
     say(f"\ntables     {show(run)}/*.parquet\nnext       gslopes report {show(run)}", err=True)

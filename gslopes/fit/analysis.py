@@ -43,6 +43,7 @@ from gslopes.fit.refusals import (
 from gslopes.fit.shape import shape
 from gslopes.fit.slopes import active, checked
 from gslopes.fit.sweeps import values_by_attribute
+from gslopes.fit.truth import Truth, check_truths, error_tables, split_truth
 from gslopes.stats.clusters import FEW, effective_units, named_codes, normal_texts
 
 Codes = NDArray[np.int64]
@@ -59,6 +60,7 @@ class FitTables:
     balance: how many photos count, why others do not, and what to be warned of.
     placebos: paired differences from the placebo sweeps.  refusals: what was lost at which value.
     reach: slopes per unit of what an independent reader sees.  gating: gated, cross-fitted and ungated slopes.
+    error_rates, error_slopes: where the truth is known, see ``fit.truth``.
     """
 
     slopes: pd.DataFrame
@@ -71,6 +73,8 @@ class FitTables:
     refusals: pd.DataFrame
     reach: pd.DataFrame
     gating: pd.DataFrame
+    error_rates: pd.DataFrame
+    error_slopes: pd.DataFrame
 
     def tables(self) -> Iterator[tuple[tables.Table, pd.DataFrame]]:
         """Each table's schema with its rows."""
@@ -87,6 +91,7 @@ def analyse(
     about: pd.DataFrame | None = None,
     groups: Sequence[str] = (),
     cluster: str = "",
+    truth: Sequence[str] = (),
     photos: Collection[str] | None = None,
     reach: pd.DataFrame | None = None,
     tones: pd.Series | None = None,
@@ -111,6 +116,8 @@ def analyse(
     groups: columns of ``about`` to fit by; ``"a + b"`` crosses two.
     cluster: a column of ``about``: photos that share its text (one person, one query) are one unit of every standard
         error, resample and permutation; a photo without a text is its own.
+    truth: columns of ``about`` that name the right label, or ``LABEL=COLUMN``, which affirm or deny one, see
+        ``fit.truth``.
     photos: ids of the photos that count; all of them if None.
     reach: how far the edit moved an independent reader: columns photo, attribute, reading and reach, as
         ``fit.reach.photo_reach`` gives it.
@@ -135,8 +142,9 @@ def analyse(
         part = sweep if kept is None else sweep.only(np.isin(sweep.photos.astype(str), kept))
         whole[sweep.classifier, sweep.attribute] = part
     whole = _with_measures(whole, options or FitOptions())
+    truths = _truths(about, truth, {label for sweep in whole.values() for label in sweep.labels.tolist()})
     inputs = _Inputs(
-        *(answers, questions, options or FitOptions(), columns, tuple(groups), cluster, kept),
+        *(answers, questions, options or FitOptions(), columns, tuple(groups), cluster, truths, kept),
         *(reach, tones, gates or {}, whole),
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
@@ -174,6 +182,7 @@ class _Inputs:
     columns: Mapping[str, pd.Series]
     groups: tuple[str, ...]
     cluster: str
+    truths: tuple[Truth, ...]
     photos: Sequence[str] | None
     reach: pd.DataFrame | None
     tones: pd.Series | None
@@ -229,6 +238,7 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
     for name, texts in named:
         yield from zip(("groups", "differences"), group_slopes(sweep, name, texts, options, units), strict=True)
+    yield from zip(("error_rates", "error_slopes"), error_tables(sweep, inputs.truths, options, units), strict=True)
     if inputs.tones is not None:
         named.append(("skin tone", _texts(inputs.tones, sweep.photos)))
     if inputs.reach is not None:
@@ -319,6 +329,15 @@ def _columns(
             whole = (whole + ", " + text).where((whole != "") & (text != ""), "")
         found[name] = whole[~whole.index.duplicated()]
     return found
+
+
+def _truths(about: pd.DataFrame | None, given: Sequence[str], labels: Collection[str]) -> tuple[Truth, ...]:
+    """What is true of the photos, checked.  Raises: ConfigError."""
+    pairs = [split_truth(text) for text in given]
+    cells = {column: normal_texts(_columns(about, [column], _plain_texts)[column]) for column, _ in pairs}
+    truths = tuple(Truth(column, label, cells[column]) for column, label in pairs)
+    check_truths(truths, labels)
+    return truths
 
 
 def _texts(column: pd.Series, photos: NDArray[np.object_]) -> list[str]:

@@ -23,6 +23,7 @@ from gslopes.report import (
     comparisons,
     credit,
     decisions,
+    errors,
     explorer,
     figures,
     findings,
@@ -319,6 +320,7 @@ def _parts(
     return {
         "data": data,
         "sweeps": sweeps,
+        "errors": errors.panels(source.run),
         "floors": validity.floors(source.slopes[source.slopes["estimator"] == findings.READING]),
         "dropped": validity.dropped(source.run, names=options.embed != "none"),
         "calibration": planted.read(source.run),

@@ -24,13 +24,15 @@ _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start"
 # data: for the scripts.  sweeps, floors, dropped: see ``validity``.  calibration: see ``planted``.
 # papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
 # album: number of photos in the explorer.  screens: see ``screen``, the strongest first.
-# method: how the run differs from the paper.  numbered: the paper's figures.
+# method: how the run differs from the paper.  numbered: the paper's figures.  errors: see ``errors``.
 _PARTS: Mapping[str, Any] = {
     "data": {},
     "dropped": ((), 0),
     "calibration": None,
     "album": 0,
-    **dict.fromkeys(("sweeps", "floors", "papers", "prints", "commands", "cards", "screens", "method", "numbered"), ()),
+    **dict.fromkeys(
+        ("sweeps", "floors", "errors", "papers", "prints", "commands", "cards", "screens", "method", "numbered"), ()
+    ),
 }
 _NOTES = {
     "full": " The pictures are whole copies.",

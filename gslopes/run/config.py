@@ -233,12 +233,17 @@ class FitConfig:
     )
     min_varying: int = option(10, help="Labels varying on fewer photos are not judged.")
     photos_csv: Path | None = option(
-        None, help="A CSV with one row per photo, for --groups and --cluster.", metavar="CSV"
+        None, help="A CSV with one row per photo, for --groups, --cluster and --truth.", metavar="CSV"
     )
     groups: tuple[str, ...] = option(
         (), help="Column; slopes for each of its values. 'a + b' crosses two.", metavar="COLUMN"
     )
     cluster: str = option("", help="Column; photos with the same value are one unit.", metavar="COLUMN")
+    truth: tuple[str, ...] = option(
+        (),
+        help="Column with the right label of each photo, or LABEL=COLUMN with yes or no: error rates by value.",
+        metavar="COLUMN",
+    )
     seed: int | None = option(None, help="Seed of resamples and permutations.", metavar="S", shown="the run's")
 
     def __post_init__(self) -> None:
@@ -246,8 +251,10 @@ class FitConfig:
 
         self.options(0)
         parse(self.presence)
-        if (self.groups or self.cluster) and self.photos_csv is None:
-            raise ConfigError("Groups and clusters are columns of a table of photos.", "Name it with --photos-csv.")
+        if (self.groups or self.cluster or self.truth) and self.photos_csv is None:
+            raise ConfigError(
+                "Groups, clusters and truth are columns of a table of photos.", "Name it with --photos-csv."
+            )
 
     def options(self, seed: int) -> FitOptions:
         """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""

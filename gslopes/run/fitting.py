@@ -66,6 +66,7 @@ def fit_folder(
             about=None if config.photos_csv is None else read_about(config.photos_csv, run),
             groups=config.groups,
             cluster=config.cluster,
+            truth=config.truth,
             photos=ids,
             reach=reach_of(run, values),
             tones=tones_of(run),

@@ -26,7 +26,7 @@ PROGRAM = Path(__file__).resolve().parents[1]
 DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
 FITTED = (
     *(tables.SLOPES, tables.SHAPE, tables.GROUPS, tables.DIFFERENCES, tables.JOINT, tables.BALANCE),
-    *(tables.PLACEBOS, tables.REFUSALS, tables.REACH, tables.GATING),
+    *(tables.PLACEBOS, tables.REFUSALS, tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES),
 )
 READ = ("scores", "asked", "photos", "dropped-scores", "dropped-asked", "verdicts", "readings")
 

@@ -11,6 +11,8 @@ from gslopes.core.tables.files import check, frame_of, read, read_arrow, read_co
 from gslopes.core.tables.fitted import (
     BALANCE,
     DIFFERENCES,
+    ERROR_RATES,
+    ERROR_SLOPES,
     GATING,
     GROUPS,
     JOINT,
@@ -31,6 +33,8 @@ __all__ = [
     "BALANCE",
     "DIFFERENCES",
     "EDITS",
+    "ERROR_RATES",
+    "ERROR_SLOPES",
     "GATING",
     "GROUPS",
     "JOINT",
@@ -62,6 +66,6 @@ TABLES: dict[str, Table] = {
     for table in (
         *(PHOTOS, EDITS, VERDICTS, READINGS, LIKENESS, ASKED, SCORES),
         *(SLOPES, GROUPS, DIFFERENCES, SHAPE, JOINT, BALANCE),
-        *(PLACEBOS, REFUSALS, REACH, GATING),
+        *(PLACEBOS, REFUSALS, REACH, GATING, ERROR_RATES, ERROR_SLOPES),
     )
 }

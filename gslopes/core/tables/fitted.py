@@ -246,6 +246,43 @@ GATING = table(
     text("note", "what to make of the difference; empty if nothing"),
 )
 
+ERROR_HEAD = (
+    CLASSIFIER,
+    ATTRIBUTE,
+    text("column", "of the photos CSV, which says what is true"),
+    text("label", "the true label, or: all labels"),
+    text("measure", "error, miss or false alarm, see fit.truth"),
+    whole("n", "photos that it is about, answered at all values, whose truth is known"),
+)
+
+ERROR_RATES = table(
+    "error_rates",
+    ("classifier", "attribute", "column", "label", "measure", "step"),
+    *ERROR_HEAD,
+    STEP,
+    VALUE,
+    whole("wrong", "of them, those with a wrong answer at this value"),
+    number("rate", "wrong / n"),
+    *ends("ci", "the rate's 95 % interval, Wilson's over photos or clusters"),
+)
+
+ERROR_SLOPES = table(
+    "error_slopes",
+    ("classifier", "attribute", "column", "label", "measure"),
+    *ERROR_HEAD,
+    whole("varying", "units (photos, clusters) that are wrong at some values, not at all"),
+    number("centre", "rate at the centre"),
+    number("slope", "of the rate, percentage points per unit of the attribute; above 0: more errors towards the end +"),
+    number("se", "standard error of the slope"),
+    *ends("ci", "the slope's 95 % t interval"),
+    number("p", "two-sided one-sample t, null: errors do not depend on the value"),
+    number("q", "p adjusted over the classifier's rows along the attribute"),
+    number("away", "of the rate, percentage points per unit of distance from the centre"),
+    *ends("away", "its 95 % t interval"),
+    number("away_p", "two-sided one-sample t, null: errors do not depend on the distance"),
+    NOTE,
+)
+
 READING, MEASURED = "photo-rate", "photo-measure"
 """Estimators to read: of labels judged by presence, and of those judged by their number; see ``fit.measures``."""
 
