@@ -111,8 +111,8 @@ def error_tables(
         for label, measure, keep, wrong in _judged(answers, one):
             if not keep.any():
                 continue
-            head = {"classifier": answers.classifier, "attribute": answers.attribute, "column": one.column}
-            head |= {"label": label, "measure": measure, "n": int(keep.sum())}
+            head: dict[str, object] = {"classifier": answers.classifier, "attribute": answers.attribute}
+            head |= {"column": one.column, "label": label, "measure": measure, "n": int(keep.sum())}
             codes = np.unique(units[keep], return_inverse=True)[1]
             sizes = np.bincount(codes).astype(np.float64)
             for step, value in enumerate(answers.values.tolist()):

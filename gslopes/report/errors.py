@@ -84,11 +84,11 @@ def _panel(classifier: str, attribute: str, slopes: pd.DataFrame, rates: pd.Data
     shown = by.sort_values(["column", "_place", "_steep", "label"])[:MOST_ROWS]
     values = rates.drop_duplicates("step").sort_values("step")["value"]
     rows = [_row(row, _of(rates, row).sort_values("step"), _of(fake, row)) for row in shown.to_dict("records")]
-    names = [words.perceived(attribute), words.ends(attribute)]
     first = shown[shown["measure"] == "error"].sort_values("q", kind="stable").to_dict("records")[0]
-    sentence = _sentence(first, _of(rates, first).sort_values("step"), names[1])
+    sentence = _sentence(first, _of(rates, first).sort_values("step"), words.ends(attribute))
     heads = tuple(numbers.value(value, sign=True) for value in values)
-    return Panel(words.printable(classifier), *names, sentence, heads, tuple(rows), len(slopes) - len(shown))
+    name, along = words.printable(classifier), words.perceived(attribute)
+    return Panel(name, along, words.ends(attribute), sentence, heads, tuple(rows), len(slopes) - len(shown))
 
 
 def _of(frame: pd.DataFrame, row: dict[Any, Any]) -> pd.DataFrame:
