@@ -73,9 +73,20 @@ def along(attribute: str, found: Mapping[str, Any]) -> list[str]:
     ]
     if rows:
         parts.append(table(("label", "slope, 95 % interval", "q", "decision", "furthest placebo"), rows))
+    parts += moves_too(found)
     if found["judged"] > len(rows):
         parts.append(f"{found['judged'] - len(rows):,} more labels are judged; the run's `findings.csv` has them all.")
     return parts
+
+
+def moves_too(found: Mapping[str, Any]) -> list[str]:
+    """What the edit moves next to the attribute: readings whose interval does not hold 0."""
+    told = [
+        f"{name} {numbers.with_interval(one['value'], one['low'], one['high'], numbers.ratio)}"
+        for name, one in found["moves_too"].items()
+        if one["low"] * one["high"] > 0
+    ]
+    return [f"The edit moves other readings too, as shares of its own slope: {', '.join(told)}."] if told else []
 
 
 def command(facts: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@
     │   └── UnknownName          no such classifier, model, attribute or recipe
     ├── PhotoError               one photo cannot be read (the walk goes on without it)
     ├── TableError               a table does not have the columns or types that it claims
-    ├── ModelError               a model's files are missing, damaged or of another kind
+    ├── ModelError               a model's files are missing, damaged or of another kind; a function fails
     ├── DataMissing              a data set is not where it was said to be
     ├── ClassifierError          a classifier failed on some pictures
     │   ├── AnswerError          a classifier's answer does not make sense
@@ -93,7 +93,7 @@ class TableError(GslopesError):
 
 
 class ModelError(GslopesError):
-    """A model's files are missing, damaged or of another kind."""
+    """A model's files are missing, damaged or of another kind, or a function of the user's own fails at once."""
 
 
 class DataMissing(GslopesError):

@@ -104,11 +104,12 @@ def _lacking(measure: str, estimator: str, counts: tuple[int, int, int], least: 
     varying, active, photos = counts
     if measure != "presence" and KINDS[estimator] == "rate":
         return f"on practically every picture: read {MEASURED}, which goes by its {measure}"
+    enough = f", about {-(-photos * least // varying):,} photos like these would do" if varying else ""
     if active < least:
-        return f"{RARE}: on {active:,} of {photos:,} photos; its answer must vary on {least:,}"
+        return f"{RARE}: on {active:,} of {photos:,} photos; its answer must vary on {least:,}{enough}"
     if not varying:
         return f"its answer is the same at every value of all {photos:,} photos"
-    return f"its answer varies on {varying:,} of {photos:,} photos; {least:,} are needed"
+    return f"its answer varies on {varying:,} of {photos:,} photos; {least:,} are needed{enough}"
 
 
 def _one_family(whole: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from gslopes.report.tables import print_table
 from gslopes.report.terminal import WIDTH, Column, table, wrap
 
 _TEXTS = ("95 % interval", "decision")
+_READ = ["classifier", "attribute", "estimator", "label"]
 _STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
 
 NOTE = """\
@@ -89,23 +90,25 @@ def print_groups(run: Path, *, limit: int = 40) -> str:
     """
     groups = tally.read(tables.GROUPS, run, tables.GROUPS.columns)
     differences = tally.read(tables.DIFFERENCES, run, tables.DIFFERENCES.columns)
+    read = tables.reading(tally.read(tables.SLOPES, run, tables.SLOPES.columns))[[*_READ, "measure"]]
     parts = []
     for title, frame, name in (
         ("Slopes by group", groups, "slope"),
         ("Differences between groups", differences, "difference"),
     ):
-        rows = frame[(frame["estimator"] == tables.READING) & frame["ci_low"].notna()]
+        rows = frame[frame["ci_low"].notna()].merge(read, on=_READ)  # by the label's measure
         rows = rows[~rows["attribute"].map(lambda one: bool(placebo.split(one)[1])).astype(bool)]
-        shown = rows.sort_values(["q", "label"])[:limit].sort_values(["label", "column", "group"])
+        shown = rows.sort_values(["q", "label"])[:limit].sort_values(["attribute", "label", "column", "group"])
         if shown.empty:
             continue
-        between = name == "difference"
+        between, several = name == "difference", shown["attribute"].nunique() > 1
         cells = [
             [
+                *([str(row["attribute"])] if several else []),
                 str(row["label"]),
                 f"{row['column']}: {row['group']}" + (f" − {row['other']}" if between else ""),
-                numbers.points(row[name]),
-                numbers.interval(row["ci_low"], row["ci_high"]),
+                units.writer(units.measure_of(row))(row[name]),
+                numbers.interval(row["ci_low"], row["ci_high"], units.writer(units.measure_of(row))),
                 numbers.probability(row["q"]),
                 "" if between else f"{row['active']:,} of {row['n']:,}",
             ]
@@ -113,8 +116,10 @@ def print_groups(run: Path, *, limit: int = 40) -> str:
         ]
         heads = ["label", "group", name, "95 % interval", "q", "" if between else "photos"]
         columns = [Column(head, number=place in (2, 4, 5), fold=place < 2) for place, head in enumerate(heads)]
+        columns = [Column("along", number=False)] * several + columns
         left = f"\n  and {len(rows) - len(shown):,} more, see the tables" if len(rows) > len(shown) else ""
-        parts.append(f"{title}, percentage points per unit\n\n{table(columns, cells)}{left}")
+        points = ", percentage points per unit" if shown["measure"].ne("log-odds").any() else ""
+        parts.append(f"{title}{points}{_measured(shown)}\n\n{table(columns, cells)}{left}")
     return "\n\n".join(parts) or "No group has enough photos with a label to judge."
 
 

@@ -38,7 +38,10 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
         text = f"None of {_labels(judged)} moves with {words.perceived(attribute)} more than chance"
         text += " or a placebo explains" if decisions.PLACEBO in codes else " explains"
         if not judged:
-            text = f"No label is frequent enough to say whether it moves with {words.perceived(attribute)}"
+            text = (
+                f"No label's answer varies on enough photos to say whether it moves with {words.perceived(attribute)}"
+            )
+            text += _nearest(rows, found)
         return Headline(f"{text}.", "", 0, judged, unjudged)
     by_label = rows.drop_duplicates("label").set_index("label").loc[moving]
     # one unit is not more than another: labels of most photos' answers first, by how sure they are where units differ
@@ -53,6 +56,15 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     if decisions.FINDING not in codes:
         text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweeps in this run'}"
     return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged)
+
+
+def _nearest(rows: pd.DataFrame, found: Mapping[str, Decision]) -> str:
+    """The label whose answer varies on most photos, and what it would take; empty where the table does not say."""
+    if "varying" not in rows or not rows["varying"].notna().any():
+        return ""
+    label = str(rows.loc[rows["varying"].astype(float).idxmax(), "label"])
+    why = found[label].why
+    return f". The nearest is “{words.printable(label)}”: {why}" if why else ""
 
 
 def _moves(row: pd.Series, name: str, end: str, upper: str) -> str:

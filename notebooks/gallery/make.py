@@ -35,6 +35,7 @@ def numbers(run: Path) -> dict[str, Any]:
     """What a page of the gallery says about one run folder: for each attribute counts, sentence, labels, placebos."""
     source = loading.load(run)
     counts = {(one.classifier, one.attribute): one.counts for one in funnels(run)}
+    also = leakage(run)
     found = {}
     for one in source.findings:
         decided = decisions.decide(one.read, one.placebo)
@@ -45,8 +46,22 @@ def numbers(run: Path) -> dict[str, Any]:
             "judged": head.moves + head.still,
             "findings": sum(each.code == decisions.FINDING for each in decided.values()),
             "labels": labels(one),
+            "moves_too": also.get(one.attribute, {}),
         }
     return {"pictures": len(tables.read(tables.ASKED, run / "asked.parquet")), "attributes": found}
+
+
+def leakage(run: Path) -> dict[str, Any]:
+    """Attribute to what the edit moves too, by an independent reader: shares of its own slope, with intervals."""
+    if not (run / "validity.json").is_file():  # the run was not gated
+        return {}
+    rows = json.loads((run / "validity.json").read_text("utf-8"))["attributes"]
+    return {
+        row["attribute"]: {
+            name: {key: short(each[key]) for key in ("value", "low", "high")} for name, each in row["leakage"].items()
+        }
+        for row in rows
+    }
 
 
 def labels(finding: loading.Finding) -> list[dict[str, Any]]:

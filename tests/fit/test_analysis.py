@@ -60,7 +60,10 @@ def test_every_table_has_its_schema_and_is_the_same_once_read(found, tmp_path) -
 def test_rare_labels_are_listed_and_not_judged(found) -> None:
     for name in BY_PRESENCE[1:]:
         row = rows(found.slopes, name).loc["label4"]
-        assert row["note"] == "too rare to judge: on 2 of 60 photos; its answer must vary on 10"
+        assert (
+            row["note"]
+            == "too rare to judge: on 2 of 60 photos; its answer must vary on 10, about 300 photos like these would do"
+        )
         assert row[["p", "p_perm", "p_max", "q", "bca_low", "boot_high"]].isna().all()
         assert row["active"] == 2
         assert np.isfinite(row["slope"])

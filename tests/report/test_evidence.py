@@ -6,7 +6,7 @@ from gslopes.core import tables
 from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
 from gslopes.report import numbers
-from gslopes.report.evidence import print_evidence
+from gslopes.report.evidence import print_evidence, print_groups
 from gslopes.report.funnel import Funnel
 from gslopes.report.tables import NO_LABEL
 
@@ -57,7 +57,7 @@ def test_the_finding_comes_first_in_one_sentence(slopes) -> None:
 def test_labels_that_are_all_too_rare_give_a_sentence_and_no_empty_table(slopes) -> None:
     rare = slopes[slopes["label"] == "Rare"]
     text = print_evidence(rare)
-    assert "No label is frequent enough" in text
+    assert "No label's answer varies on enough photos" in text
     assert "interval" not in text.split("slope: percentage")[0]
     assert "Rare" in text
 
@@ -111,3 +111,31 @@ def test_a_label_has_one_line_however_long_its_name(slopes) -> None:
 def test_what_became_of_the_photos_is_told_as_on_the_page(slopes) -> None:
     text = print_evidence(slopes, funnels=[Funnel("c", "gender", {"found": 70, "judged": 60})])
     assert "Photos: 70 found → 60 judged" in text
+
+
+def test_groups_are_printed_by_the_measure_of_each_label(tmp_path) -> None:
+    rng = np.random.default_rng(3)
+    ids = [f"{i:064x}" for i in range(40)]
+    own = rng.normal(0, 0.3, 40)
+    slope = np.where(np.arange(40) < 20, 0.2, -0.4) + rng.normal(0, 0.05, 40)
+    scores = pd.DataFrame(
+        [
+            (ids[i], "gender", k, value, "c", "hire", 1 / (1 + np.exp(-(own[i] + slope[i] * value))))
+            for i in range(40)
+            for k, value in enumerate(VALUES)
+        ],
+        columns=["photo", "attribute", "step", "value", "classifier", "label", "score"],
+    )
+    asked = scores[["photo", "attribute", "step", "classifier"]].assign(status="answered", reason="")
+    about = pd.DataFrame({"side": ["left"] * 20 + ["right"] * 20}, index=ids)
+    options = FitOptions(bootstrap=0, permutations=99, estimators=("photo-rate", tables.MEASURED))
+    found = analyse(scores, asked, about=about, groups=["side"], options=options)
+    for table in (tables.SLOPES, tables.GROUPS, tables.DIFFERENCES):
+        tables.write(table, getattr(found, table.name), tmp_path / f"{table.name}.parquet")
+    text = print_groups(tmp_path)
+    assert row(text, "hire")[:3] == ["hire", "side:", "left"]
+    left, right = (100 * np.expm1(slope[part].mean()) for part in (slice(0, 20), slice(20, 40)))
+    assert f"{left:+.1f} %" in text
+    assert f"{right:+.1f} %".replace("-", "−") in text
+    assert "change of the odds" in text
+    assert "percentage points" not in text

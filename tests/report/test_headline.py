@@ -30,7 +30,19 @@ def test_a_negative_slope_points_to_the_other_end_with_a_positive_number() -> No
 def test_nothing_found_is_said_in_as_many_words() -> None:
     one = headline(rows(a=5.0, b=1.0), decided(a="placebo", b="none"), "race")
     assert one.sentence == "None of 2 labels moves with perceived race more than chance or a placebo explains."
-    assert headline(rows(a=1.0), decided(a="unjudged"), "race").sentence.startswith("No label is frequent enough")
+    assert headline(rows(a=1.0), decided(a="unjudged"), "race").sentence.startswith(
+        "No label's answer varies on enough"
+    )
+
+
+def test_a_run_that_judges_nothing_says_how_many_photos_would_do() -> None:
+    why = "its answer varies on 9 of 12 photos; 10 are needed, about 14 photos like these would do"
+    found = {"a": Decision("unjudged", "never"), "b": Decision("unjudged", why)}
+    sentence = headline(rows(a=1.0, b=2.0).assign(varying=[1, 9]), found, "gender").sentence
+    assert sentence == (
+        "No label's answer varies on enough photos to say whether it moves with perceived gender. "
+        f"The nearest is “b”: {why}."
+    )
 
 
 def test_a_sentence_without_findings_says_what_would_settle_it() -> None:

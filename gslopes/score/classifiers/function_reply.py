@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core.errors import AnswerError, UsageError
+from gslopes.core.errors import AnswerError, ModelError
 
 Scores = dict[str, float]
 
@@ -41,7 +41,7 @@ class FunctionCaller:
     def __call__(self, pictures: list[Any]) -> list[Scores | AnswerError | None]:
         """One entry a picture; an AnswerError for what is no answer.
 
-        Raises: UsageError if what it returns does not fit the pictures; whatever the function raises.
+        Raises: ModelError if what it returns does not fit the pictures; whatever the function raises.
         """
         replies = self._replies(pictures)
         if self._one_by_one:
@@ -62,7 +62,7 @@ class FunctionCaller:
                 continue
             self._one_by_one, self._settled = one_by_one, True
             return found
-        raise first or UsageError("The function was not called.")
+        raise first or ModelError("The function was not called.")
 
     def _read(self, entry: Any) -> Scores | AnswerError | None:
         try:
@@ -87,29 +87,29 @@ def takes_one(function: Callable[..., Any]) -> bool | None:
 
 
 def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[Any]:
-    """What was returned for a list of pictures, cut into an entry for each.  Raises: UsageError if it does not fit."""
+    """What was returned for a list of pictures, cut into an entry for each.  Raises: ModelError if it does not fit."""
     if replies is None:
-        raise UsageError("The function returned None: it may lack its return.", RETURN)
+        raise ModelError("The function returned None: it may lack its return.", RETURN)
     if isinstance(replies, Mapping):
         columns = {label: _column(scores) for label, scores in replies.items()}
         if columns and all(column is not None and len(column) == pictures for column in columns.values()):
             return [{label: column[i] for label, column in columns.items() if column} for i in range(pictures)]
         if pictures == 1:
             return [replies]
-        raise UsageError(
+        raise ModelError(
             f"The function returned one mapping for {pictures} pictures.",
             f"{RETURN} A function of one picture names its parameter picture.",
         )
     plain = _plain(replies)
     if isinstance(plain, (str, int, float)):
-        raise UsageError(f"The function returned {plain!r} for {pictures} pictures.", RETURN)
+        raise ModelError(f"The function returned {plain!r} for {pictures} pictures.", RETURN)
     entries = list(plain)
     if pictures == 1 and len(labels) > 1 and len(entries) == len(labels) and not any(map(_sized, entries)):
         return [entries]
     if len(entries) != pictures:
         answers = "one answer" if len(entries) == 1 else f"{len(entries):,} answers"
         asked = "one picture" if pictures == 1 else f"{pictures:,} pictures"
-        raise UsageError(f"The function returned {answers} for {asked}.", f"{RETURN} In the order of the pictures.")
+        raise ModelError(f"The function returned {answers} for {asked}.", f"{RETURN} In the order of the pictures.")
     return entries
 
 

@@ -23,7 +23,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, UsageError
+from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import function_reply
 from gslopes.score.classifiers.function_reply import FunctionCaller
@@ -86,8 +86,8 @@ class PythonClassifier:
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to what the function says.
 
-        Raises: PhotoError if a picture cannot be decoded; UsageError with file and line if the function fails before
-            it ever answered, ClassifierError afterwards; UsageError if what it returns does not fit the pictures.
+        Raises: PhotoError if a picture cannot be decoded; ModelError with file and line if the function fails before
+            it ever answered, ClassifierError afterwards; ModelError if what it returns does not fit the pictures.
         """
         arrays = decoded(pictures)
         try:
@@ -98,7 +98,7 @@ class PythonClassifier:
             message = f"The function failed: {type(error).__name__}: {error}{user_line(error)}."
             if self._answered:  # some picture is odd: the others go on without it
                 raise ClassifierError(message) from error
-            raise UsageError(message, "Fix it and run the same command again.") from error
+            raise ModelError(message, "Fix it and run the same command again.") from error
         self._answered = True
         return list(answers)
 

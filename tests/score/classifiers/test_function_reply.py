@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gslopes.core.errors import AnswerError, UsageError
+from gslopes.core.errors import AnswerError, ModelError
 from gslopes.core.records import Answer
 from gslopes.score.answers import check_answer
 from gslopes.score.classifiers import function_reply
@@ -95,7 +95,7 @@ def test_a_function_of_one_picture_may_return_a_row_of_its_own() -> None:
     ],
 )
 def test_what_does_not_fit_the_pictures_is_said_at_once(function: Callable[..., Any], message: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(message)):
+    with pytest.raises(ModelError, match=re.escape(message)):
         FunctionCaller(function)(PICTURES)
 
 

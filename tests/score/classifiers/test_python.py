@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.core.errors import ClassifierError, UsageError
+from gslopes.core.errors import ClassifierError, ModelError
 from gslopes.score.classifiers.function_reply import FunctionCaller
 from gslopes.score.classifiers.python import PythonClassifier
 
@@ -40,8 +40,9 @@ def classifier(function: Any) -> PythonClassifier:
 def test_a_function_that_never_answered_ends_the_run_with_its_file_and_line() -> None:
     one = classifier(broken)
     CALLS.clear()
-    with pytest.raises(UsageError, match="AttributeError") as error:
+    with pytest.raises(ModelError, match="AttributeError") as error:
         one.ask([encoded(0), encoded(9)])
+    assert error.value.exit_code == 1
     assert f"test_python.py, line {broken.__code__.co_firstlineno + 2}" in error.value.message
     assert CALLS == [2]
 
