@@ -28,7 +28,7 @@ def write_report(
     report/data/            what its scripts read when they need it
     report/pictures/        the photos' sweeps, as ``embed`` says
     report/findings.csv     one row a label: slope to read, interval, q, decision; findings.tex: those that are judged
-    report/slopes.csv       the whole slopes table
+    report/slopes.csv       every estimator in twelve columns; slopes.parquet has all
     report/pulled_negative.csv, pulled_positive.csv    labels past both thresholds, all columns
     report/tables/          Tables 1 to 4 of the paper, as far as the run has them, as CSV, Markdown and LaTeX
     report/curves.png       frequency along the sweep of the steepest labels; also as PDF and SVG

@@ -136,12 +136,16 @@ def _steps(source: Source) -> dict[str, int]:
 
 def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[str]:
     """Write the findings, the slopes and the paper's tables; the names of the latter."""
-    recommended.write(report, source.slopes)
+    found = recommended.write(report, source.slopes)
     paper = source.real[source.real["estimator"] == findings.PAPER]
     negative, positive = pulled(paper, p=options.p, slope=options.slope)
-    for name, frame in (("slopes", source.slopes), ("pulled_negative", negative), ("pulled_positive", positive)):
+    for name, frame in (
+        ("slopes", recommended.tidy(source.slopes)),
+        ("pulled_negative", negative),
+        ("pulled_positive", positive),
+    ):
         runfolder.write_bytes(report / f"{name}.csv", csv_bytes(frame))
-    return paper_tables.write(report, source.run, paper, p=options.p, slope=options.slope)
+    return paper_tables.write(report, source.run, paper, found, p=options.p, slope=options.slope)
 
 
 def _draw(

@@ -3,8 +3,9 @@
 Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to the masculine end, slopes rising in
 each API.  Table 3: the ten occupations most female next to the ten most male.  Table 4: API, label and slope of those
 pulled to Black next to those pulled to White, the steepest first.  Plain concepts ("face", "Red color") are left out of
-the paper's tables: here they stand at the end, greyed (italic in Markdown), and not in the CSV.  Intervals, p, q and n
-are in ``slopes.csv``.
+the paper's tables: here they stand at the end, greyed (italic in Markdown), and not in the CSV.  The paper's estimator
+has no interval to judge by: labels that are no finding are marked in Markdown and LaTeX; what is judged, with
+intervals, is in ``findings.csv`` and ``findings.tex``.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from gslopes.core.files import csv_bytes, read_text
 from gslopes.core.tables.collection import COMPOSITION
 from gslopes.report import numbers, tally, words
 from gslopes.report.composition import table3
+from gslopes.report.decisions import FINDING
 from gslopes.report.tables import pulled
 
 FOLDER = "tables"
+MARK = "†"
 COLUMNS = ("API", "Label", "Slope")
 SIDES = ("Occupation", "Female", "Occupation ", "Male")
 RACES = ("API", "Black", "Slope", "API ", "White", "Slope ")
@@ -33,15 +36,16 @@ MOST = 10  # occupations at each end of Table 3
 _TEXTS = ("API", "Label", "Occupation", "occupation", "Black", "White")
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$",
+    ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$", "†": r"\dag{}",
     **{char: f"\\{char}" for char in "&%$#_{}"},
 }  # fmt: skip
 
 
-def write(report: Path, run: Path, slopes: pd.DataFrame, *, p: float, slope: float) -> list[str]:
+def write(report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *, p: float, slope: float) -> list[str]:
     """Write the tables that the run has the data for; a table of an earlier report that it has not is removed.
 
-    slopes: rows of the estimator ``paper`` of real sweeps.  p, slope: thresholds.
+    slopes: rows of the estimator ``paper`` of real sweeps.  found: as ``recommended.findings_table`` gives it.
+    p, slope: thresholds.
 
     Returns their file names relative to the report, without ending: ``tables/table1`` and so on.
 
@@ -54,10 +58,14 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, *, p: float, slope: flo
         if old.stem not in frames:
             old.unlink()
     plain = plain_concepts(run)
-    for name, (frame, caption) in frames.items():
+    sure = found[found["decision"] == FINDING]
+    for name, (frame, caption, attribute) in frames.items():
         frame, grey = plain_last(frame, plain)
         runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(left_out(frame, grey), digits=6))
-        shown = as_text(frame)
+        names = sure.loc[sure["attribute"] == attribute, ["classifier", "label"]].to_numpy().tolist()
+        pairs = {(words.printable(api), words.printable(label)) for api, label in names}
+        shown, marked = _marked(as_text(frame), pairs)
+        caption += f" {MARK}: no finding; findings.tex has what is judged, with intervals." if marked else ""
         caption += " Greyed: plain concepts, which the paper leaves out." if grey.any() else ""
         texts = to_markdown(shown, caption, grey), to_latex(shown, caption, name, grey)
         runfolder.write_bytes(folder / f"{name}.md", texts[0].encode("utf-8", "replace"))
@@ -65,27 +73,42 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, *, p: float, slope: flo
     return [f"{FOLDER}/{name}" for name in frames]
 
 
-def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> Mapping[str, tuple[pd.DataFrame, str]]:
-    found: dict[str, tuple[pd.DataFrame, str]] = {}
+def _marked(shown: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFrame, bool]:
+    """The table with a mark at labels that are not among the pairs of API and label, and whether there is one."""
+    marked, any_marked = shown.copy(), False
+    for api, label, _ in _sides_of(shown):
+        known = [pair in pairs or not pair[1] for pair in zip(shown[api], shown[label], strict=True)]
+        marked[label] = [text if sure else f"{text} {MARK}" for text, sure in zip(shown[label], known, strict=True)]
+        any_marked |= not all(known)
+    return marked, any_marked
+
+
+def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> Mapping[str, tuple[pd.DataFrame, str, str]]:
+    """Name to table, caption and attribute."""
+    found: dict[str, tuple[pd.DataFrame, str, str]] = {}
     thresholds = f"p < {p:g}, |slope| > {slope:g}; paper's estimator"
     gender, race = (slopes[slopes["attribute"] == name] for name in ("gender", "race"))
     if len(gender):
         for name, rows, end in zip(
             ("table1", "table2"), pulled(gender, p=p, slope=slope), words.ends("gender"), strict=True
         ):
-            found[name] = _layout(rows), f"Labels returned more often the more {end} the face looks ({thresholds})."
+            found[name] = (
+                _layout(rows),
+                f"Labels returned more often the more {end} the face looks ({thresholds}).",
+                "gender",
+            )
     composition = tally.read(COMPOSITION, run, COMPOSITION.columns)
     if len(composition):
         caption = "Occupations with the most skewed perceived gender in the photos: most female, most male."
-        found["table3"] = _sides(table3(composition, {})), caption
+        found["table3"] = _sides(table3(composition, {})), caption, ""
     if len(race):
         black, white = pulled(race, p=p, slope=slope)
-        found["table4"] = _races(black, white), f"Labels pulled along perceived race ({thresholds})."
+        found["table4"] = _races(black, white), f"Labels pulled along perceived race ({thresholds}).", "race"
     for attribute, rows in slopes.groupby("attribute", sort=True):
         if attribute not in ("gender", "race"):
             both = pd.concat(pulled(rows, p=p, slope=slope))
             caption = f"Labels pulled along {words.perceived(str(attribute))} ({thresholds})."
-            found[f"table-{runfolder.slug(str(attribute))}"] = _layout(both), caption
+            found[f"table-{runfolder.slug(str(attribute))}"] = _layout(both), caption, str(attribute)
     return found
 
 

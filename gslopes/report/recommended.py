@@ -27,6 +27,11 @@ COLUMNS = (
     "estimator",
 )
 
+TIDY = (
+    *("classifier", "attribute", "label", "estimator", "n", "slope", "ci_low", "ci_high", "unit", "p_test", "q"),
+    "decision",
+)
+
 # What a condition on the table may name, each with a value of its type; see ``core.summary.gated``.
 CONDITION: dict[str, float | str | bool] = {
     **{name: 0.0 if name in ("n", "slope", "ci_low", "ci_high", "q") else "" for name in COLUMNS},
@@ -61,8 +66,16 @@ def summary_rows(findings: pd.DataFrame) -> pd.DataFrame:
     return findings.rename(columns=names)[summary.FINDINGS.columns]
 
 
-def write(report: Path, slopes: pd.DataFrame) -> None:
-    """Write ``findings.csv``, every row, and ``findings.tex``, the labels that are judged.  Raises: StorageError."""
+def tidy(slopes: pd.DataFrame) -> pd.DataFrame:
+    """The columns of the slopes table that a reader needs, every estimator's rows; the Parquet table has the others."""
+    return slopes.reindex(columns=list(TIDY))
+
+
+def write(report: Path, slopes: pd.DataFrame) -> pd.DataFrame:
+    """Write ``findings.csv``, every row, and ``findings.tex``, the labels that are judged; the table.
+
+    Raises: StorageError.
+    """
     found = findings_table(slopes)
     runfolder.write_bytes(report / "findings.csv", csv_bytes(found))
     shown = found[found["decision"] != UNJUDGED]
@@ -70,6 +83,7 @@ def write(report: Path, slopes: pd.DataFrame) -> None:
     caption = f"Slopes with 95 % intervals (estimator: {estimators}); decisions at q < {decisions.LEVEL:g}."
     text = paper.to_latex(_as_text(shown), caption, "findings")
     runfolder.write_bytes(report / "findings.tex", text.encode("utf-8", "replace"))
+    return found
 
 
 def _as_text(found: pd.DataFrame) -> pd.DataFrame:

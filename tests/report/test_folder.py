@@ -67,10 +67,11 @@ def test_report_has_the_promised_files_and_is_the_same_when_written_again(run: P
     assert contents(run) == first
 
 
-def test_csv_holds_the_whole_slopes_table(written: Path) -> None:
+def test_csv_holds_every_slope_in_twelve_columns(written: Path) -> None:
     slopes = tables.read(tables.SLOPES, written / "slopes.parquet")
     read = pd.read_csv(written / "report" / "slopes.csv")
-    pd.testing.assert_frame_equal(read, slopes, check_dtype=False, rtol=1e-12)
+    assert len(read.columns) == 12
+    pd.testing.assert_frame_equal(read, slopes[read.columns], check_dtype=False, rtol=1e-12)
     for name, sign in (("negative", -1), ("positive", 1)):
         pulled = pd.read_csv(written / "report" / f"pulled_{name}.csv")
         assert len(pulled)

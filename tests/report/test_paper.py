@@ -93,6 +93,18 @@ def test_columns_and_order_are_those_that_the_paper_prints(make: Callable[..., P
     assert {"a", "b"} <= set(fourth["API"].dropna())
 
 
+def test_what_the_page_does_not_call_a_finding_is_marked_and_its_interval_is_named(tmp_path: Path) -> None:
+    slopes = pd.DataFrame({"classifier": "a", "attribute": "gender", "label": ["sure", "open"], "slope": [-0.5, -0.4]})
+    found = slopes.assign(decision=["finding", "unjudged"])
+    paper.write(tmp_path, tmp_path, slopes.assign(p=0.0001), found, p=0.001, slope=0.03)
+    text, tex = ((tmp_path / f"tables/table1.{form}").read_text("utf-8") for form in ("md", "tex"))
+    assert "| a | sure | −0.500 |" in text
+    assert "| a | open † | −0.400 |" in text
+    assert "findings.tex has what is judged, with intervals" in text
+    assert "open \\dag{}" in tex
+    assert pd.read_csv(tmp_path / "tables/table1.csv")["Label"].tolist() == ["sure", "open"]
+
+
 def test_two_apis_with_one_label_have_a_row_each_in_table_4(tmp_path: Path) -> None:
     rows = [("ibm", "worker", -0.131), ("clarifai", "worker", -0.05), ("google", "beauty", -0.09)]
     black = pd.DataFrame(rows, columns=["classifier", "label", "slope"])
