@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import signal
@@ -116,6 +117,7 @@ class LazyGroup(click.Group):
             sys.exit(_explain(error, debug))
         finally:
             interrupts.final = True
+            exec("")  # python -m ends by an interrupt that came within an exec, as of dataclasses: this clears it
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -131,6 +133,8 @@ class Interrupts:
     def install(self) -> None:
         """Take Ctrl-C from now on, also where a library does not give control back, as a model with an endless loop."""
         signal.signal(signal.SIGINT, self)
+        # last of all, before Python would let the signal end the process: what is left takes no time
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)  # written to at once, whatever the main thread does

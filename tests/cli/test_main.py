@@ -230,3 +230,38 @@ def test_a_limit_of_addresses_is_a_sentence(limit: int):
     assert done.returncode == 1
     assert done.stderr.startswith("gslopes: Memory ran out.\n"), "does models need less memory now? lower the limit"
     assert f"raise the {limit / 2**20:.1f} GiB that ulimit -v allows" in done.stderr
+
+
+ENDING = """
+import atexit, os, signal, sys
+from gslopes.cli.main import Interrupts
+class Late:
+    def __del__(self, os=os, signal=signal):  # while Python ends
+        os.kill(os.getpid(), signal.SIGINT)
+Interrupts().install()
+late = Late()
+sys.exit(130)
+"""
+
+
+def test_an_interrupt_while_python_ends_changes_nothing():
+    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+WITHIN_EXEC = """
+import gslopes.zoo
+from gslopes.cli import main
+def interrupted():
+    exec("raise KeyboardInterrupt")
+gslopes.zoo.list_models = interrupted
+main(["models"])
+"""
+
+
+def test_an_interrupt_within_an_exec_as_of_dataclasses_ends_with_our_code(tmp_path):
+    (tmp_path / "within.py").write_text(WITHIN_EXEC)
+    command = [sys.executable, "-m", "within"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 130
+    assert b"gslopes: Stopped." in done.stderr

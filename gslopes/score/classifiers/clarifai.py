@@ -24,6 +24,7 @@ HOST, USER, APP, MODEL = "api.clarifai.com", "clarifai", "main", "general-image-
 _MESSAGE = {"send": 1 << 30, "receive": 32 << 20}  # bytes; the vendor's own channel has the first for both
 _SUCCESS, _MIXED, _FAILURE = 10000, 10010, 10020
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
+_REDIRECT = re.compile(r"(?i)http status 3\d\d|header with status: 3\d\d")  # gRPC follows none, nor says where to
 _ANSWERED = (_SUCCESS, *_DEPRECATED)
 
 
@@ -130,6 +131,8 @@ class Clarifai(Service):
         if not callable(code) or not callable(details):
             return super()._details(error, kind)
         name, said = getattr(code(), "name", ""), str(details() or "")
+        if _REDIRECT.search(said):
+            return "service", f"it sends us on to another address, and no picture follows a redirect ({said})"
         return _grpc_kind(name, said), f"{name}: {said}"
 
 
@@ -141,8 +144,8 @@ def kind_of_code(code: int) -> wire.Kind:
 def _grpc_kind(name: str, said: str) -> wire.Kind:
     """The connection's end after sending may have cost money; a message above the channel's size is not throttling."""
     text = said.lower()
-    if re.search(r"http status 3\d\d|header with status: 3\d\d|certificate_verify_failed", text):
-        return "service"  # a redirect, which gRPC does not follow; a certificate
+    if _REDIRECT.search(text) or "certificate_verify_failed" in text:
+        return "service"
     if name == "UNAVAILABLE" and any(
         word in text for word in ("socket closed", "reset", "connection closed", "goaway")
     ):

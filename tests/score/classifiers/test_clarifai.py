@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socketserver
+import threading
+
 import pytest
 
-from gslopes.core.errors import ClassifierError, ConfigError, Refused
+from gslopes.core.errors import ClassifierError, ConfigError, Refused, ServiceError
 from gslopes.score.classifiers import load_classifier
 from tests.fake_provider import FURNITURE, FakeProvider, paint
 
@@ -58,3 +61,45 @@ def test_another_model_is_asked_where_it_is(provider: FakeProvider):
     assert labels("clarifai:model=a-model,user=a-team,app=an-app", paint(0, 0.2))
     with pytest.raises(ClassifierError, match="does not exist"):
         labels("clarifai:model=general-image-detection", paint(0, 0.2))
+
+
+class Redirecting(socketserver.BaseRequestHandler):
+    """Sends every call on to the server's own address, in HTTP/1.1 or in frames of HTTP/2."""
+
+    def handle(self):
+        self.server.came += 1
+        where = f"http://127.0.0.1:{self.server.server_address[1]}/x".encode()
+        if not self.server.frames:
+            self.request.recv(100)
+            head = b"HTTP/1.1 307 Temporary Redirect\r\nContent-Length: 0\r\nLocation: "
+            self.request.sendall(head + where + b"\r\n\r\n")
+            return
+        location = b"\x0f\x1f" + bytes([len(where)]) + where
+        self.request.sendall(frame(4, 0, 0) + frame(4, 1, 0))
+        coming = b""
+        while data := self.request.recv(65536):
+            coming = (coming + data).removeprefix(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            while len(coming) >= 9 + (size := int.from_bytes(coming[:3], "big")):
+                if coming[3] == 1:
+                    self.server.called += 1
+                    stream = int.from_bytes(coming[5:9], "big")
+                    self.request.sendall(frame(1, 5, stream, b"\x08\x03307" + location))
+                coming = coming[9 + size :]
+
+
+def frame(kind: int, flags: int, stream: int, data: bytes = b"") -> bytes:
+    """RFC 9113, section 4.1."""
+    return len(data).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + data
+
+
+@pytest.mark.parametrize("frames", [False, True])
+def test_a_redirect_is_not_followed_and_said(frames, monkeypatch):
+    monkeypatch.setenv("CLARIFAI_PAT", "key-0123456789abcdef")
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Redirecting) as server:
+        server.daemon_threads, server.frames, server.came, server.called = True, frames, 0, 0
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        classifier = load_classifier(f"clarifai:endpoint=http://127.0.0.1:{server.server_address[1]}")
+        with pytest.raises(ServiceError, match="to another address, and no picture follows a redirect"):
+            classifier.ask([paint(0, 0.2)])
+        assert (server.came, server.called) == (1, int(frames))
+        server.shutdown()
