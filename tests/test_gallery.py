@@ -118,3 +118,18 @@ def png(pixels: np.ndarray) -> bytes:
 
     Image.fromarray(pixels).save(buffer := io.BytesIO(), "PNG")
     return buffer.getvalue()
+
+
+def test_fer_s_own_numbers_are_those_of_its_package_to_two_digits(monkeypatch, unpacked) -> None:
+    pytest.importorskip("fer.fer", reason="pip install fer", exc_type=ImportError)
+    monkeypatch.syspath_prepend(ROOT / "notebooks/gallery")
+    import expressions
+    from PIL import Image
+
+    portrait = next(unpacked("london").rglob("neutral*/**/001.jpg"))
+    picture = np.asarray(Image.open(portrait).convert("RGB"))
+    (found,) = expressions.fer([picture])
+    theirs = expressions._detector().detect_emotions(picture[..., ::-1].copy())
+    assert {name: round(score, 2) for name, score in found.items()} in [one["emotions"] for one in theirs]
+    assert sum(found.values()) == pytest.approx(1, abs=1e-3)
+    assert expressions.fer([np.full((64, 64, 3), 128, np.uint8)]) == [None]
