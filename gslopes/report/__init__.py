@@ -28,6 +28,7 @@ def write_report(
     report/data/            what its scripts read when they need it
     report/pictures/        the photos' sweeps, as ``embed`` says
     report/findings.csv     one row a label: slope to read, interval, q, decision; findings.tex: those that are judged
+    report/model_card.md    what was found, for a model card: n, intervals, editor, date, limits
     report/slopes.csv       every estimator in twelve columns; slopes.parquet has all
     report/pulled_negative.csv, pulled_positive.csv    labels past both thresholds, all columns
     report/tables/          Tables 1 to 4 of the paper, as far as the run has them, as CSV, Markdown and LaTeX

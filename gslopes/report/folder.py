@@ -34,6 +34,7 @@ from gslopes.report import (
     pictures,
     planted,
     provenance,
+    quote,
     recommended,
     screen,
     sheets,
@@ -69,7 +70,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         album = explorer.build_album(run, report, _steps(source), options.embed, tick)
     known = credit.read(run) if options.embed != "none" else {}
     funnels = {(one.classifier, one.attribute): one for one in funnel.funnels(run)}
-    sections, screens, entries, scores = [], [], [], {}
+    sections, screens, entries, scores, quotable = [], [], [], {}, {}
     for finding in source.findings:
         decided = decisions.decide(finding.read, finding.placebo)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
@@ -78,6 +79,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         scores[finding.key] = findings.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
         screens.append(screen.screen(finding, decided, answers, album, counted, known))
+        quotable[screens[-1].key] = quote.Part(finding, decided, screens[-1].headline)
         entries.append({**entry, "forest": screens[-1].forest, "forestUnit": screens[-1].unit})
         credited = _credits(run, finding, album, known, drawn)
         sections.append(replace(page.section(finding, drawn, options), credits=credited))
@@ -88,6 +90,10 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     if differs:
         runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
     manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
+    screens = _ranked(screens)
+    quoted = quote.quote(source.manifest, [quotable[one.key] for one in screens])
+    if quoted is not None:
+        runfolder.write_bytes(report / "model_card.md", quoted.card.encode("utf-8", "backslashreplace"))
     html = page.render(
         manifest,
         _photos(source, options),
@@ -99,7 +105,8 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         papers=papers,
         prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]")),
         commands=provenance.commands(manifest, options.p, options.slope),
-        screens=_ranked(screens),
+        screens=screens,
+        quote=quoted,
     )
     index = report / "index.html"
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))

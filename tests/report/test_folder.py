@@ -45,8 +45,8 @@ def names(run: Path) -> list[str]:
 
 SHEETS = [*(f"sweeps.{form}" for form in ("pdf", "png", "svg")), "sweeps-dark.png"]
 PLAIN = [
-    *("data", "findings.csv", "findings.tex", "index.html", "method.md", "pulled_negative.csv", "pulled_positive.csv"),
-    *("slopes.csv", "tables"),
+    *("data", "findings.csv", "findings.tex", "index.html", "method.md", "model_card.md", "pulled_negative.csv"),
+    *("pulled_positive.csv", "slopes.csv", "tables"),
 ]
 FIGURES = [f"figure{number}.{form}" for number in (1, 2, 3) for form in ("pdf", "png", "svg")]
 FILES = sorted([*SHEETS, *FIGURES, *PLAIN, "pictures"])  # curves are of photo-rate, which this run was not fitted with
