@@ -57,7 +57,7 @@ class Parse:
         if self._loaded is not None and hasattr(self._loaded[0], "fallen_back"):
             total = self._loaded[0].fallen_back
             path = fallback_path(self.out, part)
-            path.parent.mkdir(parents=True, exist_ok=True)
+            runfolder.make_folder(path.parent)
             runfolder.write_json(path, {"captions": total - self._unreadable})
             self._unreadable = total
         path = runfolder.part_path(self.out, STAGE, schemas.TUPLES, part)

@@ -41,9 +41,8 @@ def stage_pictures(
         manifest.begin(run, manifest_of(plan), executor)
         if others := passed_over(plan.config.people):
             executor.note(others)
-        with runfolder.storage(run):
-            for name in ("cutouts", "edits"):
-                (run / name).mkdir(parents=True, exist_ok=True)
+        for name in ("cutouts", "edits"):
+            runfolder.make_folder(run / name)
         cutouts = _cut_out(plan, executor, finder, device, review)
         if runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts):
             _compose(plan, cutouts, executor, device)

@@ -30,6 +30,8 @@ from gslopes.core.tables import Table
 
 MANIFEST = "run.json"
 _OTHER = "Choose another folder with --out"
+_FOLDERS = ("parts", "edits", "cutouts", "report")  # that a run folder holds
+_held: list[Path] = []  # the run folders that this process holds
 _FREE = "Free some space and run the same command again: it resumes."
 _STORAGE = {
     errno.ENOSPC: ("there is no space left on the disk", _FREE),
@@ -103,8 +105,8 @@ def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
     Raises: TableError, StorageError.
     """
     fresh = path.with_name(f".{path.name}.new.tmp")
+    make_folder(path.parent)
     with storage(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
             tables.write(table, frame, fresh)
             kill_point("table:temporary")
@@ -126,6 +128,27 @@ def write_json(path: Path, content: Any) -> None:
     if not same:
         write_bytes(path, data)
     settle([path])
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder with those above it, but no run folder that this process holds: it was there, and was removed.
+
+    Raises: StorageError.
+    """
+    top = next((held for held in _held if folder.is_relative_to(held)), None)
+    with storage(folder):
+        if top is None:
+            folder.mkdir(parents=True, exist_ok=True)
+            return
+        for level in reversed([folder, *folder.parents][: len(folder.parts) - len(top.parts)]):
+            try:
+                level.mkdir(exist_ok=True)
+            except FileNotFoundError as error:
+                raise StorageError(*_removed(top)) from error
+
+
+def _removed(run: Path) -> tuple[str, str]:
+    return f"{show(run)} was removed while this command worked in it.", "Run the same command again."
 
 
 def _put(fresh: Path, path: Path) -> None:
@@ -202,9 +225,12 @@ def compare(
     if not (run / MANIFEST).exists():
         visible = [entry.name for entry in run.iterdir() if not entry.name.startswith(".")] if run.is_dir() else []
         if visible:
+            ours = all(name in _FOLDERS or name.endswith(".parquet") for name in visible)
             raise UsageError(
                 f"{show(run)} is not empty and is not a run folder: it holds {show(min(visible))}, but no run.json.",
-                "Choose a new folder with --out.",
+                "It is what is left of a run: remove it, or choose a new folder with --out."
+                if ours
+                else "Choose a new folder with --out.",
             )
         return
     old = {(renamed or {}).get(key, key): value for key, value in read_manifest(run).items()}
@@ -252,10 +278,28 @@ def locked(run: Path) -> Iterator[None]:
             hint = "Wait for it to end, or choose another folder with --out."
             raise StorageError(f"Another process is working in {show(run)}.", hint) from error
         _discard_temporaries(run)
-        yield
+        _held.append(run)
+        try:
+            yield
+        except (StorageError, TableError, UsageError) as error:
+            if _is_gone(run, handle):
+                raise StorageError(*_removed(run)) from error
+            raise
+        finally:
+            _held.remove(run)
+        if _is_gone(run, handle):
+            raise StorageError(*_removed(run))
         _discard_temporaries(run)  # of a worker that was lost meanwhile
     finally:
         os.close(handle)
+
+
+def _is_gone(run: Path, handle: int) -> bool:
+    """Whether a run folder was removed, even if another was made in its place.  handle: of its lock."""
+    try:
+        return not os.path.samestat(os.stat(run / ".lock"), os.fstat(handle))
+    except OSError:
+        return True
 
 
 def _discard_temporaries(run: Path) -> None:

@@ -81,7 +81,7 @@ def write(
         return {}
     side = side_for(len(sweeps))
     for attribute in {sweep.attribute for sweep in sweeps}:
-        (report / FOLDER / runfolder.slug(attribute)).mkdir(parents=True, exist_ok=True)
+        runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
         made = workers.map(lambda sweep: _make(report, run, sweep, embed, side), sweeps)
         written: dict[tuple[str, str], list[str]] = {}

@@ -119,9 +119,8 @@ def run_synthesise(plan: Plan, components: Components | None, executor: Executor
     with runfolder.locked(plan.run):
         runfolder.compare(plan.run, identity(plan, models), IDENTITY)
         manifest.begin(plan.run, identity(plan, models), executor)
-        with runfolder.storage(plan.run):
-            for attribute in plan.values:
-                (plan.run / "edits" / attribute).mkdir(parents=True, exist_ok=True)
+        for attribute in plan.values:
+            runfolder.make_folder(plan.run / "edits" / attribute)
         if others := passed_over(plan.config.photos):
             executor.note(others)
         missing = synthesis.missing_parts(plan.run, plan.parts)

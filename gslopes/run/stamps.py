@@ -57,7 +57,7 @@ def stamp(run: Path, stage: str, reads: Mapping[str, Any], made: Iterable[Path])
     """
     with runfolder.storage(run):
         digests = {path.relative_to(run).as_posix(): sha256_of(path) for path in sorted(made)}
-        _path(run, stage).parent.mkdir(parents=True, exist_ok=True)
+        runfolder.make_folder(_path(run, stage).parent)
     runfolder.write_json(_path(run, stage), {"reads": _plain(reads), "made": digests})
 
 

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -143,3 +145,39 @@ def test_a_manifest_that_makes_no_sense_is_a_sentence(tmp_path, text):
     (tmp_path / runfolder.MANIFEST).write_text(text)
     with pytest.raises(UsageError, match=r"run\.json (cannot be read|is damaged|is not the manifest)"):
         runfolder.read_manifest(tmp_path)
+
+
+def write(run: Path) -> None:
+    runfolder.make_folder(run / "parts" / "score")
+    runfolder.write_json(run / "parts/score/one.json", {})
+
+
+@pytest.mark.parametrize("instead", ["nothing", "another"])
+@pytest.mark.parametrize("work", [write, lambda run: None, lambda run: runfolder.read_manifest(run)])
+def test_a_folder_that_is_removed_midway_is_said_and_not_made_again(tmp_path, work, instead):
+    run = tmp_path / "run"
+
+    def command() -> None:
+        with runfolder.locked(run):
+            write(run)
+            shutil.rmtree(run)
+            if instead == "another":
+                (run / "parts/score").mkdir(parents=True)
+            work(run)
+
+    with pytest.raises(StorageError, match="run was removed while this command worked in it"):
+        command()
+    assert run.exists() == (instead == "another")
+    with runfolder.locked(run):
+        write(run)
+
+
+def test_what_is_left_of_a_removed_run_says_what_to_do(tmp_path):
+    (tmp_path / "run/parts").mkdir(parents=True)
+    with pytest.raises(UsageError) as caught:
+        runfolder.compare(tmp_path / "run", {}, ())
+    assert "remove it, or choose a new folder" in caught.value.hint
+    (tmp_path / "run/holiday.jpg").touch()
+    with pytest.raises(UsageError) as caught:
+        runfolder.compare(tmp_path / "run", {}, ())
+    assert "remove" not in caught.value.hint

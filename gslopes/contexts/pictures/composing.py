@@ -238,8 +238,7 @@ class _Part:
         """Write one picture and its rows.  more: columns of the ``composites`` table."""
         name = f"edits/{attribute}/{photo[:16]}-{more.get('step', 0)}{suffix or SUFFIX[self.config.format]}"
         path = self.work.run / name
-        with runfolder.storage(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+        runfolder.make_folder(path.parent)
         runfolder.write_bytes(path, data)
         row = {
             "photo": photo,

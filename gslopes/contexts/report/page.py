@@ -20,7 +20,7 @@ from gslopes.contexts.report.words import LIMITS, context_and_face, counts, cred
 from gslopes.contexts.review import DECISIONS
 from gslopes.core import tables as files
 from gslopes.core.files import inside, is_file
-from gslopes.core.runfolder import MANIFEST, write_bytes
+from gslopes.core.runfolder import MANIFEST, make_folder, write_bytes
 from gslopes.report import words
 from gslopes.report.choices import rows_of
 from gslopes.report.inline import data_uri, render
@@ -78,7 +78,7 @@ def write_page(
     """
     folder = run / "report"
     for name in ("tables", "figures"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+        make_folder(folder / name)
     papers = tables.paper_tables(results)
     for name, table in papers.items():
         for ending, text in tables.forms(table).items():

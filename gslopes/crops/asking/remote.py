@@ -143,7 +143,7 @@ class RequestFolder:
 
     def __enter__(self) -> RequestFolder:
         with runfolder.storage(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            runfolder.make_folder(self.folder)
             for stale in self.folder.iterdir():  # of a run that was killed
                 stale.unlink(missing_ok=True)
         return self

@@ -194,8 +194,7 @@ class Scoring:
             runfolder.write_table(tables.ASKED, asked, part_path(self._run, stage, tables.ASKED, part))
 
         try:
-            with runfolder.storage(self._run):
-                (self._run / "parts" / stage).mkdir(parents=True, exist_ok=True)
+            runfolder.make_folder(self._run / "parts" / stage)
             client.ask_parts(self._edits(name), self._run, done)
         except BaseException as error:
             errors.append(error)
