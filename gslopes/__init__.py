@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gslopes.collect.api import census, collect_photos
     from gslopes.contexts.audit import audit_contexts
     from gslopes.core.opening import load
+    from gslopes.core.tracking import log_mlflow, log_wandb
     from gslopes.crops.audit import audit_crops
     from gslopes.evaluate.api import evaluate_model
     from gslopes.fit.frames import fit_slopes
@@ -49,6 +50,8 @@ _MODULES = {
     "export": "gslopes.run.export",
     "fit_slopes": "gslopes.fit.frames",
     "load": "gslopes.core.opening",
+    "log_mlflow": "gslopes.core.tracking",
+    "log_wandb": "gslopes.core.tracking",
     "pair_penalty": "gslopes.run.counterfactuals",
     "score_photos": "gslopes.run.walk",
     "synthesise": "gslopes.run.walk",
@@ -73,6 +76,8 @@ __all__ = [
     "export",
     "fit_slopes",
     "load",
+    "log_mlflow",
+    "log_wandb",
     "pair_penalty",
     "score_photos",
     "synthesise",
