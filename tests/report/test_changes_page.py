@@ -1,11 +1,14 @@
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import pytest
 from PIL import Image
 
 from gslopes.fit.compare import COLUMNS
 from gslopes.report.changes_page import ChangedPhoto, write_changes
 from gslopes.report.pictures import Wanted
+from tests.fixtures import assert_page_fits
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -34,7 +37,8 @@ def changes() -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
 
 
-def test_the_page_has_the_surest_change_first_photos_with_both_scores_and_no_strangers_html(tmp_path: Path) -> None:
+def written(tmp_path: Path) -> Path:
+    """The page of two changes and a photo."""
     run = tmp_path / "run"
     run.mkdir()
     files = []
@@ -43,7 +47,11 @@ def test_the_page_has_the_surest_change_first_photos_with_both_scores_and_no_str
         Image.new("RGB", (32, 32), (80 * step, 0, 0)).save(files[-1])
     sweep = Wanted("a" * 64, "gender", None, tuple(files))
     photo = ChangedPhoto(SCRIPT, "nurse", [-1.0, 0, 1], [0.9, 0.8, None], [None, 0.5, 0.6], sweep)
-    page = write_changes(tmp_path / "out", run, changes(), [photo], ("before", "after"))
+    return write_changes(tmp_path / "out", run, changes(), [photo], ("before", "after"))
+
+
+def test_the_page_has_the_surest_change_first_photos_with_both_scores_and_no_strangers_html(tmp_path: Path) -> None:
+    page = written(tmp_path)
     html = page.read_text("utf-8")
     assert "“nurse” went from −30.0 to −5.0 points per unit, a change of +25.0 [+20.0, +30.0]; 1 of 2 labels" in html
     assert html.count(SCRIPT) == 0
@@ -55,3 +63,11 @@ def test_nothing_changed_is_said(tmp_path: Path) -> None:
     still = changes().assign(q=0.9)
     page = write_changes(tmp_path / "out", tmp_path, still, [], ("a", "b"))
     assert "None of 2 labels changed its slope" in page.read_text("utf-8")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [(1280, 900), (390, 844)])
+def test_the_page_fits_the_window_and_axe_finds_no_serious_fault(
+    chromium: Any, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    assert_page_fits(chromium, written(tmp_path), *size)

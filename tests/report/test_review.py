@@ -18,6 +18,7 @@ from gslopes.core.csv_table import read_csv
 from gslopes.core.files import csv_bytes, without_guard
 from gslopes.report.inline import render, templates
 from gslopes.report.review import Item, render_review, review_data
+from tests.fixtures import assert_page_fits
 
 NASTY = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 
@@ -175,6 +176,16 @@ def test_every_key_has_a_button_that_a_screen_reader_can_name(page):
     assert len(names) == 22  # one hidden
     page.get_by_role("button", name=re.compile("non-binary")).click()
     assert page.inner_text("#counts") == "1 of 5 decided"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [(1280, 900), (390, 844)])
+@pytest.mark.parametrize("count", [0, 5])
+def test_the_page_fits_the_window_and_axe_finds_no_serious_fault(chromium, tmp_path, size, count):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "census").mkdir()
+    (tmp_path / "census/review.html").write_text(render_review(items(tmp_path / "photos", count), [], 0.9), "utf-8")
+    assert_page_fits(chromium, tmp_path / "census/review.html", *size)
 
 
 GRID = """{% extends "shell.html.j2" %}{% from "review-controls.html.j2" import files, status %}{% block main %}
