@@ -37,6 +37,7 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
     from gslopes.report.errors import print_errors
     from gslopes.report.evidence import print_evidence, print_groups
     from gslopes.report.funnel import funnels
+    from gslopes.report.tally import unanswered
     from gslopes.run import stages
 
     config = build(FitConfig, options)
@@ -44,7 +45,8 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
     if as_json:
         print_json(rows(slopes))
         return 0
-    say(print_evidence(slopes, correction=config.correction, funnels=funnels(run)))
+    silent = unanswered(run)
+    say(print_evidence(slopes, correction=config.correction, funnels=funnels(run), unanswered=silent))
     if config.truth:
         say(f"\n{print_errors(run)}")
     if config.groups:

@@ -102,6 +102,8 @@ def _spread(answers: Answers) -> dict[str, float]:
 def _lacking(measure: str, estimator: str, counts: tuple[int, int, int], least: int) -> str:
     """Why a label is not tested, and what it would take.  counts: photos whose answer varies, with the label, all."""
     varying, active, photos = counts
+    if not photos:
+        return "no photo was answered at every value"
     if measure != "presence" and KINDS[estimator] == "rate":
         return f"on practically every picture: read {MEASURED}, which goes by its {measure}"
     enough = f", about {-(-photos * least // varying):,} photos like these would do" if varying else ""

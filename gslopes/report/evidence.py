@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +12,7 @@ from gslopes.report import decisions, numbers, tally, units, words
 from gslopes.report.decisions import Decision
 from gslopes.report.funnel import Funnel
 from gslopes.report.headline import headline
-from gslopes.report.tables import print_table
+from gslopes.report.tables import no_label, print_table
 from gslopes.report.terminal import WIDTH, Column, table, wrap
 
 _TEXTS = ("95 % interval", "decision")
@@ -40,7 +40,12 @@ _ADJUSTED = {
 
 
 def print_evidence(
-    slopes: pd.DataFrame, *, correction: str = "bh", limit: int = 60, funnels: Iterable[Funnel] = ()
+    slopes: pd.DataFrame,
+    *,
+    correction: str = "bh",
+    limit: int = 60,
+    funnels: Iterable[Funnel] = (),
+    unanswered: Sequence[str] = (),
 ) -> str:
     """Each label's slope by its measure as a table of at most 100 columns, one block for a classifier and attribute.
 
@@ -49,11 +54,11 @@ def print_evidence(
 
     slopes: a data frame with the columns of core.tables.SLOPES.
     correction: as the fit had it, see ``fit.options``; it is only named here.  limit: rows a block.
-    funnels: what became of the photos, see ``funnel.funnels``.
+    funnels: what became of the photos, see ``funnel.funnels``.  unanswered: see ``tally.unanswered``.
     """
     reading = tables.reading(slopes)
     if reading.empty:
-        return print_table(slopes)
+        return "\n".join([print_table(slopes), *unanswered]) if len(slopes) else no_label(unanswered)
     fake = reading["attribute"].map(lambda name: bool(placebo.split(name)[1])).astype(bool)
     by_pair = {(one.classifier, one.attribute): one for one in funnels}
     blocks = []
@@ -66,7 +71,7 @@ def print_evidence(
     adjusted = _ADJUSTED[correction] if reading["p_perm"].notna().any() else _ADJUSTED[correction].replace("_perm", "")
     named = ", ".join(text for kind, text in _KINDS.items() if kind in kinds)
     note = NOTE.format(q=adjusted, floor="\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else "")
-    return "\n\n".join([*blocks, note + _measured(reading[~fake])])
+    return "\n\n".join([*blocks, *unanswered, note + _measured(reading[~fake])])
 
 
 def _measured(rows: pd.DataFrame) -> str:

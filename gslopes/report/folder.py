@@ -106,6 +106,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]")),
         commands=provenance.commands(manifest, options.p, options.slope),
         screens=screens,
+        unanswered=tally.unanswered(run),
         quote=quoted,
     )
     index = report / "index.html"

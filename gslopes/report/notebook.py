@@ -15,7 +15,8 @@ from gslopes.report import decisions, numbers, words
 from gslopes.report.funnel import Funnel, funnels
 from gslopes.report.headline import headline
 from gslopes.report.recommended import findings_table
-from gslopes.report.tables import NO_LABEL
+from gslopes.report.tables import no_label
+from gslopes.report.tally import unanswered
 
 MOST_ROWS = 30
 
@@ -34,16 +35,20 @@ def audit_html(run: Path, slopes: pd.DataFrame | None, page: Path | None) -> str
         name = words.printable(classifier)
         of_pair = table[(table["classifier"] == classifier) & (table["attribute"] == attribute)]
         parts.append(_finding(name, attribute, rows, floor, by_pair.get((name, attribute)), of_pair))
-    return ("".join(parts) or f"<p>{escape(NO_LABEL)}</p>") + page_link(page)
+    silent = unanswered(run)
+    if not parts:
+        return f"<p>{escape(no_label(silent))}</p>{page_link(page)}"
+    return "".join([*parts, *(f"<p>{escape(one)}</p>" for one in silent)]) + page_link(page)
 
 
-def summary(slopes: pd.DataFrame) -> str:
+def summary(run: Path, slopes: pd.DataFrame) -> str:
     """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
+    silent = unanswered(run)
     found = [
         f"{words.printable(classifier)}: {headline(rows, decisions.decide(rows, floor), attribute).sentence}"
         for (classifier, attribute), rows, floor in _pairs(slopes)
     ]
-    return " ".join(found) or NO_LABEL
+    return " ".join([*found, *silent]) if found else no_label(silent)
 
 
 def _pairs(slopes: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame, pd.DataFrame]]:

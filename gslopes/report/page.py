@@ -25,16 +25,15 @@ _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start"
 # papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
 # album: number of photos in the explorer.  screens: see ``screen``, the strongest first.
 # method: how the run differs from the paper.  numbered: the paper's figures.  errors: see ``errors``.
-# quote: see ``quote``.
+# quote: see ``quote``.  unanswered: see ``tally.unanswered``.
 _PARTS: Mapping[str, Any] = {
     "data": {},
     "dropped": ((), 0),
     "calibration": None,
     "quote": None,
     "album": 0,
-    **dict.fromkeys(
-        ("sweeps", "floors", "errors", "papers", "prints", "commands", "cards", "screens", "method", "numbered"), ()
-    ),
+    **dict.fromkeys(("sweeps", "floors", "errors", "papers", "prints", "commands", "cards", "screens"), ()),
+    **dict.fromkeys(("method", "numbered", "unanswered"), ()),
 }
 _NOTES = {
     "full": " The pictures are whole copies.",

@@ -16,6 +16,11 @@ NO_LABEL = (
 )
 
 
+def no_label(unanswered: Sequence[str] = ()) -> str:
+    """Why there is no slope at all.  unanswered: see ``tally.unanswered``."""
+    return " ".join(["No classifier returned any label.", *unanswered]) if unanswered else NO_LABEL
+
+
 def past_thresholds(slopes: pd.DataFrame, *, p: float = 0.001, slope: float = 0.03) -> pd.Series[bool]:
     """Whether each row has a p-value below ``p`` and a slope of an absolute value above ``slope``."""
     return (slopes["p"] < p) & (slopes["slope"].abs() > slope)

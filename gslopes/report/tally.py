@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import tables
+from gslopes.report import words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +63,22 @@ def statuses(run: Path) -> dict[tuple[str, str], dict[str, int]]:
     for (classifier, attribute, status), number in zip(counts.index.tolist(), counts.tolist(), strict=True):
         result.setdefault((classifier, attribute), {})[status] = number
     return result
+
+
+_ENDS = {"failed": "pictures failed", "refused": "pictures were refused"}
+
+
+def unanswered(run: Path) -> list[str]:
+    """A sentence for each classifier that answered no picture: how many were refused, and how many failed."""
+    totals: dict[str, Counter[str]] = {}
+    for (classifier, _), counts in statuses(run).items():
+        totals.setdefault(classifier, Counter()).update(counts)
+    found = []
+    for name, total in totals.items():
+        if not total["answered"]:
+            ends = [f"{count:,} of {total.total():,} {_ENDS[status]}" for status, count in sorted(total.items())]
+            found.append(f"{words.printable(name)}: {' and '.join(ends)}.")
+    return found
 
 
 def answered_everywhere(run: Path, classifier: str, attribute: str, steps: int) -> list[str]:

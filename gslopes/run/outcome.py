@@ -65,10 +65,12 @@ class Audit(AuditResult):
         """The evidence for a terminal; before the fit, how many photos were edited."""
         from gslopes.report.evidence import print_evidence
         from gslopes.report.funnel import funnels
+        from gslopes.report.tally import unanswered
 
         if not self.fitted:
             return f"{self.used:,} photos edited of {self.photos:,}"
-        return print_evidence(self.tables["slopes"], funnels=funnels(self.folder))
+        silent = unanswered(self.folder)
+        return print_evidence(self.tables["slopes"], funnels=funnels(self.folder), unanswered=silent)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def of_audit(run: Path) -> Audit:
 
     slopes = tables.read(tables.SLOPES, run / f"{tables.SLOPES.name}.parquet")
     page = run / "report" / "index.html"
-    return replace(of_photos(run), summary=notebook.summary(slopes), page=page, dropped=_dropped(run))
+    return replace(of_photos(run), summary=notebook.summary(run, slopes), page=page, dropped=_dropped(run))
 
 
 def write_summary(found: Audit) -> None:
