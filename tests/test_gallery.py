@@ -54,7 +54,7 @@ def test_every_model_has_all_facts_and_every_page_a_small_picture() -> None:
     assert {name: FACTS - set(one) for name, one in MODELS.items() if FACTS - set(one)} == {}
     assert set(RESULTS) <= set(MODELS)
     sizes = {path.stem: path.stat().st_size for path in GALLERY.glob("*.jpg")}
-    assert set(sizes) == set(RESULTS)
+    assert set(RESULTS) <= set(sizes)
     assert max(sizes.values()) <= 150_000
 
 
@@ -77,6 +77,7 @@ def test_the_script_writes_the_slopes_of_a_run_folder(make, hook, tmp_path, monk
     run = write_run(tmp_path / "run", 16, part=8)
     walk.score_photos(run, gslopes.as_classifier(light), device="cpu", cache=tmp_path / "cache")
     stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
+    (tmp_path / "models.toml").write_text((GALLERY / "models.toml").read_text("utf-8"))
     monkeypatch.setattr(make, "GALLERY", tmp_path)
     monkeypatch.setattr(sys, "argv", ["make.py", "imagenet", f"Drawn={run}", "--no-picture"])
     make.main()
@@ -90,7 +91,6 @@ def test_the_script_writes_the_slopes_of_a_run_folder(make, hook, tmp_path, monk
         assert one["decision"] == table.loc[one["label"], "decision"]
     assert {one["measure"] for one in found["labels"]} == {"log-odds", "value"}
     monkeypatch.setattr(hook, "GALLERY", tmp_path)
-    (tmp_path / "models.toml").write_text((GALLERY / "models.toml").read_text("utf-8"))
     hook.models.cache_clear()
     page = hook.page("imagenet")
     assert "16 of 16 photos are in the slopes" in page
@@ -120,6 +120,7 @@ def png(pixels: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
+@pytest.mark.filterwarnings(r"ignore:\s*Warning:UserWarning")  # of TensorFlow, about its interpreter
 def test_fer_s_own_numbers_are_those_of_its_package_to_two_digits(monkeypatch, unpacked) -> None:
     pytest.importorskip("fer.fer", reason="pip install fer", exc_type=ImportError)
     monkeypatch.syspath_prepend(ROOT / "notebooks/gallery")

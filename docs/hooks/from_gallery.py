@@ -51,6 +51,7 @@ def page(name: str) -> str:
         parts.append(f"## {photos}")
         for attribute, found in run["attributes"].items():
             parts += along(attribute, found)
+        parts += paper(name, photos, run)
     kept = {key: facts[key] for key in ("model", "package", "licence")}
     parts += ["## The model", table(("", ""), kept.items()), "## The command", command(facts)]
     return "\n\n".join([*parts, "## What it does not show", bullets([*facts["limits"], *EVERYWHERE])])
@@ -76,6 +77,24 @@ def along(attribute: str, found: Mapping[str, Any]) -> list[str]:
     parts += moves_too(found)
     if found["judged"] > len(rows):
         parts.append(f"{found['judged'] - len(rows):,} more labels are judged; the run's `findings.csv` has them all.")
+    return parts
+
+
+def paper(name: str, photos: str, run: Mapping[str, Any]) -> list[str]:
+    """The tables and figures of Joo and Kärkkäinen of a run, where they were made."""
+    if "tables" not in run:
+        return []
+    label = models()[name]["figure2"][0]
+    parts = ["### As Joo and Kärkkäinen print it"]
+    for number, text in run["tables"].items():
+        caption, _, rows = text.partition("\n\n")
+        about = f"**Table {number.removeprefix('table')}.** {caption}"
+        parts += [about, rows] if rows.count("\n") > 2 else [f"{about} There is none."]
+    for attribute in run["attributes"]:
+        file = f"{name}-{photos.lower()}-{attribute}.jpg"
+        if (GALLERY / file).is_file():
+            text = f"Figure 2. The share of photos with {label} along {words.perceived(attribute)}"
+            parts.append(f"![{text}]({file})")
     return parts
 
 

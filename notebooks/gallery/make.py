@@ -13,6 +13,8 @@ import io
 import json
 import math
 import os
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -92,12 +94,30 @@ def short(number: float) -> float | None:
     return float(f"{number:.6g}") if math.isfinite(number) else None
 
 
-def picture(run: Path) -> bytes:
-    """The first screen of a run's page, drawn without photos; a JPEG of at most ``LARGEST`` bytes."""
+def paper_tables(run: Path, title: str) -> dict[str, str]:
+    """Tables 1, 2 and 4 of Joo and Kärkkäinen as the run's report has them, in Markdown; title: of the API."""
+    files = {name: run / f"report/tables/{name}.md" for name in ("table1", "table2", "table4")}
+    classifier = loading.load(run).findings[0].classifier
+    return {
+        name: file.read_text("utf-8").replace(classifier, title) for name, file in files.items() if file.is_file()
+    }
+
+
+def figures(run: Path) -> Iterator[tuple[str, bytes]]:
+    """Attribute, and Figure 2 of Joo and Kärkkäinen along it, of the label that was asked for."""
+    from PIL import Image
+
+    for file in sorted((run / "report").glob("figure2-*.png")):
+        image = Image.open(file).convert("RGB")
+        image.thumbnail((900, 900))
+        yield file.stem.split("-")[1], jpeg(image)
+
+
+def picture(page: Path) -> bytes:
+    """The first screen of a run's page, drawn without photos."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 
-    page = stages.run_report(run, OneProcess(), embed="none").page
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=os.environ.get("CHROMIUM"), args=["--no-sandbox"])
         tab = browser.new_page(viewport=SCREEN, color_scheme="light")
@@ -105,6 +125,11 @@ def picture(run: Path) -> bytes:
         tab.wait_for_timeout(1500)
         image = Image.open(io.BytesIO(tab.screenshot())).convert("RGB")
         browser.close()
+    return jpeg(image)
+
+
+def jpeg(image: Any) -> bytes:
+    """A picture of at most ``LARGEST`` bytes."""
     for quality in (80, 60, 40):
         image.save(buffer := io.BytesIO(), "JPEG", quality=quality, optimize=True)
         if buffer.tell() <= LARGEST:
@@ -120,10 +145,17 @@ def main() -> None:
     parser.add_argument("--no-picture", action="store_true")
     given = parser.parse_args()
     runs = {name: Path(run).resolve() for name, _, run in (pair.partition("=") for pair in given.runs)}
-    content = {"runs": {name: numbers(run) for name, run in runs.items()}}
+    facts = tomllib.loads((GALLERY / "models.toml").read_text("utf-8"))[given.name]
+    content: dict[str, Any] = {"runs": {name: numbers(run) for name, run in runs.items()}}
+    for name, run in {} if given.no_picture else runs.items():
+        page = stages.run_report(run, OneProcess(), embed="none", labels=facts.get("figure2", ())).page
+        if run == next(iter(runs.values())):
+            runfolder.write_bytes(GALLERY / f"{given.name}.jpg", picture(page))
+        if "figure2" in facts:
+            content["runs"][name]["tables"] = paper_tables(run, facts["title"])
+            for attribute, data in figures(run):
+                runfolder.write_bytes(GALLERY / f"{given.name}-{name.lower()}-{attribute}.jpg", data)
     runfolder.write_bytes(GALLERY / f"{given.name}.json", (json.dumps(content, indent=1) + "\n").encode())
-    if not given.no_picture:
-        runfolder.write_bytes(GALLERY / f"{given.name}.jpg", picture(next(iter(runs.values()))))
 
 
 if __name__ == "__main__":

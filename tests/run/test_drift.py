@@ -143,3 +143,19 @@ def test_equal_changes_have_no_interval() -> None:
     row = _named(_row("a", one, one + 0.25, one, photos))
     assert (row["difference"], row["p"]) == (0.25, 0.0)
     assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+
+
+def test_labels_of_a_measure_are_compared_by_it_where_they_were_returned_both_times() -> None:
+    values, photos = np.tile([-1.0, 0.0, 1.0], 8), np.repeat(np.arange(8), 3)
+    own = 30 + photos.astype(float)
+    later = own + 2 + 0.5 * values
+    later[3] = np.nan
+    row = dict(zip(COLUMNS, _row("age", own, later, values, photos, "value"), strict=False))
+    assert row["n"] == 23
+    assert row["difference"] == pytest.approx(np.nanmean(later - own))
+    assert row["tilt"] == pytest.approx(0.5, abs=0.01)
+    before = 1 / (1 + np.exp(-(0.2 * photos - 5)))  # scores of 0.7 to 2.7 %
+    now = 1 / (1 + np.exp(-(0.2 * photos - 5 + 0.3)))
+    row = dict(zip(COLUMNS, _row("nsfw", before, now, values, photos, "log-odds"), strict=False))
+    assert row["difference"] == pytest.approx(0.3, abs=1e-3)
+    assert (row["measure"], row["n"]) == ("log-odds", 24)
