@@ -20,7 +20,7 @@ _READ = ["classifier", "attribute", "estimator", "label"]
 _STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
 
 NOTE = """\
-slope: percentage points per unit of the attribute, the mean of each photo's own slope (photo-rate);
+slope: {unit} of the attribute, the mean of each photo's own slope ({estimator});
 interval: 95 %, t over photos. q: {q}, over the classifier's
 labels; null hypothesis: a photo's answers are exchangeable over the values.{floor}
 photos: those with the label at one value at least, of those in the slopes.
@@ -70,7 +70,11 @@ def print_evidence(
         blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), str(attribute)))))
     adjusted = _ADJUSTED[correction] if reading["p_perm"].notna().any() else _ADJUSTED[correction].replace("_perm", "")
     named = ", ".join(text for kind, text in _KINDS.items() if kind in kinds)
-    note = NOTE.format(q=adjusted, floor="\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else "")
+    shares = any(units.measure_of(row) == "presence" for row in reading[~fake].to_dict("records"))
+    unit, estimator = ("percentage points per unit", tables.READING) if shares else ("per unit", tables.MEASURED)
+    note = NOTE.format(
+        unit=unit, estimator=estimator, q=adjusted, floor="\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
+    )
     return "\n\n".join([*blocks, *unanswered, note + _measured(reading[~fake])])
 
 

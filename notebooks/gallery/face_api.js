@@ -12,18 +12,18 @@ const faceapi = require("@vladmandic/face-api/dist/face-api.node-wasm.js");
 const folder = (name) => path.dirname(require.resolve(`${name}/package.json`));
 
 const READ = {
-  "/age": (face) => ({ age: face.age }),
-  "/gender": (face) => ({ male: face.gender === "male" ? face.genderProbability : 1 - face.genderProbability }),
-  "/expressions": (face) => ({ ...face.expressions }),
+  "/age": (found) => found.withAgeAndGender().then((face) => face && { age: face.age }),
+  "/gender": (found) => found.withAgeAndGender().then((face) => face && { male: face.gender === "male" ? face.genderProbability : 1 - face.genderProbability }),
+  "/expressions": (found) => found.withFaceExpressions().then((face) => face && { ...face.expressions }),
 };
 
 async function labels(data, read) {
   const { width, height, data: pixels } = data[0] === 0xff ? jpeg.decode(data, { useTArray: true }) : PNG.sync.read(data);
   const picture = tf.tidy(() => tf.tensor3d(new Int32Array(pixels), [height, width, 4], "int32").slice([0, 0, 0], [-1, -1, 3]));
-  const options = new faceapi.TinyFaceDetectorOptions({ inputSize: 416, scoreThreshold: 0.3 });
-  const face = await faceapi.detectSingleFace(picture, options).withFaceLandmarks().withFaceExpressions().withAgeAndGender();
+  const options = new faceapi.TinyFaceDetectorOptions({ inputSize: 320, scoreThreshold: 0.3 });
+  const found = await read(faceapi.detectSingleFace(picture, options).withFaceLandmarks());
   picture.dispose();
-  return face ? { labels: read(face) } : { refused: "no face found" };
+  return found ? { labels: found } : { refused: "no face found" };
 }
 
 async function main() {
