@@ -238,7 +238,9 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
     for name, texts in named:
         yield from zip(("groups", "differences"), group_slopes(sweep, name, texts, options, units), strict=True)
-    yield from zip(("error_rates", "error_slopes"), error_tables(sweep, inputs.truths, options, units), strict=True)
+    fakes = None if placebo.split(attribute)[1] else inputs.placebos(classifier, attribute)
+    wrong = error_tables(sweep, inputs.truths, options, units, fakes)
+    yield from zip(("error_rates", "error_slopes"), wrong, strict=True)
     if inputs.tones is not None:
         named.append(("skin tone", _texts(inputs.tones, sweep.photos)))
     if inputs.reach is not None:

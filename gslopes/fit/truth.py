@@ -10,20 +10,21 @@ A *rate* is the share of photos that are wrong at one value; interval: Wilson's,
 A *slope* is the mean over photos of the least squares line through each photo's K zeros and ones, in percentage points
 per unit; interval and p: t over photos (clusters), null hypothesis: errors do not depend on the value.  *away* is the
 same line on the distance from the centre: errors that an edit causes in either direction.  q is over the slopes of one
-classifier along one attribute.
+classifier along one attribute; a finding also goes further than every placebo, as in ``fit.decision``.
 
 Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13; ``stats.shares``, ``stats.clusters``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gslopes.core import placebo
 from gslopes.core.errors import ConfigError
 from gslopes.fit.answers import Answers
 from gslopes.fit.options import RARE, FitOptions
@@ -96,7 +97,11 @@ def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
 
 
 def error_tables(
-    answers: Answers, truths: Sequence[Truth], options: FitOptions, cluster: Codes | None = None
+    answers: Answers,
+    truths: Sequence[Truth],
+    options: FitOptions,
+    cluster: Codes | None = None,
+    placebos: Mapping[str, Answers] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Error rates at every value, and their slopes; the columns of core.tables.ERROR_RATES and ERROR_SLOPES.
 
@@ -104,10 +109,14 @@ def error_tables(
     label that is given for every picture has rates, and no slope.
 
     answers: of one classifier and attribute.  cluster: (n,) codes of clusters of photos, or None.
+    placebos: kind of placebo to the answers along it, whose photos may be a sample; None for a placebo itself, whose
+        slopes have no decision.
     """
     units = codes_of(cluster, len(answers.photos))
     rates, slopes = [], []
     for one in truths:
+        given = bool(one.label) and bool(_said(answers, one.label).all())
+        fakes = {kind: _moves(fake, one) for kind, fake in (placebos or {}).items()}
         for label, measure, keep, wrong in _judged(answers, one):
             if not keep.any():
                 continue
@@ -120,12 +129,69 @@ def error_tables(
                 low, high = share_interval(np.bincount(codes, at).astype(np.float64), sizes)
                 facts = {"step": step, "value": value, "wrong": int(at.sum()), "rate": float(at.mean())}
                 rates.append({**head, **facts, "ci_low": low, "ci_high": high})
-            given = bool(one.label) and bool(_said(answers, one.label)[keep].all())
-            slopes.append({**head, **_slope(wrong[keep], answers.values, codes, options, EVERYWHERE if given else "")})
+            row = _slope(wrong[keep], answers.values, codes, options, EVERYWHERE if given else "")
+            own = pd.Series(_lines(wrong[keep], answers.values), index=answers.photos[keep])
+            clusters = pd.Series(codes, index=own.index)
+            tested = [_against(own, found[label, measure], kind, clusters) for kind, found in fakes.items()]
+            slopes.append({**head, **row, "p_placebos": max([float(str(row["p"])), *tested]), "kinds": len(fakes)})
     frame = pd.DataFrame(slopes)
-    if len(frame):
-        frame["q"] = adjust(frame["p"].to_numpy(dtype=float), options.adjustment)
-    return pd.DataFrame(rates), frame
+    return pd.DataFrame(rates), frame if frame.empty else _decided(frame, options, placebos is not None)
+
+
+def _lines(wrong: Flags, values: Array) -> Array:
+    """(m,) each photo's slope in points per unit; exactly 0 where its answers do not change."""
+    numbers = wrong.astype(np.float64)
+    return np.asarray(100 * (numbers - numbers[:, :1]) @ line_weights(values))
+
+
+def _moves(fake: Answers, one: Truth) -> dict[tuple[str, str], pd.Series]:
+    """Label and measure to the slopes of the photos along a placebo."""
+    parts = _judged(fake, one)
+    return {
+        (label, measure): pd.Series(_lines(wrong[keep], fake.values), index=fake.photos[keep])
+        for label, measure, keep, wrong in parts
+    }
+
+
+def _against(own: pd.Series, fake: pd.Series, kind: str, clusters: pd.Series) -> float:
+    """P of the null hypothesis that the slope goes no further than a placebo's, paired photo by photo.
+
+    The sign of the placebo counts for light alone, see ``fit.decision``; 1 where the slope is the smaller one.
+    """
+    both = own.index.intersection(fake.index)
+    if not len(both):
+        return 1.0
+    codes = np.unique(clusters[both], return_inverse=True)[1]
+    found = []
+    for sign in (1, -1)[: 1 if kind == "light" else 2]:
+        difference = clustered_mean((own[both] - sign * fake[both]).to_numpy(), codes)
+        further = np.sign(difference.value) == np.sign(own.mean())
+        found.append(difference.p if further and np.isfinite(difference.p) else 1.0)
+    return max(found)
+
+
+def _decided(frame: pd.DataFrame, options: FitOptions, real: bool) -> pd.DataFrame:
+    """With q, q_placebo, decision and reason; see ``fit.decision``."""
+    p, largest = (frame[name].to_numpy(dtype=float) for name in ("p", "p_placebos"))
+    q = adjust(p, options.adjustment)
+    q_placebo = adjust(np.where(np.isnan(p), np.nan, largest), options.adjustment)
+    decisions, reasons = [], []
+    for note, own, whole, kinds in zip(frame["note"], q, q_placebo, frame["kinds"], strict=True):
+        code, why = "finding", ""
+        if note:
+            code, why = "unjudged", "rare"
+        elif not own < options.level:
+            code, why = "none", "own-test"
+        elif kinds and not whole < options.level:
+            code, why = "placebo", "placebo"
+        elif kinds < len(placebo.KINDS):
+            code, why = "open", "no-placebo"
+        decisions.append(code if real else None)
+        reasons.append(why if real else None)
+    words = {"decision": decisions, "reason": reasons}
+    columns = {name: pd.Series(texts, frame.index, dtype=object) for name, texts in words.items()}
+    frame = frame.drop(columns=["p_placebos", "kinds"])
+    return frame.assign(q=q, q_placebo=q_placebo if real else np.nan, **columns)
 
 
 def _judged(answers: Answers, one: Truth) -> Iterator[tuple[str, str, Flags, Flags]]:
@@ -173,15 +239,12 @@ def _right(answers: Answers, texts: NDArray[np.object_]) -> Flags:
 
 
 def _slope(wrong: Flags, values: Array, codes: Codes, options: FitOptions, note: str) -> dict[str, object]:
-    numbers = wrong.astype(np.float64)
-    moves = 100 * (numbers - numbers[:, :1])  # exactly 0 for a photo that does not change
     centre = len(values) // 2
     varying = len(np.unique(codes[(wrong != wrong[:, :1]).any(axis=1)]))
-    along = clustered_mean(moves @ line_weights(values), codes, options.confidence)
-    away = clustered_mean(moves @ line_weights(np.abs(values - values[centre])), codes, options.confidence)
+    along = clustered_mean(_lines(wrong, values), codes, options.confidence)
+    away = clustered_mean(_lines(wrong, np.abs(values - values[centre])), codes, options.confidence)
     tested = not note and varying >= options.min_varying
-    p = along.p if tested else np.nan
-    row = {"varying": varying, "centre": float(numbers[:, centre].mean()), "slope": along.value, "se": along.se}
-    row |= {"ci_low": along.low, "ci_high": along.high, "p": p, "q": np.nan}
+    row = {"varying": varying, "centre": float(wrong[:, centre].mean()), "slope": along.value, "se": along.se}
+    row |= {"ci_low": along.low, "ci_high": along.high, "p": along.p if tested else np.nan}
     row |= {"away": away.value, "away_low": away.low, "away_high": away.high, "away_p": away.p if tested else np.nan}
     return row | {"note": note or ("" if tested else RARE)}

@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import placebo, tables
-from gslopes.report import numbers, tally, words
+from gslopes.report import decisions, numbers, tally, words
 from gslopes.report.terminal import Column, table, wrap
 
-LEVEL = 0.05
 MOST_ROWS = 40
 NAMES = {"error": "wrong", "miss": "missed", "false alarm": "false alarm"}
 NOTE = """\
@@ -62,13 +61,20 @@ def print_errors(run: Path) -> str:
     for one in panels(run):
         middle = len(one.heads) // 2
         places = sorted({0, middle, len(one.heads) - 1})
-        heads = ["wrong about", *(f"at {one.heads[place]}" for place in places), "slope", "95 % interval", "q", "n"]
+        heads = [
+            "wrong about",
+            *(f"at {one.heads[place]}" for place in places),
+            "slope",
+            "95 % interval",
+            "decision",
+            "n",
+        ]
         columns = [Column(head, number=bool(at), fold=not at) for at, head in enumerate(heads)]
         rows = [
             [
                 row["name"],
                 *(row["rates"][place] for place in places),
-                *(row[key] for key in ("slope", "ends", "q", "n")),
+                *(row[key] for key in ("slope", "ends", "decision", "n")),
             ]
             for row in one.rows
         ]
@@ -109,7 +115,8 @@ def _row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> dict[s
         "placebos": ", ".join(map(numbers.points, known)) or numbers.NONE,
         "n": f"{row['n']:,}",
         "note": words.printable(row["note"]),
-        "shown": bool(row["q"] < LEVEL),
+        "decision": decisions.SHOWN[row["decision"]],
+        "shown": row["decision"] == decisions.FINDING,
     }
 
 
@@ -125,6 +132,8 @@ def _sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str]) -> 
     )
     if row["note"]:
         return f"{said} Not judged: {words.printable(row['note'])}."
-    if not row["q"] < LEVEL:
+    if row["decision"] == decisions.NONE:
         return f"{said} It cannot be said from these photos whether errors depend on the face (q {row['q']:.2g})."
-    return said
+    if row["decision"] == decisions.PLACEBO:
+        return f"{said} A placebo, in which the attribute does not change, moves the errors about as far."
+    return said if row["decision"] == decisions.FINDING else f"{said} Not settled: some placebo sweeps are missing."

@@ -144,7 +144,8 @@ def _steps(source: Source) -> dict[str, int]:
 
 def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[str]:
     """Write the findings, the slopes and the paper's tables; the names of the latter."""
-    found = recommended.write(report, source.slopes)
+    wrong = tally.read(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
+    found = recommended.write(report, source.slopes, wrong)
     paper = source.real[source.real["estimator"] == findings.PAPER]
     negative, positive = pulled(paper, p=options.p, slope=options.slope)
     for name, frame in (

@@ -27,6 +27,7 @@ COLUMNS = (
     "estimator",
 )
 
+ERRORS = "percentage points of errors per unit"
 TIDY = (
     *("classifier", "attribute", "label", "estimator", "n", "slope", "ci_low", "ci_high", "unit", "p_test", "q"),
     "decision",
@@ -39,10 +40,10 @@ CONDITION: dict[str, float | str | bool] = {
 }
 
 
-def findings_table(slopes: pd.DataFrame) -> pd.DataFrame:
+def findings_table(slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> pd.DataFrame:
     """One row a classifier, attribute and label, columns ``COLUMNS``; placebo sweeps are left out.
 
-    slopes: columns of core.tables.SLOPES.
+    slopes: columns of core.tables.SLOPES.  errors: of ERROR_SLOPES, which stand last, if the truth is known.
 
     Within a classifier and attribute the findings stand first, then labels that are open, like the placebo, no finding
     and not judged; of equal decisions the steepest first.  The decision is the fit's; a run that was fitted before
@@ -56,8 +57,21 @@ def findings_table(slopes: pd.DataFrame) -> pd.DataFrame:
         )
         for pair, part in rows[~fake].groupby(["classifier", "attribute"], sort=True)
     ]
+    if errors is not None and len(errors):
+        parts.append(_errors(errors))
     frame = pd.concat(parts, ignore_index=True) if parts else rows[:0]
     return frame.reindex(columns=list(COLUMNS))
+
+
+def _errors(errors: pd.DataFrame) -> pd.DataFrame:
+    """The slopes of error rates as rows of the same columns; those along placebos are left out."""
+    rows = errors[errors["decision"].notna()]
+    named = "errors: " + rows["label"] + ", " + rows["measure"]
+    frame = rows.assign(label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"])
+    place = frame["decision"].map(list(CODES).index)
+    order = frame.assign(_place=place, _flat=-frame["slope"].abs())
+    by = ["classifier", "attribute", "_place", "_flat", "label"]
+    return order.sort_values(by).reindex(columns=list(COLUMNS))
 
 
 def summary_rows(findings: pd.DataFrame) -> pd.DataFrame:
@@ -71,12 +85,12 @@ def tidy(slopes: pd.DataFrame) -> pd.DataFrame:
     return slopes.reindex(columns=list(TIDY))
 
 
-def write(report: Path, slopes: pd.DataFrame) -> pd.DataFrame:
+def write(report: Path, slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> pd.DataFrame:
     """Write ``findings.csv``, every row, and ``findings.tex``, the labels that are judged; the table.
 
     Raises: StorageError.
     """
-    found = findings_table(slopes)
+    found = findings_table(slopes, errors)
     runfolder.write_bytes(report / "findings.csv", csv_bytes(found))
     shown = found[found["decision"] != UNJUDGED]
     estimators = ", ".join(map(str, dict.fromkeys(shown["estimator"]))) or "none"

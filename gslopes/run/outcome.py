@@ -41,13 +41,15 @@ class Audit(AuditResult):
     def findings(self) -> pd.DataFrame:
         """One row a label and attribute: the slope to read, interval, q, decision, reason; findings first.
 
+        Where the truth is known, see ``fit.truth``, the slopes of error rates stand last.
+
         Columns: ``report.recommended.COLUMNS``.  Other estimators and the placebos: ``tables["slopes"]``.
 
         Raises: UsageError before the fit.
         """
         from gslopes.report.recommended import findings_table
 
-        return findings_table(self._slopes())
+        return findings_table(self._slopes(), self.tables.get(tables.ERROR_SLOPES.name))
 
     @property
     def placebos(self) -> pd.DataFrame:

@@ -70,6 +70,38 @@ def test_planted_errors_come_back_by_value_and_by_class() -> None:
     assert slope["centre"] == pytest.approx(both["centre"].mean())
 
 
+@pytest.mark.parametrize(
+    ("kinds", "slope", "decision"),
+    [
+        (("same", "light", "random"), 0.0, "finding"),
+        (("same", "light", "random"), 0.1, "placebo"),  # moves the errors as far
+        (("same", "light", "random"), -0.1, "placebo"),  # of a random change the sign means nothing
+        (("same",), 0.0, "open"),
+        ((), 0.0, "open"),
+    ],
+)
+def test_a_finding_goes_further_than_every_placebo(kinds: tuple[str, ...], slope: float, decision: str) -> None:
+    scores, about = world(300, 0.3 + 0.1 * VALUES)
+    more = []
+    for seed, kind in enumerate(kinds, 1):
+        moved = slope if kind == "random" else 0.0
+        more.append(world(300, 0.3 + moved * VALUES, seed=seed)[0].assign(attribute=f"gender-{kind}"))
+    slopes = fitted(pd.concat([scores, *more]), about, "job").error_slopes
+    found = row(slopes, label="all labels", attribute="gender")
+    reasons = {"finding": "", "open": "no-placebo", "placebo": "placebo"}
+    assert (found["decision"], found["reason"]) == (decision, reasons[decision])
+    fakes = slopes[slopes["attribute"] != "gender"]
+    assert len(fakes) == 3 * len(kinds)
+    assert fakes["decision"].isna().all()
+
+
+def test_a_label_that_is_always_given_where_it_is_true_has_no_misses_and_is_judged_by_its_false_alarms() -> None:
+    scores, about = world(40, np.zeros(5))
+    found = fitted(scores[scores["score"] > 0.5], about, "chef=is_chef", whole=scores)
+    assert set(found.error_slopes["note"]) == {"too rare to judge"}
+    assert set(found.error_slopes["decision"]) == {"unjudged"}
+
+
 def test_errors_that_any_edit_causes_are_away_and_no_slope() -> None:
     slope = row(fitted(*world(400, np.full(5, 0.1), away=0.15), "job").error_slopes, label="all labels")
     assert slope["away_low"] < 15 < slope["away_high"]

@@ -88,3 +88,14 @@ def test_the_summary_names_its_rows_as_those_of_all_audits() -> None:
     found = summary_rows(findings_table(slopes({"label": "lips", "slope": -26.8, "ci_low": -30.0, "ci_high": -20.0})))
     assert list(found) == FINDINGS.columns
     assert found.loc[0, ["model", "contrast", "label", "value"]].tolist() == ["c", "gender", "lips", -26.8]
+
+
+def test_slopes_of_error_rates_stand_last_and_those_along_placebos_nowhere() -> None:
+    rows = [("gender", "Smiling", "miss", 4.0, "finding"), ("gender", "all labels", "error", 9.0, "none")]
+    rows += [("gender-light", "Smiling", "miss", 1.0, None)]
+    errors = pd.DataFrame(rows, columns=["attribute", "label", "measure", "slope", "decision"])
+    errors = errors.assign(classifier="c", n=20, q=0.01, ci_low=1.0, ci_high=9.0, reason="", note="")
+    found = findings_table(slopes({"label": "lips", "slope": -26.8}), errors)
+    assert found["label"].tolist() == ["lips", "errors: Smiling, miss", "errors: all labels, error"]
+    assert found["unit"].tolist()[1:] == ["percentage points of errors per unit"] * 2
+    assert tuple(found) == COLUMNS
