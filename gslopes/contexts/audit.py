@@ -180,7 +180,9 @@ def load_contexts(run: Path) -> Contexts:
     found = Tables(run, {})
     page = found_page(run / "report" / "index.html")
     return _counted(
-        run, page, AnalysisResult({name: found[name] for name in ("congruence",) if page and name in found}, [])
+        run,
+        page,
+        AnalysisResult({name: found[name] for name in ("congruence", "described") if page and name in found}, []),
     )
 
 

@@ -20,6 +20,7 @@ SEVERAL = (
     "; intervals and p are about people before these rooms. What is said of any such rooms takes the rooms, too, as a "
     "sample: two of them tell little."
 )
+NO_ANSWER = "No tagger described any picture: each was refused, or failed; asked.parquet says why."
 NO_SLOPE = "No slope on congruence: that needs two contexts of different rating, and a tagger that names genders."
 
 
@@ -37,6 +38,8 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
 
     Its unit: points per unit of congruence, of which a context that fits wholly has 1 and one that does not fit -1.
     """
+    if not len(results.get("described", (None,))):
+        return NO_ANSWER
     rows = main_rows(results)
     if not len(rows):
         return NO_SLOPE

@@ -1,0 +1,83 @@
+"""Context audits with hardly any answers: none, all refused, a third refused, one person, one answer for all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import gslopes
+from gslopes.contexts.report.page import text_table
+from gslopes.core.errors import Refused
+from tests.contexts.test_audit import Tagger, audit, folder
+
+__all__ = ["folder"]  # a fixture
+
+
+class Partly(Tagger):
+    """Refuses every nth picture; all for 1."""
+
+    def __init__(self, every: int) -> None:
+        self.every, self.asked = every, 0
+
+    def ask(self, pictures):
+        found = super().ask(pictures)
+        for place in range(len(found)):
+            self.asked += 1
+            if self.asked % self.every == 0:
+                found[place] = Refused("policy")
+        return found
+
+
+class Constant(Tagger):
+    """The same tags for every picture."""
+
+    def __init__(self, *tags: str) -> None:
+        self.tags = list(tags)
+
+    def ask(self, pictures):
+        return [self.tags for _ in pictures]
+
+
+CASES: dict[str, Callable[[], Tagger]] = {
+    "all refused": lambda: Partly(1),
+    "every second refused": lambda: Partly(2),
+    "a third refused": lambda: Partly(3),
+    "no tag": Constant,
+    "one tag": lambda: Constant("shirt"),
+    "women only": lambda: Constant("woman", "shirt"),
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[] if "all" in one else pytest.mark.slow) for one in CASES])
+def test_every_table_and_the_page_are_made(folder: Path, tmp_path: Path, name: str):
+    found = audit(folder, tmp_path / "run", classifier=CASES[name]())
+    page = found.page.read_text("utf-8")
+    texts = [
+        text_table(found.tables),
+        found.summary,
+        str(found),
+        found._repr_html_(),
+        found.findings.to_csv(index=False),
+        re.sub(r"<(script|style).*?</\1>|<[^>]*>|zero\s*<[^>]*>\s*<[^>]*>nan", " ", page, flags=re.DOTALL),
+    ]
+    odd = [
+        text[max(0, one.start() - 90) : one.end() + 30]
+        for text in texts
+        for one in re.finditer(r"(?i)\b(?:nan|inf)\b", text)
+    ]
+    assert odd == []
+    assert gslopes.load(tmp_path / "run").summary == found.summary
+    assert found.summary.startswith("No tagger described any picture") == (name == "all refused")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("people", [1, 2])
+def test_of_one_or_two_people_too(folder: Path, tmp_path: Path, people: int):
+    lines = (folder / "people.csv").read_text("utf-8").splitlines()
+    (tmp_path / "people.csv").write_text("\n".join(lines[: people + 1]) + "\n", "utf-8")
+    found = audit(folder, tmp_path / "run", people=tmp_path / "people.csv")
+    assert found.page.is_file()
+    assert "nan" not in text_table(found.tables).lower()
