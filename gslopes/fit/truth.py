@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from gslopes.core import placebo
 from gslopes.core.errors import ConfigError
 from gslopes.fit.answers import Answers
-from gslopes.fit.options import RARE, FitOptions
+from gslopes.fit.options import FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.ols import line_weights
@@ -247,4 +247,5 @@ def _slope(wrong: Flags, values: Array, codes: Codes, options: FitOptions, note:
     row = {"varying": varying, "centre": float(wrong[:, centre].mean()), "slope": along.value, "se": along.se}
     row |= {"ci_low": along.low, "ci_high": along.high, "p": along.p if tested else np.nan}
     row |= {"away": away.value, "away_low": away.low, "away_high": away.high, "away_p": away.p if tested else np.nan}
-    return row | {"note": note or ("" if tested else RARE)}
+    few = f"its errors change on {varying} of {len(wrong)} photos; {options.min_varying} are needed"
+    return row | {"note": note or ("" if tested else few)}

@@ -116,7 +116,6 @@ def _row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> dict[s
         "n": f"{row['n']:,}",
         "note": words.printable(row["note"]),
         "decision": decisions.SHOWN[row["decision"]],
-        "shown": row["decision"] == decisions.FINDING,
     }
 
 
