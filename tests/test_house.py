@@ -362,11 +362,18 @@ def wheel_install(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_an_installed_wheel_holds_models_recipes_and_weights_bit_for_bit(wheel_install: Path):
-    for folder in ("models", "training", "weights"):
-        ours = {path.relative_to(ROOT): path for path in (ROOT / folder).rglob("*") if path.is_file()}
-        theirs = wheel_install / "gslopes/_assets"
-        assert ours
-        assert {name: digest(path) for name, path in ours.items()} == {name: digest(theirs / name) for name in ours}
+    read = {
+        "models": ("*/spec.toml", "*/card.md"),
+        "training": ("*.toml",),
+        "weights": ("*/model.safetensors", "*/metrics.json", "*/sha256"),
+    }
+    assets = wheel_install / "gslopes/_assets"
+    ours = {path.relative_to(ROOT): path for name in read for one in read[name] for path in (ROOT / name).glob(one)}
+    theirs = {path.relative_to(assets): path for path in assets.rglob("*") if path.is_file()}
+    assert len(ours) > 50
+    assert {name: digest(path) for name, path in ours.items()} == {name: digest(path) for name, path in theirs.items()}
+    notes = {path.name for path in wheel_install.rglob("*.md") if path.name != "card.md"}
+    assert notes == {"LICENCES.md"}, "no command reads it: leave it out of the wheel"
     assert (wheel_install / "gslopes/py.typed").is_file()
     assert (wheel_install / "gslopes/contexts/pictures/LICENCES.md").is_file()
     assert not (wheel_install / "tests").exists()
