@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.compose.head import Head, bust_matrix, padded
 from gslopes.compose.masks import LEAST
 from gslopes.compose.motion import Mover, in_photo, within
 from gslopes.compose.tone import without_tint
@@ -72,6 +73,7 @@ def compose(
     *,
     chroma: float = 1.0,
     motion: Motion | None = None,
+    head: Head | None = None,
 ) -> Composite:
     """Blend K edited chips into their photo.
 
@@ -86,16 +88,23 @@ def compose(
     device: where the chips are carried into the photo; on a CUDA device by ``compose.device``, elsewhere by OpenCV.
     chroma: share of the fine colour of a ``difference`` that stays, see ``without_tint``; 1 leaves all colour.
     motion: how parts of the face move at the K values, after the blend; see ``compose.motion``.
+    head: where ears and neck are, to which the face's edit is carried; ``paste`` has nothing to carry.
 
     Raises: UnknownName for another blend; ModelError if a chip holds values that are no numbers.
     """
     if blend not in get_args(Blend):
         raise UnknownName("blend", blend, get_args(Blend))
+    head = None if blend == "paste" else head
+    inner = mask if head is None else head.face
     layers = _layers(edited, neutral, blend)
     if blend == "difference" and chroma < 1:
-        layers = without_tint(layers, mask, chroma)
+        layers = without_tint(layers, inner, chroma)
     if not np.isfinite(layers).all():
         raise ModelError("The editor gave a picture with values that are not finite numbers.")
+    moves = None if motion is None else within(motion, inner)
+    if head is not None:
+        layers, mask, matrix = head.widened(layers), head.mask, bust_matrix(matrix, len(mask))
+        moves = None if moves is None else padded(moves)
     weight, box = warp_mask(mask, matrix, pixels.shape[0], pixels.shape[1])
     x0, y0, x1, y1 = box
     base = pixels[y0:y1, x0:x1]
@@ -103,8 +112,8 @@ def compose(
         layers, base = (layers @ np.array(LUMA, np.float32))[..., None], base[..., :1]
     patches = np.empty((len(layers), *weight.shape, 3), np.uint8)
     field = None
-    if motion is not None and weight.size:
-        field = in_photo(_to_photo(within(motion, mask), matrix, box), matrix)
+    if moves is not None and weight.size:
+        field = in_photo(_to_photo(moves, matrix, box), matrix)
         field[weight == 0] = 0
     distances = np.zeros(len(layers), np.float32) if motion is None else motion.distances
     if weight.size and device.startswith("cuda"):

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gslopes.compose.head import SIDE, Head, bust_matrix, head_mask
 from gslopes.compose.masks import soft_mask
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.geometry import similarity, warp
@@ -101,14 +102,47 @@ class ParserMasker:
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
     ) -> FloatArray:
         """(B, size, size) float32 in [0, 1]; a parser of chips does not look at the photos and faces."""
+        return self._masks(photos, faces, chips, border, self.classes)
+
+    def _masks(
+        self,
+        photos: list[Photo],
+        faces: list[Face],
+        chips: ByteArray,
+        border: float | None,
+        classes: tuple[int, ...],
+    ) -> FloatArray:
         masks = np.zeros((len(chips), self.size, self.size), np.float32)
         step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
-            likely = self.likelihood(chips[part]) if self.frame is None else self.around(photos[part], faces[part])
+            if self.frame is None:
+                likely = self.likelihood(chips[part], classes)
+            else:
+                likely = self.around(photos[part], faces[part], classes)
             masks[part] = [soft_mask(one, border=border) for one in likely]
         return masks
 
-    def around(self, photos: list[Photo], faces: list[Face]) -> FloatArray:
+    def heads(
+        self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
+    ) -> list[Head]:
+        """Where face, ears and neck are, whatever the masker's own region is; arguments as in a call."""
+        head, face = (region_classes(region, self.parser.spec.labels) for region in ("head", "face"))
+        inside, alone = (self._masks(photos, faces, chips, border, classes) for classes in (head, face))
+        side, busts = self.parser.spec.size, round(SIDE * self.size)
+        frames = [_bust_frame(face, self.size, side, self.frame) for face in faces]
+        seen = [framed(photo.pixels, matrix, side) for photo, (matrix, _) in zip(photos, frames, strict=True)]
+        step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // side**2)
+        parts = [slice(start, start + step) for start in range(0, len(seen), step)]
+        asked = np.concatenate([self._ask(np.stack(seen[part]), head)[:, 0].cpu().numpy() for part in parts])
+        likely = [
+            np.clip(warp(cast(ByteArray, one), back, busts), 0, 1).astype(np.float32)
+            for one, (_, back) in zip(asked, frames, strict=True)
+        ]
+        return [
+            Head(head_mask(mask, one, border), inner) for mask, one, inner in zip(inside, likely, alone, strict=True)
+        ]
+
+    def around(self, photos: list[Photo], faces: list[Face], classes: tuple[int, ...] | None = None) -> FloatArray:
         """As ``likelihood``, (B, size, size), of the parser's own framing of each face, cut back to the chip."""
         assert self.frame is not None
         side, back = self.parser.spec.size, np.asarray(cv2.invertAffineTransform(self.frame), np.float64)
@@ -116,26 +150,27 @@ class ParserMasker:
             framed(photo.pixels, self.frame @ np.vstack([face.matrix, (0, 0, 1)]), side)
             for photo, face in zip(photos, faces, strict=True)
         ]
-        likely = self._ask(np.stack(heads))[:, 0].cpu().numpy()
+        likely = self._ask(np.stack(heads), classes)[:, 0].cpu().numpy()
         # a map of one channel is carried like a picture
         chips = [warp(cast(ByteArray, one), back, self.size) for one in likely]
         return np.clip(np.stack(chips), 0, 1).astype(np.float32)
 
-    def likelihood(self, chips: ByteArray) -> FloatArray:
+    def likelihood(self, chips: ByteArray, classes: tuple[int, ...] | None = None) -> FloatArray:
         """How likely each pixel is in the region, (B, size, size) float32 in [0, 1].
 
-        chips: (B, size, size, 3) uint8 RGB, seen by the parser as they are.
+        chips: (B, size, size, 3) uint8 RGB, seen by the parser as they are.  classes: others than the masker's own.
 
         Raises: ModelError if the parser's output does not have one channel per class of its spec.
         """
         with torch.inference_mode():
-            result: FloatArray = resized(self._ask(chips), self.size)[:, 0].clamp(0, 1).cpu().numpy()
+            result: FloatArray = resized(self._ask(chips, classes), self.size)[:, 0].clamp(0, 1).cpu().numpy()
         return result
 
-    def _ask(self, pictures: ByteArray) -> torch.Tensor:
+    def _ask(self, pictures: ByteArray, classes: tuple[int, ...] | None = None) -> torch.Tensor:
         """Pictures (B, s, s, 3) uint8 RGB to (B, 1, S, S): how likely each of the parser's pixels is in the region."""
         with torch.inference_mode():
-            return probabilities_at_hand(self.parser, pictures, self.device)[:, list(self.classes)].sum(1, keepdim=True)
+            seen = probabilities_at_hand(self.parser, pictures, self.device)
+            return seen[:, list(classes or self.classes)].sum(1, keepdim=True)
 
 
 def framed(pixels: ByteArray, matrix: NDArray[np.float64], side: int) -> ByteArray:
@@ -159,6 +194,24 @@ def framed(pixels: ByteArray, matrix: NDArray[np.float64], side: int) -> ByteArr
         return picture
     smooth = cv2.GaussianBlur(picture, (0, 0), BLUR * side, borderType=cv2.BORDER_REPLICATE)
     return np.rint(picture + blurred * (smooth.astype(np.float32) - picture)).astype(np.uint8)
+
+
+def _bust_frame(
+    face: Face, chip: int, side: int, frame: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(2, 3) twice: from the photo to the picture in which a parser sees the bust, and from there to the bust's frame.
+
+    frame: from the chip's frame to that of the parser's own pictures; None for a parser of chips, which sees the bust.
+    """
+    bust = bust_matrix(face.matrix, chip)
+    if frame is None:
+        scale = side / (SIDE * chip)
+        shown = np.array([(scale, 0, (scale - 1) / 2), (0, scale, (scale - 1) / 2)])
+        shown = shown @ np.vstack([bust, (0, 0, 1)])
+    else:
+        shown = frame @ np.vstack([face.matrix, (0, 0, 1)])
+    back = np.vstack([bust, (0, 0, 1)]) @ np.linalg.inv(np.vstack([shown, (0, 0, 1)]))
+    return shown, back[:2]
 
 
 def _frame(crop: str, chip: int, side: int) -> NDArray[np.float64] | None:

@@ -140,7 +140,7 @@ class Editor(Protocol):
 
     size: side of the chips in pixels.  sha256: of the weights.
     blend, chroma: how its edits go into a photo unless the configuration says otherwise, see ``compose.paste``.
-    border: of the masks that it wants, see ``Masker``.
+    border: of the masks that it wants, see ``Masker``.  region: what it may change unless the configuration says so.
     sweep: chips (B, size, size, 3) uint8 RGB and values (K,) to these chips at every value.
     """
 
@@ -149,6 +149,7 @@ class Editor(Protocol):
     blend: Literal["difference", "ratio", "paste"]
     chroma: float
     border: float | None
+    region: Literal["face", "head"]
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips: ...
 

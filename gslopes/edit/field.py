@@ -66,6 +66,7 @@ class FieldEditor:
         self.network.to(memory_format=torch.channels_last)
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
         self.blend, self.chroma, self.border = loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
+        self.region = loaded.spec.region
         self.device = torch.device(device)
         self.face = face_window(loaded.spec.size).to(device)
         self.photo_values = PhotoValues(load(reader, device), loaded.spec.labels)

@@ -65,6 +65,7 @@ class FaderEditor:
         self.gain = self.config.gain
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
         self.blend, self.chroma, self.border = blend or loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
+        self.region = loaded.spec.region
         self.odd_part = loaded.spec.odd_part and self.blend != "paste"
         self.device = torch.device(device)
         if self.device.type == "cuda":

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.compose.head import heads_of
 from gslopes.compose.paste import compose
 from gslopes.compose.skin import ParserMasker
 from gslopes.core.geometry import outside, similarity, warp
@@ -39,7 +40,7 @@ PUBLISHED: tuple[str, Blend] = ("skin", "paste")  # the way of the paper
 
 def ways(editor: FaceEditor) -> tuple[tuple[str, Blend], ...]:
     """(region, blend) of the composites that are judged, the editor's default first."""
-    own: tuple[tuple[str, Blend], ...] = (("face", editor.blend), ("skin", editor.blend), ("face", "paste"))
+    own: tuple[tuple[str, Blend], ...] = ((editor.region, editor.blend), ("skin", editor.blend), ("face", "paste"))
     return (*own, PUBLISHED) if isinstance(editor, FaderEditor) else own
 
 
@@ -159,13 +160,16 @@ def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
         pasted = editor.blended("paste").sweep(chips, values) if isinstance(editor, FaderEditor) else None
         swept_by["paste"] = pasted or swept_by[editor.blend]
         masks = {region: masker(photos, faces, chips, editor.border) for region, masker in maskers.items()}
+        masks["head"] = masks["face"]  # what a judge looks at is the face
+        heads = heads_of(maskers["face"], photos, faces, chips, editor.border)
         pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
         edges = []
         for region, blend in ways(editor):
             pictures[region, blend], edits = [], swept_by[blend]
             for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
+                head = heads[i] if region == "head" else None
                 given = photo.pixels, photo.gray, edits.edited[i], edits.neutral[i], masks[region][i], face.matrix
-                whole = compose(*given, blend, chroma=editor.chroma, motion=edits.motion_of(i))
+                whole = compose(*given, blend, chroma=editor.chroma, motion=edits.motion_of(i), head=head)
                 pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
                 if (region, blend) == ways(editor)[0]:
                     x0, y0, x1, y1 = whole.box

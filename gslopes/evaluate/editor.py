@@ -20,7 +20,6 @@ from gslopes.edit.editors import FaceEditor, editor_of
 from gslopes.edit.sweep import FaderEditor
 from gslopes.evaluate.composites import (
     PUBLISHED,
-    REGIONS,
     VALUES,
     Half,
     HeldOut,
@@ -138,7 +137,7 @@ def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Comp
                 parts["chips", way].append(chips)
         for name, values in plain.items():
             parts["plain", name].append(values[:, 0])
-        for region in REGIONS:
+        for region in batch.masks:
             parts["masks", region].append(batch.masks[region])
         parts["edges",].append(batch.edges)
         default = batch.pictures[composites.default]

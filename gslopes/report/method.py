@@ -98,12 +98,17 @@ def _here(
     blend = str(compose.get("blend") or "auto")
     if blend == "auto" and models:
         blend = ", ".join(sorted({spec.blend for spec in models.values()}))
+    region = str(compose.get("region") or "auto")
+    if region == "auto":
+        each = {spec.labels[0]: spec.region for spec in models.values()}
+        alike = len(set(each.values())) < 2
+        region = next(iter(each.values()), "face") if alike else "; ".join(": ".join(pair) for pair in each.items())
     which = str((presence or fit).get("presence") or "vendor")
     cuts = "; ".join(f"{name}: {cut}" for name, cut in sorted(((presence or {}).get("cuts") or {}).items()))
     return {
         "face parser": _parser(compose),
         "classifiers": ", ".join(map(str, score.get("classifiers") or ())) or "those that the user names",
-        "region": str(compose.get("region") or "face"),
+        "region": region,
         "blend": blend,
         "placebo sweeps": "three" if compose.get("placebo", True) else "none",
         "smallest face": f"{find.get('min_face', 32)} pixels",

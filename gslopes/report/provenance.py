@@ -34,7 +34,7 @@ _OPTIONS = (
     (("edit", "model"), "--editor", ""),
     (("find", "min_face"), "--min-face", 32),
     (("find", "landmarks"), "--landmarks", None),
-    (("compose", "region"), "--region", "face"),
+    (("compose", "region"), "--region", "auto"),
     (("compose", "blend"), "--blend", "auto"),
     (("compose", "format"), "--format", "jpeg"),
     (("compose", "masks"), "--masks", None),

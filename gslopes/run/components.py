@@ -154,4 +154,5 @@ def _masker(config: RunConfig, size: int, device: str) -> Masker:
 
     skin_weights = config.compose.skin_weights
     parser = zoo.load("face-parser", device) if skin_weights is None else zoo.load_parser(skin_weights, device)
-    return ParserMasker(parser, config.compose.region, size, device)
+    region = config.compose.region
+    return ParserMasker(parser, "face" if region == "auto" else region, size, device)

@@ -110,14 +110,17 @@ class EditConfig:
 class ComposeConfig:
     """How the edited face goes back into the photo, and how the photo is written.
 
-    region: ``face`` is skin, nose, brows, eyes, lips and mouth; ``skin`` skin and nose; ``head`` face, ears and neck.
+    region: ``face`` is skin, nose, brows, eyes, lips and mouth; ``skin`` skin and nose; ``head`` face, ears and neck,
+        down to the collar; ``auto`` the editor's own: the face, and for race the head.
     blend: ``difference`` adds the editor's change to the photo, ``ratio`` multiplies the photo by the editor's ratio,
         ``paste`` takes the editor's picture, as in the paper.
     placebo: see ``compose.placebo``. Findings are held against placebos: without them a slope that differs from 0
         stays open.
     """
 
-    region: Literal["face", "skin", "head"] = option("face", help="Which part of the face may change.", advanced=True)
+    region: Literal["auto", "face", "skin", "head"] = option(
+        "auto", help="Which part of the face may change.", shown="face; race: head", advanced=True
+    )
     blend: Literal["auto", "difference", "ratio", "paste"] = option(
         "auto", help="How an edit is blended into the photo.", shown="the editor's own", advanced=True
     )
@@ -338,7 +341,7 @@ class RunOptions(CostOptions, TypedDict, total=False):
     steps: int | None
     range: tuple[float, float] | None
     editor: str
-    region: Literal["face", "skin", "head"]
+    region: Literal["auto", "face", "skin", "head"]
     blend: Literal["auto", "difference", "ratio", "paste"]
     format: Literal["jpeg", "png"]
     masks: str | Path | None

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gslopes.compose.encode import QUALITY, SUFFIX, Variants
+from gslopes.compose.head import Head, heads_of
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import Composite, compose
 from gslopes.compose.placebo import lightened, qualities, randomised
@@ -28,7 +29,7 @@ from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.files import read_regular
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import Detections, Face, FloatArray, Motion, Photo
+from gslopes.core.records import Detections, Editor, Face, FloatArray, Motion, Photo
 from gslopes.datasets.decode import LARGEST_FILE
 from gslopes.datasets.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches, size_of
 from gslopes.executors import RemoteTask, Tick
@@ -148,6 +149,8 @@ class Synthesis:
         given = [photo for _, photo, _ in usable], [face for _, _, face in usable], chips
         borders = {editor.border for editor in self.components.editors.values()}
         masks = {border: self.components.masker(*given, border) for border in borders}
+        whole = {one.border for one in self.components.editors.values() if self._region(one) == "head"}
+        heads = {border: heads_of(self.components.masker, *given, border) for border in whole}
         # a face is used by all editors or by none
         reasons = [
             mask_is_degenerate(min(each, key=np.sum)) or SkipReason() for each in zip(*masks.values(), strict=True)
@@ -162,7 +165,15 @@ class Synthesis:
             for row, index in enumerate(kept):
                 _, photo, face = usable[index]
                 one = swept.edited[row], swept.neutral[row], swept.motion_of(row)
-                edits += self._compose(attribute, photo, face, masks[editor.border][index], *one, device)
+                mask, head = masks[editor.border][index], None
+                if self._region(editor) == "head":
+                    head = heads[editor.border][index]
+                edits += self._compose(attribute, photo, face, mask, head, *one, device)
+
+    def _region(self, editor: Editor) -> str:
+        """Which part of the face an editor may change."""
+        region = self.plan.config.compose.region
+        return editor.region if region == "auto" else region
 
     def _compose(
         self,
@@ -170,6 +181,7 @@ class Synthesis:
         photo: Photo,
         face: Face,
         mask: FloatArray,
+        head: Head | None,
         edited: FloatArray,
         neutral: FloatArray,
         motion: Motion | None,
@@ -190,6 +202,7 @@ class Synthesis:
             device,
             chroma=editor.chroma,
             motion=motion,
+            head=head,
         )
         files = Variants(photo.pixels, photo.gray, photo.icc, config.format)
         values = self.plan.values[attribute]

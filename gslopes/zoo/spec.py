@@ -31,6 +31,7 @@ class ModelSpec:
     tagger: for an editor, the model that reads smile, glasses and beard of a photo, see ``edit.photo_values``.
     mirrored: for a face parser, whether it looks at the mirror image as well and says the mean.
     chroma: for an editor, how much of the fine colour of its edits stays, see ``compose.tone``; 1 leaves all colour.
+    region: for an editor, which part of the face it changes unless the configuration says otherwise.
     border: for an editor, pixels over which its edits come down to nothing at the chip's border; None for the usual 14
         of 128. Chins reach that far, and would stay pale where a face darkens.
     """
@@ -56,6 +57,7 @@ class ModelSpec:
     mirrored: bool = False
     chroma: float = 1.0
     border: float | None = None
+    region: Literal["face", "head"] = "face"
 
 
 def read_spec(path: Path) -> ModelSpec:

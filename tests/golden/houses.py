@@ -106,6 +106,7 @@ class Whiter:
     """An editor: values lighten the face."""
 
     size, blend, chroma, border = 128, "difference", 1.0, None
+    region = "face"
 
     def sweep(self, chips, values):
         """Every chip at every value."""

@@ -61,6 +61,7 @@ class Editor:
 
     size, sha256 = SIZE, "0" * 64
     blend, chroma, border = "difference", 1.0, None
+    region = "face"
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         neutral = chips.astype(np.float32)

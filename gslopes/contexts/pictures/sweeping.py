@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gslopes.compose.head import heads_of
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import Composite, compose
 from gslopes.core.records import Face, Photo
@@ -47,6 +48,8 @@ class Sweeper:
             return None
         chip = align.warp(photo.pixels, face.matrix, editor.size)[None]
         mask = self.components.masker([photo], [face], chip, editor.border)[0]
+        whole = editor.region == "head"
+        head = heads_of(self.components.masker, [photo], [face], chip, editor.border)[0] if whole else None
         if mask_is_degenerate(mask):
             return None
         swept = editor.sweep(chip, np.asarray(self.values, np.float32))
@@ -61,6 +64,7 @@ class Sweeper:
             self.device,
             chroma=editor.chroma,
             motion=swept.motion_of(0),
+            head=head,
         )
         return composite, self._judged(photo, face, composite)
 

@@ -36,6 +36,7 @@ class Lighter:
     """Values lighten the face."""
 
     size, blend, chroma, border = 128, "difference", 1.0, None
+    region = "face"
 
     def sweep(self, chips, values):
         shades = 15 * np.asarray(values, np.float32)[None, :, None, None, None]
@@ -113,6 +114,7 @@ class Tinted(Lighter):
     """As an editor of skin tone: its edits are factors, and it keeps half of the photo's own colour."""
 
     blend, chroma, border = "ratio", 0.5, None
+    region = "face"
 
 
 @pytest.mark.parametrize("editor", [Lighter(), Tinted()])
