@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from gslopes.core.group_names import normal_names
-from gslopes.stats.intervals import ROUNDING, t_quantile, t_test
+from gslopes.stats.intervals import ROUNDING, Estimate, t_quantile, t_test
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -40,20 +40,6 @@ def normal_texts(column: pd.Series) -> pd.Series:
     ['male', 'male', 'male', '', '']
     """
     return pd.Series(normal_names(column), index=column.index, dtype=object)
-
-
-class Estimate(NamedTuple):
-    """A number with its cluster-robust t: standard error, ends of the interval, p of the null hypothesis that it is 0.
-
-    All but ``value`` are NaN for fewer than two clusters; where no cluster departs from it, se is 0 and there are
-    neither ends nor p.
-    """
-
-    value: float
-    se: float
-    low: float
-    high: float
-    p: float
 
 
 def clustered_mean(values: Array, clusters: Codes, confidence: float = 0.95) -> Estimate:

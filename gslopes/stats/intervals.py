@@ -37,11 +37,11 @@ def t_test(t: float | Array, dof: float | Array) -> Array:
     return np.asarray(2 * special.stdtr(dof, -np.abs(t)))
 
 
-class Mean(NamedTuple):
-    """A mean with its one-sample t: standard error, ends of the interval, p of the null hypothesis that it is 0.
+class Estimate(NamedTuple):
+    """A number with its t: standard error, ends of the interval, p of the null hypothesis that it is 0.
 
-    All but ``value`` are NaN for fewer than two numbers; where they are equal up to rounding, se is 0 and there are
-    neither ends nor p.
+    All but ``value`` are NaN for fewer than two units (numbers or clusters); where none departs from it but by
+    rounding, se is 0 and there are neither ends nor p.
     """
 
     value: float
@@ -51,7 +51,7 @@ class Mean(NamedTuple):
     p: float
 
 
-def mean_t(values: Array, confidence: float = 0.95) -> Mean:
+def mean_t(values: Array, confidence: float = 0.95) -> Estimate:
     """The mean of independent numbers, (n,), with its t interval; NaN ones are left out.
 
     >>> found = mean_t(np.array([1.0, 2.0, 3.0, np.nan]))
@@ -62,12 +62,12 @@ def mean_t(values: Array, confidence: float = 0.95) -> Mean:
     n = len(known)
     mean = float(known.mean()) if n else math.nan
     if n < 2:
-        return Mean(mean, math.nan, math.nan, math.nan, math.nan)
+        return Estimate(mean, math.nan, math.nan, math.nan, math.nan)
     se = float(known.std(ddof=1)) / math.sqrt(n)
     if not se > ROUNDING * float(np.abs(known).max()):
-        return Mean(mean, 0.0, math.nan, math.nan, math.nan)
+        return Estimate(mean, 0.0, math.nan, math.nan, math.nan)
     half = float(t_quantile(n - 1, confidence)) * se
-    return Mean(mean, se, mean - half, mean + half, float(t_test(mean / se, n - 1)))
+    return Estimate(mean, se, mean - half, mean + half, float(t_test(mean / se, n - 1)))
 
 
 def welch_satterthwaite(first: Array | float, n: float, second: Array | float, m: float) -> Array:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.stats.clusters import Estimate, Source, clustered_ratio, crossed
+from gslopes.stats.clusters import Source, clustered_ratio, crossed
+from gslopes.stats.intervals import Estimate
 from gslopes.stats.permutation import permutation_p, random_signs
 from gslopes.stats.shares import share_interval
 
