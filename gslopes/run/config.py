@@ -111,7 +111,7 @@ class ComposeConfig:
     """How the edited face goes back into the photo, and how the photo is written.
 
     region: ``face`` is skin, nose, brows, eyes, lips and mouth; ``skin`` skin and nose; ``head`` face, ears and neck,
-        down to the collar; ``auto`` the editor's own: the face, and for race the head.
+        down to the collar; ``auto`` the editor's own, see ``zoo.spec``.
     blend: ``difference`` adds the editor's change to the photo, ``ratio`` multiplies the photo by the editor's ratio,
         ``paste`` takes the editor's picture, as in the paper.
     placebo: see ``compose.placebo``. Findings are held against placebos: without them a slope that differs from 0
@@ -119,7 +119,7 @@ class ComposeConfig:
     """
 
     region: Literal["auto", "face", "skin", "head"] = option(
-        "auto", help="Which part of the face may change.", shown="face; race: head", advanced=True
+        "auto", help="Which part of the face may change.", shown="the editor's own: face", advanced=True
     )
     blend: Literal["auto", "difference", "ratio", "paste"] = option(
         "auto", help="How an edit is blended into the photo.", shown="the editor's own", advanced=True
