@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -134,3 +136,13 @@ def test_fer_s_own_numbers_are_those_of_its_package_to_two_digits(monkeypatch, u
     assert {name: round(score, 2) for name, score in found.items()} in [one["emotions"] for one in theirs]
     assert sum(found.values()) == pytest.approx(1, abs=1e-3)
     assert expressions.fer([np.full((64, 64, 3), 128, np.uint8)]) == [None]
+
+
+def test_the_server_in_node_is_a_program() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed: the server of face-api is not checked")
+    done = subprocess.run(
+        [node, "--check", str(ROOT / "notebooks/gallery/face_api.js")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -69,7 +69,8 @@ def _lines(found: Trial) -> list[str]:
 def _answer(one: dict[str, object]) -> str:
     labels = one["labels"]
     if one["status"] != "answered" or not isinstance(labels, dict):
-        return f"{one['status']}: {one['reason']}" if one["reason"] != one["status"] else str(one["status"])
+        status, reason = str(one["status"]), str(one["reason"])
+        return reason if reason.startswith(status) else f"{status}: {reason}"
     best = sorted(labels.items(), key=lambda pair: -pair[1])
     more = f" and {len(best) - _LABELS:,} more" if len(best) > _LABELS else ""
     return (", ".join(f"{label} {score:.3g}" for label, score in best[:_LABELS]) or "no label") + more

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from gslopes.core import summary
-from gslopes.report import numbers, words
+from gslopes.report import numbers, units, words
 from gslopes.report.terminal import Column, table
-from gslopes.report.units import UNITS
 
 COLUMNS = (
     Column("label", number=False),
@@ -24,8 +23,9 @@ CONDITION: dict[str, float | str | bool] = {
     "changed": False,
 }
 NOTE = """\
-first, second: photo-rate slopes in the two runs, percentage points per unit of the attribute, over
-the photos that both answered at all values. difference: second minus first; interval: 95 %, t over
+first, second: slopes in the two runs, over the photos that both answered at all values: percentage
+points per unit of the attribute (photo-rate), or by the label's measure: with %, the change of its
+score's odds, with three decimals, of its number. difference: second minus first; interval: 95 %, t over
 the photos' own differences. p: of that t; q: of the test by changes of their signs, adjusted over the
 classifier's labels; null hypothesis: nothing changed. changed: q < 0.05.
 photos: those with the label at one value at least in either run, of those that both answered."""
@@ -66,7 +66,7 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
     pairs = zip(changes["first_classifier"], changes["classifier"], strict=True)
     rows = {"model": [words.both(str(old), str(new)) for old, new in pairs], "contrast": changes["attribute"]}
     rows |= {name: changes[name] for name in ("label", "n", "ci_low", "ci_high", "q")}
-    unit = changes["measure"].map({**UNITS, "log-odds": "log-odds per unit"})
+    unit = changes["measure"].map({**units.UNITS, "log-odds": "log-odds per unit"})
     found = pd.DataFrame({**rows, "value": changes["difference"], "unit": unit, "reason": changes["note"]})
     return summary.decided(found)
 
@@ -79,12 +79,13 @@ def headline(findings: pd.DataFrame) -> str:
 
 
 def _cells(row: pd.Series) -> list[str]:
+    write = units.writer(units.measure_of(row))
     return [
         words.shorten(words.printable(row["label"]), 24),
-        numbers.points(row["slope"]),
-        numbers.points(row["other_slope"]),
-        numbers.points(row["difference"]),
-        numbers.interval(row["ci_low"], row["ci_high"]),
+        write(row["slope"]),
+        write(row["other_slope"]),
+        write(row["difference"]),
+        numbers.interval(row["ci_low"], row["ci_high"], write),
         numbers.probability(row["p"]),
         numbers.probability(row["q"]),
         f"{row['active']:,} of {row['n']:,}",

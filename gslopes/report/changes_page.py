@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import runfolder
-from gslopes.report import numbers, pictures, words
+from gslopes.report import numbers, pictures, units, words
 from gslopes.report.changes import PAIR
 from gslopes.report.inline import render
 from gslopes.report.pictures import Wanted
@@ -88,11 +89,13 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Pair:
     perceived = words.perceived(attribute)
     if len(changed):
         first = changed.iloc[changed["difference"].abs().to_numpy().argmax()]
-        size = f"{numbers.points(first['slope'])} to {numbers.points(first['other_slope'])} points per unit"
-        interval = numbers.interval(first["ci_low"], first["ci_high"])
+        write, measure = _writer(first)
+        unit = {"presence": "points per unit", "log-odds": "of the odds per unit"}.get(measure, "per unit")
+        size = f"{write(first['slope'])} to {write(first['other_slope'])} {unit}"
+        interval = numbers.interval(first["ci_low"], first["ci_high"], write)
         sentence = (
             f"The slope of “{words.printable(first['label'])}” went from {size}, a change of "
-            f"{numbers.points(first['difference'])} {interval}; {len(changed):,} of {len(judged):,} labels changed."
+            f"{write(first['difference'])} {interval}; {len(changed):,} of {len(judged):,} labels changed."
         )
     else:
         sentence = f"None of {len(judged):,} labels changed its slope along {perceived} more than chance explains."
@@ -104,7 +107,8 @@ def _row(row: pd.Series) -> dict[str, Any]:
     slope, other, difference, low, high, q = numbers.rounded(
         [row[name] for name in ("slope", "other_slope", "difference", "ci_low", "ci_high", "q")], 8
     )
-    texts = [numbers.points(row["slope"]), numbers.points(row["other_slope"]), numbers.points(row["difference"])]
+    write, measure = _writer(row)
+    texts = [write(row["slope"]), write(row["other_slope"]), write(row["difference"])]
     return {
         "label": words.printable(row["label"]),
         "slope": slope,
@@ -114,14 +118,20 @@ def _row(row: pd.Series) -> dict[str, Any]:
         "high": high,
         "changed": bool(q is not None and q < LEVEL),
         "texts": texts,
-        "interval": numbers.interval(row["ci_low"], row["ci_high"]),
+        "interval": numbers.interval(row["ci_low"], row["ci_high"], write),
+        "unit": units.UNITS[measure],
         "q": numbers.probability(row["q"]),
         "n": int(row["n"]),
     }
 
 
+def _writer(row: pd.Series) -> tuple[numbers.Format, str]:
+    measure = units.measure_of(row)
+    return units.writer(measure), measure
+
+
 def _cells(one: ChangedPhoto) -> list[tuple[str, str, str]]:
     """(value, score in the first run, score in the second) as texts."""
     values = [numbers.value(value, sign=True) for value in one.values]
-    first, second = (map(numbers.decimal, side) for side in (one.first, one.second))
-    return list(zip(values, first, second, strict=True))
+    both = numbers.apart(math.nan if score is None else score for score in (*one.first, *one.second))
+    return list(zip(values, both[: len(values)], both[len(values) :], strict=True))

@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from gslopes.fit.compare import COLUMNS
+from gslopes.report.changes import print_changes
 from gslopes.report.changes_page import ChangedPhoto, write_changes
 from gslopes.report.pictures import Wanted
 from tests.fixtures import assert_page_fits
@@ -63,6 +64,16 @@ def test_nothing_changed_is_said(tmp_path: Path) -> None:
     still = changes().assign(q=0.9)
     page = write_changes(tmp_path / "out", tmp_path, still, [], ("a", "b"))
     assert "None of 2 labels changed its slope" in page.read_text("utf-8")
+
+
+def test_slopes_of_log_odds_are_changes_of_the_odds_on_page_and_terminal(tmp_path: Path) -> None:
+    row = {"slope": -0.0651, "other_slope": -0.0151, "difference": 0.05, "ci_low": 0.0488, "ci_high": 0.0507}
+    measured = changes()[:1].assign(measure="log-odds", label="nsfw", **row)
+    html = write_changes(tmp_path / "out", tmp_path, measured, [], ("a", "b")).read_text("utf-8")
+    assert "“nsfw” went from −6.3 % to −1.5 % of the odds per unit, a change of +5.1 % [+5.0 %, +5.2 %]" in html
+    (line,) = (line for line in print_changes(measured).splitlines() if line.startswith(" nsfw"))
+    for cell in ("−6.3 %", "−1.5 %", "+5.1 %", "[+5.0 %, +5.2 %]"):
+        assert cell in line
 
 
 @pytest.mark.browser

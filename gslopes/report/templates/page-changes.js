@@ -1,27 +1,28 @@
 // Two runs compared: slopes as rings and dots, differences with their intervals.
-function changesPlot({ rows, ends }, width) {
+function changesPlot({ rows: all, ends }, width) {
+  const unit = all[0].unit, rows = all.filter((row) => row.unit === unit), form = formatFor(unit), inUnit = inPoints(unit), least = inUnit ? 1 : 1e-6;
   const narrow = width < 640, wide = narrow ? width : Math.floor(width / 2) - 10;
   const keyed = [...rows].sort((a, b) => b.difference - a.difference).map((row, i) => ({ ...row, key: String(i) }));
   const high = narrow ? 36 : 25, left = narrow ? 6 : 14 + 7.4 * Math.max(8, ...rows.map((r) => Math.min(24, r.label.length)));
   const colour = (r) => (r.changed ? `var(--${sideOf(r.difference)})` : "var(--soft)");
-  const base = (all) => ({
+  const base = (end) => ({
     height: rows.length * high + 70, marginTop: 24, marginBottom: 44, marginRight: 14, color: { type: "identity" },
-    x: { domain: [-all, all], grid: true, tickFormat: (v) => points(v).replace(".0", ""), ticks: 5, labelAnchor: "center", labelArrow: "none" },
+    x: { domain: [-end, end], grid: true, tickFormat: (v) => form(v).replace(".0", ""), ticks: ofOdds(unit) ? oddsTicks(end, 7) : 5, labelAnchor: "center", labelArrow: "none" },
     y: { type: "band", domain: keyed.map((r) => r.key), axis: null, padding: 0 },
   });
   const dy = narrow ? 8 : 0;
   const names = narrow ? { frameAnchor: "left", textAnchor: "start", dx: 2, dy: -8 } : { frameAnchor: "left", textAnchor: "end", dx: -8 };
   const label = Plot.text(keyed, { y: "key", text: (r) => cut(r.label, 24), fontSize: 13, fontWeight: (r) => (r.changed ? 650 : 400), fill: "var(--ink)", ...names });
-  const most = 1.08 * Math.max(1, ...rows.flatMap((r) => [Math.abs(r.slope), Math.abs(r.other)]));
-  const far = 1.08 * Math.max(1, ...rows.flatMap((r) => [Math.abs(r.low ?? 0), Math.abs(r.high ?? 0)]));
+  const most = 1.08 * Math.max(least, ...rows.flatMap((r) => [Math.abs(r.slope), Math.abs(r.other)]));
+  const far = 1.08 * Math.max(least, ...rows.flatMap((r) => [Math.abs(r.low ?? 0), Math.abs(r.high ?? 0)]));
   const slopes = base(most), difference = base(far);
   const first = chart({
-    ...slopes, width: wide, marginLeft: left, x: { ...slopes.x, label: "slope, points per unit" },
+    ...slopes, width: wide, marginLeft: left, x: { ...slopes.x, label: inUnit ? "slope, points per unit" : `slope, ${unit}` },
     marks: [
       Plot.ruleX([0], { stroke: "var(--edge)" }), label,
       Plot.ruleY(keyed, { x1: "slope", x2: "other", y: "key", dy, stroke: colour, strokeWidth: 1.6 }),
       Plot.dot(keyed, { x: "slope", y: "key", dy, r: 4.5, fill: "var(--ground)", stroke: colour, strokeWidth: 1.6 }),
-      Plot.dot(keyed, { x: "other", y: "key", dy, r: 4.5, fill: colour, title: (r) => `${r.label}: ${points(r.slope)}, then ${points(r.other)}` }),
+      Plot.dot(keyed, { x: "other", y: "key", dy, r: 4.5, fill: colour, title: (r) => `${r.label}: ${form(r.slope)}, then ${form(r.other)}` }),
       ...cornerMarks(ends, "bottom", 40),
     ],
   }, `Slopes of ${rows.length} labels in both runs; the table holds the same numbers`);
