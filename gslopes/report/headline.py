@@ -62,7 +62,7 @@ def _nearest(rows: pd.DataFrame, found: Mapping[str, Decision]) -> str:
     """The label whose answer varies on most photos, and what it would take; empty where the table does not say."""
     if "varying" not in rows or not rows["varying"].notna().any():
         return ""
-    label = str(rows.loc[rows["varying"].astype(float).idxmax(), "label"])
+    label = str(rows["label"].iloc[int(rows["varying"].astype(float).fillna(0).to_numpy().argmax())])
     why = found[label].why
     return f". The nearest is “{words.printable(label)}”: {why}" if why else ""
 
