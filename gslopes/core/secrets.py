@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from itertools import pairwise
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 MIN_LENGTH = 8  # characters of a secret
@@ -27,7 +28,16 @@ _PLACEHOLDERS = re.compile(r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height)\}&?")  #
 _CHANGES = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")  # from letters to digits and back
 _DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d")
 _VERSION = re.compile(r"(?i)v\d{1,4}(?:(?:alpha|beta|rc|p)\d{0,2})?")
-_CONSONANTS = re.compile(r"(?i)[b-df-hj-np-tv-xz]{6}")
+_SIZE = re.compile(r"(?i)[a-z]{0,12}\d{1,3}[xs]\d{1,3}[a-z]{0,2}")  # as in RN50x64, yolov5s6
+_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # a word of camelCase
+# After the first letter of each: those that follow it in words, 95 % of all pairs in WordNet's and some of German.
+_FOLLOWING = (
+    "abcdefghiklmnprstuvwy baeiloru cacehiklortuy dadeiloruy eabcdefgilmnoprstuvwxy faefilortu gaeghilnoruy "
+    "haeilnortuy iabcdefgklmnoprstuvz j kaeit ladeilotuy mabeimopuy nacdefgiknostuyz oabcdefgiklmnoprstuvwx "
+    "paefhiloprstuy qu rabcdefghiklmnoprstuyz sabcehiklmnopstuy taceghilorstuyz uabcdegilmnprst "
+    "vaeio waeio xit yacelmnprst zae"
+)
+_PAIRS = frozenset(first + second for first, *following in _FOLLOWING.split() for second in following)
 _ADDRESS = re.compile(r"(?i)\A(?:[a-z][a-z0-9+.-]*:)?//")
 
 
@@ -76,27 +86,37 @@ def secret_in_address(text: str, *, public: bool = False) -> str:
 def looks_random(segment: str) -> bool:
     """Whether a segment of an address's path may be a key: none of its words and versions, or a long one.
 
-    >>> [looks_random(word) for word in ("llama-3.1-8b-instruct", "resnet50:predict", "a8Kd02mVx", "hQzVbTxkLmNp")]
+    >>> [looks_random(word) for word in ("llama-3.1-8b", "detectModerationLabels", "a8Kd02mVx", "hQzVbTxkLmNp")]
     [False, False, True, True]
     """
     words = re.findall(r"[A-Za-z0-9]+", segment)
-    return any(map(_is_random, words)) or len(_CHANGES.findall("".join(words))) > 6 or not segment.isascii()
+    joined = "".join(words)
+    plain = sum(len(word) for word in re.findall(r"[A-Za-z]{4,}", segment))
+    return (
+        any(map(_is_random, words))
+        or (len(_CHANGES.findall(joined)) > 6 and 5 * plain < 2 * len(joined))
+        or not segment.isascii()
+    )
 
 
 def _is_random(word: str) -> bool:
-    """Letters and digits that take turns; digits that are no date; letters that are no words."""
+    """Letters and digits that take turns; digits that are no date; letters that follow each other in no word."""
     if word.isdigit() or _VERSION.fullmatch(word):
         return len(word) >= 8 and not _DATE.fullmatch(word)
     if len(word) >= 10 and re.search(r"[0-9][A-Za-z]", word):
         return True
+    if _SIZE.fullmatch(word):
+        return False
     if len(_CHANGES.findall(word)) >= 3:
         return len(word) >= 6
-    letters = re.sub(r"[0-9]", "", word)
-    if len(letters) < 8:
+    pieces = _PIECE.findall(word)
+    letters = sum(map(len, pieces))
+    if letters < 8:
         return len(word) >= 16
-    vowels = len(re.findall(r"(?i)[aeiouy]", letters))
-    turns = len(re.findall(r"[a-z][A-Z]", letters))
-    return len(word) > 20 or 4 * vowels < len(letters) or 4 * turns >= len(letters) or bool(_CONSONANTS.search(letters))
+    pairs = [pair for piece in pieces for pair in map("".join, pairwise(piece.lower()))]
+    if max(map(len, pieces)) > 30 or 3 * (len(pieces) - 1) >= letters:
+        return True
+    return 10 * sum(pair in _PAIRS for pair in pairs) < 7 * len(pairs)
 
 
 def _plain_path(path: str) -> str:
@@ -112,7 +132,7 @@ def shown_address(url: str) -> str:
     Two addresses that differ there still differ, by 16 bits of a digest.
 
     >>> shown_address("https://host.example/v1"), shown_address("https://host.example/hook/a8Kd02mVx?x=1")
-    ('https://host.example/v1', 'https://host.example/hook/*** 6a72')
+    ('https://host.example/v1', 'https://host.example/hook/*** 6741')
     """
     try:
         parts = urlsplit(url)

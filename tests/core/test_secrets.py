@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import random
+import string
+
 import pytest
 
-from gslopes.core.secrets import secret_in_address, secrets_within, shown_address
+from gslopes.core.secrets import looks_random, secret_in_address, secrets_within, shown_address
 
 SECRET = "s3cr3t-Value_0123456789"
 
@@ -81,3 +84,35 @@ def test_of_an_address_that_is_a_secret_the_host_and_plain_words_are_none():
     found = secrets_within(f"https://me:{SECRET}@gateway.example:8443/predictions/h00k-9f/tag?code=abc&size=2#t=xyz")
     assert found == ["me", SECRET, "h00k-9f", "abc", "2", "xyz"]
     assert secrets_within("http://[") == []
+
+
+PATHS = """
+v1/chat/completions openai/deployments/gpt-4o-mini-2024-07-18/chat v1/projects/my-project-123456/locations/us-central1
+v2/models/clip-vit-large-patch14/infer v2/models/ViT-B-32 v2/models/efficientnet_b0/versions/1/infer invocations
+models/llama3.2-11b-vision predictions/squeezenet1_1 predictions/densenet161 predictions/mobilenetv3_large_100
+models/Falconsai/nsfw_image_detection models/google/vit-base-patch16-224 models/Salesforce/blip-image-captioning-large
+models/Qwen/Qwen2.5-VL-7B-Instruct models/Qwen/Qwen2-VL-2B-Instruct-AWQ models/apple/DFN5B-CLIP-ViT-H-14-378
+models/laion/CLIP-ViT-bigG-14-laion2B-39B-b160k models/timm/swin_base_patch4_window7_224.ms_in22k_ft_in1k
+models/OpenGVLab/InternVL2_5-8B models/gemma-3-27b-it models/claude-3-5-sonnet-20241022 models/pixtral-12b-2409
+models/MiniCPM-V-2_6 models/yolov8n-cls models/yolov5s6 models/resnext101_32x8d_wsl models/wide_resnet101_2
+models/EVA02-E-14-plus models/dinov2_vitb14 models/tf_efficientnetv2_xl.in21k models/RN50x64 models/SigLIP2
+classifyImage detectModerationLabels getLabelsForImage predictImageLabelsV2 ImageClassificationService
+uploadAndClassifyImage serving_default serving rest/v1/TagImages cognitiveservices/vision computervision
+2015-03-31/functions/myfunction/invocations api/hr/cv-screening-v3 attractiveness strengths schlichtschuhe
+Arbeitsplatzbewertung klassifiziere-bild gesichtserkennung/vorhersage reconnaissance-d-images
+"""
+
+
+def test_names_of_models_and_functions_do_not_look_random():
+    segments = {segment for path in PATHS.split() for segment in path.split("/")}
+    assert sorted(filter(looks_random, segments)) == []
+
+
+@pytest.mark.parametrize(
+    "alphabet", [string.ascii_letters + string.digits, string.hexdigits[:16], string.ascii_lowercase]
+)
+@pytest.mark.parametrize("length", [16, 24, 40])
+def test_nearly_all_keys_of_sixteen_characters_look_random(alphabet, length):
+    lot = random.Random(length)
+    keys = ["".join(lot.choices(alphabet, k=length)) for _ in range(1000)]
+    assert sum(map(looks_random, keys)) >= 960
