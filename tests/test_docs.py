@@ -134,3 +134,10 @@ def test_the_site_builds_strictly_and_holds_what_the_papers_send_people_to(tmp_p
         if re.search(r"(?<!\$)\{\{ ", re.sub(r"<code.*?</code>", "", page.read_text("utf-8")))
     ]
     assert [page for page in pages if "notebooks" not in str(page)] == []
+
+
+def test_the_classifiers_name_the_pythons_that_ci_runs() -> None:
+    named = re.findall(r"Programming Language :: Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text("utf-8"))
+    tried = re.findall(r"python(3\.\d+)", (ROOT / ".ci/versions").read_text("utf-8"))
+    assert set(named) <= set(tried)
+    assert "3.11" in named
