@@ -134,5 +134,5 @@ def _sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str]) -> 
     if row["decision"] == decisions.NONE:
         return f"{said} It cannot be said from these photos whether errors depend on the face (q {row['q']:.2g})."
     if row["decision"] == decisions.PLACEBO:
-        return f"{said} A placebo, in which the attribute does not change, moves the errors about as far."
+        return f"{said} A placebo, in which the attribute does not change, may move the errors as far."
     return said if row["decision"] == decisions.FINDING else f"{said} Not settled: some placebo sweeps are missing."

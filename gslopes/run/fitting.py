@@ -127,12 +127,7 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     """
     table = read_csv(path, hint="Name a CSV in UTF-8 with a row per photo.")
     rows = table.frame()
-    key = next((column for column in rows if str(column).strip().lower() in KEYS), None)
-    if key is None:
-        raise UsageError(
-            f"{show(path)} has no column that says which photo a row is about.", f"Call it one of {', '.join(KEYS)}."
-        )
-    key = str(key)
+    key = _key(path, table.columns)
     first: dict[str, tuple[int, dict[str, str]]] = {}
     for line, row in table.rows():
         before, known_row = first.setdefault(row[key], (line, row))
@@ -151,6 +146,32 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     about = rows.loc[[row for _, row in record]]
     about.index = pd.Index([photo for photo, _ in record])
     return about
+
+
+def check_about(config: FitConfig) -> None:
+    """Whether the CSV about the photos can be read and has the columns that the fit needs; for before any work.
+
+    Raises: UsageError.
+    """
+    if config.photos_csv is None:
+        return
+    there = read_csv(config.photos_csv, hint="Name a CSV in UTF-8 with a row per photo.").columns
+    _key(config.photos_csv, there)
+    wanted = [*config.groups, *([config.cluster] if config.cluster else [])]
+    wanted += [text.rpartition("=")[2] for text in config.truth]
+    for name in (part.strip() for text in wanted for part in text.split("+")):
+        if name not in there:
+            raise UsageError(f"{show(config.photos_csv)} has no column {name!r}.", f"It has {', '.join(there)}.")
+
+
+def _key(path: Path, columns: Iterable[str]) -> str:
+    """The column that says which photo a row is about.  Raises: UsageError if there is none."""
+    key = next((column for column in columns if column.strip().lower() in KEYS), None)
+    if key is None:
+        raise UsageError(
+            f"{show(path)} has no column that says which photo a row is about.", f"Call it one of {', '.join(KEYS)}."
+        )
+    return key
 
 
 def _row(photo: str, path: str, known: set[str]) -> str | None:

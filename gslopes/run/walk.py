@@ -18,6 +18,7 @@ from gslopes.executors.engines import engine
 from gslopes.run import manifest, outcome, stages
 from gslopes.run.components import Components, load_classifiers
 from gslopes.run.config import CostOptions, GateConfig, RunConfig, RunOptions, ScoreConfig, configure
+from gslopes.run.fitting import check_about
 from gslopes.run.gate.judge import load_reader
 from gslopes.run.outcome import Audit
 from gslopes.run.plan import Plan, make_plan
@@ -180,7 +181,11 @@ def judge_run(
 
 
 def plan_audit(config: RunConfig, out: Path, ready: Sequence[Classifier] = ()) -> Plan:
-    """What an audit will do, with the default classifier if none is given.  Raises: as ``run.plan.make_plan``."""
+    """What an audit will do, with the default classifier if none is given.
+
+    Raises: as ``run.plan.make_plan``; UsageError for a table of photos without what the fit needs.
+    """
+    check_about(config.fit)
     return make_plan(config if ready else replace(config, score=_with_default(config.score)), out)
 
 

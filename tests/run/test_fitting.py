@@ -9,8 +9,9 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.run.config import FitConfig
+from gslopes.run.config import FitConfig, configure
 from gslopes.run.fitting import TONES, fit_folder, read_about, tones_of
+from gslopes.run.walk import plan_audit
 
 VALUES = np.linspace(-2, 2, 3)
 FAST = {"bootstrap": 20, "permutations": 19}
@@ -111,3 +112,21 @@ def test_tones_are_thirds_of_the_faces_lightness_in_the_unedited_photos(tmp_path
     frame.loc[frame["step"] == 0, "score"] = 99.0
     tables.write(tables.READINGS, frame, tmp_path / "readings.parquet")
     assert tones_of(tmp_path).tolist() == [name for name in TONES for _ in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "why"),
+    [
+        ("file,job\na.png,chef\n", {"truth": "jobs"}, "has no column 'jobs'"),
+        ("file,job\na.png,chef\n", {"truth": "Chef=yes"}, "has no column 'yes'"),
+        ("file,job\na.png,chef\n", {"groups": "job + age"}, "has no column 'age'"),
+        ("file,job\na.png,chef\n", {"cluster": "person"}, "has no column 'person'"),
+        ("who,job\na.png,chef\n", {"truth": "job"}, "which photo a row is about"),
+    ],
+)
+def test_a_table_of_photos_that_lacks_a_column_is_refused_before_an_audit_begins(draw, tmp_path, rows, options, why):
+    (tmp_path / "about.csv").write_text(rows)
+    given = {f"fit.{name}": text for name, text in options.items()}
+    with pytest.raises(UsageError, match=why):
+        plan_audit(configure(draw(2).photos, {**given, "fit.photos_csv": tmp_path / "about.csv"}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
