@@ -110,9 +110,8 @@ def moves_too(found: Mapping[str, Any]) -> list[str]:
 
 def command(facts: Mapping[str, Any]) -> str:
     """What makes the run, in notebooks/gallery of a checkout."""
-    audit = (
-        f"gslopes audit PHOTOS --attribute gender --attribute race --out RUN \\\n    --classifier {facts['classifier']}"
-    )
+    options = facts.get("options", "--attribute gender --attribute race")
+    audit = f"gslopes audit PHOTOS {options} --out RUN \\\n    --classifier {facts['classifier']}"
     setup = [facts["setup"].strip()] if facts["setup"] else []
     return "\n".join(["```bash", *setup, audit, "```"])
 

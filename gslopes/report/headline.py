@@ -36,6 +36,9 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     judged, moves = len(codes) - unjudged, len(moving)
     if not moves:
         text = f"None of {_labels(judged)} moves with {words.perceived(attribute)} more than chance"
+        if judged == 1:
+            (only,) = (label for label, one in found.items() if one.code != decisions.UNJUDGED)
+            text = f"“{words.printable(only)}” does not move with {words.perceived(attribute)} more than chance"
         text += " or a placebo explains" if decisions.PLACEBO in codes else " explains"
         if not judged:
             text = (

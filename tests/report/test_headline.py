@@ -35,6 +35,11 @@ def test_nothing_found_is_said_in_as_many_words() -> None:
     )
 
 
+def test_one_label_is_named_where_it_does_not_move() -> None:
+    one = headline(rows(age=0.1, rare=9.0), decided(age="none", rare="unjudged"), "gender")
+    assert one.sentence == "“age” does not move with perceived gender more than chance explains."
+
+
 def test_a_run_that_judges_nothing_says_how_many_photos_would_do() -> None:
     why = "its answer varies on 9 of 12 photos; 10 are needed, about 14 photos like these would do"
     found = {"a": Decision("unjudged", "never"), "b": Decision("unjudged", why)}

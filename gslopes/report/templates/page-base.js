@@ -60,6 +60,8 @@ function signed(number, digits = 3) {
   return Number(text) === 0 ? text : (number < 0 ? "−" : "+") + text;
 }
 
+const whole = (text) => text.replace(/\.0+(?=$| )/, ""); // of a tick: +50 for +50.0, and 0 for 0.000
+
 // Scores in thousandths: as many decimals as it takes to see how they differ, as report.numbers.apart.
 function apart(thousandths) {
   const known = thousandths.filter((one) => one !== null && one !== undefined).map((one) => one / 1000);

@@ -7,7 +7,7 @@ function changesPlot({ rows: all, ends }, width) {
   const colour = (r) => (r.changed ? `var(--${sideOf(r.difference)})` : "var(--soft)");
   const base = (end) => ({
     height: rows.length * high + 70, marginTop: 24, marginBottom: 44, marginRight: 14, color: { type: "identity" },
-    x: { domain: [-end, end], grid: true, tickFormat: (v) => form(v).replace(".0", ""), ticks: ofOdds(unit) ? oddsTicks(end, 7) : 5, labelAnchor: "center", labelArrow: "none" },
+    x: { domain: [-end, end], grid: true, tickFormat: (v) => whole(form(v)), ticks: ofOdds(unit) ? oddsTicks(end, 7) : 5, labelAnchor: "center", labelArrow: "none" },
     y: { type: "band", domain: keyed.map((r) => r.key), axis: null, padding: 0 },
   });
   const dy = narrow ? 8 : 0;

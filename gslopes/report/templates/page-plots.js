@@ -47,7 +47,7 @@ function forest(section, width, open) {
   const name = { y: "key", text: (r) => cut(r.label, narrow ? 34 : 26), href: (r) => `#label-${section.key}-${r.i}`, fontSize: narrow ? 13 : 13, fontWeight: (r) => (moves(r.code) ? 650 : 400), fill: (r) => (moves(r.code) ? "var(--ink)" : "var(--soft)") };
   const root = chart({
     width, height: rows.length * high + 74, marginLeft: left, marginRight: right, marginTop: 30, marginBottom: 44,
-    x: { domain: [-most, most], label: section.forestUnit, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => form(v).replace(".0", ""), ticks: ofOdds(section.forestUnit) ? oddsTicks(most, narrow ? 5 : 10) : narrow ? 5 : 9 },
+    x: { domain: [-most, most], label: section.forestUnit, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => whole(form(v)), ticks: ofOdds(section.forestUnit) ? oddsTicks(most, narrow ? 5 : 10) : narrow ? 5 : 9 },
     y: { type: "band", domain: rows.map((r) => r.key), axis: null, padding: 0 }, color: { type: "identity" },
     marks: [
       Plot.barX(bands, { x1: (r) => clip(r.floorLow), x2: (r) => clip(r.floorHigh), y: "key", fill: "var(--band)", insetTop: narrow ? 18 : 4, insetBottom: 4 }),
@@ -92,7 +92,7 @@ function volcano(section, rows, shown, unit, open, width) {
   });
   const root = chart({
     width, height: 350, marginLeft: 46, marginBottom: 56, marginTop: 36, insetLeft: narrow ? 34 : 44, insetRight: narrow ? 34 : 44, insetTop: 14,
-    x: { domain: [-wide, wide], label: inPoints(unit) ? (narrow ? "points per unit" : "slope, percentage points per unit") : "slope", labelOffset: 46, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => (inPoints(unit) ? points(v).replace(".0", "") : short(v)) },
+    x: { domain: [-wide, wide], label: inPoints(unit) ? (narrow ? "points per unit" : "slope, percentage points per unit") : "slope", labelOffset: 46, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => (inPoints(unit) ? whole(points(v)) : short(v)) },
     y: { label: "−log₁₀ p (from t)", grid: true, domain: [0, tall] }, color: { type: "identity" },
     marks: [
       Plot.ruleX([0], { stroke: "var(--edge)" }),
@@ -149,8 +149,8 @@ function plantedPlot({ title, dots, most, reach }, width) {
   const colours = { none: "var(--ink)", hair: "var(--neg)", background: "var(--pos)", smile: "var(--like)" };
   const root = chart({
     width, height: width, marginLeft: 50, marginBottom: 46, marginTop: 34, color: { type: "identity" },
-    x: { domain: [-most, most], label: "planted (truth)", labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => points(v).replace(".0", "") },
-    y: { domain: [-most, most], label: "found", labelArrow: "none", grid: true, tickFormat: (v) => points(v).replace(".0", "") },
+    x: { domain: [-most, most], label: "planted (truth)", labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => whole(points(v)) },
+    y: { domain: [-most, most], label: "found", labelArrow: "none", grid: true, tickFormat: (v) => whole(points(v)) },
     marks: [
       Plot.line([-most, most], { x: (v) => v, y: (v) => v, stroke: "var(--edge)" }),
       reach === null ? null : Plot.line([-most, most], { x: (v) => v, y: (v) => reach * v, stroke: "var(--edge)", strokeDasharray: "2 3" }),
