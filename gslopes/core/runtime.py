@@ -96,8 +96,15 @@ def is_out_of_memory(error: Exception) -> bool:
 
 
 # As torch says it on the CPU, OpenCV, CUDA, the loader of shared objects, the C library, Python's threads and C++.
-_NO_MEMORY = ("can't allocate memory", "insufficient memory", "out of memory", "failed to map segment")
-_NO_MEMORY += ("cannot allocate memory", "can't start new thread", "bad_alloc")
+_NO_MEMORY = (
+    "can't allocate memory",
+    "insufficient memory",
+    "out of memory",
+    "failed to map segment",
+    "cannot allocate memory",
+    "can't start new thread",
+    "bad_alloc",
+)
 
 
 def memory_limit() -> float | None:

@@ -37,7 +37,7 @@ _FOLLOWING = (
     "paefhiloprstuy qu rabcdefghiklmnoprstuyz sabcehiklmnopstuy taceghilorstuyz uabcdegilmnprst "
     "vaeio waeio xit yacelmnprst zae"
 )
-_PAIRS = frozenset(first + second for first, *following in _FOLLOWING.split() for second in following)
+_PAIRS = frozenset(row[0] + second for row in _FOLLOWING.split() for second in row[1:])
 _ADDRESS = re.compile(r"(?i)\A(?:[a-z][a-z0-9+.-]*:)?//")
 
 
