@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import gslopes
 from gslopes.captions import review
@@ -19,12 +21,15 @@ from gslopes.contexts.people import read_people as read_context_people
 from gslopes.contexts.ratings import read_ratings
 from gslopes.contexts.review import read_review
 from gslopes.contexts.typology import read_typology
+from gslopes.core.conditions import Condition
 from gslopes.core.errors import GslopesError
 from gslopes.crops.croppers import load_cropper, vxm
 from gslopes.crops.people import read_people as read_crop_people
+from gslopes.crops.regions.review import read_marks
 from gslopes.datasets.demographics import read_groups
 from gslopes.find.known import KnownFinder
 from gslopes.run.fitting import PRESENCE
+from gslopes.score.classifiers import chat_body
 from gslopes.score.classifiers.llm_prompt import load_prompt
 from gslopes.score.classifiers.llm_reply import letters, probabilities, shares
 from gslopes.score.classifiers.model_file import read_labels
@@ -53,6 +58,17 @@ GENOME = (
 )
 HOSTILE = "A lazy man. <script>alert(1)</script>"
 LETTERS = [{"token": "A", "top_logprobs": [{"token": "A", "logprob": -0.1}]}]
+
+
+MARKS = (b"photo,region,kind,cropper\nab,1,text,centre\n", b"photo,x0,y0,x1,y1,kind\nab,0,0,5,5,skin\n")
+USAGE = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
+CHOICE = {"index": 0, "message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"}
+CHATS = (
+    {"model": "m", "choices": [CHOICE | {"logprobs": {"content": LETTERS}}], "usage": USAGE},
+    {"choices": [{"message": {"content": [{"type": "text", "text": "A"}], "refusal": "no"}}], "usage": None},
+    {"error": {"message": "the model is overloaded", "type": "server_error", "code": 503}},
+    {"promptFeedback": {"blockReason": "SAFETY"}, "choices": []},
+)
 
 
 class AllWords:
@@ -124,6 +140,9 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ("prompt TOML", (PROMPT,), written("prompt.toml", lambda path: load_prompt(str(path)))),
         ("llm answers", (b'{"answer": "A"}', b'```json\n{"answer": "a nurse"}\n```', b"I'm sorry, I can't."), said),
         ("llm letters", (json.dumps(LETTERS).encode(),), spelt),
+        ("chat bodies", tuple(json.dumps(one).encode() for one in CHATS), chat),
+        ("marks of regions", MARKS, written("marks.csv", lambda path: read_marks(path, wanted=True))),
+        ("conditions", (b"finding and abs(slope) > 5", b"decision == 'open' or not q < 0.05"), condition),
         ("presence", (b'{"limits": {"c": {"score": 0.5, "most": 3}}}',), lambda data: presence(folder, data)),
     )
     return [target(name, corpus, read) for name, corpus, read in known]
@@ -187,6 +206,31 @@ def said(data: bytes) -> None:
     found = shares(prompt, (0, 1, 2), [{"text": text, "finish": "stop"}])  # type: ignore[arg-type]
     assert found
     assert all(0 < share <= 1 for share in found.values())
+
+
+def chat(data: bytes) -> None:
+    """The body of a chat server's reply; ValueError is what the client maps to its own."""
+    try:
+        body = chat_body.read(data.decode("utf-8", "replace"))
+    except ValueError:
+        return
+    chat_body.problem_of(body), chat_body.prompt_blocked(body)
+    used = chat_body.tokens_used(body)
+    assert used is None or all(0 <= count < 10**9 for count in used)
+    for choice in chat_body.choices_of(body):
+        chat_body.refusal_in(choice, body)
+        message = choice.get("message")
+        text = chat_body.answer_text(message.get("content") if isinstance(message, dict) else None)
+        for token in chat_body.answer_tokens(choice, text) or ():
+            value = chat_body.log_probability(token.get("logprob"))
+            assert value is None or value <= 0
+
+
+def condition(data: bytes) -> None:
+    """--fail-if: judged for a row, it is a truth."""
+    row = {"finding": True, "slope": -5.0, "decision": "open", "q": math.nan}
+    found = Condition(data.decode("utf-8", "replace"), row).rows(pd.DataFrame([row]))
+    assert len(found) <= 1
 
 
 def spelt(data: bytes) -> None:

@@ -168,6 +168,8 @@ def _damaged_file(file: Path) -> Iterator[None]:
     try:
         yield
     except DataMissing as error:
+        if show(file) in error.message:
+            raise
         raise DataMissing(f"{show(file)}: {error.message}", error.hint) from error
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         what = f"{type(error).__name__}: {str(error)[:200]}"
