@@ -28,7 +28,8 @@ AUDITS = {
     "captions": ("The caption: gslopes captions", "gslopes.captions.tables"),
     "collection": ("Photos: gslopes collect and census", "gslopes.core.tables.collection"),
 }
-KINDS = {"rows": "list of rows", "decisions": "object", "models": "list of texts"}  # of summary.json
+# Of summary.json.
+KINDS = {"rows": "list of rows", "observed": "list of rows", "decisions": "object", "models": "list of texts"}
 
 
 def titles() -> dict[str, str]:
@@ -113,6 +114,11 @@ def summary_fields() -> str:
 def summary_rows() -> str:
     """The fields of its rows, which are the columns of the sibling audits' findings."""
     return fields_of(summary.FINDINGS)
+
+
+def summary_observed() -> str:
+    """The fields of its rows about real groups."""
+    return fields_of(summary.OBSERVED)
 
 
 def fields_of(one: Table, head: str = "field") -> str:
@@ -247,4 +253,5 @@ MACROS: dict[str, Callable[..., Any]] = {
     "reasons": reason_codes,
     "summary-fields": summary_fields,
     "summary-rows": summary_rows,
+    "summary-observed": summary_observed,
 }

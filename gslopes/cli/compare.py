@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,6 +22,7 @@ from gslopes.core.commands import (
     say,
     verb,
 )
+from gslopes.core.errors import UsageError
 from gslopes.run.config import FitConfig
 
 
@@ -29,6 +31,7 @@ from gslopes.run.config import FitConfig
     "gslopes compare run-before run-after --pair model-v1=model-v2",
     "gslopes compare run-before run-after --pair old=new:threshold=0.7 --open",
     "gslopes compare run-before run-after --fail-if changed",
+    "gslopes compare run-before run-after --photos-csv people.csv --groups gender --tuned-on field",
     "gslopes compare run-before run-after --json > changes.json",
 )
 @click.argument("run_a", type=PATH)
@@ -40,13 +43,16 @@ from gslopes.run.config import FitConfig
     metavar="OLD=NEW",
     help="Classifiers to compare. [default: same names]",
 )
-@flags(FitConfig, "min_varying", "photos_csv", "cluster")
+@flags(FitConfig, "min_varying", "photos_csv", "groups", "cluster")
 @click.option(
     "--correction",
     type=click.Choice(["bh", "by", "holm"]),
     default="bh",
     show_default=True,
     help="Correction for q, over labels.",
+)
+@click.option(
+    "--tuned-on", metavar="EDITOR", help="The editor on whose pictures a model was trained: warns if it judges."
 )
 @click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
 @fail_if_options("the changes", "changed and abs(difference) > 3")
@@ -58,8 +64,10 @@ def compare(
     pairs: tuple[str, ...],
     min_varying: int,
     photos_csv: Path | None,
+    groups: tuple[str, ...],
     cluster: str,
     correction: str,
+    tuned_on: str | None,
     out: Path | None,
     fail_if: FailIf,
     show_page: bool,
@@ -67,18 +75,31 @@ def compare(
 ) -> int:
     """Compare the slopes of two scored runs over the same photos, such as before and after a mitigation.
 
-    Photos are paired: the interval is that of the mean difference of each photo's two slopes.
+    Photos are paired: the interval is that of the mean difference of each photo's two slopes. With --groups the
+    differences between real groups are compared as well, in unedited photos (gslopes score --unedited).
     """
     from gslopes.core.runfolder import show
     from gslopes.report.changes import CONDITION, changed, print_changes
+    from gslopes.report.observed_changes import print_observed
     from gslopes.run.compare import compare_runs, write_page
+    from gslopes.run.compare_observed import compare_observed
+    from gslopes.run.compare_observed import tuned_on as judged_by
 
     condition = condition_of(fail_if, CONDITION)
-    found = compare_runs(
-        run_a, run_b, pairs, min_varying=min_varying, correction=correction, photos_csv=photos_csv, cluster=cluster
-    )
-    page = write_page(run_a, run_b, found, out)
+    if groups and photos_csv is None:
+        raise UsageError("Groups are columns of a table of photos.", "Name it with --photos-csv.")
+    warnings = [text for run in (run_a, run_b) if tuned_on and (text := judged_by(run, tuned_on))]
+    kept: dict[str, Any] = {"min_varying": min_varying, "correction": correction, "cluster": cluster}
+    about = photos_csv if cluster else None
+    found, observed = compare_runs(run_a, run_b, pairs, photos_csv=about, **kept), None
+    if groups and photos_csv is not None:
+        observed = compare_observed(run_a, run_b, found, photos_csv, groups, **kept)
+    page = write_page(run_a, run_b, found, out, observed=observed, notes=warnings)
     print_json(rows(found)) if as_json else say(print_changes(found))
+    if observed is not None and not as_json:
+        say(f"\n{print_observed(observed)}")
+    for text in dict.fromkeys(warnings):
+        say(text, err=True)
     say(f"page       {show(page)}", err=True)
     if show_page:
         open_page(page)

@@ -37,6 +37,7 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
     from gslopes.report.errors import print_errors
     from gslopes.report.evidence import print_evidence, print_groups
     from gslopes.report.funnel import funnels
+    from gslopes.report.observed import print_observed
     from gslopes.report.tally import unanswered
     from gslopes.run import stages
 
@@ -51,5 +52,7 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
         say(f"\n{print_errors(run)}")
     if config.groups:
         say(f"\n{print_groups(run)}")
+        if real := print_observed(run):
+            say(f"\n{real}")
     say(f"\ntables     {show(run)}/*.parquet\nnext       gslopes report {show(run)}", err=True)
     return 0

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import TableError
-from gslopes.core.tables.schema import column, ends, number, table, text, whole
+from gslopes.core.tables.schema import Table, column, ends, number, table, text, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +39,25 @@ FINDINGS = table(
 )
 """One row a number that the audit judges: the rows of the summary, and ``findings`` of the sibling audits."""
 
+OBSERVED = table(
+    "observed",
+    ("model", "contrast", "column", "group", "other", "label"),
+    text("model", "classifier"),
+    text("contrast", "the edited attribute"),
+    text("column", "of the photos CSV, whose groups are compared"),
+    text("group", "the one"),
+    text("other", "the other"),
+    text("label", "what is measured"),
+    text("measure", "presence (percentage points), log-odds, score or value: of value and interval"),
+    number("value", "mean of group minus other in unedited photos; of compare: how that changed"),
+    *ends("ci", "its 95 % interval"),
+    number("q", "p adjusted over the labels of a pair of groups"),
+    number("share", "explained by the edits / value; null where one of them may be 0, and of compare"),
+    *ends("share", "its 95 % interval"),
+    text("agreement", "same sign, opposite signs, observed only, edit only; of compare: what the slope did"),
+)
+"""One row a label and pair of groups: the rows of ``observed``, differences between real groups next to the slopes."""
+
 SUMMARY = table(
     "summary",
     ("audit",),
@@ -56,6 +75,11 @@ SUMMARY = table(
         "rows", pa.list_(pa.struct(FINDINGS.schema)), f"those that are judged, at most {MOST_ROWS}, the findings first"
     ),
     whole("left_out", "rows that are judged and not in rows"),
+    column(
+        "observed",
+        pa.list_(pa.struct(OBSERVED.schema)),
+        f"differences between real groups, at most {MOST_ROWS}, those that disagree with the slope first; may be empty",
+    ),
 )
 """The fields of ``summary.json``."""
 
@@ -106,15 +130,18 @@ def write(
     headline: str,
     page: Path | None,
     began: Path | None = None,
+    observed: pd.DataFrame | None = None,
 ) -> Path:
     """Write the summary of an audit into its folder, whole or not at all; its path.
 
     findings: the columns of ``FINDINGS``, in the order in which they are shown.
     counts: found and used, see ``SUMMARY``.  began: the folder whose ``run.json`` says when; the same by default.
+    observed: the columns of ``OBSERVED``, in the order in which they are shown; none by default.
 
     Raises: TableError if it is not of its form; StorageError.
     """
     judged = findings[findings["decision"] != UNJUDGED]
+    real = OBSERVED.empty() if observed is None else observed
     models = findings["model"].drop_duplicates().sort_values()
     content = {
         "version": VERSION,
@@ -127,8 +154,9 @@ def write(
         "used": counts[1],
         "models": [str(name) for name in models],
         "decisions": {str(code): int(count) for code, count in findings["decision"].value_counts().items()},
-        "rows": [_plain(row) for row in judged[:MOST_ROWS].to_dict("records")],
+        "rows": [_plain(row, FINDINGS) for row in judged[:MOST_ROWS].to_dict("records")],
         "left_out": max(len(judged) - MOST_ROWS, 0),
+        "observed": [_plain(row, OBSERVED) for row in real[:MOST_ROWS].to_dict("records")],
     }
     check(content)
     path = folder / NAME
@@ -139,8 +167,9 @@ def write(
 def check(content: dict[str, Any]) -> None:
     """Raises: TableError if it has not exactly the fields of ``SUMMARY``, its rows those of ``FINDINGS``, typed so."""
     _exact(SUMMARY.columns, content, "The summary")
-    for row in content["rows"]:
-        _exact(FINDINGS.columns, row, "A row of the summary")
+    for key, form in (("rows", FINDINGS), ("observed", OBSERVED)):
+        for row in content[key]:
+            _exact(form.columns, row, "A row of the summary")
     try:
         made = pa.Table.from_pylist([content], schema=SUMMARY.schema)
     except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
@@ -162,10 +191,10 @@ def _exact(names: Sequence[str], content: dict[str, Any], what: str) -> None:
         raise TableError(f"{what} has the fields {', '.join(map(str, content))}, not {', '.join(names)}.")
 
 
-def _plain(row: dict[Any, Any]) -> dict[str, Any]:
+def _plain(row: dict[Any, Any], form: Table) -> dict[str, Any]:
     """As JSON has it: a number that is missing is null; ten digits are more than anybody reads."""
     found = {}
-    for name in FINDINGS.columns:
+    for name in form.columns:
         value = row[name]
         if isinstance(value, float):
             value = float(f"{value:.10g}") if math.isfinite(value) else None

@@ -26,6 +26,7 @@ from gslopes.fit.gating import Gate, gating_rows
 from gslopes.fit.groups import group_slopes
 from gslopes.fit.joint import joint_slopes, same_photos
 from gslopes.fit.measures import choose, measured, of_rows
+from gslopes.fit.observed import observed_rows
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import SCALE
 from gslopes.fit.profiles import Kind, moments, profiles, varying
@@ -61,6 +62,7 @@ class FitTables:
     placebos: paired differences from the placebo sweeps.  refusals: what was lost at which value.
     reach: slopes per unit of what an independent reader sees.  gating: gated, cross-fitted and ungated slopes.
     error_rates, error_slopes: where the truth is known, see ``fit.truth``.
+    observed: differences between groups in unedited photos, where those were asked about, see ``fit.observed``.
     """
 
     slopes: pd.DataFrame
@@ -75,6 +77,7 @@ class FitTables:
     gating: pd.DataFrame
     error_rates: pd.DataFrame
     error_slopes: pd.DataFrame
+    observed: pd.DataFrame
 
     def tables(self) -> Iterator[tuple[tables.Table, pd.DataFrame]]:
         """Each table's schema with its rows."""
@@ -96,6 +99,7 @@ def analyse(
     reach: pd.DataFrame | None = None,
     tones: pd.Series | None = None,
     gates: Mapping[str, pd.DataFrame] | None = None,
+    unedited: Mapping[str, Answers] | None = None,
     tick: Callable[[int], None] | None = None,
 ) -> FitTables:
     """Fit everything.
@@ -120,18 +124,19 @@ def analyse(
         ``fit.truth``.
     photos: ids of the photos that count; all of them if None.
     reach: how far the edit moved an independent reader: columns photo, attribute, reading and reach, as
-        ``fit.reach.photo_reach`` gives it.
+        ``fit.reach.photo_reach`` gives it; and odds, its log-odds in the unedited photo, if ``unedited`` is given.
     tones: photo to the name of its skin tone's group; the table reach has slopes by them.
     gates: attribute to what a gate said of each sweep: index photo, columns kept, even and odd, see ``fit.gating``.
         Slopes are then of the kept sweeps, and gating compares them with the others.
+    unedited: classifier to its answers about the photos as they were, with K = 1, see ``fit.observed``.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``sweeps.values_by_attribute``; TableError for a status that is unknown or a
         score that is no finite number; ConfigError for a column that ``about`` lacks.
     """
-    columns = _columns(about, groups, normal_texts)
+    columns = about_columns(about, groups, normal_texts)
     if cluster:  # an identifier, which keeps its case
-        columns[_CLUSTER] = _columns(about, [cluster], _plain_texts)[cluster]
+        columns[_CLUSTER] = about_columns(about, [cluster], _plain_texts)[cluster]
     answers = scores if isinstance(scores, pa.Table) else tables.check(tables.SCORES, scores)
     questions = asked if isinstance(asked, pa.Table) else tables.check(tables.ASKED, asked)
     check_status(questions)
@@ -145,7 +150,7 @@ def analyse(
     truths = _truths(about, truth, {label for sweep in whole.values() for label in sweep.labels.tolist()})
     inputs = _Inputs(
         *(answers, questions, options or FitOptions(), columns, tuple(groups), cluster, truths, kept),
-        *(reach, tones, gates or {}, whole),
+        *(reach, tones, gates or {}, unedited or {}, whole),
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
     for key in whole:
@@ -187,6 +192,7 @@ class _Inputs:
     reach: pd.DataFrame | None
     tones: pd.Series | None
     gates: Mapping[str, pd.DataFrame]
+    unedited: Mapping[str, Answers]
     whole: Mapping[tuple[str, str], Answers]
 
     def sweep(self, classifier: str, attribute: str) -> Answers:
@@ -233,6 +239,8 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
         yield "placebos", differences
         flat = not float(balance["refusal_p"].iloc[0]) < options.level
         rows = decide(rows, differences, options, refusals_flat=flat, units=sizes)
+        if classifier in inputs.unedited:
+            yield from _observed(inputs, sweep, rows, codes)
     yield "slopes", rows
     yield "shape", _shape(sweep, options, units)
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
@@ -247,6 +255,21 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
         for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby("reading"):
             seen = part.drop_duplicates("photo").set_index("photo")["reach"]
             yield "reach", reach_rows(sweep, seen, options, units, named).assign(reading=str(reading))
+
+
+def _observed(
+    inputs: _Inputs, sweep: Answers, rows: pd.DataFrame, codes: Mapping[str, int] | None
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The observed difference of each pair of groups next to the slopes.  rows: of the sweep, with their decisions."""
+    read, own = tables.reading(rows), inputs.reach
+    found = dict(zip(read["label"], read["decision"], strict=True))
+    if own is not None:
+        own = own[(own["attribute"] == sweep.attribute) & (own["reading"] == sweep.attribute)]
+        own = own.drop_duplicates("photo").set_index("photo")[["odds", "reach"]]
+    unedited = measured(inputs.unedited[sweep.classifier], sweep.measures)
+    for name in inputs.groups:
+        frame = observed_rows(sweep, unedited, inputs.columns[name], own, found, inputs.options, codes)
+        yield "observed", frame.assign(column=name)
 
 
 def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
@@ -314,7 +337,7 @@ def _plain_texts(column: pd.Series) -> pd.Series:
     return column.astype(object).where(column.notna(), "").astype(str)
 
 
-def _columns(
+def about_columns(
     about: pd.DataFrame | None, names: Sequence[str], texts_of: Callable[[pd.Series], pd.Series]
 ) -> dict[str, pd.Series]:
     """The named columns as texts by photo, crossed where a name says so.  Raises: ConfigError."""
@@ -336,7 +359,7 @@ def _columns(
 def _truths(about: pd.DataFrame | None, given: Sequence[str], labels: Collection[str]) -> tuple[Truth, ...]:
     """What is true of the photos, checked.  Raises: ConfigError."""
     pairs = [split_truth(text) for text in given]
-    cells = {column: normal_texts(_columns(about, [column], _plain_texts)[column]) for column, _ in pairs}
+    cells = {column: normal_texts(about_columns(about, [column], _plain_texts)[column]) for column, _ in pairs}
     truths = tuple(Truth(column, label, cells[column]) for column, label in pairs)
     check_truths(truths, labels)
     return truths

@@ -102,7 +102,7 @@ class _Group:
 def _difference(one: _Group, other: _Group, estimator: str, options: FitOptions, p_perm: Array) -> dict[str, Array]:
     first, second = one.lines(estimator), other.lines(estimator)
     units = [part.sums[KINDS[estimator]].units for part in (one, other)]
-    se, dof = _spread(first.se, second.se, *units)
+    se, dof = spread_of_difference(first.se, second.se, *units)
     difference = first.slope - second.slope
     half = half_width(se, dof, options.confidence)
     # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
@@ -117,7 +117,7 @@ def _difference(one: _Group, other: _Group, estimator: str, options: FitOptions,
     return found | {"q": adjust(tested, options.adjustment), "note": np.where(rare, RARE, "")}
 
 
-def _spread(first: Array, second: Array, n: int, m: int) -> tuple[Array, Array]:
+def spread_of_difference(first: Array, second: Array, n: int, m: int) -> tuple[Array, Array]:
     """Standard error of the difference of two means, and its degrees of freedom; each (L,).
 
     first, second: the means' own standard errors.  n, m: how many units they are over.

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
 from gslopes.fit.answers import Answers
@@ -45,8 +45,12 @@ def photo_reach(scores: Array, values: Sequence[float]) -> Array:
     >>> photo_reach(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.8]]), [-1, 0, 1]).round(3).tolist()
     [0.0, 1.386]
     """
-    odds = special.logit(np.clip(np.asarray(scores, dtype=np.float64), _CLIP, 1 - _CLIP))
-    return np.asarray(odds @ line_weights(np.asarray(values, dtype=np.float64)), dtype=np.float64)
+    return np.asarray(log_odds(scores) @ line_weights(np.asarray(values, dtype=np.float64)), dtype=np.float64)
+
+
+def log_odds(scores: ArrayLike) -> Array:
+    """Log-odds of a reader's probabilities, of which it is not believed what lies within 1e-4 of 0 and 1."""
+    return np.asarray(special.logit(np.clip(np.asarray(scores, dtype=np.float64), _CLIP, 1 - _CLIP)), dtype=np.float64)
 
 
 def fieller(units: Units, reach: Array, *, confidence: float = 0.95) -> dict[str, Array]:

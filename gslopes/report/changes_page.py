@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import runfolder
-from gslopes.report import numbers, pictures, units, words
+from gslopes.report import numbers, observed_changes, pictures, units, words
 from gslopes.report.changes import PAIR
 from gslopes.report.inline import render
 from gslopes.report.pictures import Wanted
@@ -48,11 +48,18 @@ class Pair:
 
 
 def write_changes(
-    out: Path, run: Path, changes: pd.DataFrame, photos: Sequence[ChangedPhoto], names: tuple[str, str]
+    out: Path,
+    run: Path,
+    changes: pd.DataFrame,
+    photos: Sequence[ChangedPhoto],
+    names: tuple[str, str],
+    observed: pd.DataFrame | None = None,
+    notes: Sequence[str] = (),
 ) -> Path:
     """Write OUT/index.html with the pictures next to it; it opens from the disk and asks nothing of any server.
 
     run: the second run's folder.  changes: the columns of ``fit.compare.COLUMNS``.  names: of the two runs.
+    observed: of ``run.compare_observed``.  notes: warnings.
 
     Returns the path of the page.
 
@@ -70,6 +77,8 @@ def write_changes(
         data={"changes": [{"ends": pair.ends, "rows": pair.rows} for pair in pairs], "decisions": {}},
         plots=True,
         pairs=pairs,
+        observed=observed_changes.panels(observed),
+        notes=[words.printable(note) for note in notes],
         photos=[(one, file, _cells(one)) for one, file in strips],
         first=words.printable(names[0]),
         second=words.printable(names[1]),

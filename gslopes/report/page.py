@@ -24,7 +24,7 @@ _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start"
 # data: for the scripts.  sweeps, floors, dropped: see ``validity``.  calibration: see ``planted``.
 # papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
 # album: number of photos in the explorer.  screens: see ``screen``, the strongest first.
-# method: how the run differs from the paper.  numbered: the paper's figures.  errors: see ``errors``.
+# method: how the run differs from the paper.  numbered: the paper's figures.  errors, observed: see there.
 # quote: see ``quote``.  unanswered: see ``tally.unanswered``.
 _PARTS: Mapping[str, Any] = {
     "data": {},
@@ -32,8 +32,8 @@ _PARTS: Mapping[str, Any] = {
     "calibration": None,
     "quote": None,
     "album": 0,
-    **dict.fromkeys(("sweeps", "floors", "errors", "papers", "prints", "commands", "cards", "screens"), ()),
-    **dict.fromkeys(("method", "numbered", "unanswered"), ()),
+    **dict.fromkeys(("sweeps", "floors", "errors", "observed", "papers", "prints", "commands", "cards"), ()),
+    **dict.fromkeys(("screens", "method", "numbered", "unanswered"), ()),
 }
 _NOTES = {
     "full": " The pictures are whole copies.",

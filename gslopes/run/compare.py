@@ -47,7 +47,7 @@ def compare_runs(
     one, other = Path(one), Path(other)
     if bool(cluster) != (photos_csv is not None):
         raise UsageError("A cluster is a column of a table of photos.", "Give --photos-csv and --cluster together.")
-    units = None if photos_csv is None else _units(photos_csv, other, cluster)
+    units = None if photos_csv is None else units_of(photos_csv, other, cluster)
     first, second = _answers(one), _answers(other)
     chosen = [split_pair(pair, first, second) if isinstance(pair, str) else pair for pair in pairs]
     chosen = chosen or _same(first, second)
@@ -100,26 +100,33 @@ def write_page(
     changes: pd.DataFrame,
     out: Path | str | None = None,
     *,
+    observed: pd.DataFrame | None = None,
+    notes: Sequence[str] = (),
     photos: int = 6,
 ) -> Path:
     """The page of a comparison, see ``report.changes_page``; its path.
 
     changes: of ``compare_runs``.
+    observed: of ``run.compare_observed.compare_observed``.
+    notes: warnings at the top of the page.
     out: its folder, made if missing; ``compare`` in the second run's folder by default.
     photos: how many that changed most are shown, at most two a label.
 
     Raises: TableError, StorageError.
     """
+    from gslopes.report import observed_changes
     from gslopes.report.changes import findings_table, headline
     from gslopes.report.changes_page import write_changes
 
     one, other = Path(one), Path(other)
     shown = _changed_photos(one, other, changes, photos)
     folder = Path(out) if out else other / "compare"
-    page = write_changes(folder, other, changes, shown, (one.name, other.name))
+    page = write_changes(folder, other, changes, shown, (one.name, other.name), observed, notes)
     rows, photos_in_both = findings_table(changes), int(changes["n"].max())
     counts = photos_in_both, photos_in_both
-    summary.write(folder, "compare", rows, counts, headline=headline(rows), page=page, began=other)
+    real = observed_changes.summary_rows(observed)
+    facts = {"headline": headline(rows), "page": page, "began": other, "observed": real}
+    summary.write(folder, "compare", rows, counts, **facts)
     return page
 
 
@@ -179,7 +186,8 @@ def _complete(answers: matrix.Answers) -> set[str]:
     return {photo for photo, whole in zip(answers.photos, answers.complete, strict=True) if whole}
 
 
-def _units(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:
+def units_of(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:
+    """Photo to the name of its cluster.  Raises: UsageError."""
     about = read_about(photos_csv, run)
     if cluster not in about:
         raise UsageError(f"{show(photos_csv)} has no column {cluster!r}.", f"It has {', '.join(map(str, about))}.")
@@ -190,12 +198,12 @@ def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     manifest = runfolder.read_manifest(run)
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
     values = values_by_attribute(scores, asked, manifest.get("values"))
-    scores = present(scores, _cuts(run, asked.column("classifier").unique().to_pylist()))
+    scores = present(scores, cuts_of(run, asked.column("classifier").unique().to_pylist()))
     found = {(one.classifier, one.attribute): one for one in gather(scores, asked, values)}
     return {pair: one for pair, one in found.items() if not placebo.split(pair[1])[1]}
 
 
-def _cuts(run: Path, classifiers: Sequence[str]) -> dict[str, Cut]:
+def cuts_of(run: Path, classifiers: Sequence[str]) -> dict[str, Cut]:
     """Which labels counted when the run was fitted, or would count if it were."""
     if not (run / PRESENCE).is_file():
         return presence.cuts(classifiers, FitConfig().presence)

@@ -212,6 +212,9 @@ class ScoreConfig(CostLimits):
         advanced=True,
         least=0,
     )
+    unedited: bool = option(
+        False, help="Ask about each photo as it was, too, to compare groups.", shown="with groups", advanced=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +353,7 @@ class RunOptions(CostOptions, TypedDict, total=False):
     gate: bool | None
     placebo_sample: int
     dropped_sample: int
+    unedited: bool
     as_published: bool
     config: str | Path | None
 

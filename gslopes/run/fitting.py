@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -22,10 +23,13 @@ from gslopes.run.gate.halves import half_verdicts, read_along
 
 if TYPE_CHECKING:
     from gslopes.fit.analysis import FitTables
+    from gslopes.fit.answers import Answers
+    from gslopes.fit.presence import Cut
 
 SENSITIVITY = "sensitivity.csv"  # in a run folder: slopes next to those at a lower and a higher cut
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 TONES = ("darkest third", "middle third", "lightest third")
+UNEDITED = "unedited"  # the folder in a run of the photos as they were, and what stands there for an attribute
 KEYS = ("photo", "path", "file", "filename", "name", "id")
 
 
@@ -71,6 +75,7 @@ def fit_folder(
             reach=reach_of(run, values),
             tones=tones_of(run),
             gates=gates,
+            unedited=unedited_answers(run, limits) if config.groups else None,
             tick=tick,
         )
     record = {name: str(cut) for name, cut in sorted(limits.items())}
@@ -98,12 +103,32 @@ def _answers(run: Path, table: tables.Table) -> pa.Table:
 
 
 def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
-    """How far each edit moved the reader: columns photo, attribute, reading and reach; None if nothing was read."""
-    from gslopes.fit.reach import photo_reach
+    """How far each edit moved the reader, and what it reads in the unedited photo; None if nothing was read.
+
+    Columns: photo, attribute, reading, reach and odds.
+    """
+    from gslopes.fit.reach import log_odds, photo_reach
 
     found = [(key, scores) for key, scores in read_along(run, values).items() if key[1] == key[2]]
     rows = [(*key, float(photo_reach(scores[None], values[key[1]])[0])) for key, scores in found]
-    return pd.DataFrame(rows, columns=["photo", "attribute", "reading", "reach"]) if rows else None
+    if not rows:
+        return None
+    frame = tables.read(tables.READINGS, run / "readings.parquet")
+    keys = ["photo", "attribute", "reading"]
+    unedited = frame[frame["step"] == -1].drop_duplicates(keys).assign(odds=lambda one: log_odds(one["score"]))
+    return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(unedited[[*keys, "odds"]], how="left", on=keys)
+
+
+def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]:
+    """Classifier to its answers about the photos as they were; empty if none was asked.  Raises: TableError."""
+    from gslopes.fit.answers import gather
+    from gslopes.fit.presence import present
+
+    paths = [run / UNEDITED / f"{table.name}.parquet" for table in (tables.SCORES, tables.ASKED)]
+    if not all(path.is_file() for path in paths):
+        return {}
+    scores, asked = (tables.read_arrow(*pair) for pair in zip((tables.SCORES, tables.ASKED), paths, strict=True))
+    return {one.classifier: one for one in gather(present(scores, limits), asked, {UNEDITED: np.zeros(1)})}
 
 
 def tones_of(run: Path) -> pd.Series | None:

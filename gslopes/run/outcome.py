@@ -113,10 +113,12 @@ def of_audit(run: Path) -> Audit:
 
 def write_summary(found: Audit) -> None:
     """Write ``summary.json`` of a finished audit.  Raises: TableError, StorageError."""
+    from gslopes.report import observed
     from gslopes.report.recommended import summary_rows
 
+    real = observed.summary_rows(found.tables["observed"]) if "observed" in found.tables else None
     rows, counts = summary_rows(found.findings), (found.photos, found.used)
-    summary.write(found.folder, "photos", rows, counts, headline=found.summary, page=found.page)
+    summary.write(found.folder, "photos", rows, counts, headline=found.summary, page=found.page, observed=real)
 
 
 def load_audit(run: Path) -> Audit:

@@ -15,7 +15,7 @@ from gslopes.datasets.folder import passed_over
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.progress import counted
 from gslopes.fit.options import LEAST_KEPT
-from gslopes.run import manifest, outcome, stamps, synthesis
+from gslopes.run import manifest, outcome, stamps, synthesis, unedited
 from gslopes.run.components import Components, default_components, model_records
 from gslopes.run.config import FitConfig, GateConfig, ScoreConfig
 from gslopes.run.fitting import fit_folder
@@ -56,9 +56,16 @@ class AuditRun:
         return self.plan.config.gate.judges(self.plan.config.find.landmarks)
 
     @property
+    def observed(self) -> tuple[Classifier, ...]:
+        """The classifiers that are asked about the photos as they were, too."""
+        return unedited.asked(self.classifiers, self.cost_limits, self.plan.config.fit.groups)
+
+    @property
     def stages(self) -> tuple[Stage, ...]:
-        """All of them, without the gate if it is off."""
-        return tuple(stage for stage in STAGES if self.gated or stage.name != "gate")
+        """Those that have something to do: the gate may be off, and unedited photos may not be asked about."""
+        left_out = {"gate"} if not self.gated else set()
+        left_out |= set() if self.observed else {unedited.NAME}
+        return tuple(stage for stage in STAGES if stage.name not in left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,11 @@ STAGES = (
         lambda audit: run_score(
             audit.run, audit.classifiers, audit.executor, audit.cost_limits, gate=audit.gated, budget=audit.budget
         ),
+    ),
+    Stage(
+        unedited.NAME,
+        lambda audit: unedited.is_asked(audit.run, audit.observed, audit.cost_limits),
+        lambda audit: unedited.ask(audit.run, audit.observed, audit.cost_limits, audit.executor, audit.budget),
     ),
     Stage(
         "fit",

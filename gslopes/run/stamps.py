@@ -27,8 +27,19 @@ DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
 FITTED = (
     *(tables.SLOPES, tables.SHAPE, tables.GROUPS, tables.DIFFERENCES, tables.JOINT, tables.BALANCE),
     *(tables.PLACEBOS, tables.REFUSALS, tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES),
+    tables.OBSERVED,
 )
-READ = ("scores", "asked", "photos", "dropped-scores", "dropped-asked", "verdicts", "readings")
+READ = (
+    "scores",
+    "asked",
+    "photos",
+    "dropped-scores",
+    "dropped-asked",
+    "verdicts",
+    "readings",
+    "unedited/scores",
+    "unedited/asked",
+)
 
 
 def is_current(run: Path, stage: str, reads: Mapping[str, Any]) -> bool:

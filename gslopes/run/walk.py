@@ -15,7 +15,7 @@ from gslopes.core.records import Classifier
 from gslopes.core.trust import Trust, writable_cache
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
-from gslopes.run import manifest, outcome, stages
+from gslopes.run import manifest, outcome, stages, unedited
 from gslopes.run.components import Components, load_classifiers
 from gslopes.run.config import CostOptions, GateConfig, RunConfig, RunOptions, ScoreConfig, configure
 from gslopes.run.fitting import check_about
@@ -122,7 +122,10 @@ def score_photos(
         settings = _with_default(settings)
     ready = (*load_classifiers(settings.classifiers, device, Trust(trust, run)), *ready)
     manifest.check_versions(run, ready)
-    stages.run_score(run, ready, executor or OneProcess(progress=progress), settings, gate=gate)
+    executor, budget = executor or OneProcess(progress=progress), Budget(settings.budget, settings.max_calls)
+    stages.run_score(run, ready, executor, settings, gate=gate, budget=budget)
+    if settings.unedited:
+        unedited.ask(run, ready, settings, executor, budget)
     return outcome.of_photos(run)
 
 

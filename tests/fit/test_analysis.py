@@ -52,7 +52,7 @@ def test_every_table_has_its_schema_and_is_the_same_once_read(found, tmp_path) -
         names.append(table.name)
     assert names == [
         *("slopes", "shape", "groups", "differences", "joint", "balance"),
-        *("placebos", "refusals", "reach", "gating", "error_rates", "error_slopes"),
+        *("placebos", "refusals", "reach", "gating", "error_rates", "error_slopes", "observed"),
     ]
     assert set(found.slopes["estimator"]) == set(BY_PRESENCE)
 

@@ -17,6 +17,7 @@ from gslopes.core.tables.fitted import (
     GROUPS,
     JOINT,
     MEASURED,
+    OBSERVED,
     PLACEBOS,
     REACH,
     READING,
@@ -40,6 +41,7 @@ __all__ = [
     "JOINT",
     "LIKENESS",
     "MEASURED",
+    "OBSERVED",
     "PHOTOS",
     "PLACEBOS",
     "REACH",
@@ -66,6 +68,6 @@ TABLES: dict[str, Table] = {
     for table in (
         *(PHOTOS, EDITS, VERDICTS, READINGS, LIKENESS, ASKED, SCORES),
         *(SLOPES, GROUPS, DIFFERENCES, SHAPE, JOINT, BALANCE),
-        *(PLACEBOS, REFUSALS, REACH, GATING, ERROR_RATES, ERROR_SLOPES),
+        *(PLACEBOS, REFUSALS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED),
     )
 }

@@ -286,6 +286,35 @@ ERROR_SLOPES = table(
     NOTE,
 )
 
+OBSERVED = table(
+    "observed",
+    ("classifier", "attribute", "column", "group", "other", "label"),
+    CLASSIFIER,
+    ATTRIBUTE,
+    text("column", "of the photos CSV; a + b crosses two"),
+    text("group", "the one; of the two the reader sees it nearer the attribute's end +, if it read them"),
+    text("other", "the other"),
+    LABEL,
+    text("measure", "presence, log-odds, score or value: the label's own, see fit.measures"),
+    whole("n", "photos of the group, answered unedited and at all values"),
+    whole("n_other", "the same of the other"),
+    number("mean", "of the group's unedited photos: % with the label, or the mean of its measure"),
+    number("mean_other", "the same of the other"),
+    number("observed", "mean minus mean_other: percentage points, or the measure's unit"),
+    *ends("ci", "its 95 % interval: Newcombe's of shares, Welch's t of means"),
+    number("p", "two-sided Welch t, null: both groups have the same mean"),
+    number("q", "p adjusted over the pair's labels"),
+    number("slope", "of the label over these photos, by its measure, per unit of the attribute"),
+    number("distance", "between the groups, in the reader's log-odds, in the unedited photos"),
+    *ends("distance", "its 95 % Welch t interval"),
+    number("explained", "slope / reach x distance: what the edits explain of the observed difference, in its unit"),
+    *ends("explained", "its 95 % t interval, linearised"),
+    number("share", "explained / observed; null where one of its parts may be 0"),
+    *ends("share", "Fieller's 95 % interval"),
+    text("agreement", "same sign, opposite signs, observed only, edit only, neither; empty where it cannot be said"),
+    NOTE,
+)
+
 READING, MEASURED = "photo-rate", "photo-measure"
 """Estimators to read: of labels judged by presence, and of those judged by their number; see ``fit.measures``."""
 

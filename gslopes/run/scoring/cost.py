@@ -60,7 +60,7 @@ def confirm_walk(plan: Plan, classifiers: Sequence[Classifier], config: ScoreCon
     if placebos and paid:
         sample = f"of placebo sweeps, of {min(config.placebo_sample, len(plan.files)):,} photos"
         executor.note(f"score      {placebos:,} of the pictures are {sample} (--no-placebo leaves them out)")
-    images += min(FIRST, len(plan.files))
+    images += min(FIRST, len(plan.files)) + (len(plan.files) if config.unedited else 0)
     confirm_cost([estimate_walk(one, images, part) for one in paid], config, executor)
 
 
