@@ -244,7 +244,9 @@ def _gap(values: Array, first: Flags, units: Codes, options: FitOptions, *, shar
         counted = []
         for side in (first, ~first):
             sizes = np.bincount(units, side.astype(np.float64), int(units.max()) + 1)
-            counted.append((np.bincount(units, side * (values > 0), int(units.max()) + 1), sizes))
+            counted.append(
+                (np.bincount(units, (side & (values > 0)).astype(float), len(sizes)).astype(float), sizes.astype(float))
+            )
         low, high = (100 * end for end in difference_interval(counted[0], counted[1]))
     return {"observed": gap, "ci_low": low, "ci_high": high, "p": p, "dof": dof}
 

@@ -66,7 +66,7 @@ def compare_observed(
             codes = None if units is None else _codes(pair[0].photos.tolist(), units)
             kept = {"min_varying": min_varying, "correction": correction, "cluster": codes}
             frame = observed_changes(*pair, who, measures, **kept)  # type: ignore[arg-type]
-            head = {"first_classifier": old, "classifier": new, "attribute": attribute, "column": name}
+            head = {"first_classifier": str(old), "classifier": str(new), "attribute": str(attribute), "column": name}
             frames.append(frame.assign(**head))
     whole = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
     if whole.empty:

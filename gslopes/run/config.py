@@ -212,9 +212,7 @@ class ScoreConfig(CostLimits):
         advanced=True,
         least=0,
     )
-    unedited: bool = option(
-        False, help="Ask about each photo as it was, too, to compare groups.", shown="with groups", advanced=True
-    )
+    unedited: bool = option(False, help="Ask about each photo as it was, too.", shown="with groups", advanced=True)
 
 
 @dataclass(frozen=True, slots=True)
