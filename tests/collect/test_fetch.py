@@ -183,13 +183,14 @@ def test_no_drip_evades_the_time_limit(fetcher, drip):
         patient.close()
 
 
-def test_whoever_waits_for_a_silent_server_is_stopped_within_a_second(fetcher):
+@pytest.mark.parametrize("scheme", ["http", "https"])  # the latter waits within the handshake
+def test_whoever_waits_for_a_silent_server_is_stopped_within_a_second(fetcher, scheme):
     with raw_server([]) as (host, _):
         waiting = Fetcher(dataclasses.replace(fetcher.policy, seconds=60, allowed=(host,)), threading.Event())
         threading.Timer(0.3, waiting.stop.set).start()
         began = time.monotonic()
         with pytest.raises(Stopped):
-            waiting.get(f"http://{host}/a.jpg")
+            waiting.get(f"{scheme}://{host}/a.jpg")
         assert time.monotonic() - began < 2
         waiting.close()
 
