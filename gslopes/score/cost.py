@@ -79,7 +79,7 @@ class Budget:
     @property
     def unspent(self) -> float | None:
         """USD; None without a limit."""
-        return None if self.usd is None else self.usd - self.spent
+        return None if self.usd is None else round(self.usd - self.spent, 9) + 0.0  # no -0.00
 
     def shown(self, usd: float) -> str:
         """An amount in cents, or in hundredths of one under a budget below a dollar.
