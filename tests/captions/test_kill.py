@@ -19,8 +19,9 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.sweep import TABLE, measure_sweep
 from gslopes.core.killpoints import KILL_POINTS
 from gslopes.language.labels import caption_labels
-from gslopes.run import stages as walk
+from gslopes.run import walk
 from gslopes.run.config import FitConfig
+from gslopes.run.stages import run_fit
 from tests.core.test_killpoints import in_a_child, kept_answers
 from tests.fake_provider.folder import write_run
 
@@ -112,7 +113,7 @@ def counterfactual_captions(run: Path, classifier: str) -> None:
     """The captioner is asked, slopes are fitted, and R2 is read from them."""
     os.environ["CAPTIONS_LOG"] = f"{run}.txt"
     walk.score_photos(run, classifier, yes=True, cache=f"{run}-cache")
-    walk.run_fit(run, FitConfig(permutations=20, bootstrap=20))
+    run_fit(run, FitConfig(permutations=20, bootstrap=20))
     measure_sweep(run, AuditOptions(bootstrap=50))
 
 
