@@ -1,0 +1,106 @@
+"""A whole run exported in all forms and read back by the library of each: the London set, or any other run folder.
+
+    gslopes synthesise LONDON --attribute gender --out run
+    python tests/benches/bench_export_london.py run [--out results/export-london.json]
+
+Read back: ``datasets.load_dataset`` (imagefolder, parquet, webdataset), ``torchvision``'s ImageFolder, ``webdataset``,
+FiftyOne's labels and COCO's JSON with every picture opened, and the Croissant file by ``mlcroissant``, of which the
+record sets are counted. A library that is not installed is named as such. ``pictures`` include the photos themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib import import_module, metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import measure  # noqa: E402
+from PIL import Image  # noqa: E402
+
+import gslopes  # noqa: E402
+
+
+def hub(out: Path) -> int:
+    parts = import_module("datasets").load_dataset(str(out), cache_dir=str(out.parent / "cache"))
+    return sum(1 for part in parts.values() for one in part if (one.get("image") or one.get("jpg")).size)
+
+
+def folder(out: Path) -> int:
+    read = import_module("torchvision.datasets").ImageFolder
+    return sum(1 for part in sorted(out.iterdir()) if part.is_dir() for _ in read(part))
+
+
+def tars(out: Path) -> int:
+    read = import_module("webdataset").WebDataset
+    shards = sorted(map(str, out.glob("data/*.tar")))
+    return sum(1 for shard in shards for one in read(shard, shardshuffle=False).decode("pil") if one["jpg"].size)
+
+
+def coco(out: Path) -> int:
+    count = 0
+    for path in out.glob("annotations/*.json"):
+        for one in json.loads(path.read_text("utf-8"))["images"]:
+            Image.open(next(place for place in out.glob(f"**/{one['file_name']}"))).load()
+            count += 1
+    return count
+
+
+def croissant(out: Path) -> int:
+    found = import_module("mlcroissant").Dataset(jsonld=str(out / "croissant.json"))
+    return len(found.metadata.record_sets)
+
+
+def fiftyone(out: Path) -> int:
+    """Labels and pictures as FiftyOneImageClassificationDataset has them; FiftyOne itself wants a MongoDB."""
+    content = json.loads((out / "labels.json").read_text("utf-8"))
+    found = {path.stem: path for path in (out / "data").rglob("*") if path.is_file()}
+    for key, one in content["labels"].items():
+        Image.open(found[Path(key).name]).load()
+        content["classes"][one["label"]]
+    return len(content["labels"])
+
+
+READERS: dict[str, tuple[tuple[str, str, Callable[[Path], int]], ...]] = {
+    "imagefolder": (("datasets", "datasets", hub), ("torchvision", "torchvision", folder)),
+    "parquet": (("datasets", "datasets", hub), ("mlcroissant, record sets", "mlcroissant", croissant)),
+    "webdataset": (("datasets", "datasets", hub), ("webdataset", "webdataset", tars)),
+    "coco": (("JSON and Pillow", "pillow", coco),),
+    "fiftyone": (("its own JSON and Pillow", "pillow", fiftyone),),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    rows = []
+    for form, readers in READERS.items():
+        with tempfile.TemporaryDirectory() as place:
+            began = time.perf_counter()
+            found = gslopes.export(args.run, form, Path(place) / "out")
+            seconds = round(time.perf_counter() - began, 1)
+            size = sum(path.stat().st_size for path in found.path.rglob("*") if path.is_file()) / 2**20
+            row = {"form": form, "pictures": found.rows, "seconds": seconds, "mib": round(size, 1)}
+            for name, package, read in readers:
+                try:
+                    version = metadata.version(package)
+                except metadata.PackageNotFoundError:
+                    rows.append({**row, "read by": name, "read": "not installed"})
+                    continue
+                rows.append({**row, "read by": f"{name} {version}", "read": read(found.path)})
+    measure.say({"bench": "export-london", "machine": measure.machine(), "exports": rows}, args.out)
+
+
+if __name__ == "__main__":
+    main()
