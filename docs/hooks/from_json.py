@@ -16,6 +16,7 @@ BENCHES = ROOT / "tests/benches"
 RESULTS = BENCHES / "results"
 # Files whose bench is not bench_<name>.py, and tables too long for a page, whose bench writes a page of its own.
 SOURCES = {"captions-planted": "gslopes captions --planted", "fuzz": "python -m tests.fuzz", "soak": "soak.py"}
+SOURCES["retrain"] = "python notebooks/retrain/retrain.py UTKFace OUT"
 LONG = ("coverage", "coverage-cases")
 WORDS = {
     "peak_mb": "peak memory, MB",
@@ -165,6 +166,30 @@ def croppers() -> str:
     return table(("cropper", "women over men, %"), ((name, _ended(one, ".1f")) for name, one in found.items()))
 
 
+def retrained(editor: str) -> str:
+    """The classifiers of the page about retraining: slope, placebos, the gap between real people, who is right."""
+    rows = [row for row in load("retrain.json")["rows"] if row["seed"] == "mean" and row["editor"] == editor]
+    cells = ("old man", "old woman", "young man", "young woman")
+    found = []
+    for row in rows:
+        slope = _ended({"value": row["slope"], "low": row["ci_low"], "high": row["ci_high"]}, "+.2f")
+        placebos = ", ".join(formatted(row[kind], "+.2f") for kind in ("light", "random", "same"))
+        gap = _ended({"value": row["gap"], "low": row["gap_low"], "high": row["gap_high"]}, "+.1f")
+        found.append((row["training"], slope, placebos, gap, *(f"{row[cell]:.2f}" for cell in cells)))
+    return table(("training", "slope", "placebos", "men minus women", *cells), found)
+
+
+def retrained_seeds(editor: str) -> str:
+    """The same slopes and gaps, seed by seed."""
+    rows = [row for row in load("retrain.json")["rows"] if row["seed"] != "mean" and row["editor"] == editor]
+    names = list(dict.fromkeys(row["training"] for row in rows))
+    found = []
+    for name in names:
+        mine = [row for row in rows if row["training"] == name]
+        found.append((name, *(", ".join(formatted(row[key], "+.2f") for row in mine) for key in ("slope", "gap"))))
+    return table(("training", "slope of each seed", "men minus women of each seed"), found)
+
+
 def planted_contexts() -> str:
     """Slopes planted in fake services, and what the context audit found."""
     content = load("contexts.json")["slopes"]
@@ -217,4 +242,6 @@ MACROS: dict[str, Callable[..., str]] = {
     "number": number,
     "planted_captions": planted_captions,
     "planted_contexts": planted_contexts,
+    "retrained": retrained,
+    "retrained_seeds": retrained_seeds,
 }
