@@ -50,6 +50,7 @@ Array = NDArray[np.float64]
 
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
 _SIGNED = {"light"}
+_NAMES = {"same": "the same picture", "light": "light alone", "random": "a random change"}
 
 
 def placebo_differences(
@@ -166,7 +167,7 @@ def _decide_label(
         return "placebo", kind, _difference(kind, placebos[kind])
     lacking = [kind for kind in placebo.KINDS if kind not in placebos]
     if lacking:
-        return "open", "no-placebo", f"no {' and no '.join(lacking)} placebo was run"
+        return "open", "no-placebo", _not_run(lacking)
     low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
     if not refusals_flat and not (low > 0 or high < 0):
         bound = (
@@ -176,8 +177,19 @@ def _decide_label(
     return "finding", "", NO_SPREAD if row["se"] == 0 else ""
 
 
+def _not_run(lacking: list[str]) -> str:
+    """Which placebo sweeps there are not.
+
+    >>> _not_run(["same", "light", "random"]), _not_run(["light"])
+    ('no placebo sweep was run', 'no placebo sweep of light alone was run')
+    """
+    if len(lacking) == len(placebo.KINDS):
+        return "no placebo sweep was run"
+    return f"no placebo sweep of {' or of '.join(_NAMES[kind] for kind in lacking)} was run"
+
+
 def _difference(kind: str, row: pd.Series) -> str:
-    name = {"same": "the same picture", "light": "light alone", "random": "a random change"}[kind]
+    name = _NAMES[kind]
     interval = f"[{row['ci_low']:+.2g}, {row['ci_high']:+.2g}]"
     difference = f"{row['difference']:+.2g} {interval}, p {row['p_used']:.2g}"
     return f"{name}: {row['placebo_slope']:+.2g}; paired difference {difference}"

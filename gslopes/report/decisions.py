@@ -74,7 +74,7 @@ def _decide(row: pd.Series, floors: pd.DataFrame | None, compared: bool) -> Deci
     if not row["q"] < LEVEL:
         return Decision(NONE, f"q {numbers.probability(row['q'])}")
     if not compared:
-        return Decision(OPEN, "no placebo sweeps in this run")
+        return Decision(OPEN, "no placebo sweep was run")
     for _, other in () if floors is None else floors.iterrows():
         ends = other["ci_low"], other["ci_high"]
         if np.isfinite(ends).all() and ends[0] <= row["ci_high"] and row["ci_low"] <= ends[1]:

@@ -57,7 +57,7 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     text += f"{moves:,} of {_labels(judged)} move{'s' * (moves == 1)}"
     text += f", {judged - moves:,} do{'es' * (judged - moves == 1)} not" if judged > moves else ""
     if decisions.FINDING not in codes:
-        text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweeps in this run'}"
+        text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweep was run'}"
     return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged)
 
 

@@ -51,6 +51,6 @@ def test_a_run_that_judges_nothing_says_how_many_photos_would_do() -> None:
 
 
 def test_a_sentence_without_findings_says_what_would_settle_it() -> None:
-    found = {"a": Decision("open", "no random placebo was run")}
+    found = {"a": Decision("open", "no placebo sweep of a random change was run")}
     sentence = headline(rows(a=5.0), found, "gender").sentence
-    assert sentence.endswith("1 of 1 label moves. Not settled: no random placebo was run.")
+    assert sentence.endswith("1 of 1 label moves. Not settled: no placebo sweep of a random change was run.")

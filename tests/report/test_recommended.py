@@ -64,7 +64,7 @@ def test_a_run_from_before_decisions_is_judged_as_its_page_judges_it() -> None:
     )
     found = findings_table(frame).set_index("label")
     assert found["decision"].to_dict() == {"a": "open", "b": "none"}
-    assert found["detail"]["a"] == "no placebo sweeps in this run"
+    assert found["detail"]["a"] == "no placebo sweep was run"
 
 
 def test_no_label_is_an_empty_table_with_the_same_columns() -> None:
