@@ -27,6 +27,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.options import build
 from gslopes.core.result import AuditResult, found_page
 from gslopes.core.runfolder import show
+from gslopes.core.text import many
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
 from gslopes.language.mentions import Mentions
@@ -91,7 +92,9 @@ def audit_captions(
         executor = engine(executor, "auto", config.workers, "cpu") if config.workers else executor
         parsed, unreadable = parse_all(out, config, executor)
         if unreadable:
-            notes.append(f"{unreadable:,} distinct captions were parsed by chunks: {config.parser} was unreadable.")
+            notes.append(
+                f"{many(unreadable, 'distinct caption')} were parsed by chunks: {config.parser} was unreadable."
+            )
         given = [frame for frame in (tabulate.label_facts(read.stages, mentions.senses), parsed) if len(frame)]
         tuples = pd.concat(given, ignore_index=True) if given else parsed
         runfolder.write_table(schemas.TUPLES, tuples, out / "tuples.parquet")
@@ -134,15 +137,15 @@ def _write_read(out: Path, read: Read, config: CaptionsConfig, mentions: Mention
         runfolder.write_table(table, frame, out / f"{table.name}.parquet")
     notes = left_out(config)
     for stage, rows in read.stages.items():
-        notes += [f"{stage}: {count:,} rows left out: {why}." for why, count in sorted(rows.dropped.items())]
+        notes += [f"{stage}: {many(count, 'row')} left out: {why}." for why, count in sorted(rows.dropped.items())]
         lost = rows.dropped.get("synset that this WordNet does not have", 0)
         if lost > 0.05 * max(1, len(rows.objects)):
             notes.append(f"{stage}: many synsets are unknown; another version of WordNet may be meant (--wordnet).")
     partial = int((images["stages"].str.count(",") + 1 < len(read.stages)).sum())
-    notes += [f"{partial:,} of {len(images):,} images are not in every stage."] if partial else []
-    notes += [f"{repeated:,} captions stood twice for an image and were kept once."] if repeated else []
+    notes += [f"{partial:,} of {many(len(images), 'image')} are not in every stage."] if partial else []
+    notes += [f"{many(repeated, 'caption')} stood twice for an image and were kept once."] if repeated else []
     bad = sentences.loc[sentences["status"] != "parsed", "status"].value_counts().sort_index()
-    return [*notes, *(f"{count:,} captions {status}." for status, count in bad.items())]
+    return [*notes, *(f"{many(count, 'caption')} {status}." for status, count in bad.items())]
 
 
 def _manifest(stages: Path, read: Read, config: CaptionsConfig, mentions: Mentions) -> dict[str, Any]:
@@ -178,7 +181,7 @@ def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: list[
     answers = read_answers(config.review or out / "review.csv", required=config.review is not None)
     known = set(frames["cases"]["case"])
     if unknown := sum(row["case"] not in known for row in answers):
-        of_all = f"{unknown:,} of the review's {len(answers):,} answers"
+        of_all = f"{unknown:,} of the review's {many(len(answers), 'answer')}"
         notes = [*notes, f"{of_all} are about cases that are not in this run."]
     reviews = pd.DataFrame(answers, columns=schemas.REVIEWS.columns)
     runfolder.write_table(schemas.REVIEWS, reviews, out / "reviews.parquet")

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from gslopes.core.commands import PATH, examples, flags, json_option, print_json, say
+from gslopes.core.text import many
 from gslopes.run.config import CostLimits
 
 FILE = click.argument("file", type=PATH)
@@ -44,7 +45,7 @@ def show(cache: Path | None, as_json: bool) -> int:
     for one in found:
         models = f", models {', '.join(one.models)}" if one.models else ""
         refused = f" ({one.refused:,} refused)" if one.refused else ""
-        say(f"{one.classifier}: {one.answers:,} answers{refused}, {one.first[:10]} to {one.last[:10]}{models}")
+        say(f"{one.classifier}: {many(one.answers, 'answer')}{refused}, {one.first[:10]} to {one.last[:10]}{models}")
     say(f"\ncache      {answers.path}, {size / 2**20:,.1f} MiB", err=True)
     return 0
 

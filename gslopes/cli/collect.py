@@ -8,6 +8,7 @@ from typing import Any
 from gslopes.collect.config import CollectConfig
 from gslopes.core.commands import dry_run_option, json_option, options, out_option, print_json, say, verb
 from gslopes.core.options import build
+from gslopes.core.text import many
 
 
 @verb(
@@ -57,7 +58,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
         more = {"people": dict(found.people)} if found.people else {}
         print_json({**facts, "reasons": found.reasons, "licences": found.licences, **more, "out": str(out)})
         return 0
-    lines = [f"{found.photos:,} photos of {found.searches:,} searches in {show(out)}"]
+    lines = [f"{many(found.photos, 'photo')} of {found.searches:,} searches in {show(out)}"]
     lines += [f"  {count:>7,}  licence: {licence}" for licence, count in found.licences.items()]
     lines += [f"  {count:>7,}  not kept: {reason}" for reason, count in found.reasons.items()]
     lines += [f"  {count:>7,}  people {outcome}" for outcome, count in found.people]

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gslopes.core.commands import PATH, json_option, options, out_option, print_json, say, verb
+from gslopes.core.text import many
 from gslopes.run.export.config import FORMS, ExportConfig
 
 
@@ -43,8 +44,8 @@ def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[
     if as_json:
         print_json(found.facts())
     elif form == "answers":
-        say(f"{found.rows:,} answers in {show(found.path)}")
+        say(f"{many(found.rows, 'answer')} in {show(found.path)}")
     else:
         parts = ", ".join(f"{name} {count:,}" for name, count in found.splits.items())
-        say(f"{found.rows:,} pictures in {found.sets:,} sets ({parts}) in {show(found.path)}")
+        say(f"{many(found.rows, 'picture')} in {found.sets:,} sets ({parts}) in {show(found.path)}")
     return 0

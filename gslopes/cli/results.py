@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gslopes.core.commands import print_json, say
+from gslopes.core.text import many
 
 if TYPE_CHECKING:
     from gslopes.run.outcome import Audit
@@ -75,7 +76,7 @@ def print_audit(audit: Audit, as_json: bool) -> int:
     lines += [f"           {count:,} dropped: {reason}" for reason, count in audit.dropped.items()]
     for name, counts in lost.items():
         parts = [f"{counts[status]:,} {status}" for status in ("refused", "failed") if counts.get(status)]
-        lines.append(f"answers    {name}: {' and '.join(parts)} of {sum(counts.values()):,} pictures")
+        lines.append(f"answers    {name}: {' and '.join(parts)} of {many(sum(counts.values()), 'picture')}")
     lines += [f"tables     {show(run)}/*.parquet", f"pictures   {show(run)}/edits/"]
     lines += [] if audit.page is None else [f"page       {show(audit.page)}"]
     say("\n".join(lines), err=True)

@@ -11,6 +11,7 @@ from gslopes.contexts.measures import checks
 from gslopes.contexts.measures.describe import ALONE, Key
 from gslopes.contexts.typology import Typology
 from gslopes.core import tables
+from gslopes.core.text import many
 
 KNOWN = 0.05  # share of a classifier's tags under which the typology is not for it
 
@@ -34,7 +35,7 @@ def of_classifier(
     # pictures without a person do not count: many taggers have no answer to them
     lost = (questions["status"] != "answered") & ~questions["attribute"].isin(ALONE)
     if lost.any():
-        notes.append(f"{name}: {lost.sum():,} pictures of people were refused or failed; they are left out pairwise.")
+        notes.append(f"{name}: refused or failed, and left out pairwise: {many(lost.sum(), 'picture')} of people.")
     return notes
 
 
@@ -58,4 +59,7 @@ def of_gate(run: Path) -> list[str]:
     lost = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
     why = "; ".join(f"{count} dropped: {reason}" for reason, count in lost.items())
     kept = int(verdicts["kept"].sum())
-    return [f"The gate kept the sweeps of {kept:,} of {len(verdicts):,} people" + (f"; {why}." if why else ".")]
+    return [
+        f"The gate kept the sweeps of {kept:,} of {many(len(verdicts), 'person', 'people')}"
+        + (f"; {why}." if why else ".")
+    ]

@@ -36,6 +36,15 @@ def printable_lines(text: str, *, colours: bool = False) -> str:
     return "".join(char if char in _BLANK else printable(char) for char in text)
 
 
+def many(count: int, noun: str, plural: str = "") -> str:
+    """A number and what it counts, in the singular or the plural.  plural: where it is not the noun with an s.
+
+    >>> many(1, "label"), many(1234, "label"), many(0, "person", "people")
+    ('1 label', '1,234 labels', '0 people')
+    """
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
 def plain(text: str) -> str:
     """A text as its words are compared: NFKC, which makes letters of fullwidth ones and ligatures, without the unseen.
 

@@ -22,7 +22,7 @@ from gslopes.stats.permutation import below_floor
 
 COLUMNS = (
     *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "varying", "slope"),
-    *("other_slope", "difference", "se", "p", "p_perm", "ci_low", "ci_high", "q", "note", "measure"),
+    *("other_slope", "difference", "se", "p", "p_perm", "p_test", "ci_low", "ci_high", "q", "note", "measure"),
 )
 
 
@@ -44,8 +44,8 @@ def paired_differences(
 
     Each photo that both answered at all values has a slope in either; the difference is the mean over photos of the
     second minus the first.  Interval and p: one-sample t over units with U - 1 degrees of freedom, null hypothesis: the
-    mean difference is 0.  p_perm: changes of signs of the units' differences, see ``fit.paired``.  q: p_perm, or t's p
-    below its floor, adjusted over the labels.
+    mean difference is 0.  p_perm: changes of signs of the units' differences, see ``fit.paired``.  p_test: p_perm, or
+    t's p below its floor; q: p_test adjusted over the labels.
 
     one, other: a classifier's answers in the first and the second run, for one attribute; the K may differ.
     min_varying: labels whose answers vary on fewer units, in both runs together, are not judged.
@@ -75,6 +75,7 @@ def paired_differences(
     frame |= {"label": labels, "n": len(first.photos), "units": len(old.sizes)}
     frame |= {"active": active_photos(first, second, labels), "varying": varying, "slope": old.means}
     frame |= {"other_slope": new.means, "p": p, "p_perm": p_perm if permutations else np.full(len(labels), np.nan)}
+    frame["p_test"] = tested
     frame |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}
     frame |= {"q": adjust(tested, correction), "note": np.where(rare, RARE, ""), "difference": found.difference}
     return pd.DataFrame(frame, columns=list(COLUMNS))

@@ -114,6 +114,7 @@ def _difference(one: _Group, other: _Group, estimator: str, options: FitOptions,
         found["p_perm"] = p_perm = np.where(np.isnan(p), np.nan, p_perm)
         tested, _ = below_floor(p_perm, p, options.permutations)
         tested = np.where(np.isnan(tested), p, tested)
+    found["p_test"] = tested
     return found | {"q": adjust(tested, options.adjustment), "note": np.where(rare, RARE, "")}
 
 

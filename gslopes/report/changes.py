@@ -15,7 +15,7 @@ COLUMNS = (
 )
 PAIR = ["first_classifier", "classifier", "attribute"]
 _TEXTS = ("first_classifier", "classifier", "attribute", "label")
-_NUMBERS = ("n", "active", "slope", "other_slope", "difference", "ci_low", "ci_high", "p", "q")
+_NUMBERS = ("n", "active", "slope", "other_slope", "difference", "ci_low", "ci_high", "p", "p_test", "q")
 # What a condition on the changes may name, each with a value of its type; see ``changed``.
 CONDITION: dict[str, float | str | bool] = {
     **dict.fromkeys(_TEXTS, ""),
@@ -26,8 +26,9 @@ NOTE = """\
 first, second: slopes in the two runs, over the photos that both answered at all values: percentage
 points per unit of the attribute (photo-rate), or by the label's measure: with %, the change of its
 score's odds, with three decimals, of its number. difference: second minus first; interval: 95 %, t over
-the photos' own differences. p: of that t; q: of the test by changes of their signs, adjusted over the
-classifier's labels; null hypothesis: nothing changed. changed: q < 0.05.
+the photos' own differences. p: of the test by changes of their signs (of that t where no change of
+signs reaches the difference); q: p adjusted over the classifier's labels; null hypothesis: nothing
+changed. changed: q < 0.05.
 photos: those with the label at one value at least in either run, of those that both answered."""
 
 
@@ -48,7 +49,7 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
         if len(shown):
             lines += ["", table(COLUMNS, [_cells(row) for _, row in shown.iterrows()], styles)]
         if len(part) > len(judged):
-            lines.append(f"  and {len(part) - len(judged):,} labels on too few photos to judge")
+            lines.append(f"  and {words.many(len(part) - len(judged), 'label')} on too few photos to judge")
         if len(judged) > limit:
             lines.append(f"  and {len(judged) - limit:,} more, see --json")
         blocks.append("\n".join(lines))
@@ -86,7 +87,7 @@ def _cells(row: pd.Series) -> list[str]:
         write(row["other_slope"]),
         write(row["difference"]),
         numbers.interval(row["ci_low"], row["ci_high"], write),
-        numbers.probability(row["p"]),
+        numbers.probability(row["p_test"]),
         numbers.probability(row["q"]),
         f"{row['active']:,} of {row['n']:,}",
         "yes" if row["q"] < 0.05 else "no",

@@ -60,10 +60,11 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     """
     index = {label: place for place, label in enumerate(labels)}
     rows = []
+    frame = frame.assign(p_test=findings.tested(frame))
     for row in frame[frame["ci_low"].notna()].to_dict("records"):
         if row["label"] in index:
             texts = [words.printable(row[name]) for name in ("column", "group", "other")]
-            figures = numbers.rounded([row[name] for name in ("difference", "ci_low", "ci_high", "p", "q")])
+            figures = numbers.rounded([row[name] for name in ("difference", "ci_low", "ci_high", "p_test", "q")])
             rows.append([index[row["label"]], *texts, *figures, words.printable(row["note"] or "")])
     return rows
 

@@ -152,7 +152,7 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
     if len(judged):
         lines.append("\n" + _table(judged, found, floor, limit))
     if len(judged) > limit:
-        lines.append(f"  and {len(judged) - limit:,} labels with less evidence, which are in the slopes table")
+        lines.append(f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see the slopes table")
     return "\n".join([*lines, *_unjudged(part, found)])
 
 

@@ -99,7 +99,7 @@ def curves_figure(
     for axis, side, colours in sides:
         _name_lines(axis, side, values, colours, narrow, units.writer(measure), theme)
     name = words.shorten(words.printable(classifier), 38 if narrow else 60)
-    about = f"{words.perceived(attribute)}, {photos:,} photos"
+    about = f"{words.perceived(attribute)}, {words.many(photos, 'photo')}"
     lines = [(name if narrow else f"{name} · {about}", "bold", 8.0, theme.ink)]
     lines += [(about, "normal", 7.0, theme.ink)] if narrow else []
     lines += [(f"slopes in {unit}, 95 % intervals", "normal", 6.5, theme.faint)]

@@ -19,7 +19,7 @@ from gslopes.report.numbers import rounded
 READING, PAPER = tables.READING, "paper"
 BY_MEASURE = "by its measure"
 PHOTOS_A_FILE = 20
-_NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_perm", "q", "slope_lower", "slope_higher")
+_NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_test", "q", "slope_lower", "slope_higher")
 
 
 def script(name: str, content: Any) -> bytes:
@@ -96,6 +96,17 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
     return result
 
 
+def tested(rows: pd.DataFrame) -> pd.Series[float]:
+    """The p that q adjusts: ``p_test``; of a run that was fitted before it was kept, the permutation's, else t's.
+
+    rows: of SLOPES or DIFFERENCES.  The paper's q adjusts its own p.
+    """
+    found = rows["p"].astype(float)
+    if "estimator" in rows:
+        rows = rows.assign(**{name: rows[name].where(rows["estimator"] != PAPER) for name in ("p_perm", "p_test")})
+    return rows["p_test"].astype(float).fillna(rows["p_perm"].astype(float)).fillna(found)
+
+
 def is_placebo(attributes: pd.Series) -> pd.Series[bool]:
     """Which rows belong to placebo sweeps."""
     return attributes.map(lambda name: bool(placebo.split(name)[1])).astype(bool)
@@ -120,8 +131,10 @@ def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
     by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
     unit = by_label["unit"].dropna()
     notes = by_label["note"].fillna("").astype(str).tolist()
+    by_label = by_label.assign(p_test=tested(by_label))
+    source = by_label["p_source"].fillna("").astype(str).tolist() if "p_source" in by_label else [""] * len(labels)
     columns = {name: rounded(by_label[name].to_numpy(float, na_value=np.nan), 8) for name in _NUMBERS}
-    return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", "note": notes}
+    return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", "note": notes, "source": source}
 
 
 def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:

@@ -92,4 +92,4 @@ def _moves(row: pd.Series, name: str, end: str, upper: str) -> str:
 
 
 def _labels(many: int) -> str:
-    return f"{many:,} label{'s' * (many != 1)}"
+    return words.many(many, "label")

@@ -48,6 +48,7 @@ def templates(house: Path | None = None) -> Environment:
     )
     found.filters |= {
         "printable": words.printable,
+        "many": words.many,
         "thousands": lambda number: f"{number:,}",
         "decimal": numbers.decimal,
         "size": numbers.size,

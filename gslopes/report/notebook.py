@@ -82,10 +82,10 @@ def _finding(
     heads = ("label", "slope", "95 % interval", "unit", "decision", "q", "why")
     head = "".join(f"<th>{title}</th>" for title in heads)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
-    left = [f"{len(judged) - len(cells):,} more labels"] if len(judged) > len(cells) else []
+    left = [f"{words.many(len(judged) - len(cells), 'more label')}"] if len(judged) > len(cells) else []
     rare = len(table) - len(judged)
-    left += [f"{rare:,} {'label that is' if rare == 1 else 'labels that are'} not judged"] if rare else []
-    rest = f"<p>Not shown: {' and '.join(left)}; they are in <code>audit.findings</code>.</p>" if left else ""
+    left += [f"{words.many(rare, 'label')} not judged"] if rare else []
+    rest = f"<p>Not shown: {' and '.join(left)}; see <code>audit.findings</code>.</p>" if left else ""
     photos = f"<p>Photos: {escape(funnel.text())}</p>" if funnel else ""
     title = f"{classifier} along {words.perceived(attribute)}"
     sentence = headline(rows, decisions.decide(rows, floor), attribute).sentence

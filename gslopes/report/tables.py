@@ -102,7 +102,7 @@ def _block(part: pd.DataFrame, p: float, slope: float, limit: int) -> str:
     rows = [[*cells(row), "" if row["_plain"] else "*"] for _, row in shown.iterrows()]
     lines = [title, *aligned([[*HEADER, ""], *rows])]
     if len(judged) > limit:
-        lines.append(f"  and {len(judged) - limit:,} less steep labels, which are in the slopes table")
+        lines.append(f"  and {words.many(len(judged) - limit, 'less steep label')}: see the slopes table")
     return "\n".join([*lines, *_without_slope(part)])
 
 

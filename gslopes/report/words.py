@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from gslopes.core.text import many as many
 from gslopes.core.text import printable as printable
 
 # What the two ends of an attribute look like: (negative, positive).

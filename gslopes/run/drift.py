@@ -17,6 +17,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
+from gslopes.core.text import many
 from gslopes.executors import Executor
 from gslopes.run.config import CostLimits
 from gslopes.run.scoring.cost import confirm_cost
@@ -106,7 +107,7 @@ def check_drift(
     budget = Budget(cost_limits.budget, cost_limits.max_calls)
     Client(one, budget=budget, usage=usage, seed=run_seed).ask_parts([(0, edits)], run, done)
     if str(usage):
-        executor.note(f"drift      {one.name}: {usage.requests:,} calls, {usage}.")
+        executor.note(f"drift      {one.name}: {many(usage.requests, 'call')}, {usage}.")
     if not found:
         raise UsageError("The check was stopped before its end.", "The same command starts it again.")
     known = runfolder.read_manifest(run).get("classifiers", {}).get(one.name, {})
@@ -215,8 +216,8 @@ def print_drift(drift: Drift, most: int = 10) -> str:
     """What came of it, in lines of at most 100 columns."""
     verdict = "It has drifted." if drift.drifted else "No label's mean or slope has moved beyond chance."
     lines = [
-        f"{drift.classifier}: {drift.pictures:,} pictures asked again, {drift.answered:,} answered"
-        f" (of {drift.photos:,} photos).",
+        f"{drift.classifier}: {many(drift.pictures, 'picture')} asked again, {drift.answered:,} answered"
+        f" (of {many(drift.photos, 'photo')}).",
         verdict,
         f"highest label the same   {drift.same:.1%}",
     ]
@@ -232,5 +233,5 @@ def print_drift(drift: Drift, most: int = 10) -> str:
         numbers = f"{row.before:>8.3f}{row.now:>8.3f}{change}"
         lines.append(f"{name:<32}{numbers}")
     if len(drift.labels) > most:
-        lines.append(f"and {len(drift.labels) - most:,} more labels")
+        lines.append(f"and {many(len(drift.labels) - most, 'more label')}")
     return "\n".join(lines)

@@ -15,6 +15,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason
 from gslopes.core.result import AuditResult
 from gslopes.core.runfolder import show
+from gslopes.core.text import many
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class Audit(AuditResult):
         from gslopes.report.tally import unanswered
 
         if not self.fitted:
-            return f"{self.used:,} photos edited of {self.photos:,}"
+            return f"{self.used:,} edited of {many(self.photos, 'photo')}"
         silent = unanswered(self.folder)
         return print_evidence(self.tables["slopes"], funnels=funnels(self.folder), unanswered=silent)
 

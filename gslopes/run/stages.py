@@ -11,6 +11,7 @@ import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Classifier
+from gslopes.core.text import many
 from gslopes.datasets.folder import passed_over
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.progress import counted
@@ -169,7 +170,8 @@ def run_gate(run: Path, executor: Executor, config: GateConfig | None = None, *,
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
         executor.note(few)
     executor.note(
-        f"gate       {kept:,} of {len(verdicts):,} sweeps kept" + (" (see gslopes validate)" * (kept < len(verdicts)))
+        f"gate       {kept:,} of {many(len(verdicts), 'sweep')} kept"
+        + (" (see gslopes validate)" * (kept < len(verdicts)))
     )
     return verdicts
 
@@ -225,7 +227,7 @@ def run_score(
         asked = tables.read(tables.ASKED, run / f"{tables.ASKED.name}.parquet")
         for _, answered in asked.groupby("classifier"):
             hint = "Mend it and run the same command again with --retry-failed (retry_failed=True in Python)."
-            raise_if_all_failed(answered, f"all {len(answered):,} pictures", hint)
+            raise_if_all_failed(answered, f"all {many(len(answered), 'picture')}", hint)
         return made[-1]
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
+from gslopes.core.text import many
 from gslopes.report import numbers
 from gslopes.run import manifest
 from gslopes.run.fitting import read_about
@@ -214,7 +215,7 @@ def _plain(value: Any) -> Any:
 
 def format_summary(summary: Summary) -> str:
     """A summary as a few lines."""
-    lines = [f"{summary.attribute}: {summary.kept:,} of {summary.sweeps:,} sweeps kept"]
+    lines = [f"{summary.attribute}: {summary.kept:,} of {many(summary.sweeps, 'sweep')} kept"]
     lines += [f"  dropped       {count:,}: {reason}" for reason, count in summary.dropped.items()]
     if summary.shift is None or summary.monotone is None:
         return "\n".join([*lines, "  the reader has no reading of this attribute"])

@@ -20,6 +20,7 @@ import pandas as pd
 from gslopes.core.errors import ClassifierError, PhotoError, Refused
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
+from gslopes.core.text import many
 from gslopes.score.answers import STOPPED, all_failed, asked_rows, failed_answer, score_rows
 from gslopes.score.cache import AnswerCache
 from gslopes.score.classifier_cache import ClassifierCache
@@ -299,5 +300,7 @@ class Client:
         answers = progress.distinct()
         all_failed = bool(answers) and all(answer.status == "failed" for answer in answers)
         if all_failed and progress.count_photos() >= MIN_PHOTOS_ALL_FAILED:
-            extent = f"failed on all {len(answers)} pictures of a part, first with: {answers[0].reason.rstrip('.')}."
+            extent = (
+                f"failed on all {many(len(answers), 'picture')} of a part, first with: {answers[0].reason.rstrip('.')}."
+            )
             raise ClassifierError(f"The classifier {self.classifier.name} {extent}", "Earlier answers are kept.")

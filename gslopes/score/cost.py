@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gslopes.core.errors import BudgetReached, ConfigError
+from gslopes.core.text import many
 from gslopes.score.limits import Limits
 
 
@@ -31,8 +32,8 @@ class Estimate:
     tokens: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:
-        parts = [f"{self.pictures:,} pictures"]
-        parts += [f"{self.calls:,} calls"] if self.usd != 0 or self.seconds else []
+        parts = [many(self.pictures, "picture")]
+        parts += [many(self.calls, "call")] if self.usd != 0 or self.seconds else []
         parts += [f"at most {self.tokens[0]:,} + {self.tokens[1]:,} tokens"] if any(self.tokens) else []
         parts += [] if self.usd == 0 else ["price unknown" if self.usd is None else f"{self.usd:,.2f} USD"]
         parts += [f"{self.seconds / 60:,.1f} minutes at the quota"] if self.seconds else []

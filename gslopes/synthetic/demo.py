@@ -121,7 +121,7 @@ def audit_rendered(
     out: Path, executor: Executor, faces: int, seed: int, device: str
 ) -> tuple[Audit, PlantedClassifier]:
     """Draw the faces and walk through them with the rendered editor, known landmarks and known masks."""
-    executor.note(f"{faces} drawn faces, and a classifier with a planted bias.")
+    executor.note(f"{faces:,} drawn faces, and a classifier with a planted bias.")
     folder = out / "rendered-photos"
     parameters = drawn(faces, seed)
     with runfolder.storage(out):

@@ -80,5 +80,5 @@ def test_a_rare_label_is_unjudged(answers) -> None:
     table = decisions(analyse(*answers(present, VALUES), options=FAST)).iloc[0]
     assert (table["decision"], table["note"]) == (
         "unjudged",
-        "its answer varies on 4 of 60 photos; 10 are needed",
+        "its answer varies on 4 of 60 photos; 10 are needed, about 150 photos like these would do",
     )

@@ -35,7 +35,7 @@ def test_differences_reach_the_page_with_interval_and_q(run: Path) -> None:
     assert len(shown) == rows["ci_low"].notna().sum()
     _, column, one, other, *numbers, _ = next(row for row in shown if labels[row[0]] == "Lipstick")
     assert (column, one, other) == ("team", SCRIPT, "blue")
-    expected = rows.loc["Lipstick", ["difference", "ci_low", "ci_high", "p", "q"]].to_numpy(float)
+    expected = rows.loc["Lipstick", ["difference", "ci_low", "ci_high", "p_test", "q"]].to_numpy(float)
     assert numbers == pytest.approx(expected, rel=1e-3)
 
 
@@ -69,3 +69,18 @@ def test_the_page_knows_how_many_units_the_photos_of_a_clustered_fit_make(run: P
     tables.write(tables.BALANCE, balance.assign(units=20), tmp_path / "balance.parquet")
     assert comparisons.clusters(tmp_path, "c", "gender") == [59, 20]
     assert comparisons.clusters(tmp_path / "nothing", "c", "gender") == []
+
+
+def test_the_p_of_page_and_findings_is_the_one_that_q_adjusts(run: Path) -> None:
+    """Holm's and Benjamini's q are never below the p they adjust; the smallest q of a family is its smallest p's."""
+    slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
+    rows = slopes[(slopes["attribute"] == "gender") & (slopes["estimator"] == "photo-rate")].set_index("label")
+    page = data(run, "f0")
+    shown = page["estimators"]["photo-rate"]
+    judged = rows.index[rows["q"].notna()]
+    places = [place for place, label in enumerate(page["labels"]) if label in judged]
+    assert len(places) > 3
+    for place in places:
+        label = page["labels"][place]
+        assert shown["p_test"][place] == pytest.approx(rows.loc[label, "p_test"], rel=1e-3)
+        assert shown["p_test"][place] <= shown["q"][place] * (1 + 1e-6)

@@ -113,7 +113,7 @@ def test_policy_lets_in_our_style_and_nothing_else(html: str) -> None:
         "gender-field",
         "ab" * 32,
         "non-commercial research",
-        "9 labels were returned along 7 values",
+        "9 labels along 7 values",
     ],
 )
 def test_page_says(html: str, sentence: str) -> None:

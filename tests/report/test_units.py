@@ -73,5 +73,5 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
     assert page["line"][0][1] == pytest.approx(page["estimators"][findings.BY_MEASURE]["slope"][0], abs=1e-4)
 
 
-def test_a_classifier_that_returned_nothing_is_told_what_to_do():
-    assert "give threshold=0" in summary(SLOPES.empty())
+def test_a_classifier_that_returned_nothing_is_told_what_to_do(tmp_path):
+    assert "give threshold=0" in summary(tmp_path, SLOPES.empty())

@@ -82,7 +82,7 @@ def headline(found: list[dict[str, str]], measures: pd.DataFrame, cases: int) ->
     if measures["p"].notna().any():
         return "No difference between groups has q below 0.05."
     if cases:
-        return f"No groups were compared; {cases:,} cases wait to be read."
+        return f"No groups were compared; {words.many(cases, 'case waits', 'cases wait')} to be read."
     return "No groups were compared, and no case was found."
 
 

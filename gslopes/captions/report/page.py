@@ -123,7 +123,7 @@ def _technique(name: str, rows: pd.DataFrame, show_words: bool) -> dict[str, Any
     differences = differences.sort_values(["q", "value"], na_position="last")
     said = {note for note in rows["note"] if "permutations" in note}
     if open_signs := int((rows["note"] == OPEN_SIGN).sum()):
-        said.add(f"whether it widens the difference: not for {open_signs:,} concepts, since {OPEN_SIGN}")
+        said.add(f"whether it widens the difference: not for {words.many(open_signs, 'concept')}, since {OPEN_SIGN}")
     overall = rows[(rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions", "bits"])]
     overall = overall.sort_values("active", ascending=False, kind="stable")
     return {

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from gslopes.report.words import printable
+from gslopes.report.words import many, printable
 
 LEVEL = 0.05
 COLUMNS = (
@@ -84,22 +84,22 @@ def _independent(rows: pd.DataFrame) -> str:
         return f"not judged: {why}"
     depends = judged.loc[judged["q"] < LEVEL, "context"].map(printable).tolist()
     if not depends:
-        return f"no dependence found in {len(judged)} contexts"
-    return f"no, it depends in {len(depends)} of {len(judged)} contexts: {', '.join(depends)}"
+        return f"no dependence found in {many(len(judged), 'context')}"
+    return f"no, it depends in {len(depends)} of {many(len(judged), 'context')}: {', '.join(depends)}"
 
 
 def _who_changes(rows: pd.DataFrame) -> str:
     """Whose mean distance is larger by Tukey's test at the paper's level, and in how many contexts."""
     if not len(rows):
         return "not judged: no group can be compared"
-    many = rows["context"].nunique()
+    contexts = rows["context"].nunique()
     found = rows[rows["paper_significant"].astype(bool)]
     more = found["one"].where(found["difference"] > 0, found["other"])
     counts = found.assign(more=more).groupby(["factor", "more"], sort=False)["context"].nunique()
     words = {"woman": "women", "man": "men"}
     levels = counts.reset_index().itertuples(index=False)
-    said = [f"{words.get(str(level), printable(level))} in {count} of {many}" for _, level, count in levels]
-    return ", ".join(said) if said else f"no difference found in {many} contexts"
+    said = [f"{words.get(str(level), printable(level))} in {count} of {contexts}" for _, level, count in levels]
+    return ", ".join(said) if said else f"no difference found in {many(contexts, 'context')}"
 
 
 def _expected(rows: pd.DataFrame) -> str:
@@ -107,4 +107,4 @@ def _expected(rows: pd.DataFrame) -> str:
     if not len(judged):
         return "not judged: nothing varies"
     found = int((judged["q"] < LEVEL).sum())
-    return f"{int(judged['consistent'].sum())} of {found} differences found ({len(judged)} tests)"
+    return f"{int(judged['consistent'].sum())} of {found} differences found ({many(len(judged), 'test')})"

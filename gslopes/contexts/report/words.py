@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from gslopes.report import numbers
-from gslopes.report.words import printable
+from gslopes.report.words import many, printable
 
 LIMITS = (
     "Inferred gender is what a tagger's words say. It is compared with people's self-reports, and is no truth about "
@@ -45,10 +45,10 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
         return NO_SLOPE
     varied = rows[(rows["slope"] != 0) | (rows["ci_low"] < rows["ci_high"])]
     if not len(varied):
-        who = printable(rows["classifier"].iloc[0]) if len(rows) == 1 else f"Each of {len(rows)} taggers"
+        who = printable(rows["classifier"].iloc[0]) if len(rows) == 1 else f"Each of {many(len(rows), 'tagger')}"
         same = "infers the same of every person before every context"
         return f"{who} {same}: nothing varies, so there is no slope to judge."
-    several = f"{len(varied)} taggers" if len(varied) > 1 else ""
+    several = many(len(varied), "tagger") if len(varied) > 1 else ""
     if varied["ci_low"].isna().all():
         row = varied.iloc[int(varied["slope"].abs().to_numpy().argmax())]
         return (
@@ -86,13 +86,13 @@ def context_and_face(results: Mapping[str, pd.DataFrame]) -> str:
     if not len(rows):
         return ""
     row = rows.iloc[int(rows["effect"].abs().to_numpy().argmax())]
-    many = int((rows["classifier"] == row["classifier"]).sum())
+    backgrounds = int((rows["classifier"] == row["classifier"]).sum())
     context, face = (_magnitudes(row, name) for name in ("effect", "face"))
     verdict = "The intervals do not say which moves it more."
     if context[0] > face[1] or face[0] > context[1]:
         verdict = f"Here the {'context' if context[0] > face[1] else 'face'} moves it more."
     return (
-        f"Of {many} backgrounds the one that moves {printable(row['classifier'])} most, "
+        f"Of {many(backgrounds, 'background')} the one that moves {printable(row['classifier'])} most, "
         f"{printable(row['background'])}, changes the share inferred woman by "
         f"{numbers.with_interval(row['effect'], row['effect_low'], row['effect_high'])} points; the face "
         f"alone, from feminine (−1) to masculine (+1), by "
@@ -115,15 +115,15 @@ def counts(results: Mapping[str, pd.DataFrame]) -> str:
     contexts = used["context"].nunique()
     each = len(used) / max(contexts, 1)
     alone = "; one background each, so intervals are about people, not about such rooms."
-    text = f"{shown['person'].nunique():,} people before {contexts} contexts"
+    text = f"{many(shown['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
     text += f", {each:g} backgrounds each{SEVERAL}" if each > 1 else alone
     flagged = int((results["cutouts"]["status"] == "flagged").sum())
     out = people["photo"].nunique() - shown["photo"].nunique()
     if out:
         which = "" if flagged == out else f", {flagged:,} of them"
-        text += f" {out:,} photos are left out{which} for a cut-out that failed a check."
+        text += f" Left out: {many(out, 'photo')}{which} for a cut-out that failed a check."
     skipped = len(backgrounds) - len(used)
-    return text + (f" {skipped:,} backgrounds are left out." if skipped else "")
+    return text + (f" Left out: {many(skipped, 'background')}." if skipped else "")
 
 
 def credit_line(results: Mapping[str, pd.DataFrame]) -> str:

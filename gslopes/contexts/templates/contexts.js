@@ -42,7 +42,7 @@ const show = () => {
   document.querySelectorAll(".grid [data-condition]").forEach((cell) => {
     cell.hidden = Boolean(column) && cell.dataset.condition !== column;
   });
-  byId("shown").textContent = `${rows} people shown`;
+  byId("shown").textContent = `${rows} ${rows === 1 ? "person" : "people"} shown`;
 };
 document.querySelectorAll(".controls select").forEach((control) => control.addEventListener("change", show));
 byId("filters").hidden = false;

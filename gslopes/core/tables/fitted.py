@@ -109,6 +109,7 @@ DIFFERENCES = table(
     number("se", "standard error of the difference"),
     number("p", "two-sided Welch t, null: both groups have the same mean slope"),
     number("p_perm", "permutation of membership, the same null; null for photo-z and photo-logodds"),
+    number("p_test", "the p that q adjusts: p_perm, or Welch's below its floor or without it"),
     *ends("ci", "the difference's 95 % interval"),
     number("q", "p adjusted over the pair's labels"),
     NOTE,

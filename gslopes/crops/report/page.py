@@ -112,7 +112,7 @@ def _section(
         judged = rows[rows["note"] == ""]
         left = len(rows) > MOST_BARS and 0 < len(judged) < len(rows)
         title = f"Who is favoured, by {name}"
-        title += f"; {len(rows) - len(judged)} more pairs of groups cannot be judged" * left
+        title += f"; not judged: {plain.many(len(rows) - len(judged), 'more pair')} of groups" * left
         section.charts.append((title, Markup(charts.bars(judged if left else rows))))
         names = {*rows["group"], *rows["other"]}
         if 2 < len(names) <= MOST_ARROWS:
@@ -256,23 +256,26 @@ def _groups(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> l
 def _left_out(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
     people, positions = found["people"], found["positions"]
     lines = [
-        f"{count} photos skipped: {plain.printable(reason)}"
+        f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}"
         for reason, count in people[people["status"] != "used"]["reason"].value_counts().items()
     ]
     faceless = int(((people["status"] == "used") & (people["faces"] == 0)).sum())
-    lines += [f"{faceless} photos without a face: out of what is kept, still in who is favoured"] * bool(faceless)
+    lines += [f"{plain.many(faceless, 'photo')} without a face: out of what is kept, still in who is favoured"] * bool(
+        faceless
+    )
     for column, why in manifest.get("left_out", {}).items():
         lines += [
-            f"{count} people left out of {plain.printable(column)}: {plain.printable(r)}" for r, count in why.items()
+            f"{plain.many(count, 'person', 'people')} left out of {plain.printable(column)}: {plain.printable(r)}"
+            for r, count in why.items()
         ]
     for row in positions.to_dict("records"):
         share = row["ties"] / max(row["pictures"], 1)
         warning = " More than a fifth: the audit says little about this cropper." if share > 0.2 else ""
         lines.append(
-            f"{plain.printable(row['cropper'])}: {row['ties']:,} ties, "
+            f"{plain.printable(row['cropper'])}: {plain.many(row['ties'], 'tie')}, "
             f"{numbers.share(row['on_padding'])} of focal points on padding, "
             f"{row['refused']:,} refused and {row['failed']:,} failed of "
-            f"{row['pictures'] + row['failed'] + row['refused']:,} pictures.{warning}"
+            f"{plain.many(row['pictures'] + row['failed'] + row['refused'], 'picture')}.{warning}"
         )
         lines += _selection(row["cropper"], found, manifest)
     return lines

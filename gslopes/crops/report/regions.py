@@ -63,7 +63,7 @@ def write_regions_report(
         "version": manifest.get("gslopes", ""),
         "config": manifest["config"],
     }
-    left_out_lines = [f"{count} photos {plain.printable(why)}" for why, count in (left_out or {}).items()]
+    left_out_lines = [f"{plain.many(count, 'photo')} {plain.printable(why)}" for why, count in (left_out or {}).items()]
     left_out_lines += _unanswered(found[GLANCES.name])
     sections = [
         (plain.printable(name), plain.printable(version), _grids(found, name))
@@ -181,7 +181,7 @@ def _unanswered(glances: pd.DataFrame) -> list[str]:
     for (cropper, status), rows in lost.groupby(["cropper", "status"], sort=True):
         first = rows.iloc[0]
         why = first["detail"] or first["reason"]
-        lines.append(plain.printable(f"{cropper}: {len(rows)} photos {status}, the first because {why}"))
+        lines.append(plain.printable(f"{cropper}: {plain.many(len(rows), 'photo')} {status}, the first because {why}"))
     return lines
 
 
@@ -199,7 +199,7 @@ def _cards(found: Mapping[str, pd.DataFrame], people: pd.DataFrame, folder: Path
             )
             off = {None: "tells no point", False: "point on the head", True: "point off the head"}[row["off_head"]]
             kept = numbers.share(float(row["kept"]), 0)
-            alt = f"{len(photo_regions)} salient regions, {off}, {kept} of the head in the crop"
+            alt = f"{plain.many(len(photo_regions), 'salient region')}, {off}, {kept} of the head in the crop"
             cards.append(Card(plain.printable(row["cropper"]), str(row["photo"]), uri, alt, marks))
     return cards
 
@@ -239,11 +239,10 @@ def print_gaze(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:
     for row in gaze.to_dict("records"):
         off = f"{row['off_head']} off the head ({numbers.share_range(row['off_low'], row['off_high'])})"
         off = "tells no point" if pd.isna(row["off_share"]) else off
-        crop = (
-            f"{row['crop_off_head']} crops lose it ({numbers.share_range(row['crop_off_low'], row['crop_off_high'])})"
-        )
+        lost = numbers.share_range(row["crop_off_low"], row["crop_off_high"])
+        crop = f"the crop loses it in {row['crop_off_head']} ({lost})"
         where = f"{plain.printable(row['cropper'])}, {plain.printable(row['column'])} {plain.printable(row['group'])}"
-        lines.append(f"{where}: of {row['photos']} photos {off}, {crop}")
+        lines.append(f"{where}: of {plain.many(row['photos'], 'photo')} {off}, {crop}")
     for row in gaps.dropna(subset=["difference"]).to_dict("records"):
         gap, low, high = (numbers.points(100 * row[name]) for name in ("difference", "ci_low", "ci_high"))
         what = "crop" if row["what"] == "crop_off" else "point"

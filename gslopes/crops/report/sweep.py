@@ -200,6 +200,6 @@ def print_sweep(slopes: pd.DataFrame, duels: pd.DataFrame) -> str:
         duel = "" if both.empty else f"; duels D {numbers.signed(both['p'].iloc[0])}"
         lines.append(
             f"{plain.printable(cropper)}, {plain.printable(row['attribute'])}: {_points(row['slope'])} points per unit "
-            f"({_ends(row, 'ci')}), p {numbers.probability(row['p'])}, {row['photos']} photos{duel}"
+            f"({_ends(row, 'ci')}), p {numbers.probability(row['p'])}, {plain.many(row['photos'], 'photo')}{duel}"
         )
     return "\n".join(lines)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from gslopes.crops.tables import CONSTANT
 from gslopes.report import numbers
-from gslopes.report.words import printable
+from gslopes.report.words import many, printable
 
 RECTANGLE = "rectangle"
 LIMITS = (
@@ -105,7 +105,7 @@ def print_parity(parity: pd.DataFrame, positions: pd.DataFrame) -> str:
         side = side_effect(float(row["left"]))
         lines.append(
             f"{printable(row['cropper'])}: {side[0].lower()}{side[1:]} "
-            f"({numbers.share_range(row['ci_low'], row['ci_high']) or 'no interval'}); {row['ties']:,} ties, "
-            f"{row['failed']:,} failed of {row['pictures'] + row['failed']:,} pictures"
+            f"({numbers.share_range(row['ci_low'], row['ci_high']) or 'no interval'}); {many(row['ties'], 'tie')}, "
+            f"{row['failed']:,} failed of {many(row['pictures'] + row['failed'], 'picture')}"
         )
     return "\n".join(lines)

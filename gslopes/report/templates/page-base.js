@@ -44,6 +44,8 @@ const svg = (tag, properties = {}, ...children) => put(document.createElementNS(
 
 // -- numbers: as gslopes.report.words writes them ---------------------------------------------------------------------
 
+const many = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+
 const minus = (text) => text.replace("-", "−");
 
 // Percentage points: one decimal. toFixed rounds halves away from 0, and so does words.points.

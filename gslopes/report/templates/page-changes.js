@@ -25,7 +25,7 @@ function changesPlot({ rows: all, ends }, width) {
       Plot.dot(keyed, { x: "other", y: "key", dy, r: 4.5, fill: colour, title: (r) => `${r.label}: ${form(r.slope)}, then ${form(r.other)}` }),
       ...cornerMarks(ends, "bottom", 40),
     ],
-  }, `Slopes of ${rows.length} labels in both runs; the table holds the same numbers`);
+  }, `Slopes of ${many(rows.length, "label")} in both runs; the table holds the same numbers`);
   const second = chart({
     ...difference, width: wide, marginLeft: narrow ? 6 : 14, x: { ...difference.x, label: "difference, second minus first" },
     marks: [
@@ -33,7 +33,7 @@ function changesPlot({ rows: all, ends }, width) {
       Plot.ruleY(keyed, { x1: "low", x2: "high", y: "key", dy, stroke: colour, strokeWidth: (r) => (r.changed ? 2.4 : 1.4) }),
       Plot.dot(keyed, { x: "difference", y: "key", dy, r: 4.5, fill: (r) => (r.changed ? colour(r) : "var(--ground)"), stroke: colour }),
     ].filter(Boolean),
-  }, `Differences of ${rows.length} labels with 95 % intervals; the table holds the same numbers`);
+  }, `Differences of ${many(rows.length, "label")} with 95 % intervals; the table holds the same numbers`);
   return el("div", { class: "side-by-side" }, first, second);
 }
 

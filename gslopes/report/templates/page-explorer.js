@@ -43,7 +43,7 @@ function explorerApp(root, album) {
     list.replaceChildren(...shown.map((photo) => el("li", {}, el("button", {
       class: "photo", "aria-pressed": String(photo === state.photo), onclick: () => { state.photo = photo; choose(); listPhotos(); list.querySelector("[aria-pressed=true]")?.focus(); },
     }, el("span", { class: "thumb" }, crop(photo, page.attributes[state.attribute].middle)), el("span", { class: "file" }, album.names[photo])))));
-    pages.textContent = found.length ? `${state.from + 1}–${state.from + shown.length} of ${found.length.toLocaleString("en")} photos` : "No photo of that name";
+    pages.textContent = found.length ? `${state.from + 1}–${state.from + shown.length} of ${many(found.length, "photo")}` : "No photo of that name";
     back.hidden = state.from === 0;
     on.hidden = state.from + LISTED >= found.length;
   }

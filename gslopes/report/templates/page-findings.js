@@ -12,8 +12,10 @@ const ABOUT = {
   code: "finding: q below 0.05, and steeper than every placebo sweep",
 };
 
-// The paper's p is its own, from t; the other estimators' p is that of the permutations, where they were run.
-const chance = (finding, name, i) => (name === "paper" ? null : finding.estimators[name].p_perm[i]) ?? finding.estimators[name].p[i];
+// The p that q adjusts, and where it is from.
+const chance = (finding, name, i) => finding.estimators[name].p_test[i];
+const SOURCES = { permutation: "permutation of each photo's answers over the values", t: "two-sided t", "t below the permutations' floor": "two-sided t, since no permutation reached the slope" };
+const sourceOf = (finding, name, i) => SOURCES[finding.estimators[name].source[i]] ?? (finding.estimators[name].p_test[i] === null ? "" : SOURCES.t);
 
 // The placebo sweeps' intervals of a label, joined; null without any.
 function floorOf(finding, i) {
@@ -26,7 +28,7 @@ const ORDER = ["finding", "open", "placebo", "none", "unjudged"];
 function rowsOf(finding, name) {
   const e = finding.estimators[name];
   return finding.labels.map((label, i) => ({
-    i, label, slope: e.slope[i], low: e.ci_low[i], high: e.ci_high[i], t: e.p[i], p: chance(finding, name, i), q: e.q[i], note: e.note[i],
+    i, label, slope: e.slope[i], low: e.ci_low[i], high: e.ci_high[i], t: e.p[i], p: chance(finding, name, i), q: e.q[i], note: e.note[i], source: sourceOf(finding, name, i),
     n: finding.n[i], active: finding.active[i], centre: finding.centre[i], side: e.slope[i] === null ? 0 : Math.sign(e.slope[i]),
     cuts: finding.cut ? [e.slope_lower[i], e.slope_higher[i]] : null, code: finding.decision[i], why: finding.why[i], floor: name === firstOf(finding) ? floorOf(finding, i) : null, form: formatFor(name === MEASURED ? finding.units[i] : e.unit),
   }));
@@ -70,7 +72,7 @@ function tableRow(row, scale, open) {
     : [el("td", { class: "num slope" }, row.form(row.slope)), el("td", { class: "interval" }, interval(row.low, row.high, row.form)),
       el("td", { class: "drawn" }, whisker(row.low, row.slope, row.high, scale, row.floor)), ...(row.cuts ? [el("td", { class: "interval" }, cutsText(row))] : []),
       el("td", {}, decision(row.code, row.why)),
-      el("td", { class: "num", title: row.note || null }, probability(row.p)), el("td", { class: "num" }, probability(row.q))];
+      el("td", { class: "num", title: row.note || row.source || null }, probability(row.p)), el("td", { class: "num" }, probability(row.q))];
   return el("tr", { class: kind }, name, ...cells, el("td", { class: "num" }, row.n.toLocaleString("en")),
     el("td", { class: "num" }, row.active.toLocaleString("en")), el("td", { class: "num" }, percent(row.centre)));
 }
@@ -114,11 +116,11 @@ function findingApp(root, section, finding) {
     body.replaceChildren(...rows.slice(0, state.rows).map((row) => tableRow(row, scale, open)));
     more.hidden = rows.length <= state.rows;
     more.textContent = `Show more labels (${(rows.length - state.rows).toLocaleString("en")} left)`;
-    counted.textContent = `${rows.length.toLocaleString("en")} of ${all.length.toLocaleString("en")} labels`;
-    const estimator = finding.estimators[state.estimator], permuted = state.estimator !== "paper" && estimator.p_perm.some((p) => p !== null);
+    counted.textContent = `${rows.length.toLocaleString("en")} of ${many(all.length, "label")}`;
+    const estimator = finding.estimators[state.estimator], sources = [...new Set(all.map((row) => row.source).filter(Boolean))];
     unit.textContent = `Slope: ${state.estimator}, ${estimator.unit || "share of the centre per unit"}; 95 % interval. ` +
-      `p: ${permuted ? "permutation of each photo's answers over the values" : "two-sided t, null hypothesis: the slope is 0"}. ` +
-      "q: p adjusted over the classifier's labels. Coloured: labels that move. A dashed interval reaches beyond its strip." +
+      `p: ${sources.join("; or ") || SOURCES.t}; null hypothesis: the slope is 0. ` +
+      "q: this p, adjusted over the classifier's labels. Coloured: labels that move. A dashed interval reaches beyond its strip." +
       (finding.cut ? ` Present: ${finding.cut}. Other cuts: ${/highest/.test(finding.cut) ? "twice and half as many labels" : "0.1 lower and 0.1 higher"}.` : "") +
       (Object.keys(finding.floor).length ? " Shaded: the placebo sweeps' intervals for this label." : "");
     for (const [at, head] of heads.entries()) {

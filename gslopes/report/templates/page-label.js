@@ -23,10 +23,10 @@ function openLabel(panel, section, finding, i) {
   function summary() {
     if (first.slope[i] === null) return [el("p", {}, "This label has no slope.")];
     const more = section.ends[first.slope[i] < 0 ? 0 : 1], size = form(Math.abs(first.slope[i])).replace("+", "");
-    const plain = inPoints(unit) ? "" : `Its ${ofOdds(unit) ? "score's odds change" : "number changes"} by ${form(first.slope[i])} per unit toward ${section.ends[1]}, 95 % interval ${interval(first.ci_low[i], first.ci_high[i], form)}. ${finding.n[i]} photos. It is an association under this edit.`;
+    const plain = inPoints(unit) ? "" : `Its ${ofOdds(unit) ? "score's odds change" : "number changes"} by ${form(first.slope[i])} per unit toward ${section.ends[1]}, 95 % interval ${interval(first.ci_low[i], first.ci_high[i], form)}. ${many(finding.n[i], "photo")}. It is an association under this edit.`;
     return [el("p", {}, decision(finding.decision[i], ""), finding.why[i] ? ` ${finding.why[i]}. ` : " ", plain ||
       `Returned more often the more ${more} the face looks: by ${size}${inPoints(unit) ? " percentage points" : ""} per unit, 95 % interval ${interval(first.ci_low[i], first.ci_high[i], form)}. ` +
-      `${finding.n[i]} photos, ${finding.active[i]} with the label at one value at least. It is an association under this edit.`)];
+      `${many(finding.n[i], "photo")}, ${finding.active[i]} with the label at one value at least. It is an association under this edit.`)];
   }
 
   function figure() {
@@ -43,20 +43,20 @@ function openLabel(panel, section, finding, i) {
 
   function clustered() {
     const [used, units] = section.clusters;
-    return used ? ` The fit took these ${used} photos as ${units} units, as its clusters say; this band takes each photo as its own, and is too narrow. The intervals of the slopes are not.` : "";
+    return used ? ` The fit took these ${many(used, "photo")} as ${many(units, "unit")}, as its clusters say; this band takes each photo as its own, and is too narrow. The intervals of the slopes are not.` : "";
   }
 
   function others() {
     const rows = Object.entries(finding.estimators).map(([name, e]) => {
       const write = name === MEASURED ? form : formatFor(e.unit);
       return el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "num" }, write(e.slope[i])), el("td", { class: "interval" }, interval(e.ci_low[i], e.ci_high[i], write)),
-        el("td", { class: "num" }, probability(chance(finding, name, i))), el("td", { class: "num" }, probability(e.q[i])), el("td", {}, name === MEASURED ? unit : e.unit), el("td", { class: "reason" }, e.note[i]));
+        el("td", { class: "num" }, probability(chance(finding, name, i))), el("td", { class: "num" }, probability(e.q[i])), el("td", {}, sourceOf(finding, name, i)), el("td", {}, name === MEASURED ? unit : e.unit), el("td", { class: "reason" }, e.note[i]));
     });
     for (const [kind, f] of Object.entries(finding.floor)) {
       rows.push(el("tr", {}, el("th", { scope: "row" }, `placebo: ${PLACEBOS[kind] ?? kind}`), el("td", { class: "num" }, form(f.slope[i])),
-        el("td", { class: "interval" }, interval(f.ci_low[i], f.ci_high[i], form)), el("td"), el("td"), el("td", {}, unit), el("td")));
+        el("td", { class: "interval" }, interval(f.ci_low[i], f.ci_high[i], form)), el("td"), el("td"), el("td"), el("td", {}, unit), el("td")));
     }
-    return [el("h5", {}, "By estimator"), grid(["Estimator", "Slope", "95 % interval", "p", "q", "Unit", "Note"], rows, `Estimates of ${label}`)];
+    return [el("h5", {}, "By estimator"), grid(["Estimator", "Slope", "95 % interval", "p", "q", "p is from", "Unit", "Note"], rows, `Estimates of ${label}`)];
   }
 
   function shape() {

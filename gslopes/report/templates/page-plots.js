@@ -62,7 +62,7 @@ function forest(section, width, open) {
         : Plot.text(rows, { y: "key", text: (r) => `${form(r.slope)} ${interval(r.low, r.high, form)}`, frameAnchor: "right", textAnchor: "start", dx: 8, fontSize: 12, fill: "var(--soft)" }),
       ...cornerMarks(section.ends.map((end) => `${inUnit ? "more often" : "higher"}: ${end}`), "top", -22),
     ],
-  }, `Slopes of ${rows.length} labels with 95 % intervals, from ${section.ends[0]} to ${section.ends[1]}; the table below holds the same numbers`);
+  }, `Slopes of ${many(rows.length, "label")} with 95 % intervals, from ${section.ends[0]} to ${section.ends[1]}; the table below holds the same numbers`);
   root.removeAttribute("role"); // its labels are links
   root.addEventListener("click", (event) => {
     const link = event.target.closest?.("a");
@@ -101,7 +101,7 @@ function volcano(section, rows, shown, unit, open, width) {
       Plot.dot(ordered, Plot.pointer({ x: "slope", y: "up", r: 8, stroke: "var(--ink)" })),
       ...cornerMarks(section.ends, "bottom", 32),
     ],
-  }, `Slopes and p-values of ${judged.length} labels; the table holds the same numbers`);
+  }, `Slopes and p-values of ${many(judged.length, "label")}; the table holds the same numbers`);
   root.addEventListener("click", () => { if (root.value) open(root.value.i); });
   return root;
 }

@@ -14,6 +14,7 @@ from gslopes.core import tables
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Classifier
+from gslopes.core.text import many
 from gslopes.core.trust import writable_cache
 from gslopes.datasets.folder import PhotoFile, photo_bytes, photo_of
 from gslopes.executors import Executor
@@ -61,7 +62,9 @@ def _ask(
     Client(classifier, cache=cache, budget=budget, usage=usage).ask_parts([(0, edits)], folder, done)
     if usage.requests and limits_of(classifier).remote:
         details = f", {usage}" if str(usage) else ""
-        note.note(f"score      {classifier.name}: {usage.asked} photos asked about before any is edited{details}.")
+        note.note(
+            f"score      {classifier.name}: {many(usage.asked, 'photo')} asked about before any is edited{details}."
+        )
     for answered in found:
         count = len(answered)
         raise_if_all_failed(answered, "the first picture" if count == 1 else f"the first {count} pictures", STOPPED)

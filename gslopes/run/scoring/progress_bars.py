@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from gslopes.core.text import many
 from gslopes.executors.progress import LOG_INTERVAL, add_bar, bars, tell
 from gslopes.score.cost import UsageStats
 
@@ -59,5 +60,5 @@ class ProgressBars:
         left = f"{(total - before - usage.pictures) / rate / 60:,.0f} minutes left" if rate else "time left unknown"
         details = f", {usage}" if str(usage) else ""
         done = before + usage.pictures
-        state = f"{done:,} of {total:,} pictures, {rate:,.1f} a second, {left}"
+        state = f"{done:,} of {many(total, 'picture')}, {rate:,.1f} a second, {left}"
         return f"score      {name}: {state}{details}"

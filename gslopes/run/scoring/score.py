@@ -20,6 +20,7 @@ from gslopes.core.http import DAY
 from gslopes.core.killpoints import kill_point
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
+from gslopes.core.text import many
 from gslopes.core.trust import writable_cache
 from gslopes.executors import Executor
 from gslopes.run.config import ScoreConfig
@@ -240,10 +241,10 @@ class Scoring:
             name, usage = client.classifier.name, client.usage
             if usage.refitted:
                 how = "; ".join(sorted(client.refits))
-                note = f"{name}: {usage.refitted:,} pictures were too large or of another format and encoded again"
+                note = f"{name}: {many(usage.refitted, 'picture')} encoded again: too large, or of another format"
                 self._executor.note(f"score      {note} ({how}), all of a photo alike.")
             if str(usage):
-                self._executor.note(f"score      {name}: {usage.requests:,} calls, {usage}.")
+                self._executor.note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
         if self._budget.usd is not None and self._budget.unspent is not None:
             spent, given, left = map(self._budget.shown, (self._budget.spent, self._budget.usd, self._budget.unspent))
             self._executor.note(f"score      budget: {spent} of {given} USD spent, {left} USD left.")
