@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core.tables import MEASURED, READING
+from gslopes.core.text import many
 from gslopes.fit import bootstrap
 from gslopes.fit.answers import Answers, columns_of
 from gslopes.fit.measures import UNITS as MEASURE_UNITS
@@ -108,10 +109,11 @@ def _lacking(measure: str, estimator: str, counts: tuple[int, int, int], least: 
         return f"on practically every picture: read {MEASURED}, which goes by its {measure}"
     enough = f", about {-(-photos * least // varying):,} photos like these would do" if varying else ""
     if active < least:
-        return f"{RARE}: on {active:,} of {photos:,} photos; its answer must vary on {least:,}{enough}"
+        return f"{RARE}: on {active:,} of {many(photos, 'photo')}; its answer must vary on {least:,}{enough}"
     if not varying:
-        return f"its answer is the same at every value of all {photos:,} photos"
-    return f"its answer varies on {varying:,} of {photos:,} photos; {least:,} are needed{enough}"
+        every = f"all {photos:,} photos" if photos > 1 else "the one photo"
+        return f"its answer is the same at every value of {every}"
+    return f"its answer varies on {varying:,} of {many(photos, 'photo')}; {least:,} are needed{enough}"
 
 
 def _one_family(whole: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:

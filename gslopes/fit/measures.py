@@ -36,6 +36,7 @@ from scipy import special
 
 from gslopes.core.errors import TableError
 from gslopes.core.tables import MEASURED
+from gslopes.core.text import many
 from gslopes.fit.answers import Answers
 
 Pairs = NDArray[np.int64]
@@ -64,7 +65,7 @@ def choose(sweeps: Iterable[Answers], min_varying: int, asked: str = "auto") -> 
     numbered = {label for label, photos in beyond.items() if photos}
     for label in sorted(numbered):
         if returned[label] < EVERYWHERE * pictures:
-            share = f"it was returned for {returned[label]:,} of {pictures:,} pictures"
+            share = f"it was returned for {returned[label]:,} of {many(pictures, 'picture')}"
             problem = f"The scores of {label!r} go beyond [0, 1], and {share}."
             raise TableError(problem, "Divide them by 100 if they are percentages, or give every picture its number.")
     if asked != "auto":

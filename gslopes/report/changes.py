@@ -82,7 +82,7 @@ def headline(findings: pd.DataFrame) -> str:
 def _cells(row: pd.Series) -> list[str]:
     write = units.writer(units.measure_of(row))
     return [
-        words.shorten(words.printable(row["label"]), 24),
+        words.shorten(words.label(row["label"]), 24),
         write(row["slope"]),
         write(row["other_slope"]),
         write(row["difference"]),

@@ -103,7 +103,7 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Pair:
         size = f"{write(first['slope'])} to {write(first['other_slope'])} {unit}"
         interval = numbers.interval(first["ci_low"], first["ci_high"], write)
         sentence = (
-            f"The slope of “{words.printable(first['label'])}” went from {size}, a change of "
+            f"The slope of “{words.label(first['label'])}” went from {size}, a change of "
             f"{write(first['difference'])} {interval}; {len(changed):,} of {len(judged):,} labels changed."
         )
     else:
@@ -119,7 +119,7 @@ def _row(row: pd.Series) -> dict[str, Any]:
     write, measure = _writer(row)
     texts = [write(row["slope"]), write(row["other_slope"]), write(row["difference"])]
     return {
-        "label": words.printable(row["label"]),
+        "label": words.label(row["label"]),
         "slope": slope,
         "other": other,
         "difference": difference,

@@ -105,7 +105,7 @@ def _of(frame: pd.DataFrame, row: dict[Any, Any]) -> pd.DataFrame:
 def _row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> dict[str, Any]:
     known = fake["slope"].tolist()
     return {
-        "name": f"{words.printable(row['label'])}: {NAMES[row['measure']]}",
+        "name": f"{words.label(row['label'])}: {NAMES[row['measure']]}",
         "rates": [numbers.share(rate) for rate in rates["rate"]],
         "ranges": [numbers.share_range(*ends) for ends in zip(rates["ci_low"], rates["ci_high"], strict=True)],
         "slope": numbers.points(row["slope"]),
@@ -125,7 +125,7 @@ def _sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str]) -> 
         for one in (rates.iloc[0], rates.iloc[-1])
     )
     size = f"{numbers.with_interval(row['slope'], row['ci_low'], row['ci_high'])} points per unit"
-    about = "" if row["label"] == "all labels" else f" about “{words.printable(row['label'])}”"
+    about = "" if row["label"] == "all labels" else f" about “{words.label(row['label'])}”"
     said = (
         f"Wrong{about} on {first} of {row['n']:,} photos at the {ends[0]} end, on {last} at the {ends[1]} end: {size}."
     )

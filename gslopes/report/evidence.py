@@ -181,7 +181,7 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
         rows.append([*cells, f"{row['active']:,} of {row['n']:,}"])
     wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     room = max(WIDTH - sum(wide) - 2 * (len(heads) + 1), 12)  # one line a label: its name is cut, nothing else
-    names = [words.shorten(words.printable(label), room) for label in shown["label"]]
+    names = [words.shorten(words.label(label), room) for label in shown["label"]]
     columns = [Column("label", number=False), *(Column(head, number=head not in _TEXTS) for head in heads)]
     styles = [_STYLES.get(found[str(label)].code, "") for label in shown["label"]]
     return table(columns, [[name, *row] for name, row in zip(names, rows, strict=True)], styles)
@@ -193,7 +193,7 @@ def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
     for label in part["label"]:
         one = found[str(label)]
         if one.code == decisions.UNJUDGED:
-            reasons.setdefault(one.why or "not judged", []).append(words.printable(label))
+            reasons.setdefault(one.why or "not judged", []).append(words.label(label))
     lines = []
     for why, labels in reasons.items():
         more = f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""

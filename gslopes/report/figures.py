@@ -178,7 +178,7 @@ def _name_lines(
         axes.plot(*lead, color=colour, linewidth=0.6, clip_on=False)
         marker = MARKERS[index % len(colours)]
         axes.plot([edge + 0.07 * wide], [height], color=colour, marker=marker, markersize=3.0, clip_on=False)
-        name = words.shorten(words.printable(curve.label), 22)
+        name = words.shorten(words.label(curve.label), 22)
         axes.text(
             edge + 0.1 * wide,
             height,

@@ -52,7 +52,7 @@ def finding(
     unit = {str(row["label"]): units.unit_of(row) for row in records}
     first = slopes.drop_duplicates("label").set_index("label").loc[labels]
     content: dict[str, Any] = {
-        "labels": [words.printable(label) for label in labels],
+        "labels": [words.label(label) for label in labels],
         "n": first["n"].tolist(),
         "active": first["active"].tolist(),
         "centre": rounded(first["y_centre"]),
@@ -88,7 +88,7 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
     """
     chosen = matrix.strongest(answers)
     slopes = np.round(answers.slopes()[chosen], 4)
-    labels = [words.printable(label) for label in answers.labels]
+    labels = [words.label(label) for label in answers.labels]
     result: dict[str, list[list[Any]]] = {}
     for row, slope in zip(chosen.tolist(), slopes.tolist(), strict=True):
         content = [labels[answers.label[row]], slope, _thousandths(answers, row)]

@@ -67,7 +67,7 @@ def _nearest(rows: pd.DataFrame, found: Mapping[str, Decision]) -> str:
         return ""
     label = str(rows["label"].iloc[int(rows["varying"].astype(float).fillna(0).to_numpy().argmax())])
     why = found[label].why
-    return f". The nearest is “{words.printable(label)}”: {why}" if why else ""
+    return f". The nearest is “{words.label(label)}”: {why}" if why else ""
 
 
 def _moves(row: pd.Series, name: str, end: str, upper: str) -> str:

@@ -71,7 +71,7 @@ def _finding(
     judged = table[table["decision"] != decisions.UNJUDGED]
     cells = [
         (
-            words.printable(row["label"]),
+            words.label(row["label"]),
             *_with_unit(row),
             decisions.SHOWN[row["decision"]],
             numbers.probability(row["q"]),

@@ -87,7 +87,7 @@ def writer(row: dict[Any, Any]) -> Format:
 def name_of(row: dict[Any, Any]) -> str:
     """The label, with its measure where that is not presence."""
     measure = units.measure_of(row)
-    return words.printable(row["label"]) + ("" if measure == "presence" else f" ({measure})")
+    return words.label(row["label"]) + ("" if measure == "presence" else f" ({measure})")
 
 
 def sentence(row: dict[Any, Any]) -> str:

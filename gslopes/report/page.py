@@ -119,7 +119,7 @@ def _row(row: pd.Series, scale: float) -> dict[str, Any]:
     """One label of a table of the paper, as text.  scale: of the drawn intervals."""
     reason = why_no_slope(row)
     return {
-        "label": words.printable(row["label"]),
+        "label": words.label(row["label"]),
         "slope": numbers.signed(row["slope"]),
         "interval": numbers.interval(row["ci_low"], row["ci_high"], numbers.signed),
         "p": numbers.probability(row["p"]),

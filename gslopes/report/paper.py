@@ -63,7 +63,7 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *,
         frame, grey = plain_last(frame, plain)
         runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(left_out(frame, grey), digits=6))
         names = sure.loc[sure["attribute"] == attribute, ["classifier", "label"]].to_numpy().tolist()
-        pairs = {(words.printable(api), words.printable(label)) for api, label in names}
+        pairs = {(words.printable(api), words.label(label)) for api, label in names}
         shown, marked = _marked(as_text(frame), pairs)
         caption += f" {MARK}: no finding; findings.tex has what is judged, with intervals." if marked else ""
         caption += " Greyed: plain concepts, which the paper leaves out." if grey.any() else ""

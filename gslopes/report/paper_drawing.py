@@ -112,7 +112,7 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
         name = f"{words.shorten(words.printable(line.classifier), 30)}\n{numbers.signed(line.slope)}"
         text(axes, edge + 0.07 * wide, height, name, size=6.8, colour=colour)
     axes.set_ylim(low, high)
-    title = f"“{words.shorten(words.printable(label), 40)}” along {words.perceived(attribute)}"
+    title = f"“{words.shorten(words.label(label), 40)}” along {words.perceived(attribute)}"
     figure.text(0.09, 0.93, title, fontsize=9, weight="bold", color=LIGHT.ink, parse_math=False)
     return figure
 
@@ -190,7 +190,7 @@ def _scores(axes: Axes, found: Pipeline, values: Array, attribute: str) -> None:
     axes.plot(values, scores, "o", color=LIGHT.ink, markersize=3)
     ends = np.array([values[0], values[-1]])
     axes.plot(ends, intercept + slope * ends, color=(LIGHT.positive if slope > 0 else LIGHT.negative)[1], linewidth=1.4)
-    label = words.shorten(words.printable(found.label), 20)
+    label = words.shorten(words.label(found.label), 20)
     title = f"“{label}”\n{words.shorten(words.printable(found.classifier), 24)}"
     axes.set_title(title, fontsize=7, loc="left", parse_math=False)
     axes.set_ylim(-0.03, 1.03)
@@ -207,7 +207,7 @@ def _label(axes: Axes, left: float, middle: float, one: LabelCell) -> None:
     colour, weight = LIGHT.faint if one.plain else LIGHT.ink, "normal"
     if one.side and not one.plain:
         colour, weight = (LIGHT.positive if one.side > 0 else LIGHT.negative)[1], "bold"
-    name = words.shorten(words.printable(one.label), 18)
+    name = words.shorten(words.label(one.label), 18)
     score = numbers.decimal(one.score) if one.score else "0"
     text(axes, left, middle, name, size=6.5, colour=colour, weight=weight)
     text(axes, left + 1, middle, score, size=6.5, align="right", colour=colour, weight=weight)

@@ -82,7 +82,7 @@ def _rows(one: Part) -> pd.DataFrame:
     for row in order.to_dict("records"):
         write = units.writer(units.measure_of(row))
         ends = numbers.interval(row["ci_low"], row["ci_high"], write)
-        rows.append([words.printable(row["label"]), write(row["slope"]), ends, units.unit_of(row), f"{row['n']:,}"])
+        rows.append([words.label(row["label"]), write(row["slope"]), ends, units.unit_of(row), f"{row['n']:,}"])
     return pd.DataFrame(rows, columns=["Label", "Slope", "95 % interval", "unit", "photos"], dtype=object)
 
 

@@ -106,7 +106,7 @@ def _as_text(found: pd.DataFrame) -> pd.DataFrame:
         unit = str(row["unit"] or "")
         form = numbers.points if unit.startswith("percentage points") else numbers.signed
         ends = numbers.interval(row["ci_low"], row["ci_high"], form)
-        names = [words.printable(str(row["classifier"])), words.printable(str(row["label"]))]
+        names = [words.printable(str(row["classifier"])), words.label(str(row["label"]))]
         along = words.perceived(str(row["attribute"]))
         q, decision = numbers.probability(row["q"]), decisions.SHOWN[row["decision"]]
         rows.append([*names, along, form(row["slope"]), ends, unit, q, decision, f"{row['n']:,}"])

@@ -111,7 +111,7 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
     found = [
         [
             index[row["label"]],
-            words.printable(row["label"]),
+            words.label(row["label"]),
             *numbers.rounded([row["slope"], row["ci_low"], row["ci_high"]], 8),
             decided[str(row["label"])].code,
             decided[str(row["label"])].why,
@@ -134,7 +134,7 @@ def strip(finding: Finding, label: str, answers: Answers, album: Album, known: M
     values = [numbers.value(value, sign=True) for value in finding.values]
     scores = numbers.apart(answers.scores[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
-    return Strip(album.names[album.index[photo]], words.printable(label), tuple(files), cells, known.get(photo))
+    return Strip(album.names[album.index[photo]], words.label(label), tuple(files), cells, known.get(photo))
 
 
 def _placebo_ends(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:

@@ -84,7 +84,7 @@ def window(size: tuple[int, int], box: tuple[float, float, float, float] | None)
 
 def _scores(axes: Axes, changed: ChangedLabel, lefts: list[float], middle: float, theme: Theme) -> None:
     colour = theme.positive[1] if changed.slope > 0 else theme.negative[1]
-    name = words.shorten(words.printable(changed.label), 24)
+    name = words.shorten(words.label(changed.label), 24)
     text(axes, _LEFT - 0.08, middle, name, align="right", size=9, colour=colour, weight="bold")
     shown = numbers.apart(changed.scores)
     for left, score, number in zip(lefts, changed.scores, shown, strict=True):

@@ -74,7 +74,7 @@ def to_markdown(slopes: pd.DataFrame) -> str:
 def cells(row: pd.Series) -> list[str]:
     """One row as text, in the columns of ``HEADER``."""
     return [
-        words.printable(row["label"]),
+        words.label(row["label"]),
         numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], numbers.signed),
         numbers.probability(row["p"]),
         numbers.probability(row["q"]),
@@ -112,7 +112,7 @@ def _without_slope(part: pd.DataFrame, most: int = 10) -> list[str]:
     lines = []
     reasons = pd.Series([why_no_slope(row) for _, row in rows.iterrows()], index=rows.index, dtype=object)
     for reason, labels in rows["label"].groupby(reasons):
-        names = ", ".join(words.printable(label) for label in labels[:most])
+        names = ", ".join(words.label(label) for label in labels[:most])
         more = f" and {len(labels) - most:,} more" if len(labels) > most else ""
         lines.append(f"  no slope, {reason}: {names}{more}")
     return lines

@@ -16,6 +16,8 @@ _ENDS = {
 }
 _NAMES = {"gender": "perceived gender", "race": "perceived race", "young": "perceived age", "smiling": "smiling"}
 
+LONGEST_LABEL = 80
+
 ESTIMATOR = (
     "Estimator: paper (least squares line through z_k = y_k / y_centre at the K values; y_k is the share of photos\n"
     "with the label, over photos answered at all K). Interval: 95 %, from t. p: two-sided t test with K-2 degrees of\n"
@@ -49,6 +51,11 @@ def both(first: str, second: str) -> str:
 def shorten(text: str, length: int) -> str:
     """At most ``length`` characters, the last one an ellipsis if something was cut."""
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def label(text: str) -> str:
+    """A label as pages and terminals write it: printable, at most ``LONGEST_LABEL`` characters."""
+    return shorten(printable(text), LONGEST_LABEL)
 
 
 def width(text: str) -> int:

@@ -1,0 +1,35 @@
+"""What no page, table or sentence may say: numbers that are none, plurals of one, units of nothing, words twice."""
+
+from __future__ import annotations
+
+import html
+import re
+
+_THINGS = (
+    "labels|photos|sweeps|pairs|values|pictures|images|captions|cases|classifiers|groups|steps|rooms|contexts|crops"
+    "|faces|answers|people|persons|tags|words|units|findings"
+)
+BROKEN = {
+    "not a number": r"(?i)(?<!\bzero )\b(?:nan|inf)\b",  # --zero nan is an option of contexts
+    "a value of a program": r"\bundefined\b|\[object|\bNaN\b|\{\{|\}\}|\{%|%\}",
+    "a plural of one": rf"(?<![\d.,−-])(?<!\bto )(?<!\band )\b1 (?:{_THINGS})\b(?! a\b)",
+    "a unit of nothing": r"– (?:percentage )?points|– %|\d – percentage",
+    "minus nothing": r"−0(?:\.0+)?(?![\d.])",
+    "words twice": r"(?i)\b(too rare|percentage points|the|a|of|is|are|in|to|and|with) \1\b",
+    "ends of an axis": r"from less \w+-light|to more \w+-light",
+}
+_TAGS = re.compile(r"<(script|style|svg)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.DOTALL)
+
+
+def shown(page: str) -> str:
+    """The text of a page, without its scripts."""
+    return re.sub(r"\s+", " ", html.unescape(_TAGS.sub(" ", page)))
+
+
+def broken(text: str) -> list[str]:
+    """What is wrong with a text, each with what stands around it."""
+    return [
+        f"{name}: …{text[max(0, one.start() - 60) : one.end() + 40]}…"
+        for name, pattern in BROKEN.items()
+        for one in re.finditer(pattern, text)
+    ]
