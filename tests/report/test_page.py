@@ -193,3 +193,12 @@ def test_every_decision_and_the_words_of_the_page_are_explained_once(html: str) 
     words_explained = re.findall(r"<dt>([^<]*)</dt><dd>[^<]*\.</dd>", html)
     assert len(words_explained) == len(set(words_explained))
     assert {"reader", "placebo", "sweep", "slope", *decisions.SHOWN.values()} <= set(words_explained)
+
+
+def test_what_next_is_concrete_and_by_what_was_found(html: str) -> None:
+    text = re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
+    after = text.rpartition("What next?")[2]
+    assert ("Look at the pictures" in after) == ("labels move" in text)
+    assert "gslopes compare RUN NEW-RUN --fail-if changed" in after
+    assert "gslopes fit RUN --photos-csv people.csv --groups COLUMN" in after
+    assert "Do not conclude that a classifier is fair where nothing moved" in after
