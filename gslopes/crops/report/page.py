@@ -21,7 +21,7 @@ from gslopes.crops.people import CROSS
 from gslopes.crops.report import charts, pictures
 from gslopes.crops.report.grids import HERE, Grid, other_grids, parity_grid
 from gslopes.crops.report.selection_bias import selected
-from gslopes.crops.report.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, side_effect
+from gslopes.crops.report.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, side_effect, uneven
 from gslopes.crops.tables import DRAWN_MAPS, FEW
 from gslopes.report import numbers
 from gslopes.report import words as plain
@@ -32,6 +32,7 @@ from gslopes.report.paper import to_latex, to_markdown
 
 MOST_ARROWS = 6
 MOST_BARS = 8
+RULE = "q < 0.05, interval without 50 %"
 
 
 @dataclass(slots=True)
@@ -140,11 +141,11 @@ def _pair_of(policies: pd.DataFrame, head: pd.DataFrame) -> pd.DataFrame:
 
 def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
     judged = head[head["note"] == ""]
-    shown = judged[judged["q"] < 0.05]
+    shown = uneven(judged)
     lines = [favours(row) for row in shown.sort_values("q").head(4).to_dict("records")]
-    number = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} not even (q < 0.05): {'; '.join(lines)}."
+    number = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} not even ({RULE}): {'; '.join(lines)}."
     if not lines:
-        number = "none is shown not to be even (q < 0.05)."
+        number = f"none is shown not to be even ({RULE})."
         if len(judged):
             number += f" The farthest: {favours(min(judged.to_dict('records'), key=lambda row: row['q']))}."
     first = f"Of {len(judged)} pair{'s' * (len(judged) != 1)} of groups that can be judged, {number}"

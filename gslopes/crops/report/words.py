@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from gslopes.core.summary import LEVEL
 from gslopes.crops.tables import CONSTANT
 from gslopes.report import numbers
 from gslopes.report.words import many, printable
@@ -46,6 +47,15 @@ def favours(row: Mapping[Any, Any]) -> str:
     return f"{one} over {other} {numbers.share(p)} ({numbers.share_range(low, high) or 'no interval'})"
 
 
+def uneven(judged: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are shown not to be even: q below 0.05 and an interval, if there is one, without 1/2.
+
+    The rule of ``core.summary.decided``, whose table of findings the page must agree with.
+    """
+    holds_even = (judged["ci_low"] <= 0.5) & (judged["ci_high"] >= 0.5)
+    return judged[(judged["q"] < LEVEL) & ~holds_even]
+
+
 def headline(head: pd.DataFrame) -> str:
     """The finding in one sentence: of all croppers, the pair of groups that is shown most clearly not to be even.
 
@@ -58,7 +68,7 @@ def headline(head: pd.DataFrame) -> str:
         return "People do not differ: a crop treats all of them alike."
     if judged.empty:
         return "Too few people in every group to say whom a crop keeps."
-    shown = judged[judged["q"] < 0.05]
+    shown = uneven(judged)
     if shown.empty:
         several = "None of the croppers is" if head["cropper"].nunique() > 1 else f"{head['cropper'].iloc[0]} is not"
         return printable(f"{several} shown to favour one group over another.")

@@ -4,6 +4,8 @@ import math
 
 import pandas as pd
 
+from gslopes.crops.findings import findings_table
+from gslopes.crops.report.page import _answer
 from gslopes.crops.report.words import (
     LIMITS,
     favours,
@@ -13,6 +15,7 @@ from gslopes.crops.report.words import (
     print_parity,
     ratio,
     side_effect,
+    uneven,
 )
 
 
@@ -62,3 +65,19 @@ def test_groupings_keep_the_order_in_which_they_were_asked_for():
 def test_the_side_in_words():
     assert side_effect(0.0001) == "The left person wins half of the time"
     assert side_effect(0.013) == "The left person wins 1.3 points more often than half"
+
+
+def test_a_pair_is_named_only_if_its_interval_excludes_even_as_well():
+    """As in the table of findings: the page and a gate on the run say the same."""
+    holds = pair("a", "b", 0.6, 1e-9, ci_low=0.49, ci_high=0.7)
+    without = pair("b", "d", 0.8, 0.04, ci_low=math.nan, ci_high=math.nan)
+    assert headline(pd.DataFrame([holds])) == "c is not shown to favour one group over another."
+    assert headline(pd.DataFrame([holds, pair("a", "d", 0.7, 0.01)])) == "c favours a over d, in 70 % of pairs."
+    rows = pd.DataFrame([holds, without, pair("a", "d", 0.3, 0.01)]).assign(
+        variant="native", policy="argmax", outcome="favoured", pairs=90, verdict=""
+    )
+    assert uneven(rows)["group"].tolist() == ["b", "a"]
+    assert (findings_table(rows)["decision"] == "finding").sum() == len(uneven(rows))
+    said = _answer(rows, pd.DataFrame())
+    assert said.startswith("Of 3 pairs of groups that can be judged, 2 are not even (q < 0.05, interval without 50 %):")
+    assert "a over b" not in said
