@@ -12,8 +12,12 @@ Everything is imported when it is first used, so that ``import gslopes`` costs m
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+if sys.platform == "win32":  # no fcntl: run folders and the cache are locked with it
+    raise ImportError("gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install).")
 
 if TYPE_CHECKING:
     from gslopes.captions.audit import audit_captions

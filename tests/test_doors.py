@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -130,3 +132,12 @@ def test_pictures_of_a_run_that_are_none_leave_their_place_empty(found, tmp_path
     for place, file in enumerate(sorted((run / "edits").rglob("*.png"))):
         file.write_bytes((b"no picture", b"\x89PNG\r\n\x1a\n" + bytes(99), b"")[place % 3])
     assert reanalyse(run, OneProcess(), ContextOptions(bootstrap=20, permutations=19), "thumbs").page.is_file()
+
+
+def test_windows_is_refused_at_import_in_one_sentence():
+    code = "import sys; sys.platform = 'win32'; import gslopes"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1] == (
+        "ImportError: gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install)."
+    )

@@ -38,15 +38,16 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
             }
         )
         return 0
-    say("\nThe planted bias, and what the walk recovered (slope of y/y_centre per unit of the cue):\n")
+    say("\nThe planted bias, and what the walk recovered (percentage points per unit of the cue):\n")
     say(f"{'label':<12}{'planted':>10}{'recovered':>12}   95 % interval      photos")
     for row in result.recovered.itertuples(index=False):
-        interval = f"[{row.ci_low:+.3f}, {row.ci_high:+.3f}]"
-        say(f"{row.label:<12}{row.planted:>+10.3f}{row.slope:>+12.3f}   {interval:<18}{row.n:>7}")
+        known = row.ci_low == row.ci_low  # NaN where no face changes its answer
+        interval = f"[{row.ci_low:+.1f}, {row.ci_high:+.1f}]" if known else "none"
+        say(f"{row.label:<12}{row.planted:>+10.1f}{row.slope:>+12.1f}   {interval:<18}{row.n:>7}")
     say(f"\nThe editor moves the drawn cue {result.reach:.2f} times as far per unit as drawing the face again does.")
     say(
-        "Planted: every face drawn again at each value. Recovered: through the editor, the paper's estimator\n"
-        "(OLS over K = 7 shares; its interval is about the straightness of the line, not about sampling photos)."
+        "Planted: every face drawn again at each value. Recovered: through the editor, as on the page.\n"
+        "The single portrait shows what an edit of a real photo looks like; of one photo nothing is judged."
     )
     say(f"\nsweep    {pages['sweep']}\npages    {pages['page']}\n         {pages['portrait_page']}", err=True)
     say(f"figure   {pages['pipeline']}", err=True)

@@ -42,7 +42,8 @@ PLANTED = {"nurse": (-0.45, 0.0), "manager": (0.30, 0.4), "portrait": (0.0, 0.8)
 class Demo:
     """What the demo found.
 
-    recovered: a row a label: label, planted (slope under re-rendering), slope, ci_low, ci_high (see report).
+    recovered: a row a label: label, planted (slope under re-rendering), slope, ci_low, ci_high, n; in percentage points
+        per unit, by the estimator of the page.
     reach: how far the edit moved the drawn cue per unit, as a share of drawing the face again; slopes scale with it.
     rendered: the audit of the drawn faces.  portrait: that of the astronaut.
     sweep: a picture of the astronaut's sweep.  pipeline: Figure 1 of the paper, of the astronaut.
@@ -100,8 +101,8 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     first, classifier = audit_rendered(out, executor, faces, seed, device)
     planted, drawn_cue = true_slopes(classifier, faces, seed)
     reach = cue_per_unit(classifier, first.folder) / drawn_cue
-    paper = first.tables["slopes"].query("estimator == 'paper' and attribute == 'gender'")
-    found = paper.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
+    rates = first.tables["slopes"].query("estimator == 'photo-rate' and attribute == 'gender'")
+    found = rates.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
     recovered = planted.join(found).rename_axis("label").reset_index()
 
     executor.note("A real photo: the astronaut, swept by the shipped gender editor.")
@@ -152,7 +153,7 @@ def drawn(faces: int, seed: int) -> rendered.FaceParameters:
 def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[pd.DataFrame, float]:
     """The slope of each planted label under do(cue), and that of the cue as read: each face drawn again at each value.
 
-    Returns (a frame with index label and one column, planted; mean read cue per unit).
+    Returns (a frame with index label and one column, planted, percentage points per unit; mean read cue per unit).
     """
     values = values_for("gender")
     parameters = drawn(faces, seed)
@@ -163,8 +164,7 @@ def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[p
         cue[0, step] = read[:, 0].mean()
         answers = [{label for label, _ in classifier.parse(raw).labels} for raw in read.tolist()]
         shares[:, step] = [sum(label in answer for answer in answers) / faces for label in PLANTED]
-    centre = shares[:, [len(values) // 2]]
-    lines = fit_lines(values.astype(np.float64), np.concatenate([shares / centre, cue])).slope
+    lines = fit_lines(values.astype(np.float64), np.concatenate([100 * shares, cue])).slope
     return pd.DataFrame({"planted": lines[:-1]}, index=list(PLANTED)), float(lines[-1])
 
 
