@@ -205,7 +205,7 @@ def load_captions(run: Path) -> Captions:
     """
     from gslopes.captions.report import lead
 
-    found = Captions(run, found_page(run / "report.html"), "", run / "review.html", 0, ())
+    found = Captions(run, found_page(run / "report" / "index.html"), "", run / "review.html", 0, ())
     measures = found.tables["measures"]
     leading = lead.findings(measures, found.tables["salience"])
     summary = lead.headline(leading, measures, len(found.tables["cases"]))

@@ -50,7 +50,11 @@ def test_the_python_call_gives_tables_and_pages(stages: Path, tmp_path: Path):
     row = one(audit.tables["measures"], technique="D2", concept="unmentioned", unit="pp", column="gender")
     assert (row["value"], row["group"], row["other"]) == (50, "female", "male")
     assert row["ci_low"] > 0
+    assert audit.page == audit.folder / "report" / "index.html"
     assert audit.page.is_file()
+    assert not (audit.folder / "report.html").exists()
+    assert 'href="../review.html"' in audit.page.read_text("utf-8")
+    assert (audit.page.parent / "../review.html").resolve() == audit.review.resolve()
     assert audit.review.is_file()
     opened = gslopes.load(audit.folder)
     assert (opened.summary, opened.page, opened.review) == (audit.summary, audit.page, audit.review)

@@ -46,16 +46,17 @@ def write_pages(
     notes: Sequence[str],
     config: CaptionsConfig,
 ) -> tuple[Path, Path]:
-    """Write ``report.html`` and ``review.html`` into a run folder; their paths.
+    """Write ``report/index.html`` and ``review.html`` into a run folder; their paths.
 
     frames: measures, inclusions, salience, cases, techniques.
     confirmed: rows of ``captions.review.confirmed``.  answers: of earlier reviews.
 
     Raises: StorageError.
     """
-    page, review = out / "report.html", out / "review.html"
+    page, review = out / "report" / "index.html", out / "review.html"
     differs = rows_of(of_run(out)[1]) if (out / runfolder.MANIFEST).is_file() else []
     content = render_page(frames, confirmed, notes, show_words=config.show_words, differs=differs)
+    runfolder.make_folder(page.parent)
     runfolder.write_bytes(page, content.encode())
     titles = dict(zip(frames["techniques"]["technique"], frames["techniques"]["title"], strict=True))
     chosen = sampled(frames["cases"], config.review_sample, config.options.seed)
