@@ -229,7 +229,7 @@ def opens(module: Path) -> set[str]:
         text = ast.unparse(node)
         writes = re.search(r"""open\((.*, )?['"](w|a|x|wb|ab)['"]|O_CREAT""", text)
         in_memory = re.search(r"BytesIO\(|StringIO\(|data_files|files\(", text) or owner in {"self", "parsers"}
-        shipped = re.search(r"__file__|\b(DATA|HERE|TEMPLATES|_VENDOR|_SPECIAL)\b", text)
+        shipped = re.search(r"__file__|os\.devnull|\b(DATA|HERE|TEMPLATES|_VENDOR|_SPECIAL)\b", text)
         by_door = owner == "csv_table" or (name in {"read_csv", "read_text", "read_table", "reader"} and not owner)
         if not (writes or in_memory or shipped or by_door):
             found.add(f"{owner}.{name}".lstrip("."))

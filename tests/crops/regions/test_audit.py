@@ -173,7 +173,7 @@ def test_what_is_wrong_with_a_review_is_said_with_its_line(tmp_path):
 
 
 def test_photos_that_are_not_tall_enough_are_counted(done, people, tmp_path):
-    assert "1 photos less tall than 1.25 times their width" in done.page.read_text("utf-8")
+    assert "1 photo less tall than 1.25 times their width" in done.page.read_text("utf-8")
     with pytest.raises(UsageError, match="No photo is left"):
         run(people, tmp_path / "run", Whole(), tall=3.0)
 

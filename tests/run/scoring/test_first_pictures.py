@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gslopes
-from gslopes.core.errors import BudgetReached, ClassifierError, Refused, UsageError
+from gslopes.core.errors import BudgetReached, ClassifierError, ModelError, Refused
 from gslopes.core.records import Answer
 from gslopes.score.limits import Limits
 
@@ -64,7 +64,7 @@ def test_a_wrong_answer_stops_an_audit_before_anything_is_edited(faces, tmp_path
     ],
 )
 def test_an_answer_of_another_length_stops_it_too(faces, tmp_path, function, message):
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(ModelError, match=message):
         gslopes.audit(faces.photos, tmp_path / "run", classifier=function, **faces.known)
     assert not (tmp_path / "run").exists()
 

@@ -61,7 +61,8 @@ def note_of(run: Path, classifier: Narrow, capsys: pytest.CaptureFixture[str]) -
 def test_pictures_that_are_too_large_are_encoded_anew_and_it_is_said_with_how(run, capsys):
     small = Narrow(Limits(price=1.0, max_side=40, formats=("JPEG",)))
     line = note_of(run, small, capsys)
-    assert line.startswith(f"score      narrow: {len(small.sent)} pictures were too large or of another format")
+    start = f"score      narrow: {len(small.sent)} pictures encoded again: too large, or of another format "
+    assert line.startswith(start)
     assert "(JPEG of quality 95, longer side 40 pixels), all of a photo alike." in line
     assert len(small.sent) == PHOTOS * STEPS
 

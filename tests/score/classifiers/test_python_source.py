@@ -61,11 +61,11 @@ def test_a_module_that_ends_the_program_is_our_error_with_its_line(tmp_path, bod
 
 
 def test_a_function_that_fails_is_named_with_its_line(tmp_path, monkeypatch, picture):
-    from gslopes.core.errors import UsageError
+    from gslopes.core.errors import ModelError
     from gslopes.score.classifiers import load_classifier
 
     (tmp_path / "failing_moods.py").write_text("def ask(p):\n    return [{'a': 1 / 0}]\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(UsageError, match=r"ZeroDivisionError: division by zero \(failing_moods.py, line 2\)"):
+    with pytest.raises(ModelError, match=r"ZeroDivisionError: division by zero \(failing_moods.py, line 2\)"):
         load_classifier("python:failing_moods:ask").ask([picture((1, 2, 3))])
