@@ -59,3 +59,19 @@ def test_every_table_and_page_is_made(tmp_path: Path, name: str):
     ]
     assert sorted({one for text in texts for one in broken(text)}) == []
     assert gslopes.load(tmp_path / "run").summary == found.summary
+
+
+def test_the_page_names_the_groups_that_it_was_given_and_no_other(tmp_path: Path):
+    stages = tmp_path / "stages"
+    stages.mkdir()
+    for file in ("human", "system"):
+        lines = "".join(f"{place},A man on a bench.\n" for place in range(6))
+        (stages / f"{file}-captions.csv").write_text(f"image,caption\n{lines}", "utf-8")
+    groups = "image,age\n" + "".join(f"{place},{('old', 'young')[place % 2]}\n" for place in range(6))
+    (tmp_path / "groups.csv").write_text(groups, "utf-8")
+    how = {"bootstrap": 20, "permutations": 19}
+    found = gslopes.audit_captions(stages, tmp_path / "run", groups=tmp_path / "groups.csv", **how)
+    assert "Groups are those of age: how people look" in shown(found.page.read_text("utf-8"))
+    bare = gslopes.audit_captions(stages, tmp_path / "bare", **how)
+    assert "No table of groups was given" in shown(bare.page.read_text("utf-8"))
+    assert "skin tone" not in shown(bare.page.read_text("utf-8"))

@@ -112,6 +112,7 @@ def render_page(
         notes=[words.printable(note) for note in notes],
         published=PUBLISHED,
         differs=differs,
+        columns=[words.printable(name) for name in measures["column"].drop_duplicates() if name],
         caveats=CAVEATS,
         lists=sorted({name for text in measures["lists"] for name in text.split(", ") if name}),
     )
