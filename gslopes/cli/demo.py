@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from typing import cast
 
 import click
 
@@ -41,8 +43,8 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
     say("\nThe planted bias, and what the walk recovered (percentage points per unit of the cue):\n")
     say(f"{'label':<12}{'planted':>10}{'recovered':>12}   95 % interval      photos")
     for row in result.recovered.itertuples(index=False):
-        known = row.ci_low == row.ci_low  # NaN where no face changes its answer
-        interval = f"[{row.ci_low:+.1f}, {row.ci_high:+.1f}]" if known else "none"
+        low, high = (float(cast("float", end)) for end in (row.ci_low, row.ci_high))
+        interval = "none" if math.isnan(low) else f"[{low:+.1f}, {high:+.1f}]"  # where no face changes its answer
         say(f"{row.label:<12}{row.planted:>+10.1f}{row.slope:>+12.1f}   {interval:<18}{row.n:>7}")
     say(f"\nThe editor moves the drawn cue {result.reach:.2f} times as far per unit as drawing the face again does.")
     say(

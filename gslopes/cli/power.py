@@ -90,7 +90,7 @@ def power(
     size = "less than 0.1" if 0 < slope_shown < 0.05 else numbers.size(slope_shown)
     correlation = "the worst" if within is None else f"{within:g}"
     say(
-        f"{many(plan['photos'], 'photo')} show a slope of {size} percentage points per unit with a chance of "
+        f"{many(int(plan['photos'] or 0), 'photo')} show a slope of {size} percentage points per unit with a chance of "
         f"{numbers.share(plan['power'])},\nfor a label on {numbers.share(rate)} of the photos. "
         f"Two-sided t of the photos' slopes, alpha {alpha:g},\ncorrelation within photos: {correlation}, "
         f"true slopes with a standard deviation of {spread:g} times their mean."

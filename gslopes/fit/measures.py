@@ -83,7 +83,7 @@ def choose(sweeps: Iterable[Answers], min_varying: int, asked: str = "auto") -> 
     return chosen | {label: "log-odds" for label, photos in moving.items() if photos > varying[label]}
 
 
-def measured(sweep: Answers, measures: Mapping[str, Measure]) -> Answers:
+def measured(sweep: Answers, measures: Mapping[str, str]) -> Answers:
     """The sweep with its measures; without the photos that lack a number at some value."""
     known = {label: measures[label] for label in sweep.labels.tolist() if label in measures}
     numbered = np.array([known.get(label) == "value" for label in sweep.labels.tolist()], dtype=bool)

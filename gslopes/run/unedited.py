@@ -21,11 +21,13 @@ from gslopes.executors import Executor, OneProcess
 from gslopes.executors.progress import Tick
 from gslopes.run import manifest
 from gslopes.run.config import ScoreConfig
-from gslopes.run.fitting import UNEDITED as NAME
+from gslopes.run.fitting import UNEDITED
 from gslopes.run.plan import SYNTHESIS
 from gslopes.run.scoring.score import Scoring, missing_of, score_stage, wanted_of
 from gslopes.score.cost import Budget
 from gslopes.score.limits import limits_of
+
+NAME = UNEDITED
 
 
 def asked(classifiers: Sequence[Classifier], config: ScoreConfig, groups: Sequence[str]) -> tuple[Classifier, ...]:
