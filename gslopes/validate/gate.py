@@ -39,7 +39,9 @@ class Thresholds:
     least_mask: float = option(
         0.1, help="Minimum area that may change, as a share of the face's box.", metavar="SHARE", advanced=True
     )
-    most_mask: float = option(1.5, help="Maximum area that may change.", metavar="SHARE", advanced=True)
+    most_mask: float = option(
+        1.5, help="Maximum area that may change; half as much again with --region head.", metavar="SHARE", advanced=True
+    )
     least_change: float = option(
         0.5, help="Minimum mean change within the box, of 255, at the farthest value.", metavar="LEVELS", advanced=True
     )

@@ -101,7 +101,7 @@ def test_pictures_of_phones_are_read_turned_or_their_remedy_is_named(monkeypatch
     if features.check("avif"):
         pixels, _, _ = decode(file.getvalue(), "a.avif")
         assert np.abs(pixels / 255 - np.rot90(COLOUR, -1)).mean() < 0.05
-    heif = pytest.importorskip("pillow_heif")
+    heif = pytest.importorskip("pillow_heif", reason="pillow-heif is not installed: pip install 'gslopes[heif]'")
     file = io.BytesIO()
     heif.from_pillow(Image.fromarray(scaled(COLOUR, "u1"))).save(file, quality=95)
     pixels, _, _ = decode(file.getvalue(), "a.heic")

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
 @pytest.fixture
 def two_gpus(monkeypatch) -> Iterator[Any]:
-    ray = pytest.importorskip("ray")
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'gslopes[ray]'")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     quiet = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}

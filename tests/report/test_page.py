@@ -4,6 +4,7 @@ import re
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.report import decisions, page, words, write_report
+from gslopes.report.headline import Headline
+from gslopes.report.inline import render
 from gslopes.report.loading import Finding, ReportOptions
 
 SCRIPT = "<script>alert(1)</script>"
@@ -198,7 +201,15 @@ def test_every_decision_and_the_words_of_the_page_are_explained_once(html: str) 
 def test_what_next_is_concrete_and_by_what_was_found(html: str) -> None:
     text = re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
     after = text.rpartition("What next?")[2]
-    assert ("Look at the pictures" in after) == ("labels move" in text)
+    assert "Look at the pictures" not in after, "here no label moves"
     assert "gslopes compare RUN NEW-RUN --fail-if changed" in after
     assert "gslopes fit RUN --photos-csv people.csv --groups COLUMN" in after
     assert "Do not conclude that a classifier is fair where nothing moved" in after
+
+
+def test_what_next_asks_to_look_where_a_label_moves_and_for_more_photos_where_one_is_not_judged() -> None:
+    screens = [SimpleNamespace(headline=Headline("", "", 2, 1, 1))]
+    html = render("next.html.j2", screens=screens, album=True, observed=None)
+    text = re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
+    assert "Look at the pictures of the photos whose answers move most, in the explorer, before" in text
+    assert "if you need the label that is not judged (1)." in text

@@ -18,10 +18,10 @@ function explorerApp(root, album) {
   let bars = [];
 
   function files() { return album.files[state.attribute]?.[state.photo] ?? []; }
-  function many() { return page.attributes[state.attribute].values.length; }
+  function steps() { return page.attributes[state.attribute].values.length; }
 
   function crop(photo, step) {
-    const files = album.files[state.attribute]?.[photo] ?? [], K = many();
+    const files = album.files[state.attribute]?.[photo] ?? [], K = steps();
     if (!files.length) return null;
     if (files.length > 1) return el("img", { src: files[step], alt: "", loading: "lazy" });
     const image = cells(files[0]);
@@ -32,7 +32,7 @@ function explorerApp(root, album) {
   // K squares side by side, of which the frame shows one.
   function cells(file) {
     const image = el("img", { src: file, alt: "", loading: "lazy", class: "cells" });
-    image.style.width = `${100 * many()}%`;
+    image.style.width = `${100 * steps()}%`;
     return image;
   }
 
@@ -51,7 +51,7 @@ function explorerApp(root, album) {
   function choose() {
     title.textContent = album.names[state.photo] ?? "";
     credited.replaceChildren(...[credit(album, state.photo)].filter(Boolean));
-    slider.max = many() - 1;
+    slider.max = steps() - 1;
     const two = page.attributes[state.attribute].ends;
     ends.replaceChildren(el("span", {}, `← ${two[0]}`), el("span", {}, `${two[1]} →`));
     const face = crop(state.photo, state.step), difference = album.differences?.[state.attribute]?.[state.photo];

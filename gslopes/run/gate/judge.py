@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gslopes.run.gate.sweep_measurer import Look, Sweep, SweepMeasurer
     from gslopes.zoo.reader import FaceReader
 
+HEAD = 1.5  # face, ears and neck of portraits cover at most this much more of the face's box than the face alone may
 MEASURED = {field.name for field in fields(Measured)}
 Row = dict[str, Any]
 
@@ -68,6 +69,7 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     runfolder.merge(run, tables.READINGS, [stage], parts)
     frames = [tables.read(tables.VERDICTS, part_path(run, stage, tables.VERDICTS, part)) for part in range(parts)]
     frames = [frame for frame in frames if len(frame)]
+    config = of_region(config, str((made.get("compose") or {}).get("region", "")))
     whole = judged(pd.concat(frames, ignore_index=True), config) if frames else tables.VERDICTS.empty()
     runfolder.write_table(tables.VERDICTS, whole, run / "verdicts.parquet")
     thresholds = {name: value for name, value in to_dict(config).items() if name not in ("on", "look")}
@@ -75,6 +77,11 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": digest}
     runfolder.write_json(run / runfolder.MANIFEST, content)
     return whole
+
+
+def of_region(config: GateConfig, region: str) -> GateConfig:
+    """The thresholds for the region of a run: with ears and neck more may change than with the face alone."""
+    return replace(config, most_mask=HEAD * config.most_mask) if region == "head" else config
 
 
 def reader_digest() -> str:

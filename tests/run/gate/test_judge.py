@@ -17,6 +17,7 @@ from gslopes.executors import OneProcess
 from gslopes.run import stages, validation
 from gslopes.run.config import FitConfig, GateConfig
 from gslopes.run.gate import judge as gate
+from gslopes.validate.gate import Measured, verdict
 
 
 class Counting:
@@ -193,3 +194,12 @@ def test_a_run_without_a_usable_photo_has_no_verdict(draw, home, tmp_path):
     gslopes.synthesise(faces.photos, tmp_path / "run", steps=3, min_face=5000, **faces.known)
     assert len(stages.run_gate(tmp_path / "run", OneProcess())) == 0
     assert validation.summarise(tmp_path / "run") == []
+
+
+def test_with_ears_and_neck_more_may_change_than_with_the_face_alone() -> None:
+    measured = Measured(looked=3, found=3, tau=1.0, shift=0.5, mask_share=1.6, change=5.0)
+    plain = GateConfig()
+    assert verdict(measured, gate.of_region(plain, "face")).reason == Reason.MASK_TOO_LARGE
+    assert not verdict(measured, gate.of_region(plain, "head"))
+    assert gate.of_region(plain, "head").most_mask == 1.5 * plain.most_mask
+    assert gate.of_region(plain, "") is plain

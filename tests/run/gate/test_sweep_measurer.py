@@ -186,7 +186,7 @@ def test_the_shipped_editor_passes_the_gate_on_a_portrait_and_a_blank_edit_does_
     assert gslopes("synthesise", tmp_path / "photos", "--out", run).code == 0
     done = gslopes("validate", run)
     assert done.code == 0, done.err
-    assert "gender: 1 of 1 sweeps kept" in done.out
+    assert "gender: 1 of 1 sweep kept" in done.out
     assert "shift by perceived gender" in done.out
     facts = json.loads(gslopes("validate", run, "--json", "--shift", 0.9999).out)["attributes"][0]
     assert facts["dropped"] == {"the reading does not follow the edit": 1}
