@@ -45,10 +45,7 @@ def log_mlflow(audit: str | Path | AuditResult, *, page: bool = True) -> str:
             for file in _files(found, Path(folder)):
                 mlflow.log_artifact(str(file), "gslopes")
         if page and found.page is not None:
-            if found.page.parent == found.folder:
-                mlflow.log_artifact(str(found.page), "gslopes/report")
-            else:
-                mlflow.log_artifacts(str(found.page.parent), "gslopes/report")
+            mlflow.log_artifacts(str(found.page.parent), "gslopes/report")
     finally:
         if own:
             mlflow.end_run()
@@ -83,10 +80,7 @@ def log_wandb(audit: str | Path | AuditResult, *, page: bool = True) -> str:
             for file in _files(found, Path(folder)):
                 artifact.add_file(str(file))
             if page and found.page is not None:
-                if found.page.parent == found.folder:
-                    artifact.add_file(str(found.page))
-                else:
-                    artifact.add_dir(str(found.page.parent), name="report")
+                artifact.add_dir(str(found.page.parent), name="report")
             active.log_artifact(artifact)
     finally:
         if own:

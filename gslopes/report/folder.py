@@ -336,7 +336,7 @@ def _parts(
         "sweeps": sweeps,
         "errors": errors.panels(source.run),
         "observed": observed.panels(source.run),
-        "floors": validity.floors(source.slopes[source.slopes["estimator"] == findings.READING]),
+        "floors": validity.floors(source.slopes),
         "dropped": validity.dropped(source.run, names=options.embed != "none"),
         "calibration": planted.read(source.run),
         "cards": provenance.cards(source.manifest),

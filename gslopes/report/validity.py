@@ -111,8 +111,11 @@ def likeness(rows: pd.DataFrame, steps: int) -> dict[str, Any] | None:
 def floors(slopes: pd.DataFrame) -> list[dict[str, Any]]:
     """For each classifier and attribute with placebo sweeps: how steep labels get where nothing should move.
 
-    slopes: rows of one estimator.
+    slopes: rows of all estimators, of which photo-rate's are taken. Labels judged by another, by their score or
+    number, are left out: their units differ, and each stands next to its own placebos in the table of all labels.
     """
+    known = slopes["measure"].notna()  # null in all rows of a run that was fitted before there were measures
+    slopes = slopes[(slopes["estimator"] == tables.READING) & (known | (not known.any()))]
     kind = slopes["attribute"].map(lambda name: placebo.split(name)[1]).astype(str)
     base = slopes["attribute"].map(lambda name: placebo.split(name)[0]).astype(str)
     entries = []
@@ -136,7 +139,8 @@ def floors(slopes: pd.DataFrame) -> list[dict[str, Any]]:
                         "fake": bool(one),
                     }
                 )
-        entries.append({"classifier": str(classifier), "attribute": words.perceived(str(attribute)), "rows": rows})
+        if rows:
+            entries.append({"classifier": str(classifier), "attribute": words.perceived(str(attribute)), "rows": rows})
     return entries
 
 

@@ -11,6 +11,7 @@ from gslopes.report.answers import Answers
 from gslopes.report.decisions import Decision
 from gslopes.report.headline import headline
 from gslopes.report.notebook import summary
+from gslopes.report.validity import floors
 
 ROW = {"label": "nsfw", "slope": -0.2, "ci_low": -0.3, "ci_high": -0.1, "t": -4.0, "unit": "log-odds per unit"}
 
@@ -75,3 +76,20 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
 
 def test_a_classifier_that_returned_nothing_is_told_what_to_do(tmp_path):
     assert "give threshold=0" in summary(tmp_path, SLOPES.empty())
+
+
+def test_the_noise_floor_leaves_out_labels_that_are_judged_by_their_score():
+    row = {"classifier": "c", "q": 0.5}
+    rows = [
+        row | {"attribute": attribute, "label": label, "estimator": estimator, "measure": measure, "slope": slope}
+        for attribute in ("gender", "gender-light")
+        for label, estimator, measure, slope in (
+            ("hat", "photo-rate", "presence", 2.0),
+            ("sfw", "photo-rate", None, 0.0),
+            ("sfw", "photo-measure", "log-odds", 0.1),
+        )
+    ]
+    (entry,) = floors(pd.DataFrame(rows))
+    assert [(one["labels"], one["median"]) for one in entry["rows"]] == [(1, 2.0), (1, 2.0)]
+    (old,) = floors(pd.DataFrame(rows).assign(measure=None))
+    assert [one["labels"] for one in old["rows"]] == [2, 2]
