@@ -45,10 +45,7 @@ def asked(provider: FakeProvider, found: Contexts, folder: Path, tmp_path: Path)
     run = tmp_path / "run"
     shutil.copytree(found.folder, run)
     see(provider, run)
-    terms = {"cache": str(tmp_path / "cache"), "yes": True}
-    from gslopes.run.config import ScoreConfig
-
-    return audit(folder, run, classifier=NAME, score=ScoreConfig(**terms))
+    return audit(folder, run, classifier=NAME, cache=tmp_path / "cache", yes=True)
 
 
 def test_a_language_models_words_are_counted_as_a_taggers(asked: Contexts, provider: FakeProvider) -> None:

@@ -52,7 +52,7 @@ def test_real_portraits_keep_to_the_reference_and_have_no_halo(unpacked: Callabl
     from gslopes.contexts.planning import mtcnn
     from gslopes.datasets.folder import open_photo
 
-    finder, numbers = mtcnn(40, "cpu"), []
+    finder, numbers = mtcnn(40), []
     for path in sorted(unpacked("london").rglob("neutral*/**/*.jpg"))[:102:17]:
         photo = open_photo(path)
         face, _ = largest_face(finder, photo)
