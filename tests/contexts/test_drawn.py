@@ -67,7 +67,7 @@ def test_what_the_rooms_change_is_what_can_be_counted(found):
 def test_the_face_and_the_room_both_move_the_answer(found):
     rows = found.tables["interaction"].query("tags == 'gross' and label == 'inferred woman'")
     rows = rows.set_index("background")
-    # The more masculine the face is drawn, the fewer are called women; by as much for everybody, so without an interval.
+    # The more masculine the face is drawn, the fewer are called women; by as much for everybody, so no interval.
     assert (rows["face"] < 0).all()
     assert rows["face"].nunique() == 1
     assert rows["face_high"].isna().all()
