@@ -21,6 +21,7 @@ from gslopes.captions.measures.rows import Row, measure, share_row
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
+from gslopes.report import units
 from gslopes.stats.intervals import percentile
 from gslopes.stats.resampling import bootstrap_counts
 
@@ -84,19 +85,25 @@ def _answers(scores: pd.DataFrame, asked: pd.DataFrame) -> tuple[dict[tuple[str,
 
 
 def slope_rows(slopes: pd.DataFrame, placebos: pd.DataFrame, attribute: str) -> list[Row]:
-    """The slopes of gender and ethnicity words, percentage points per unit, as they were fitted.
+    """The slopes of gender and ethnicity words, by the measure of each, as they were fitted.
+
+    A word is judged by presence. With several captions a picture, one that is in practically all of them is judged by
+    the log-odds of its share of them, see ``fit.measures``.
 
     slopes, placebos: of one classifier, see ``core.tables``; the note gives the range of the placebos' slopes.
     """
-    chosen = slopes[(slopes["attribute"] == attribute) & (slopes["estimator"] == "photo-rate")].set_index("label")
+    chosen = tables.reading(slopes[slopes["attribute"] == attribute]).set_index("label")
     rows = []
     for label in (name for name in WORDS if name in chosen.index):
         row: Any = chosen.loc[label]
-        known = placebos[(placebos["label"] == label) & (placebos["estimator"] == "photo-rate")]["placebo_slope"]
-        note = f"placebos {known.min():+.1f} to {known.max():+.1f}" if len(known) else ""
-        facts = {"n": int(row["n"]), "active": int(row["active"]), "value": row["slope"], "unit": "pp per unit"}
+        measured, estimator = units.measure_of(row), row["estimator"]
+        form = "+.1f" if measured == "presence" else "+.3f"
+        known = placebos[(placebos["label"] == label) & (placebos["estimator"] == estimator)]["placebo_slope"]
+        note = f"placebos {known.min():{form}} to {known.max():{form}}" if len(known) else ""
+        unit = "pp per unit" if measured == "presence" else row["unit"]
+        facts = {"n": int(row["n"]), "active": int(row["active"]), "value": row["slope"], "unit": unit}
         facts |= {"ci_low": row["ci_low"], "ci_high": row["ci_high"], "p": row["p_perm"], "q": row["q"]}
-        facts |= {"estimator": "mean of each photo's slope of presence", "note": note}
+        facts |= {"estimator": f"mean of each photo's slope of {measured}", "note": note}
         facts |= {"null_hypothesis": "a photo's answers are exchangeable over the values"}
         rows.append(measure(R2, **facts, concept=label, column=attribute))
     return rows

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from gslopes.core.commands import Parsed, json_option, print_json, say, verb
+from gslopes.core.commands import PATH, Parsed, json_option, print_json, rows, say, verb
 from gslopes.core.options import extent
 from gslopes.core.text import many
 
@@ -14,10 +16,21 @@ from gslopes.core.text import many
     "gslopes power --photos 500 --rate 0.05 --slope 1",
     "gslopes power --rate 0.05 --slope 0.5 --within 0.8",
     "gslopes power --photos 2000 --rate 0.01 --alpha 0.00005 --json",
+    "gslopes power run --photos 400",
+    "gslopes power run --label nsfw --slope 5",
 )
+@click.argument("run", type=PATH, required=False)
 @click.option("--photos", type=int, metavar="N", help="Number of photos.")
-@click.option("--rate", type=float, required=True, metavar="Y", help="Share of photos with the label, such as 0.05.")
-@click.option("--slope", type=float, metavar="B", help="Percentage points per unit of the attribute.")
+@click.option("--rate", type=float, metavar="Y", help="Share of photos with the label, such as 0.05.")
+@click.option(
+    "--slope",
+    type=float,
+    metavar="B",
+    help="Percentage points per unit of the attribute; with RUN, in the unit of the labels.",
+)
+@click.option(
+    "--label", "labels", multiple=True, metavar="NAME", help="A label of RUN; may be repeated. [default: all]"
+)
 @click.option(
     "--power",
     "chance",
@@ -31,42 +44,52 @@ from gslopes.core.text import many
 @click.option(
     "--spread", type=float, metavar="S", help="SD of the photos' slopes, relative to their mean. [default: 1.5]"
 )
-@click.option("--steps", type=int, default=7, metavar="K", help="Number of values in the sweep. [default: 7]")
+@click.option("--steps", type=int, metavar="K", help="Number of values in the sweep. [default: 7]")
 @click.option(
     "--range",
     "ends",
     type=Parsed(extent),
-    default="-2,2",
     metavar="LOW,HIGH",
     help="Ends of the sweep. [default: -2,2]",
 )
 @json_option
 def power(
+    run: Path | None,
     photos: int | None,
-    rate: float,
+    rate: float | None,
     slope: float | None,
+    labels: tuple[str, ...],
     chance: float,
     alpha: float,
     within: float | None,
     spread: float | None,
-    steps: int,
-    ends: tuple[float, float],
+    steps: int | None,
+    ends: tuple[float, float] | None,
     as_json: bool,
 ) -> int:
-    """Plan the size of an audit, by its photo-rate slopes.
+    """Plan the size of an audit.
 
     With --photos: the smallest slope that they show. With --slope: how many photos show it. With both: the chance that
-    they do.
+    they do. Before any run, --rate is what is known of a label. Of a fitted RUN, every label that it judges is planned
+    for by its measure: presence in percentage points, scores in per cent of their odds, numbers in their own unit.
     """
+    given = {"--rate": rate, "--within": within, "--spread": spread, "--steps": steps, "--range": ends}
+    if run is not None:
+        if surplus := [name for name, value in given.items() if value is not None]:
+            raise click.UsageError(f"The run says it: leave out {', '.join(surplus)}.")
+        return _from_run(run, photos, slope, labels, chance, alpha, as_json)
+    if rate is None or labels:
+        raise click.UsageError("Give --rate, the share of photos with the label, or a fitted run.")
+    if photos is None and slope is None:
+        raise click.UsageError("Give --photos, --slope or both.")
     import numpy as np
 
     from gslopes.fit import power as planning
     from gslopes.report import numbers
 
-    if photos is None and slope is None:
-        raise click.UsageError("Give --photos, --slope or both.")
     spread = planning.SPREAD if spread is None else spread
-    design = planning.Design(rate, np.linspace(*ends, max(steps, 0)).tolist(), within, spread, alpha)
+    values = np.linspace(*(ends or (-2.0, 2.0)), 7 if steps is None else max(steps, 0)).tolist()
+    design = planning.Design(rate, values, within, spread, alpha)
     plan: dict[str, float | int | None] = {"photos": photos, "rate": rate, "slope": slope, "power": chance}
     if photos is None and slope is not None:
         plan["photos"] = planning.photos_needed(design, slope, chance)
@@ -104,4 +127,24 @@ def power(
         )
     if (plan["photos"] or 0) * rate < 10:
         say("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")
+    return 0
+
+
+def _from_run(
+    run: Path,
+    photos: int | None,
+    slope: float | None,
+    labels: tuple[str, ...],
+    chance: float,
+    alpha: float,
+    as_json: bool,
+) -> int:
+    from gslopes.run.power import plan_from, print_plan
+
+    plan = plan_from(run, photos=photos, slope=slope, chance=chance, alpha=alpha, labels=labels)
+    if as_json:
+        print_json(rows(plan))
+        return 0
+    asked = "slope" if slope is None else "photos" if photos is None else "power"
+    say(print_plan(plan, alpha, asked=asked, photos=photos))
     return 0

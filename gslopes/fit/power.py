@@ -16,6 +16,9 @@ Simulations in the tests agree within their own error, but for labels so rare, o
 photos would carry them below 0 or above 1, where they end (``Design.clipped``): with 500 photos 64 % of such slopes
 were found at a share of 0.01 or 0.99, and 73 % at 0.02 or 0.98, where 80 % were planned. Labels whose answers vary on
 fewer photos than ``min_varying`` are never judged, whatever this formula says.
+
+A run that was fitted knows more: the standard deviation of its photos' own slopes, by the measure of each label, which
+is all that the test needs (``Pilot``). Photos of the same kind are planned for, whose slopes vary as much.
 """
 
 from __future__ import annotations
@@ -79,10 +82,33 @@ class Design:
         return min(self.rate, 1 - self.rate) < (1 + self.spread) * abs(slope) / 100 * float(np.abs(self.values).max())
 
 
-def power(design: Design, photos: int, slope: float) -> float:
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """What a fitted run says of one label.
+
+    spread: standard deviation of the photos' own slopes, in the unit of the label's measure per unit of the attribute.
+    alpha: as of ``Design``.
+    """
+
+    spread: float
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 0 < self.spread < np.inf:
+            raise ConfigError(f"The photos' slopes have a standard deviation of {self.spread}; it must be above 0.")
+        if not 0 < self.alpha < 1:
+            raise ConfigError(f"alpha is {self.alpha}; it must lie between 0 and 1.")
+
+    def deviation(self, slope: float = 0.0) -> float:
+        """The same for every slope."""
+        del slope
+        return self.spread
+
+
+def power(design: Design | Pilot, photos: int, slope: float) -> float:
     """The chance, in [0, 1], that ``photos`` photos show a slope of this size at level alpha.
 
-    slope: percentage points per unit of the attribute; its sign does not matter.
+    slope: percentage points per unit of the attribute, or in the unit of a pilot; its sign does not matter.
 
     Raises: ConfigError for fewer than 2 photos.
 
@@ -99,8 +125,8 @@ def power(design: Design, photos: int, slope: float) -> float:
     return float(np.mean(special.ndtr(shift - limit * root) + special.ndtr(-shift - limit * root)))
 
 
-def smallest_slope(design: Design, photos: int, chance: float = 0.8) -> float:
-    """The smallest slope, percentage points per unit, that a number of photos shows with this chance.
+def smallest_slope(design: Design | Pilot, photos: int, chance: float = 0.8) -> float:
+    """The smallest slope, in the unit of ``power``, that a number of photos shows with this chance.
 
     Raises: ConfigError as ``power``, or if the chance is not between alpha and 1.
 
@@ -108,16 +134,16 @@ def smallest_slope(design: Design, photos: int, chance: float = 0.8) -> float:
     1.22
     """
     _check(design, chance)
-    top = 1.0
+    top = design.deviation() / np.sqrt(photos)
     while power(design, photos, top) < chance:
         top *= 2
-    return float(optimize.brentq(lambda slope: power(design, photos, slope) - chance, 0, top, xtol=1e-9))
+    return float(optimize.brentq(lambda slope: power(design, photos, slope) - chance, 0, top, xtol=1e-9 * top))
 
 
-def photos_needed(design: Design, slope: float, chance: float = 0.8) -> int:
+def photos_needed(design: Design | Pilot, slope: float, chance: float = 0.8) -> int:
     """How many photos show a slope of this size with this chance.
 
-    slope: percentage points per unit, not 0.
+    slope: in the unit of ``power``, not 0.
 
     Raises: ConfigError if the slope is 0, or the chance not between alpha and 1.
 
@@ -137,6 +163,6 @@ def photos_needed(design: Design, slope: float, chance: float = 0.8) -> int:
     return max(high, 2)
 
 
-def _check(design: Design, chance: float) -> None:
+def _check(design: Design | Pilot, chance: float) -> None:
     if not design.alpha < chance < 1:
         raise ConfigError(f"A power of {chance} cannot be planned for.", f"Give one between {design.alpha:g} and 1.")

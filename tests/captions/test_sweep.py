@@ -28,14 +28,19 @@ from gslopes.fit.options import FitOptions
 from gslopes.language.labels import caption_labels
 
 
-def audited(run: Path, classifier: str, labels: Callable[[float], Iterable[str]]) -> Path:
-    """The tables of an audit of twelve photos."""
+def audited(
+    run: Path,
+    classifier: str,
+    labels: Callable[[float], Iterable[str]],
+    share: Callable[[int, float], float] = lambda photo, value: 1.0,
+) -> Path:
+    """The tables of an audit of twelve photos.  share: of a photo's captions at a value that have its labels."""
     asked, scores = [], []
     for photo in range(12):
         for step, value in enumerate(np.linspace(-2, 2, 7)):
             key = (f"{photo:064x}", "gender", step)
             asked.append((*key, classifier, "answered", "", ""))
-            scores += [(*key, value, classifier, label, 1.0) for label in labels(value)]
+            scores += [(*key, value, classifier, label, share(photo, value)) for label in labels(value)]
     frames = [pd.DataFrame(rows, columns=t.columns) for rows, t in ((asked, tables.ASKED), (scores, tables.SCORES))]
     found = analyse(frames[1], frames[0], options=FitOptions(bootstrap=0, permutations=99)).slopes
     run.mkdir()
@@ -125,3 +130,23 @@ def test_slopes_are_as_they_were_fitted_with_their_placebos():
     (row,) = slope_rows(pd.DataFrame([slopes]), placebos, "gender")
     assert (row["value"], row["unit"], row["technique"]) == (12.5, "pp per unit", "R2")
     assert row["note"] == "placebos -1.0 to +2.0"
+
+
+def test_a_word_in_practically_all_captions_is_judged_by_its_share_of_them(tmp_path: Path):
+    """With several captions a picture: its presence never varies, the log-odds of its share do."""
+    rng = np.random.default_rng(0)
+    lift = rng.normal(0, 0.2, 12)
+
+    def share(photo: int, value: float) -> float:
+        return float(1 / (1 + np.exp(-(0.3 * value + lift[photo] * value))))
+
+    run = audited(tmp_path / "run", "captioner-python:a:b", lambda value: ["mention:man"], share)
+    (row,) = slope_rows(tables.read(tables.SLOPES, run / "slopes.parquet"), tables.PLACEBOS.empty(), "gender")
+    assert row["unit"] == "log-odds per unit"
+    assert row["estimator"] == "mean of each photo's slope of log-odds"
+    assert row["value"] == pytest.approx(0.3 + lift.mean(), abs=1e-3)
+    assert row["ci_low"] < row["value"] < row["ci_high"]
+    done = CliRunner().invoke(captions, [str(run)], standalone_mode=False, catch_exceptions=False)
+    (line,) = [one for one in done.output.splitlines() if "mention:man" in one]
+    assert "log-odds per unit" in line
+    assert "q –" not in line
