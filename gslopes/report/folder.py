@@ -40,6 +40,7 @@ from gslopes.report import (
     screen,
     sheets,
     tally,
+    truth,
     units,
     validity,
     words,
@@ -109,6 +110,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         screens=screens,
         unanswered=tally.unanswered(run),
         quote=quoted,
+        truth=truth.read(source.run, source.findings) if options.embed != "none" else None,
     )
     index = report / "index.html"
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))

@@ -25,12 +25,13 @@ _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start"
 # papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
 # album: number of photos in the explorer.  screens: see ``screen``, the strongest first.
 # method: how the run differs from the paper.  numbered: the paper's figures.  errors, observed: see there.
-# quote: see ``quote``.  unanswered: see ``tally.unanswered``.
+# quote, truth: see there.  unanswered: see ``tally.unanswered``.
 _PARTS: Mapping[str, Any] = {
     "data": {},
     "dropped": ((), 0),
     "calibration": None,
     "quote": None,
+    "truth": None,
     "album": 0,
     **dict.fromkeys(("sweeps", "floors", "errors", "observed", "papers", "prints", "commands", "cards"), ()),
     **dict.fromkeys(("screens", "method", "numbered", "unanswered"), ()),
