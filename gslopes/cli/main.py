@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import errno
+import faulthandler
 import os
 import signal
 import sys
@@ -103,6 +104,9 @@ class LazyGroup(click.Group):
         _open_streams()
         _warn_of_a_limit()
         guard_logs()
+        if args is None:
+            with suppress(OSError, RuntimeError):  # of a stderr that is no file
+                faulthandler.enable(all_threads=False)  # a crash shows where it was, such as in a user's function
         interrupts = Interrupts()
         if args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             interrupts.install()
