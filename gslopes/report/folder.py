@@ -94,8 +94,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
     screens = _ranked(screens)
     quoted = quote.quote(source.manifest, [quotable[one.key] for one in screens])
-    if quoted is not None:
-        runfolder.write_bytes(report / "model_card.md", quoted.card.encode("utf-8", "backslashreplace"))
+    quote.write_card(report, quoted)
     html = page.render(
         manifest,
         _photos(source, options),

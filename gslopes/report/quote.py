@@ -1,14 +1,15 @@
-"""What others may say of a run: a sentence to quote and a snippet for a model card, with n, editor, date and limits."""
+"""What others may say of a run: a sentence to quote and a model card snippet, with n, interval, date and limits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import pandas as pd
 
+from gslopes.core import runfolder, summary
 from gslopes.report import decisions, numbers, paper, units, words
 from gslopes.report.decisions import Decision
 from gslopes.report.headline import Headline
@@ -111,3 +112,66 @@ def _editors(manifest: Mapping[str, Any], parts: Sequence[Part]) -> str:
 
 def _day(manifest: Mapping[str, Any]) -> str:
     return words.printable(str(manifest.get("created", "")))[:10] or "an unknown day"
+
+
+# -- the sibling audits -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a sibling audit says of itself.
+
+    title: heading of the card.  things: what n counts, one and several.  compared: what was varied, or compared.
+    limits: sentences.  source: of the method.  first: the label that comes first, where it is judged.
+    """
+
+    title: str
+    things: tuple[str, str]
+    compared: str
+    limits: tuple[str, ...]
+    source: str
+    first: str = ""
+
+
+def of_findings(run: Path, findings: pd.DataFrame, headline: str, about: About) -> Quote | None:
+    """The sentence and the snippet of a sibling audit; None where nothing could be judged.
+
+    run: its folder, whose ``run.json`` says version and day.  findings: columns of ``core.summary.FINDINGS``.
+    headline: the page's first sentence.
+
+    Raises: UsageError if there is no ``run.json``.
+    """
+    judged = findings[findings["decision"] != summary.UNJUDGED]
+    if judged.empty:
+        return None
+    sure = judged[judged["decision"] == summary.FINDING]
+    among = sure if len(sure) else judged
+    own = among[among["label"] == about.first]
+    cells = _cells((own if len(own) else among).to_dict("records")[0], about)
+    what = "In numbers" if len(sure) else "Nothing is a finding; the largest difference"
+    also = f"; one of {len(sure)} findings" if len(sure) > 1 else ""
+    made = f"{_program(runfolder.read_manifest(run))}, on {summary.began_on(run)}"
+    number = f"{what}: {cells[0]}, {cells[1]}: {cells[2]} {cells[4]}, 95 % interval {cells[3]}, {cells[5]}{also}"
+    sentence = f"{headline} {number} ({about.compared}; {made}. {about.limits[0]})"
+    lines = [f"## {about.title}", "", headline, ""]
+    if len(sure):
+        rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
+        frame = pd.DataFrame(rows, columns=["Of", "What", "Difference", "95 % interval", "unit", "n"], dtype=object)
+        lines += [paper.to_markdown(frame, f"Findings: {min(len(sure), MOST_ROWS)} of {len(sure)}, largest first."), ""]
+    lines += [f"- Compared: {about.compared}.", f"- Measured with {made}; method: {about.source}."]
+    lines += [f"- {limit}" for limit in about.limits]
+    return Quote(sentence, "\n".join(lines) + "\n")
+
+
+def write_card(report: Path, quoted: Quote | None) -> None:
+    """Write ``model_card.md`` into a report's folder.  Raises: StorageError."""
+    if quoted is not None:
+        runfolder.write_bytes(report / "model_card.md", quoted.card.encode("utf-8", "backslashreplace"))
+
+
+def _cells(row: Mapping[Any, Any], about: About) -> list[str]:
+    write = numbers.ratio if row["unit"] == "log odds" else numbers.points
+    ends = numbers.interval(row["ci_low"], row["ci_high"], write)
+    of, what = words.printable(f"{row['model']}, {row['label']}"), words.printable(row["contrast"])
+    many = words.many(int(row["n"]), *about.things)
+    return [of, what, write(row["value"]), "unknown" if ends == numbers.NONE else ends, row["unit"], many]

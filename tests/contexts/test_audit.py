@@ -118,6 +118,13 @@ def test_a_run_opens_again_with_its_sentence(found):
     assert (opened.people, opened.used, opened.skipped) == (found.people, found.used, found.skipped)
 
 
+def test_the_page_ends_with_what_to_do_next_and_what_to_quote(found):
+    text = found.page.read_text("utf-8")
+    said = text[text.index("<blockquote>", text.index('id="next"')) : text.index("</blockquote>")]
+    for part in ("right answers", "95 % interval [", f"{PEOPLE} people", "varied: the background", "staged"):
+        assert part in said + (found.folder / "report" / "model_card.md").read_text("utf-8")
+
+
 @pytest.mark.figures("svg")
 def test_everybody_is_cut_out_and_put_in_front_of_every_room(found):
     assert (found.people, found.used, found.flagged) == (PEOPLE, PEOPLE, 0)

@@ -139,6 +139,10 @@ def test_the_page_opens_and_names_the_question(done):
     assert "brightness" in text
     assert "blue over green" in text
     assert (out / "report/tables/parity.tex").is_file()
+    assert f"<blockquote><p>{found.summary}" in text
+    assert "pairs of people" in text[text.index("<blockquote>") : text.index("</blockquote>")]
+    assert found.summary in (out / "report/model_card.md").read_text("utf-8")
+    assert text.index('id="next"') < text.index('id="quote"')
     assert json.loads((out / "run.json").read_text())["kind"] == "crops"
 
 

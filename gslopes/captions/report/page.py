@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.findings import findings_table
 from gslopes.captions.measures.distributions import OPEN_SIGN
 from gslopes.captions.measures.inclusion import NO_LIST
 from gslopes.captions.method import of_run
@@ -17,7 +18,7 @@ from gslopes.captions.report.lead import GENDERS, findings, headline
 from gslopes.captions.report.review import HARMS, HERE, mask, render_review, review_items, sampled, word_and_text
 from gslopes.captions.techniques import changeable
 from gslopes.core import runfolder
-from gslopes.report import numbers, words
+from gslopes.report import numbers, quote, words
 from gslopes.report.charts import whisker
 from gslopes.report.choices import rows_of
 from gslopes.report.inline import render
@@ -32,6 +33,21 @@ PUBLISHED = (
     ("D4 system / human", "0 / 33", "2 / 9"),
 )
 CAVEATS = (HERE / "captions-caveats.txt").read_text(encoding="utf-8").splitlines()
+ABOUT = quote.About(
+    "How captions speak of people",
+    ("image", "images"),
+    "compared: images of people of different annotated groups; nothing was varied",
+    tuple(CAVEATS[:3]),
+    "Wang, Barocas, Laird and Wallach 2022, arXiv 2206.07173",
+)
+NEXT = (
+    ("Read the cases", " on review.html, then count again with the answers; nothing is parsed again:",
+     "gslopes captions RUN --review RUN/review.csv"),
+    ("Compare groups", ", if you know how the people look to those who annotated them:", "--groups groups.csv"),
+    ("Compare versions", " of a captioner over the same images, a run each; there is no ranking. To stop a pipeline:",
+     "--fail-if finding"),
+    ("Do not conclude", " more than a number's reading allows: those to be read are upper bounds.", ""),
+)  # fmt: skip
 MOST = 60
 READINGS = {"face": "at face value", "look": "to be read"}
 UNITED = {"union": "", "each": "per caption", "one": "first caption"}
@@ -55,8 +71,10 @@ def write_pages(
     """
     page, review = out / "report" / "index.html", out / "review.html"
     differs = rows_of(of_run(out)[1]) if (out / runfolder.MANIFEST).is_file() else []
-    content = render_page(frames, confirmed, notes, show_words=config.show_words, differs=differs)
     runfolder.make_folder(page.parent)
+    quoted = _quoted(out, frames) if (out / runfolder.MANIFEST).is_file() else None
+    quote.write_card(page.parent, quoted)
+    content = render_page(frames, confirmed, notes, show_words=config.show_words, differs=differs, quoted=quoted)
     runfolder.write_bytes(page, content.encode())
     titles = dict(zip(frames["techniques"]["technique"], frames["techniques"]["title"], strict=True))
     chosen = sampled(frames["cases"], config.review_sample, config.options.seed)
@@ -72,8 +90,9 @@ def render_page(
     *,
     show_words: bool = False,
     differs: Sequence[Sequence[str]] = (),
+    quoted: quote.Quote | None = None,
 ) -> str:
-    """The page as text, self-contained.  differs: rows of ``report.choices.rows_of``."""
+    """The page as text, self-contained.  differs: rows of ``report.choices.rows_of``.  quoted: see ``report.quote``."""
     measures = frames["measures"]
     titles = dict(zip(frames["techniques"]["technique"], frames["techniques"]["title"], strict=True))
     inclusions, salience = frames["inclusions"], frames["salience"]
@@ -112,10 +131,18 @@ def render_page(
         notes=[words.printable(note) for note in notes],
         published=PUBLISHED,
         differs=differs,
+        steps=NEXT,
+        quote=quoted,
         columns=[words.printable(name) for name in measures["column"].drop_duplicates() if name],
         caveats=CAVEATS,
         lists=sorted({name for text in measures["lists"] for name in text.split(", ") if name}),
     )
+
+
+def _quoted(out: Path, frames: Mapping[str, pd.DataFrame]) -> quote.Quote | None:
+    measures, salience = frames["measures"], frames["salience"]
+    first = headline(findings(measures, salience), measures, len(frames["cases"]))
+    return quote.of_findings(out, findings_table(measures, salience), first, ABOUT)
 
 
 def _technique(name: str, rows: pd.DataFrame, show_words: bool) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pandas as pd
 from markupsafe import Markup
 
+from gslopes.contexts.findings import ANSWERS, findings_table
 from gslopes.contexts.method import of_run
 from gslopes.contexts.report import figures, tables
 from gslopes.contexts.report.answers import sentences
@@ -21,12 +22,32 @@ from gslopes.contexts.review import DECISIONS
 from gslopes.core import tables as files
 from gslopes.core.files import inside, is_file
 from gslopes.core.runfolder import MANIFEST, make_folder, write_bytes
+from gslopes.report import quote as quotes
 from gslopes.report import words
 from gslopes.report.choices import rows_of
 from gslopes.report.inline import data_uri, render
 from gslopes.report.review import review_data
 
 HERE = Path(__file__).parents[1] / "templates"
+ABOUT = quotes.About(
+    "Answers about people before other backgrounds",
+    ("person", "people"),
+    "varied: the background behind the same cut-out of each person",
+    LIMITS,
+    "Barlas et al. 2020, doi 10.1145/3432931",
+    ANSWERS["correct"],
+)
+NEXT = (
+    (
+        "Look at the cut-outs",
+        " and exclude those that a cutter spoiled, on cutouts.html; then:",
+        "gslopes contexts RUN",
+    ),
+    ("Take more rooms", ": two of a context tell little of any such rooms:", "--backgrounds DIR"),
+    ("Ask people", " how the rooms look, with rating.html:", "gslopes contexts RUN --ratings ratings.csv"),
+    ("Compare versions", " of a tagger over the same pictures:", "--classifier OLD --classifier NEW"),
+    ("Do not conclude", " who anybody is, nor that a tagger is fair where no context changed its answers.", ""),
+)
 _SECTIONS = (
     ("RQ1: who is inferred where",
      "The share of each inferred gender, and its paired change from the baseline over the same people; p: exact "
@@ -92,6 +113,10 @@ def write_page(
     rating = rating_page(run, results["composites"])
     if rating:
         write_bytes(folder / "rating.html", rating.encode())
+    quoted = None
+    if (run / MANIFEST).is_file():
+        quoted = quotes.of_findings(run, findings_table(results), headline(results), ABOUT)
+        quotes.write_card(folder, quoted)
     known = {
         "rating": bool(rating),
         **_pictures(run, results, embed),
@@ -103,6 +128,8 @@ def write_page(
         "credits": credit_line(results),
         "limits": [*LIMITS, *typologies(results), *(words.printable(note) for note in notes)],
         "sections": _sections(papers, pictures),
+        "steps": NEXT,
+        "quote": quoted,
         "facts": facts,
         "differs": rows_of(of_run(run)[1]) if (run / MANIFEST).is_file() else [],
         "command": command,

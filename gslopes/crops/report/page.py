@@ -15,6 +15,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.crops import tables as schemas
+from gslopes.crops.findings import findings_table
 from gslopes.crops.method import of_run
 from gslopes.crops.parts import read_table
 from gslopes.crops.people import CROSS
@@ -23,7 +24,7 @@ from gslopes.crops.report.grids import HERE, Grid, other_grids, parity_grid
 from gslopes.crops.report.selection_bias import selected
 from gslopes.crops.report.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, side_effect, uneven
 from gslopes.crops.tables import DRAWN_MAPS, FEW
-from gslopes.report import numbers
+from gslopes.report import numbers, quote
 from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
 from gslopes.report.choices import rows_of
@@ -33,6 +34,32 @@ from gslopes.report.paper import to_latex, to_markdown
 MOST_ARROWS = 6
 MOST_BARS = 8
 RULE = "q < 0.05, interval without 50 %"
+ABOUT = quote.About(
+    "Whom an automatic crop keeps",
+    ("pair of people", "pairs of people"),
+    "compared: two people of different groups side by side in one picture, in both orders",
+    LIMITS[:3],
+    "Yee, Tantipongpipat and Mishra 2021, doi 10.1145/3479594",
+)
+NEXT = (
+    ("Look at the pictures", " of the largest margins before you quote a share.", ""),
+    (
+        "Take more people",
+        " if groups are too few to judge. How many show a share of 60 %:",
+        "gslopes crops power --p 0.6",
+    ),
+    (
+        "Move one face alone",
+        ", everything else equal, to see whether the crop follows how it looks:",
+        "gslopes synthesise PHOTOS --attribute gender --placebo --out SWEEP; gslopes crops sweep SWEEP --out RUN",
+    ),
+    ("Compare versions", " of a cropper over the same people:", "--cropper OLD --cropper NEW"),
+    (
+        "Do not conclude",
+        " that an even share makes a crop harmless, nor that who is cropped in which context is fair.",
+        "",
+    ),
+)
 
 
 @dataclass(slots=True)
@@ -68,6 +95,9 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
     _write_tables(report, found)
+    sentence = headline(main_rows(found["parity"]))
+    quoted = quote.of_findings(run, findings_table(found["parity"]), sentence, ABOUT)
+    quote.write_card(report, quoted)
     sections = [
         _section(cropper, version, found, manifest, photos, embed) for cropper, version in manifest["croppers"].items()
     ]
@@ -76,7 +106,9 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
         house=HERE,
         styles=("crops.css",),
         sections=sections,
-        headline=headline(main_rows(found["parity"])),
+        headline=sentence,
+        steps=NEXT,
+        quote=quoted,
         groups=_groups(found, manifest),
         source=plain.printable(manifest.get("source", "given")),
         left_out=_left_out(found, manifest),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     options = {"bootstrap": 100, "permutations": 99, "groups": home / "groups.csv"}
     audit = gslopes.audit_captions(home / "stages", home / "run", **options)
     return {"report": audit.page, "review": audit.review}
+
+
+def test_the_page_ends_with_what_to_do_next_and_what_to_quote(pages: dict[str, Path]) -> None:
+    text = unescape(pages["report"].read_text("utf-8"))
+    quoted = text[text.index("<blockquote><p>", text.index('id="next"')) :]
+    said = quoted[: quoted.index("</blockquote>")]
+    for part in ("People annotated female go unmentioned", "points, 95 % interval [", "images", "nothing was varied"):
+        assert part in said
+    card = pages["report"].with_name("model_card.md").read_text("utf-8")
+    assert card.startswith("## How captions speak of people")
+    assert HOSTILE not in pages["report"].read_text("utf-8")
 
 
 @pytest.mark.slow
