@@ -48,7 +48,7 @@ def page(name: str) -> str:
     if (GALLERY / f"{name}.jpg").is_file():
         parts.append(f"![The first screen of the page, without photos]({name}.jpg)")
     for photos, run in runs.items():
-        parts.append(f"## {photos}")
+        parts += [f"## {photos}", f"Region of the edits: {run['region']}."]
         for attribute, found in run["attributes"].items():
             parts += along(attribute, found)
         parts += paper(name, photos, run)

@@ -22,7 +22,7 @@ import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.executors import OneProcess
-from gslopes.report import decisions, headline, loading, units
+from gslopes.report import decisions, headline, loading, method, units
 from gslopes.report.funnel import funnels
 from gslopes.report.recommended import findings_table
 from gslopes.run import stages
@@ -50,7 +50,13 @@ def numbers(run: Path) -> dict[str, Any]:
             "labels": labels(one),
             "moves_too": also.get(one.attribute, {}),
         }
-    return {"pictures": len(tables.read(tables.ASKED, run / "asked.parquet")), "attributes": found}
+    pictures = len(tables.read(tables.ASKED, run / "asked.parquet"))
+    return {"pictures": pictures, "region": region(run), "attributes": found}
+
+
+def region(run: Path) -> str:
+    """Which part of the face the edits may change, each attribute its own where they differ."""
+    return next(choice.here for choice in method.of_run(run) if choice.what == "region")
 
 
 def leakage(run: Path) -> dict[str, Any]:
