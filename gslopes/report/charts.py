@@ -42,7 +42,7 @@ _NAMELESS: dict[Form, dict[str, None]] = {
 class Theme:
     """Colours of a figure.
 
-    negative, positive: of labels pulled to either end, red and blue; they differ by lightness too.
+    negative, positive: of labels pulled to either end, orange and teal; they differ by lightness too.
     series: of things without a direction.
     """
 
@@ -51,7 +51,6 @@ class Theme:
     shade: str
     ground: str
     neutral: str
-    accent: str
     negative: tuple[str, ...]
     positive: tuple[str, ...]
     series: tuple[str, ...]
@@ -64,10 +63,8 @@ def _theme(block: str) -> Theme:
     def ramp(name: str, many: int) -> tuple[str, ...]:
         return tuple(colours[f"{name}-{place}"] for place in range(1, many + 1))
 
-    ink, edge, shade, card, neutral, like = (
-        colours[name] for name in ("ink", "edge", "shade", "card", "neutral", "like")
-    )
-    return Theme(ink, edge, shade, card, neutral, like, ramp("neg", 6), ramp("pos", 6), ramp("series", 8))
+    ink, edge, shade, card, neutral = (colours[name] for name in ("ink", "edge", "shade", "card", "neutral"))
+    return Theme(ink, edge, shade, card, neutral, ramp("neg", 6), ramp("pos", 6), ramp("series", 8))
 
 
 LIGHT, DARK = map(_theme, re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[:2])

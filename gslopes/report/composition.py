@@ -81,9 +81,9 @@ def draw_women(table: pd.DataFrame, source: str) -> bytes:
     axes.hlines(at, shown["female"], shown["women"].fillna(shown["female"]), color=LIGHT.faint, linewidth=1, zorder=1)
     columns = ("female", "female_low", "female_high")
     name = "photos: perceived female, 95 % interval"
-    dots(axes, at, shown, columns, colour=LIGHT.negative[0], label=name, size=5, across=True)
+    dots(axes, at, shown, columns, colour=LIGHT.series[0], label=name, size=5, across=True)
     name = "people employed: women (BLS)"
-    axes.plot(shown["women"], at, "D", color=LIGHT.positive[0], markersize=5, label=name, zorder=3)
+    axes.plot(shown["women"], at, "D", color=LIGHT.series[1], markersize=5, label=name, zorder=3)
     axes.set_yticks(at, [words.shorten(words.printable(name), 30) for name in shown["occupation"]])
     axes.set_xlim(-0.01, 1.01)
     axes.set_xticks(np.linspace(0, 1, 6), [numbers.share(share, 0) for share in np.linspace(0, 1, 6)])

@@ -20,7 +20,7 @@ from gslopes.report.charts import LIGHT, new_figure, render, tidy
 
 NAMES = {"": "no confounder", "hair": "hair", "background": "background", "smile": "smile"}
 # As the page's scripts colour them.
-COLOURS = {"": LIGHT.ink, "hair": LIGHT.negative[1], "background": LIGHT.positive[1], "smile": LIGHT.accent}
+COLOURS = {"": LIGHT.ink, "hair": LIGHT.series[1], "background": LIGHT.series[0], "smile": LIGHT.series[3]}
 PANELS = (("recovered", "the walk, per unit of the attribute"), ("naive", "comparing photos of men and women"))
 
 

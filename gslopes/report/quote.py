@@ -122,7 +122,7 @@ class About:
     """What a sibling audit says of itself.
 
     title: heading of the card.  things: what n counts, one and several.  compared: what was varied, or compared.
-    limits: sentences.  source: of the method.  first: the label that comes first, where it is judged.
+    limits: sentences.  source: of the method.
     """
 
     title: str
@@ -130,14 +130,15 @@ class About:
     compared: str
     limits: tuple[str, ...]
     source: str
-    first: str = ""
 
 
-def of_findings(run: Path, findings: pd.DataFrame, headline: str, about: About) -> Quote | None:
+def of_findings(
+    run: Path, findings: pd.DataFrame, headline: str, about: About, first: tuple[str, str] = ("", "")
+) -> Quote | None:
     """The sentence and the snippet of a sibling audit; None where nothing could be judged.
 
     run: its folder, whose ``run.json`` says version and day.  findings: columns of ``core.summary.FINDINGS``.
-    headline: the page's first sentence.
+    headline: the page's first sentence.  first: of the rows that it is about, how the label begins, and the contrast.
 
     Raises: UsageError if there is no ``run.json``.
     """
@@ -146,7 +147,9 @@ def of_findings(run: Path, findings: pd.DataFrame, headline: str, about: About) 
         return None
     sure = judged[judged["decision"] == summary.FINDING]
     among = sure if len(sure) else judged
-    own = among[among["label"] == about.first]
+    label, contrast = first
+    own = among[among["label"].str.startswith(label)]
+    own = own[own["contrast"] == contrast] if contrast else own
     cells = _cells((own if len(own) else among).to_dict("records")[0], about)
     what = "In numbers" if len(sure) else "Nothing is a finding; the largest difference"
     also = f"; one of {len(sure)} findings" if len(sure) > 1 else ""
@@ -157,8 +160,14 @@ def of_findings(run: Path, findings: pd.DataFrame, headline: str, about: About) 
     if len(sure):
         rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
         frame = pd.DataFrame(rows, columns=["Of", "What", "Difference", "95 % interval", "unit", "n"], dtype=object)
-        lines += [paper.to_markdown(frame, f"Findings: {min(len(sure), MOST_ROWS)} of {len(sure)}, largest first."), ""]
-    lines += [f"- Compared: {about.compared}.", f"- Measured with {made}; method: {about.source}."]
+        lines += [
+            paper.to_markdown(frame, f"Findings: {min(len(sure), MOST_ROWS)} of {len(sure)}, largest first.").rstrip(),
+            "",
+        ]
+    lines += [
+        f"- {about.compared[:1].upper()}{about.compared[1:]}.",
+        f"- Measured with {made}; method: {about.source}.",
+    ]
     lines += [f"- {limit}" for limit in about.limits]
     return Quote(sentence, "\n".join(lines) + "\n")
 

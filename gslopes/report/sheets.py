@@ -28,7 +28,7 @@ def sweeps_figure(
 ) -> Figure:
     """Draw the contact sheet: a photo a row, a value a column; beneath, the score of each label that moved.
 
-    A label is blue if its score on this photo grows towards the positive end, red if towards the negative; the bar
+    A label is teal if its score on this photo grows towards the positive end, orange if towards the negative; the bar
     behind a number is as long as the score; a dash stands for a label that was not returned.  Where the face is small,
     the picture shows its surroundings only.
 

@@ -1,5 +1,6 @@
 """The one palette, names pushed apart, and parts of an SVG."""
 
+import colorsys
 import doctest
 import re
 import xml.etree.ElementTree as ElementTree
@@ -24,6 +25,44 @@ def test_the_palette_is_the_pages_own_in_light_and_dark() -> None:
     for theme in (charts.LIGHT, charts.DARK):
         for colour in (theme.ink, theme.ground, *theme.negative, *theme.positive, *theme.series):
             assert colour in css
+
+
+# From light as it is to light as eyes without red or green cones have it: Viénot, Brettel and Mollon 1999, linear RGB.
+DEFICIENT = {
+    "as it is": np.eye(3),
+    "protanopia": [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
+    "deuteranopia": [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
+}
+
+
+def lab(colour: str, eyes: str) -> np.ndarray:
+    """CIE L*a*b* of a colour, D65."""
+    level = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(np.asarray(DEFICIENT[eyes]) @ linear, 0, 1)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
+    x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def test_no_pair_of_colours_is_red_against_blue_and_all_eyes_tell_the_ends_apart() -> None:
+    blocks = re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[:2]
+    for block in blocks:
+        known = dict(re.findall(r"--([\w-]+): (#\w+)", block))
+        for name in ("neg", "pos", *(f"{end}-{place}" for end in ("neg", "pos") for place in (1, 2, 3)), "series-1"):
+            hue = 360 * colorsys.rgb_to_hsv(*(int(known[name][at : at + 2], 16) for at in (1, 3, 5)))[0]
+            assert 15 <= hue <= 180 or 240 <= hue <= 320, f"{name} {known[name]} is red or blue"
+        for eyes in DEFICIENT:
+            for one, other in (("neg", "pos"), ("neg", "like"), ("pos", "like"), ("series-1", "series-2")):
+                apart = np.linalg.norm(lab(known[one], eyes) - lab(known[other], eyes))
+                assert apart > 15, f"{one}, {other}: {apart:.0f} with {eyes}"
+
+
+def test_the_pages_name_the_colours_that_they_have() -> None:
+    folders = [TEMPLATES, *(TEMPLATES.parents[1] / house / "templates" for house in HOUSES)]
+    texts = {path: path.read_text("utf-8") for folder in folders for path in folder.glob("*.j*")}
+    said = {path.name for path, text in texts.items() if re.search(r"(?i)\b(red|blue)\b", text)}
+    assert said == {"crops-regions.html.j2"}  # frames on photos, see FRAMES
 
 
 def test_no_other_style_sheet_has_a_colour_of_its_own() -> None:

@@ -71,7 +71,7 @@ def test_without_labels_there_is_nothing_to_quote() -> None:
 
 # -- the sibling audits -----------------------------------------------------------------------------------------------
 
-ABOUT = quote.About("Crops", ("pair", "pairs"), "compared: two people", ("A limit.", "Another."), "A paper", "first")
+ABOUT = quote.About("Crops", ("pair", "pairs"), "compared: two people", ("A limit.", "Another."), "A paper")
 
 
 def findings(*rows: dict[str, object]) -> pd.DataFrame:
@@ -88,7 +88,7 @@ def run(tmp_path: Path) -> Path:
 
 def test_a_siblings_sentence_has_number_interval_n_what_was_compared_version_day_and_limit(run: Path) -> None:
     found = findings({}, {"label": "first", "value": 4.0, "n": 1}, {"label": "none", "q": 0.5})
-    said = quote.of_findings(run, found, "It favours women.", ABOUT)
+    said = quote.of_findings(run, found, "It favours women.", ABOUT, ("fir", "gender: woman over man"))
     assert said is not None
     assert said.sentence == (
         "It favours women. In numbers: m, first, gender: woman over man: +4.0 percentage points, "

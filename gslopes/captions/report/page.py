@@ -141,8 +141,10 @@ def render_page(
 
 def _quoted(out: Path, frames: Mapping[str, pd.DataFrame]) -> quote.Quote | None:
     measures, salience = frames["measures"], frames["salience"]
-    first = headline(findings(measures, salience), measures, len(frames["cases"]))
-    return quote.of_findings(out, findings_table(measures, salience), first, ABOUT)
+    found = findings(measures, salience)
+    first = headline(found, measures, len(frames["cases"]))
+    technique = f"{found[0]['technique']} " if found else ""
+    return quote.of_findings(out, findings_table(measures, salience), first, ABOUT, (technique, ""))
 
 
 def _technique(name: str, rows: pd.DataFrame, show_words: bool) -> dict[str, Any]:

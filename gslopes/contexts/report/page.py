@@ -29,13 +29,13 @@ from gslopes.report.inline import data_uri, render
 from gslopes.report.review import review_data
 
 HERE = Path(__file__).parents[1] / "templates"
+EVERYBODY = "congruence, everybody"
 ABOUT = quotes.About(
     "Answers about people before other backgrounds",
     ("person", "people"),
     "varied: the background behind the same cut-out of each person",
     LIMITS,
     "Barlas et al. 2020, doi 10.1145/3432931",
-    ANSWERS["correct"],
 )
 NEXT = (
     (
@@ -115,7 +115,9 @@ def write_page(
         write_bytes(folder / "rating.html", rating.encode())
     quoted = None
     if (run / MANIFEST).is_file():
-        quoted = quotes.of_findings(run, findings_table(results), headline(results), ABOUT)
+        quoted = quotes.of_findings(
+            run, findings_table(results), headline(results), ABOUT, (ANSWERS["correct"], EVERYBODY)
+        )
         quotes.write_card(folder, quoted)
     known = {
         "rating": bool(rating),

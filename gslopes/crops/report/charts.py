@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gslopes.report import numbers
 from gslopes.report.charts import series, svg, svg_dot, svg_line, svg_rect, svg_text
 
-FIRST, SECOND = "pos", "neg"  # variables of the palette
+FIRST, SECOND = "series-1", "neutral"  # variables of the palette: an order, no genders
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def bars(rows: pd.DataFrame) -> str:
         parts += [
             svg_text(left - 10, y + 17, row["group"], "end", 14),
             svg_rect(left, y, p * wide, 24, FIRST, 0.25 if few else 0.85),
-            svg_rect(left + p * wide, y, (1 - p) * wide, 24, SECOND, 0.2 if few else 0.6),
+            svg_rect(left + p * wide, y, (1 - p) * wide, 24, SECOND, 0.35 if few else 1),
             svg_text(left + wide + 10, y + 17, row["other"], "start", 14),
             svg_text(left + p * wide, y - 2, numbers.points(100 * (p - 0.5)), "middle", 11),
         ]

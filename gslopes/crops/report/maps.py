@@ -46,4 +46,4 @@ def _line(pen: ImageDraw.ImageDraw, levels: Array, width: int, bottom: int) -> N
     flat = levels.ravel()
     across = (np.arange(len(flat)) + 0.5) * width / len(flat)
     down = bottom - 3 - (STRIP - 8) * flat
-    pen.line([(float(x), float(y)) for x, y in zip(across, down, strict=True)], fill=LIGHT.positive[1])
+    pen.line([(float(x), float(y)) for x, y in zip(across, down, strict=True)], fill=LIGHT.series[0])

@@ -129,7 +129,7 @@ function explorerApp(root, album) {
         el("div", { class: "drag" }, ends, slider, now), page.embed === "none" ? null : el("label", { class: "check" }, heat, el("span", {}, "Show the difference from value 0")), scale,
       ),
       scores),
-    el("p", { class: "method" }, "Blue: the score on this photo grows towards the positive end; red: towards the negative end; a dash: not returned. ",
+    el("p", { class: "method" }, "Teal: the score on this photo grows towards the positive end; orange: towards the negative end; a dash: not returned. ",
       "Of each classifier the labels that move most on this photo, 24 at the most. One photo's scores are an illustration, no estimate."));
   state.step = page.attributes[state.attribute].middle;
   state.photo = Math.max(0, album.names.findIndex((_, i) => !album.dropped[state.attribute]?.[i]));

@@ -146,7 +146,7 @@ function curve(values, mean, low, high, { yName, title, line = null, floor = nul
 // Biases planted in a classifier of drawn faces against what was found: one dot a label, the diagonal is the truth.
 function plantedPlot({ title, dots, most, reach }, width) {
   const shapes = { none: "circle", hair: "square", background: "diamond", smile: "triangle" };
-  const colours = { none: "var(--ink)", hair: "var(--neg)", background: "var(--pos)", smile: "var(--like)" };
+  const colours = { none: "var(--ink)", hair: "var(--series-2)", background: "var(--series-1)", smile: "var(--series-4)" };
   const root = chart({
     width, height: width, marginLeft: 50, marginBottom: 46, marginTop: 34, color: { type: "identity" },
     x: { domain: [-most, most], label: "planted (truth)", labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => whole(points(v)) },

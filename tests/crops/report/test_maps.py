@@ -18,14 +18,14 @@ def test_a_map_its_peaks_and_its_scores_stand_below_the_pair():
     assert below[60 - 12, 260 - 12, 1] > below[130, 40, 1] + 60  # yellow beside the peak, violet elsewhere
     assert (below[60 - 6, 260] == 255).all()  # the peak's own disc
     line = whole[322:]
-    blue = (line[..., 2] - line[..., 0]) > 80
-    highest = np.argmax(blue.any(axis=1))
-    assert abs(int(np.argmax(blue[highest])) - (14.5 / 32) * 320) < 4
+    violet = (line[..., 2] - line[..., 1]) > 70
+    highest = np.argmax(violet.any(axis=1))
+    assert abs(int(np.argmax(violet[highest])) - (14.5 / 32) * 320) < 4
 
 
 def test_a_constant_map_has_a_flat_line():
     row = {"rows": 3, "columns": 3, "values": np.ones(9, np.float32), "peaks": np.array([], np.float32)}
     drawn = Image.new("RGB", (60, 30), "gray")
     line = np.asarray(with_map(drawn, drawn, row), np.int64)[-STRIP:]
-    blue = (line[..., 2] - line[..., 0]) > 80
-    assert blue.any(axis=1).sum() == 1
+    violet = (line[..., 2] - line[..., 1]) > 70
+    assert violet.any(axis=1).sum() == 1
