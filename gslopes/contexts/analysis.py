@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from gslopes.contexts.measures.distances import compare_groups, distances_table
 from gslopes.contexts.measures.grid import make_grid
 from gslopes.contexts.measures.inferred import inferred_table
 from gslopes.contexts.measures.interaction import interaction_table
+from gslopes.contexts.measures.palettes import palettes_table
 from gslopes.contexts.measures.recognised import recognised_table
 from gslopes.contexts.ratings import read_ratings, summarise_ratings
 from gslopes.contexts.typology import Typology, normalise, read_typology
@@ -30,7 +31,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.runfolder import show
 from gslopes.stats.multiplicity import benjamini_hochberg
 
-TESTED = ("inferred", "recognised", "accuracy", "anova", "changes", "congruence", "interaction")
+TESTED = ("inferred", "recognised", "accuracy", "anova", "changes", "congruence", "interaction", "palettes")
 _FAMILY_P = {"congruence": "p_perm", "recognised": "p_perm"}
 _WITH_RUN = ("inferred", "recognised")
 
@@ -75,11 +76,13 @@ def analyse_run(run: Path, options: ContextOptions, content: Mapping[str, Any]) 
             ("described", described),
             ("confusion", checks.confusion_table(str(name), answers, used, typology, options.recognised_at)),
             ("interaction", _interactions(described, answers, people, content, options)),
+            ("palettes", _palettes(described, answers, people, used, options)),
             *_about_tags(str(name), scored, answers, typology),
         ):
             parts.setdefault(table, []).append(frame)
     made |= {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()}
-    made |= analyse(made["described"], people, used, tagged, options, made.pop("interaction"))
+    more = {name: made.pop(name) for name in ("interaction", "palettes")}
+    made |= analyse(made["described"], people, used, tagged, options, more)
     made["balance_contexts"] = checks.balance_table(composites, people)
     _write(run, made)
     made |= {"people": people, "composites": composites, "backgrounds": backgrounds, "cutouts": cutouts}
@@ -94,12 +97,12 @@ def analyse(
     backgrounds: pd.DataFrame,
     tagged: Mapping[str, frozenset[str]],
     options: ContextOptions,
-    interaction: pd.DataFrame | None = None,
+    more: Mapping[str, pd.DataFrame] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """The tables ``inferred`` to ``congruence`` of every classifier, gross and net, without schema checks.
 
     described: the table of that name.  tagged: classifier to the contexts that have tags for it.
-    interaction: rows of that table, if there is a sweep.
+    more: rows of the tables ``interaction``, if there is a sweep, and ``palettes``, if rooms stand in several.
     """
     labels = dict(zip(backgrounds["context"], backgrounds["label"], strict=True))
     ratings = dict(zip(backgrounds["context"], backgrounds["rating"].astype(float), strict=True))
@@ -120,7 +123,7 @@ def analyse(
             ("congruence", congruence_table(grid, ratings, options)),
         ):
             parts.setdefault(name, []).append(frame)
-    parts["interaction"] = [] if interaction is None else [interaction]
+    parts |= {name: [frame] for name, frame in (more or {}).items()}
     made = {}
     for name, frames in parts.items():
         known = [frame for frame in frames if len(frame)]
@@ -168,17 +171,42 @@ def _interactions(
     sweep = content["config"].get("sweep", "")
     if not sweep:
         return pd.DataFrame()
-    presence: dict[str, set[Key]] = {}
-    for key, tags in answers.items():
-        if key[1].endswith(f"~{sweep}"):
-            for tag in tags:
-                presence.setdefault(tag, set()).add(key)
+    presence = _presence(answers, lambda attribute: attribute.endswith(f"~{sweep}"))
     values = sweep_values(content)
     frames = [
         interaction_table(rows, presence if kind == GROSS else {}, values, people, options, sweep)
         for kind, rows in described.groupby("tags", sort=True)
     ]
     return pd.concat(frames, ignore_index=True)
+
+
+def _palettes(
+    described: pd.DataFrame,
+    answers: Mapping[Key, frozenset[str]],
+    people: pd.DataFrame,
+    backgrounds: pd.DataFrame,
+    options: ContextOptions,
+) -> pd.DataFrame:
+    """Rows of the ``palettes`` table of one classifier, single tags gross alone; none without palettes."""
+    drawn = set(backgrounds.loc[backgrounds["palette"] != "", "key"])
+    if not drawn:
+        return pd.DataFrame()
+    presence = _presence(answers, drawn.__contains__)
+    frames = [
+        palettes_table(rows, presence if kind == GROSS else {}, backgrounds, people, options)
+        for kind, rows in described.groupby("tags", sort=True)
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _presence(answers: Mapping[Key, frozenset[str]], wanted: Callable[[str], bool]) -> dict[str, set[Key]]:
+    """Tag to the pictures that have it, of the attributes that are wanted."""
+    presence: dict[str, set[Key]] = {}
+    for key, tags in answers.items():
+        if wanted(key[1]):
+            for tag in tags:
+                presence.setdefault(tag, set()).add(key)
+    return presence
 
 
 def _about_tags(

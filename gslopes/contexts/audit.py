@@ -217,5 +217,6 @@ def command_line(run: Path, content: dict[str, Any], made: dict[str, pd.DataFram
     parts = ["gslopes contexts", shlex.quote(Path(config["people"]).name), "--people people.csv"]
     parts += [f"--backgrounds {shlex.quote(Path(name).name)}" for name in config["backgrounds"]]
     parts += [f"--classifier {shlex.quote(name)}" for name in sorted(set(made["described"]["classifier"]))]
+    parts += [f"--palettes {name}" for name in config.get("palettes") or ()]
     parts += [f"--sweep {config['sweep']}"] if config.get("sweep") else []
     return " ".join([*parts, f"--out {shlex.quote(run.name)}"])

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gslopes.core.config import to_dict
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.options import check, option
 
+_OPTIONAL = ("editor", "landmarks", "masks", "palettes")  # not in the identity of a run that does not use them
 Crop = Literal["both", "top", "bottom"]
 Baseline = Literal["canvas", "original"]
 KINDS = ("original", "canvas", "context", "empty", "silhouette")
+PALETTES = ("pink", "blue", "yellow", "gray")
 
 
 def share(text: str) -> float | str:
@@ -47,6 +49,13 @@ class StageConfig:
     keep_flagged: bool = option(False, help="Also use cut-outs that fail a check.", advanced=True)
     canvas: tuple[int, int] = option(
         (768, 512), help="Size of the pictures.", metavar="WxH", shown="768x512", parse=size, advanced=True
+    )
+    palettes: tuple[str, ...] = option(
+        (),
+        help="A colour of the rendered rooms, each of which is drawn in all that are given: pink, blue, yellow, gray.",
+        metavar="COLOUR",
+        shown="two of each room's own",
+        advanced=True,
     )
     crop: Crop = option("both", help="Which part of a background is cut away.", advanced=True)
     person_share: float | Literal["max"] = option(
@@ -92,13 +101,23 @@ class StageConfig:
             raise ConfigError("Without contexts and a baseline nothing can be compared.", "Keep context and canvas.")
         if not self.backgrounds:
             raise ConfigError("No backgrounds are given.", "Name rendered, packaged, or a folder with --backgrounds.")
+        self._check_palettes()
+
+    def _check_palettes(self) -> None:
+        for palette in self.palettes:
+            if palette not in PALETTES:
+                raise UnknownName("palette", palette, PALETTES)
+        if self.palettes and len(set(self.palettes)) < max(2, len(self.palettes)):
+            raise ConfigError("A palette is compared with another one.", f"Name two or more of {', '.join(PALETTES)}.")
+        if self.palettes and "rendered" not in self.backgrounds:
+            raise ConfigError("Palettes are of rendered rooms, and there are none.", "Add --backgrounds rendered.")
 
     def identity(self) -> dict[str, Any]:
         """What ``run.json`` keeps, JSON-able."""
         whole: dict[str, Any] = to_dict(self)
         if not self.sweep:
             del whole["gate"]  # nothing is judged; folders made before there was a gate stay valid
-        return {key: value for key, value in whole.items() if value or key not in ("editor", "landmarks", "masks")}
+        return {key: value for key, value in whole.items() if value or key not in _OPTIONAL}
 
 
 @dataclass(frozen=True, slots=True)

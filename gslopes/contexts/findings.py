@@ -19,7 +19,8 @@ ANSWERS = {
 
 
 def findings_table(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Columns of ``core.summary.FINDINGS``: slopes on congruence, and what each context changes of inferred gender.
+    """Columns of ``core.summary.FINDINGS``: slopes on congruence, what each context changes of inferred gender, and
+    what the palette of the same rooms changes of every label.
 
     Of gross tags. A slope's unit is points (of tags: tags) per unit of congruence, 1 where a context fits the person's
     gender wholly, -1 where not at all; a change is in points. q is that of the row's own table.
@@ -28,6 +29,7 @@ def findings_table(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     parts = [_slopes(results["congruence"])] if "congruence" in results else []
     parts += [_changes(results["inferred"])] if "inferred" in results else []
+    parts += [_palettes(results["palettes"])] if "palettes" in results else []
     parts = [part for part in parts if len(part)]
     rows = pd.concat(parts, ignore_index=True) if parts else summary.FINDINGS.empty()
     return summary.decided(rows)
@@ -52,11 +54,20 @@ def _slopes(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _changes(rows: pd.DataFrame) -> pd.DataFrame:
     kept = rows[(rows["tags"] == "gross") & (rows["gender"] == "all") & rows["change"].notna()]
+    return _of_changes(kept, "context: " + kept["context"], "inferred " + kept["inferred"])
+
+
+def _palettes(rows: pd.DataFrame) -> pd.DataFrame:
+    kept = rows[(rows["tags"] == "gross") & (rows["context"] == "all") & rows["change"].notna()]
+    return _of_changes(kept, "palette: " + kept["palette"] + " - " + kept["other"], kept["label"])
+
+
+def _of_changes(kept: pd.DataFrame, contrast: pd.Series, label: pd.Series) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "model": kept["classifier"],
-            "contrast": "context: " + kept["context"],
-            "label": "inferred " + kept["inferred"],
+            "contrast": contrast,
+            "label": label,
             **{name: kept[name] for name in ("n", "q")},
             "value": 100 * kept["change"],
             "ci_low": 100 * kept["change_low"],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from gslopes.contexts.tables import BACKGROUNDS
 from gslopes.core import runfolder, tables
@@ -25,10 +27,18 @@ def of_run(run: Path) -> tuple[str, list[Choice]]:
     made = {
         "photographs": _photographs(run),
         "backgrounds from": ", ".join(DRAWN & set(pictures.get("backgrounds") or ())) or "photographs",
+        "colours": _colours(pictures),
         "typology": list(analysis.get("typology") or ["celeba or starter, by the tagger"]),
         "level": [analysis.get("alpha", 0.05), analysis.get("family", "contexts")],
     }
     return read_choices(FILE, {**pictures, **analysis, **made})
+
+
+def _colours(pictures: Mapping[str, Any]) -> str:
+    """Whose colours the backgrounds have."""
+    if pictures.get("palettes"):
+        return f"each room in {', '.join(pictures['palettes'])}"
+    return "drawn" if DRAWN & set(pictures.get("backgrounds") or ()) else "its photograph's"
 
 
 def _photographs(run: Path) -> str:

@@ -87,7 +87,11 @@ def make_plan(config: ContextsConfig, run: Path, finder: Finder | None = None) -
         )
     who = _self_reports(files, config.table, config.columns)
     backgrounds = tuple(
-        read_backgrounds(pictures.backgrounds, pictures.canvas, pictures.crop, lambda: finder or mtcnn(20))
+        read_backgrounds(
+            *(pictures.backgrounds, pictures.canvas, pictures.crop),
+            lambda: finder or mtcnn(20),
+            pictures.palettes,
+        )
     )
     several = sorted(name for name, many in Counter(one.context for one in backgrounds if one.used).items() if many > 1)
     if config.preset == "published" and several:

@@ -71,6 +71,7 @@ class ContextsOptions(CostOptions, TypedDict, total=False):
     tolerance: int
     keep_flagged: bool
     canvas: tuple[int, int]
+    palettes: str | Sequence[str]
     crop: Literal["both", "top", "bottom"]
     person_share: float | Literal["max"]
     share_of: Literal["canvas", "background"]

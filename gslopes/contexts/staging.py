@@ -148,7 +148,7 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
             **{name: getattr(background, name) for name in ("key", "photo", "context", "path")},
             "status": "used" if background.used else "skipped",
             **background.why.columns,
-            **{name: getattr(background, name) for name in ("width", "height", "scale", "faces")},
+            **{name: getattr(background, name) for name in ("width", "height", "scale", "faces", "palette")},
             **{name: getattr(background.record, name) for name in ("rating", "label", "licence", "creator", "source")},
         }
         for background in backgrounds

@@ -61,7 +61,7 @@ def filled(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 BACKGROUNDS = _table("backgrounds", "key", """
-    key text: context and number of the picture: nursery.1
+    key text: context and number of the picture: nursery.1; with its palette, if it has one: nursery.1.pink
     photo, context
     path text: where it was read from
     status text: used or skipped
@@ -70,6 +70,7 @@ BACKGROUNDS = _table("backgrounds", "key", """
     width, height int: pixels
     scale float: canvas pixels per pixel of the picture
     faces int: faces found in it
+    palette text: of a drawn room that stands in several; else empty
     rating float: 0 feminine, 5 neutral, 10 masculine
     label text: the literature's stereotype: feminine, masculine, none
     licence, creator, source text: of the picture
@@ -235,6 +236,21 @@ INTERACTION = _table("interaction", "classifier tags background label", """
     effect_p float: paired t
     q, note
 """)  # fmt: skip
+PALETTES = _table("palettes", "classifier tags context label palette other", """
+    classifier, tags
+    context text: name of the context, or all
+    label text: inferred woman, inferred man, recognised, or a tag
+    palette, other text: colours of the same drawn rooms
+    n int: pairs of pictures: a person before a room in both
+    share, share_other float: of pictures with the label, in each palette
+    change float: share minus share_other
+    change_low, change_high interval: the change, t over people
+    change_rooms_low, change_rooms_high interval: the change, people and rooms as samples of both
+    discordant int: people whose answer changes
+    p float: exact McNemar, or sign flips by person
+    p_rooms float: of the change, people and rooms as samples of both
+    q, note
+""")  # fmt: skip
 CONFUSION = _table("confusion", "classifier dictionary shown", """
     classifier
     dictionary text: whose tags are looked for
@@ -262,5 +278,5 @@ BALANCE_CONTEXTS = _table("balance_contexts", "measure one other", """
 
 CONTEXT_TABLES = (
     *(BACKGROUNDS, PEOPLE, CUTOUTS, COMPOSITES, DESCRIBED, INFERRED, RECOGNISED, ACCURACY, DISTANCES, ANOVA, TUKEY),
-    *(CHANGES, CONGRUENCE, INTERACTION, CONFUSION, RATINGS, BALANCE_CONTEXTS),
+    *(CHANGES, CONGRUENCE, INTERACTION, PALETTES, CONFUSION, RATINGS, BALANCE_CONTEXTS),
 )

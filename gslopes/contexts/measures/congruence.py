@@ -119,7 +119,7 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
         scale = SCALE.get(measure, 100.0)
         outcome = np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1) if rated else fit
         each, weights = settled(slopes(outcome, fit) * scale), slope_weights(outcome, fit) * scale
-        shown = [np.stack([by_person(values, grid, [room]) for room in grid.of(name)], 1) for name in rated]
+        shown = [np.stack([by_person(values, grid, room) for room in grid.rooms(name)], 1) for name in rated]
         made = [
             {"gender": gender, "group": group, **_mean_slope(outcome, fit, each, at, options)}
             | _over_rooms(each, at, None, shown, weights)

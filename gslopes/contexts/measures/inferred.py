@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def _row(grid: Grid, name: str, gender: str, code: int, label: str, options: Con
     columns, shown = grid.of(name), grid.answered[:, grid.of(name)] & grid.of_gender(gender)[:, None]
     parts = ((grid.inferred[:, columns] == code).astype(float), np.ones(shown.shape))
     row: dict[str, Any] = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
-    row |= share_of(*(sums(part, shown, grid.person, grid.people) for part in parts))
+    row |= share_of(*(grid.pooled(sums(part, shown, grid.person, grid.people), name) for part in parts))
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
@@ -54,5 +55,5 @@ def _row(grid: Grid, name: str, gender: str, code: int, label: str, options: Con
     base = counts(grid, options.baseline, gender)
     rises = bool(row["n"] and sum(base.values())) and row["share"] > base[inferred] / sum(base.values())
     row["congruent_rise"] = rises and CONGRUENT.get(label) == inferred
-    moved = share_change(before, parts[0], keep, grid.person, options)
+    moved = share_change(before, parts[0], keep, grid.person, options, partial(grid.pooled, context=name))
     return {**row, **moved, "note": noted(row["note"], moved["note"])}

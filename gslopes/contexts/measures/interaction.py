@@ -47,12 +47,12 @@ def interaction_table(
     photos = sorted(set(rows["photo"]))
     backgrounds = sorted({name.partition("~")[0] for name in set(rows["attribute"])} - {CANVAS})
     attributes = [f"{name}~{attribute}" for name in (CANVAS, *backgrounds)]
-    answered, indicators = _indicators(rows, presence, photos, attributes, len(values))
+    answered, labels = indicators(rows, presence, photos, attributes, len(values))
     person_of = dict(zip(people["photo"], people["person"], strict=True))
     person = np.unique([person_of[photo] for photo in photos], return_inverse=True)[1]
     head = {name: str(rows[name].iloc[0]) for name in ("classifier", "tags")}
     made = []
-    for label, present in indicators:
+    for label, present in labels:
         for index, background in enumerate(backgrounds, start=1):
             use = answered[:, [0, index]].all(axis=(1, 2))
             row = compare(present[use, 0], present[use, index], values, person[use], options)
@@ -85,7 +85,7 @@ def compare(
     return {**row, "p_perm": p_perm}
 
 
-def _indicators(
+def indicators(
     rows: pd.DataFrame, presence: Mapping[str, Collection[Key]], photos: list[str], attributes: list[str], width: int
 ) -> tuple[NDArray[np.bool_], list[tuple[str, Array]]]:
     """(answered, label to presence) as (photos, attributes, K) arrays; tags of fewer than ten photos are left out."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,11 @@ def recognised_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
         answered = grid.answered[:, columns]
         absent = [{"given": ALL, "n": int(answered.sum()), "share": math.nan, "note": NOT_APPLICABLE}]
         parts = grid.recognised[:, columns], grid.inferred[:, columns], answered
-        made = _context(*parts, grid.person, options) if name in grid.tagged else absent
+        made = (
+            _context(*parts, grid.person, options, partial(grid.pooled, context=name))
+            if name in grid.tagged
+            else absent
+        )
         rows += [{**grid.head, "context": name, **row} for row in made]
     return filled(RECOGNISED, rows)
 
@@ -53,9 +59,14 @@ def pearson(recognised: Flags, inferred: Codes) -> tuple[float, int, float, floa
 
 
 def _context(
-    named: Flags, inferred: Codes, answered: Flags, person: NDArray[np.int64], options: ContextOptions
+    named: Flags,
+    inferred: Codes,
+    answered: Flags,
+    person: NDArray[np.int64],
+    options: ContextOptions,
+    pooled: Callable[[Array], Array],
 ) -> list[dict[str, Any]]:
-    """The rows of one context.  named, inferred, answered: (P, B).  person: (P,)."""
+    """The rows of one context.  named, inferred, answered: (P, B).  person: (P,).  pooled: as in ``share_change``."""
     keeps = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
     keeps[DIFFERENCE] = answered & (inferred != 0)
     people = int(person.max()) + 1
@@ -63,7 +74,7 @@ def _context(
         {given: sums(part, keep, person, people) for given, keep in keeps.items()}
         for part in (named.astype(float), np.ones(named.shape))
     )
-    rows = [{"given": given, **share_of(hits[given], photos[given])} for given in keeps]
+    rows = [{"given": given, **share_of(pooled(hits[given]), pooled(photos[given]))} for given in keeps]
     n = rows[-1]["n"]
     if 0 < n < FEW:
         rows[0]["note"] = noted(rows[0]["note"], RARE)

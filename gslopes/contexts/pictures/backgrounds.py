@@ -53,6 +53,7 @@ class BackgroundPicture:
     key, context: see ``contexts.catalogue``.  photo: sha256 of its bytes.  path: for people.
     pixels: (H, W, 3) sRGB at the canvas' size; None if it was skipped, which ``why`` explains.
     width, height: of the picture itself.  scale: canvas pixels per pixel.
+    palette: of a room that is drawn in several, in which its key ends; else empty.
     """
 
     key: str
@@ -66,6 +67,7 @@ class BackgroundPicture:
     scale: float = 1.0
     faces: int = 0
     why: SkipReason = _USED
+    palette: str = ""
 
     @property
     def used(self) -> bool:
@@ -74,18 +76,22 @@ class BackgroundPicture:
 
 
 def read_backgrounds(
-    wanted: tuple[str, ...], canvas: tuple[int, int], crop: Crop, finder: Callable[[], Finder]
+    wanted: tuple[str, ...],
+    canvas: tuple[int, int],
+    crop: Crop,
+    finder: Callable[[], Finder],
+    palettes: tuple[str, ...] = (),
 ) -> list[BackgroundPicture]:
     """All backgrounds, those skipped too, in the order in which they were named.
 
-    finder: makes the detector that looks for faces in photographs.
+    finder: makes the detector that looks for faces in photographs.  palettes: of rendered rooms; empty for their own.
 
     Raises: UsageError if a folder is not there, none is usable, or one picture is in two contexts; ConfigError.
     """
     pictures: list[BackgroundPicture] = []
     for name in wanted:
         if name == "rendered":
-            pictures += _rendered(canvas)
+            pictures += _rendered(canvas, palettes)
         elif name == "packaged":
             pictures += _packaged(canvas, crop)
         else:
@@ -103,15 +109,17 @@ def read_backgrounds(
     return pictures
 
 
-def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
+def _rendered(canvas: tuple[int, int], palettes: tuple[str, ...]) -> list[BackgroundPicture]:
     pictures = []
-    for key, layout, palette in backgrounds():
-        scene, name = SCENES[key], f"{key}.{layout}"
+    for key, layout, palette in backgrounds(palettes):
+        colour = palette if isinstance(palette, str) else ""
+        scene, name = SCENES[key], f"{key}.{layout}" + (f".{colour}" if colour else "")
         pixels = draw_scene(key, layout, width=canvas[0], height=canvas[1], palette=palette)
         source = f"drawn; terms: {TERMS['Apache-2.0']}; {PAPER}"
         record = Context(scene.title, scene.label, scene.rating, (), "Apache-2.0", "gslopes", source)
         photo = _digest(pixels)
-        pictures.append(BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels, *canvas))
+        head = BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels, *canvas)
+        pictures.append(replace(head, palette=colour))
     return pictures
 
 

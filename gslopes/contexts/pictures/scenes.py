@@ -6,13 +6,14 @@ drawings and say nothing about rooms, nor about who works in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import cv2
 import numpy as np
 
+from gslopes.contexts.config import PALETTES
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.records import ByteArray
 
@@ -71,33 +72,38 @@ class _Pen:
         cv2.fillPoly(self.picture, [np.array([self.at(*point) for point in points], np.int32)], colour, cv2.LINE_AA)
 
 
-def draw_scene(key: str, layout: int = 1, *, width: int = 768, height: int = 512, palette: int = 0) -> ByteArray:
+def draw_scene(key: str, layout: int = 1, *, width: int = 768, height: int = 512, palette: int | str = 0) -> ByteArray:
     """One room, (height, width, 3) uint8 RGB.
 
-    key: of ``SCENES``.  layout: 1, or 2 for its mirror with other furniture widths.  palette: which colours, from 0.
+    key: of ``SCENES``.  layout: 1, or 2 for its mirror with other furniture widths.  palette: which of its
+        colours, from 0, or the name of one that all rooms can have: pink, blue, yellow, gray.
 
     Raises: UnknownName for another key; ConfigError for a layout, palette or size that there is not.
     """
     if key not in SCENES:
         raise UnknownName("scene", key, SCENES)
     scene = SCENES[key]
-    if layout not in range(1, LAYOUTS + 1) or palette not in range(len(scene.palettes)):
+    if layout not in range(1, LAYOUTS + 1) or palette not in (*range(len(scene.palettes)), *COLOURS):
         raise ConfigError(
             f"{key} has no layout {layout} with palette {palette}.",
-            f"Layouts are 1 and 2, palettes 0 to {len(scene.palettes) - 1}.",
+            f"Layouts are 1 and 2, palettes 0 to {len(scene.palettes) - 1}, {', '.join(COLOURS)}.",
         )
     if min(width, height) < 64:
         raise ConfigError(f"A scene of {width}x{height} pixels is too small.", "Use at least 64 on each side.")
-    wall, floor, accent = scene.palettes[palette]
+    wall, floor, accent = COLOURS[palette] if isinstance(palette, str) else scene.palettes[palette]
     pen = _Pen(_FINE * width, _FINE * height, wall, floor, 0.72 if layout == 1 else 0.66)
     scene.draw(pen, accent, layout)
     picture = cv2.resize(pen.picture, (width, height), interpolation=cv2.INTER_AREA)
     return np.ascontiguousarray(picture[:, ::-1] if layout == 2 else picture, np.uint8)
 
 
-def backgrounds() -> list[tuple[str, int, int]]:
-    """(key, layout, palette) of the sixteen that are drawn: two layouts of each scene, in two palettes."""
-    return [(key, layout, layout - 1) for key in SCENES for layout in range(1, LAYOUTS + 1)]
+def backgrounds(palettes: Sequence[str] = ()) -> list[tuple[str, int, int | str]]:
+    """(key, layout, palette) of all that are drawn: two layouts of each scene, each in its own colours.
+
+    palettes: the colours in which both layouts are drawn instead, so that colour varies alone.
+    """
+    rooms = [(key, layout) for key in SCENES for layout in range(1, LAYOUTS + 1)]
+    return [(key, layout, palette) for key, layout in rooms for palette in palettes or (layout - 1,)]
 
 
 def _darker(colour: Colour, by: float) -> Colour:
@@ -326,3 +332,4 @@ SCENES: dict[str, Scene] = {
     "sports-bar": _scene("M3", "Sports bar", 7, _sports_bar, "5c3e30 46322a ce963c 3e4642 3c302a be5a3c"),
     "lecture-hall": _scene("M4", "University lecture hall", 5, _lecture, "d6cec4 806854 6e4a36 c6ced6 686468 465a78"),
 }
+COLOURS: dict[str, tuple[Colour, ...]] = dict(zip(PALETTES, SCENES["nursery"].palettes, strict=True))

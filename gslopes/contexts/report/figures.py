@@ -26,6 +26,7 @@ TITLES = {
     "shares": "RQ4: change of the shares of tags by group (figures 4 to 7 of the paper), first tagger",
     "sweep": "Share inferred woman along the edit, one line a background, the plain canvas in black",
     "interaction": "Context and face: what each moves alone, in points",
+    "palettes": "Colours within one context: what another palette of the same rooms changes, in points, all contexts",
 }
 WOMAN, MAN, NEUTRAL = LIGHT.negative[1], LIGHT.positive[1], LIGHT.neutral
 GENDERS = (("woman", "women", WOMAN), ("man", "men", MAN))
@@ -48,6 +49,7 @@ def draw_all(results: Mapping[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]
             ("distances", distances, "distances"),
             ("sweep", sweep, "sweep"),
             ("interaction", interaction, "interaction"),
+            ("palettes", palettes, "palettes"),
         ):
             made[name] = draw(known[source]) if source in known else None
         made["congruence"] = congruence(known) if {"inferred", "congruence"} <= known.keys() else None
@@ -352,4 +354,26 @@ def interaction(rows: pd.DataFrame) -> Figure | None:
         panel.invert_yaxis()
         panel.set_xlabel("points of pictures inferred woman", fontsize=9)
     parts[0][0].legend(fontsize=8, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.04), frameon=False)
+    return figure
+
+
+def palettes(rows: pd.DataFrame) -> Figure | None:
+    """Changes between palettes of the same rooms over all contexts, with intervals over people."""
+    rows = rows[(rows["context"] == "all") & rows["change"].notna()]
+    points = {name: 100 * rows[name] for name in _ends("change")}
+    rows = rows.assign(**points, pair=rows["palette"] + " − " + rows["other"])
+    if not len(rows):
+        return None
+    pairs = _unique(rows["pair"])
+    figure, parts = panels(rows, 0.6 + 0.34 * len(pairs))
+    looks = (("inferred woman", -0.2, WOMAN), ("inferred man", 0.0, MAN), ("recognised", 0.2, LIGHT.ink))
+    for panel, part in parts:
+        for label, offset, colour in looks:
+            drawn = part[part["label"] == label].set_index("pair").reindex(pairs)
+            dots(panel, np.arange(len(pairs)) + offset, drawn, _ends("change"), colour=colour, label=label, across=True)
+        panel.axvline(0, color=LIGHT.ink, linewidth=0.8)
+        panel.set_yticks(range(len(pairs)), pairs, fontsize=8)
+        panel.invert_yaxis()
+        panel.set_xlabel("points of pictures", fontsize=9)
+    parts[0][0].legend(fontsize=8, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.04), frameon=False)
     return figure

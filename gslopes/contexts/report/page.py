@@ -76,6 +76,11 @@ _SECTIONS = (
     ("Context and face",
      "The sweep: the same people with only the perceived gender of the face edited, before each background.",
      ("interaction", "sweep"), ("interaction",)),
+    ("Colours within one context",
+     "The same drawn rooms in several palettes: the share of pictures with a label in one palette, minus that in the "
+     "other, paired by person and room. Interval: t over people; p: sign flips by person, or exact McNemar; "
+     "null hypothesis: a person's answers before a room in two palettes are exchangeable.",
+     ("palettes",), ("palettes",)),
     ("Backgrounds, sizes and raters", "", (), ("backgrounds", "balance", "ratings")),
 )  # fmt: skip
 
@@ -233,6 +238,6 @@ def text_table(results: Mapping[str, pd.DataFrame]) -> str:
 
 def as_numbers(results: Mapping[str, pd.DataFrame]) -> dict[str, list[dict[Any, Any]]]:
     """The tables of results as plain rows, NaN as None, for JSON."""
-    names = ("inferred", "recognised", "accuracy", "congruence", "interaction", "changes")
+    names = ("inferred", "recognised", "accuracy", "congruence", "interaction", "palettes", "changes")
     clean = {name: results[name].astype(object).where(results[name].notna(), None) for name in names if name in results}
     return {name: frame.to_dict("records") for name, frame in clean.items()}

@@ -25,6 +25,7 @@ TITLES = {
     "congruence": "Congruence: slope of the answer on how well the context fits",
     "errors": "Direction of errors: women inferred as men and men as women",
     "interaction": "Context and face: points",
+    "palettes": "Colours within one context: pictures with a label, one palette minus another of the same rooms",
     "confusion": "Specificity: the share of each kind of picture that each context's dictionary would recognise",
     "anova": "Analysis of variance of the distance (* below the paper's level)",
     "tukey": "Tukey's differences of the distance that are below the paper's level",
@@ -51,6 +52,7 @@ def paper_tables(results: Mapping[str, pd.DataFrame], tags: str = "gross") -> di
         ("table11", "changes", _table11),
         ("errors", "inferred", _errors),
         ("interaction", "interaction", _interaction),
+        ("palettes", "palettes", _palettes),
         ("anova", "anova", _anova),
         ("tukey", "tukey", _tukey),
         ("confusion", "confusion", _confusion),
@@ -223,11 +225,12 @@ def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
     })  # fmt: skip
 
 
-def _errors(rows: pd.DataFrame) -> pd.DataFrame:
-    def change(row: Row) -> str:
-        points = f"{100 * row['change']:+.1f} points {_ends(row, 'change_low', 'change_high', scale=100)}".rstrip()
-        return points if math.isfinite(row["change"]) else ""
+def _change(row: Row) -> str:
+    points = f"{100 * row['change']:+.1f} points {_ends(row, 'change_low', 'change_high', scale=100)}".rstrip()
+    return points if math.isfinite(row["change"]) else ""
 
+
+def _errors(rows: pd.DataFrame) -> pd.DataFrame:
     wrong = rows[(rows["gender"] + " " + rows["inferred"]).isin(["woman man", "man woman"])]
 
     return _listed(wrong, "classifier context", {
@@ -235,7 +238,7 @@ def _errors(rows: pd.DataFrame) -> pd.DataFrame:
         "inferred": lambda row: row["inferred"],
         "count": lambda row: f"{row['count']} of {row['n']}",
         "in 100": lambda row: _ends(row, "ci_low", "ci_high", ".1f", 100),
-        "change": change,
+        "change": _change,
         "q": _q,
         **_of_rooms(wrong, {
             "in 100, any such rooms": lambda row: _ends(row, "rooms_low", "rooms_high", ".1f", 100),
@@ -252,6 +255,20 @@ def _interaction(rows: pd.DataFrame) -> pd.DataFrame:
         "face alone, -1 to 1": lambda row: _span(row, "face", "face_low", "face_high"),
         "slope here minus canvas": lambda row: _span(row, "difference", "ci_low", "ci_high"),
         "q": _q,
+    })  # fmt: skip
+
+
+def _palettes(rows: pd.DataFrame) -> pd.DataFrame:
+    shown = rows[rows["label"].isin(["inferred woman", "inferred man", "recognised"]) | (rows["q"] < 0.05)]
+    return _listed(shown, "classifier context label", {
+        "palettes": lambda row: f"{row['palette']} − {row['other']}",
+        "in each, %": lambda row: f"{100 * row['share']:.1f} − {100 * row['share_other']:.1f}",
+        "change": _change,
+        "q": _q,
+        **_of_rooms(shown, {
+            "any such rooms": lambda row: _ends(row, "change_rooms_low", "change_rooms_high", scale=100),
+            "p, any such rooms": lambda row: numbers.probability(row["p_rooms"]),
+        }),
     })  # fmt: skip
 
 

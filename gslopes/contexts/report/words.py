@@ -116,7 +116,9 @@ def counts(results: Mapping[str, pd.DataFrame]) -> str:
     each = len(used) / max(contexts, 1)
     alone = "; one background each, so intervals are about people, not about such rooms."
     text = f"{many(shown['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
-    text += f", {each:g} backgrounds each{SEVERAL}" if each > 1 else alone
+    colours = len(set(used.get("palette", ())) - {""})
+    drawn = f"{each / colours:g} rooms each in {many(colours, 'palette')}" if colours else f"{each:g} backgrounds each"
+    text += f", {drawn}{SEVERAL}" if each > 1 else alone
     flagged = int((results["cutouts"]["status"] == "flagged").sum())
     out = people["photo"].nunique() - shown["photo"].nunique()
     if out:
