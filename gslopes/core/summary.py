@@ -36,6 +36,7 @@ FINDINGS = table(
     number("q", "p adjusted over the tests of its table"),
     text("decision", "finding, placebo, open, none or unjudged"),
     text("reason", "why it is no finding; empty if it is one"),
+    column("expected", pa.bool_(), "photos: the label names the edited attribute, see core.expected; else false"),
 )
 """One row a number that the audit judges: the rows of the summary, and ``findings`` of the sibling audits."""
 
@@ -83,9 +84,11 @@ SUMMARY = table(
 )
 """The fields of ``summary.json``."""
 
+_PLAIN: dict[pa.DataType, float | str | bool] = {pa.string(): "", pa.int64(): 0.0, pa.float64(): 0.0, pa.bool_(): False}
+
 # What a condition on findings may name, each with a value of its type; see ``gated``.
 CONDITION: dict[str, float | str | bool] = {
-    **{field.name: "" if field.type == pa.string() else 0.0 for field in FINDINGS.schema},
+    **{field.name: _PLAIN[field.type] for field in FINDINGS.schema},
     FINDING: False,
 }
 
@@ -107,7 +110,7 @@ def decided(rows: pd.DataFrame) -> pd.DataFrame:
     found = [_decided(row) for row in rows.to_dict("records")]
     order = {FINDING: 0, UNJUDGED: 2}
     keys: dict[str, Any] = {"_place": [order.get(code, 1) for code, _ in found], "_size": -rows["value"].abs()}
-    frame = rows.assign(decision=[code for code, _ in found], reason=[why for _, why in found], **keys)
+    frame = rows.assign(decision=[code for code, _ in found], reason=[why for _, why in found], expected=False, **keys)
     return frame.sort_values(["_place", "_size", *FINDINGS.key], ignore_index=True)[FINDINGS.columns]
 
 
@@ -198,5 +201,5 @@ def _plain(row: dict[Any, Any], form: Table) -> dict[str, Any]:
         value = row[name]
         if isinstance(value, float):
             value = float(f"{value:.10g}") if math.isfinite(value) else None
-        found[name] = int(value) if name == "n" else value
+        found[name] = int(value) if name == "n" else bool(value) if name == "expected" else value
     return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo
+from gslopes.core.expected import is_expected
 from gslopes.report import numbers, words
 
 LEVEL = 0.05
@@ -32,15 +33,24 @@ ABOUT = {
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One label's: its code, and why it is no finding (empty if it is one)."""
+    """One label's: its code, and why it is no finding (empty if it is one).
+
+    expected: whether the label names the attribute itself, see ``core.expected``; it is shown below the others.
+    """
 
     code: str
     why: str
+    expected: bool = False
 
     @property
     def moves(self) -> bool:
         """Whether the label moves beyond chance, and nothing speaks against it."""
         return self.code in (FINDING, OPEN)
+
+    @property
+    def shown(self) -> str:
+        """The decision as tables have it."""
+        return f"{SHOWN[self.code]}, expected" if self.expected else SHOWN[self.code]
 
 
 def decide(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
@@ -51,6 +61,21 @@ def decide(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
     Taken from the columns ``decision`` and ``detail`` that the fit wrote.  A run that was fitted before they existed is
     judged here: q below 0.05, and an interval that does not overlap that of a placebo sweep.
     """
+    found = _decided(rows, floor)
+    named = dict(zip(map(str, rows["label"]), _expected(rows), strict=True))
+    return {label: replace(one, expected=named[label]) for label, one in found.items()}
+
+
+def _expected(rows: pd.DataFrame) -> list[bool]:
+    """Whether each label names the attribute, as the fit marked it; of an older run by the default list."""
+    if "expected" in rows and rows["expected"].notna().any():
+        return [bool(one) for one in rows["expected"]]
+    if "attribute" not in rows:
+        return [False] * len(rows)
+    return [is_expected(str(label), str(name)) for label, name in zip(rows["label"], rows["attribute"], strict=True)]
+
+
+def _decided(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
     if "decision" in rows and rows["decision"].notna().any():
         detail = rows["detail"] if "detail" in rows else rows["note"]
         return {

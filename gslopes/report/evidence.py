@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import placebo, tables
+from gslopes.core.expected import WORD
 from gslopes.report import decisions, numbers, tally, units, words
 from gslopes.report.decisions import Decision
 from gslopes.report.funnel import Funnel
@@ -151,6 +152,8 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
     judged = part[[found[str(label)].code != decisions.UNJUDGED for label in part["label"]]]
     if len(judged):
         lines.append("\n" + _table(judged, found, floor, limit))
+        named = [words.label(label) for label in judged["label"] if found[str(label)].expected]
+        lines += [wrap(f"  {WORD}: {', '.join(named)}", "    ")] if named else []
     if len(judged) > limit:
         lines.append(f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see the slopes table")
     return "\n".join([*lines, *_unjudged(part, found)])
@@ -159,7 +162,8 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
 def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFrame, limit: int) -> str:
     codes = [found[str(label)] for label in judged["label"]]
     order = judged.assign(_plain=[not one.moves for one in codes], _flat=-judged["t"].abs())
-    shown = order.sort_values(["_plain", "_flat", "label"])[:limit].sort_values(["slope", "label"])
+    order = order.assign(_named=[one.expected for one in codes])
+    shown = order.sort_values(["_plain", "_named", "_flat", "label"])[:limit].sort_values(["_named", "slope", "label"])
     cuts = bool(judged[["slope_lower", "slope_higher"]].notna().any(axis=None))
     ends = floor.groupby("label")["slope"].agg(["min", "max"]) if len(floor) else None
     more = ["other cuts"] * cuts + ["placebos"] * (ends is not None)
@@ -169,7 +173,7 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
         cells = [
             units.writer(units.measure_of(row))(row["slope"]),
             numbers.interval(row["ci_low"], row["ci_high"], units.writer(units.measure_of(row))),
-            decisions.SHOWN[found[str(row["label"])].code],
+            found[str(row["label"])].shown,
             numbers.probability(row["q"]),
         ]
         if cuts:

@@ -42,7 +42,7 @@ class Curve:
 
 
 def steepest(rows: pd.DataFrame, decided: Mapping[str, Decision], *, most: int = 5, least: int = 2) -> pd.DataFrame:
-    """The labels to draw: those that move, the steepest first, ``most`` for each end.
+    """The labels to draw: those that move, the steepest first and expected ones last, ``most`` for each end.
 
     Where an end has fewer than ``least``, the ones with the smallest p-values of its other labels fill it up.
 
@@ -52,13 +52,14 @@ def steepest(rows: pd.DataFrame, decided: Mapping[str, Decision], *, most: int =
     """
     judged = rows[rows["slope"].notna()]
     moves = [str(label) in decided and decided[str(label)].moves for label in judged["label"]]
-    judged = judged.assign(moves=np.array(moves, dtype=bool), _flat=-judged["slope"].abs())
+    named = [str(label) in decided and decided[str(label)].expected for label in judged["label"]]
+    judged = judged.assign(moves=np.array(moves, dtype=bool), _flat=-judged["slope"].abs(), _named=named)
     sides = []
     for side in (judged[judged["slope"] < 0], judged[judged["slope"] > 0]):
-        first = side[side["moves"]].sort_values(["_flat", "label"])[:most]
+        first = side[side["moves"]].sort_values(["_named", "_flat", "label"])[:most]
         others = side[~side["moves"]].sort_values(["p", "_flat", "label"])[: max(0, least - len(first))]
         sides.append(pd.concat([first, others]))
-    return pd.concat(sides).drop(columns="_flat")
+    return pd.concat(sides).drop(columns=["_flat", "_named"])
 
 
 def curves_figure(

@@ -61,6 +61,7 @@ def finding(
         "floor": _floor(floor, labels),
         "decision": [decided[label].code if label in decided else decisions.UNJUDGED for label in labels],
         "why": [decided[label].why if label in decided else "" for label in labels],
+        "expected": [label in decided and decided[label].expected for label in labels],
         "cut": cut(slopes),
     }
     return content | _curves(answers, labels, measured) | {"moved": _varying_photos(answers, labels, index)}

@@ -264,9 +264,10 @@ def _write_data(
 
 
 def _ranked(screens: list[screen.Screen]) -> list[screen.Screen]:
-    """The classifier with most labels that move first, and among equals the steepest one."""
-    steepest = {one.key: max((abs(row[2]) for row in one.forest), default=0.0) for one in screens}
-    return sorted(screens, key=lambda one: (-one.headline.moves, -steepest[one.key], one.key))
+    """The classifier with most labels that move first, among equals the steepest one; expected labels do not count."""
+    steepest = {one.key: max((abs(row[2]) for row in one.forest if not row[-1]), default=0.0) for one in screens}
+    surprising = {one.key: one.headline.moves - one.headline.expected for one in screens}
+    return sorted(screens, key=lambda one: (-surprising[one.key], -steepest[one.key], one.key))
 
 
 def _write_explorer(

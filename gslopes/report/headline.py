@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -15,7 +15,8 @@ from gslopes.report.decisions import Decision
 class Headline:
     """What the first screen says about one classifier and attribute.
 
-    strongest: the label of the steepest finding; empty if there is none.  moves, still, unjudged: labels.
+    strongest: the label of the steepest finding, an expected one if no other moves; empty if there is none.
+    moves, still, unjudged: labels.  expected: of those that move, how many name the attribute.
     """
 
     sentence: str
@@ -23,6 +24,7 @@ class Headline:
     moves: int
     still: int
     unjudged: int
+    expected: int = 0
 
 
 def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) -> Headline:
@@ -46,7 +48,9 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
             )
             text += _nearest(rows, found)
         return Headline(f"{text}.", "", 0, judged, unjudged)
-    by_label = rows.drop_duplicates("label").set_index("label").loc[moving]
+    named = [label for label in moving if found[label].expected]
+    leading = [label for label in moving if label not in named] or named
+    by_label = rows.drop_duplicates("label").set_index("label").loc[leading]
     # one unit is not more than another: labels of most photos' answers first, by how sure they are where units differ
     same = len({units.measure_of(row) for row in by_label.to_dict("records")}) == 1
     size = by_label["slope"].abs() if same else by_label["t"].abs()
@@ -54,11 +58,19 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     first = order.iloc[0]
     end = words.ends(attribute)[0 if first["slope"] < 0 else 1]
     text = f"{_moves(first, words.printable(order.index[0]), end, words.ends(attribute)[1])}; "
-    text += f"{moves:,} of {_labels(judged)} move{'s' * (moves == 1)}"
+    text += f"{moves:,} of {_labels(judged)} move{'s' * (moves == 1)}{_as_expected(named, moves)}"
     text += f", {judged - moves:,} do{'es' * (judged - moves == 1)} not" if judged > moves else ""
     if decisions.FINDING not in codes:
         text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweep was run'}"
-    return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged)
+    return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged, len(named))
+
+
+def _as_expected(named: Sequence[str], moves: int) -> str:
+    """What the sentence says of expected labels that move."""
+    if not named:
+        return ""
+    which = f"“{words.label(named[0])}”" if len(named) == 1 else f"{len(named):,}"
+    return ", as expected" if len(named) == moves else f" ({which} as expected)"
 
 
 def _nearest(rows: pd.DataFrame, found: Mapping[str, Decision]) -> str:

@@ -73,7 +73,7 @@ def _finding(
         (
             words.label(row["label"]),
             *_with_unit(row),
-            decisions.SHOWN[row["decision"]],
+            decisions.Decision(row["decision"], "", row["expected"]).shown,
             numbers.probability(row["q"]),
             words.printable(row["detail"]),
         )

@@ -78,12 +78,14 @@ def _rows(one: Part) -> pd.DataFrame:
     """The steepest findings as texts."""
     found = one.finding.read
     sure = found[found["label"].map(lambda label: one.decided[str(label)].code == decisions.FINDING).astype(bool)]
-    order = sure.assign(_size=-sure["slope"].abs()).sort_values(["_size", "label"])[:MOST_ROWS]
+    named = sure["label"].map(lambda label: one.decided[str(label)].expected).astype(bool)
+    order = sure.assign(_named=named, _size=-sure["slope"].abs()).sort_values(["_named", "_size", "label"])[:MOST_ROWS]
     rows = []
     for row in order.to_dict("records"):
         write = units.writer(units.measure_of(row))
         ends = numbers.interval(row["ci_low"], row["ci_high"], write)
-        rows.append([words.label(row["label"]), write(row["slope"]), ends, units.unit_of(row), f"{row['n']:,}"])
+        name = words.label(row["label"]) + " (expected)" * one.decided[str(row["label"])].expected
+        rows.append([name, write(row["slope"]), ends, units.unit_of(row), f"{row['n']:,}"])
     return pd.DataFrame(rows, columns=["Label", "Slope", "95 % interval", "unit", "photos"], dtype=object)
 
 

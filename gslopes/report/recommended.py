@@ -25,6 +25,7 @@ COLUMNS = (
     "reason",
     "detail",
     "estimator",
+    "expected",
 )
 
 ERRORS = "percentage points of errors per unit"
@@ -36,6 +37,7 @@ TIDY = (
 # What a condition on the table may name, each with a value of its type; see ``core.summary.gated``.
 CONDITION: dict[str, float | str | bool] = {
     **{name: 0.0 if name in ("n", "slope", "ci_low", "ci_high", "q") else "" for name in COLUMNS},
+    "expected": False,
     "finding": False,
 }
 
@@ -46,8 +48,8 @@ def findings_table(slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> 
     slopes: columns of core.tables.SLOPES.  errors: of ERROR_SLOPES, which stand last, if the truth is known.
 
     Within a classifier and attribute the findings stand first, then labels that are open, like the placebo, no finding
-    and not judged; of equal decisions the steepest first.  The decision is the fit's; a run that was fitted before
-    decisions existed is judged as its page judges it.
+    and not judged; of equal decisions those that are not expected first, and of these the steepest.  The decision is
+    the fit's; a run that was fitted before decisions existed is judged as its page judges it.
     """
     rows = tables.reading(slopes)
     fake = rows["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)
@@ -67,7 +69,7 @@ def _errors(errors: pd.DataFrame) -> pd.DataFrame:
     """The slopes of error rates as rows of the same columns; those along placebos are left out."""
     rows = errors[errors["decision"].notna()]
     named = "errors: " + rows["label"] + ", " + rows["measure"]
-    frame = rows.assign(label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"])
+    frame = rows.assign(label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"], expected=False)
     place = frame["decision"].map(list(CODES).index)
     order = frame.assign(_place=place, _flat=-frame["slope"].abs())
     by = ["classifier", "attribute", "_place", "_flat", "label"]
@@ -108,7 +110,7 @@ def _as_text(found: pd.DataFrame) -> pd.DataFrame:
         ends = numbers.interval(row["ci_low"], row["ci_high"], form)
         names = [words.printable(str(row["classifier"])), words.label(str(row["label"]))]
         along = words.perceived(str(row["attribute"]))
-        q, decision = numbers.probability(row["q"]), decisions.SHOWN[row["decision"]]
+        q, decision = numbers.probability(row["q"]), decisions.Decision(row["decision"], "", row["expected"]).shown
         rows.append([*names, along, form(row["slope"]), ends, unit, q, decision, f"{row['n']:,}"])
     heads = ["API", "Label", "along", "Slope", "95 % interval", "unit", "q", "decision", "photos"]
     return pd.DataFrame(rows, columns=heads, dtype=object)
@@ -126,10 +128,10 @@ def _decided(rows: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
     found = decisions.decide(rows, floor)
     codes = [found[str(label)].code for label in rows["label"]]
     whys = [found[str(label)].why for label in rows["label"]]
-    frame = rows.assign(decision=codes, detail=whys)
+    frame = rows.assign(decision=codes, detail=whys, expected=[found[str(label)].expected for label in rows["label"]])
     fallback = pd.Series(
         ["" if code == FINDING else "rare" if code == UNJUDGED else code for code in codes], rows.index
     )
     frame["reason"] = rows["reason"].fillna(fallback) if "reason" in rows else fallback
     order = frame.assign(_place=[CODES.index(code) for code in codes], _flat=-frame["slope"].abs())
-    return order.sort_values(["_place", "_flat", "label"]).drop(columns=["_place", "_flat"])
+    return order.sort_values(["_place", "expected", "_flat", "label"]).drop(columns=["_place", "_flat"])

@@ -92,17 +92,18 @@ def screen(
 def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list[Any]], str]:
     """(rows, their unit), at most ``MOST_LABELS``.
 
-    Of each: place of the label, label, slope, interval, decision, why, ends of the placebos.
+    Of each: place of the label, label, slope, interval, decision, why, ends of the placebos, whether it is expected.
 
-    Labels that move first, then those like a placebo, then the steepest others; those without a slope are left out, and
-    so are those whose unit is not that of the first: one axis has one unit.
+    Labels that move first, then those like a placebo, then the steepest others, and expected ones below them; those
+    without a slope are left out, and so are those whose unit is not that of the first: one axis has one unit.
     """
     rows = finding.read
     rows = rows[rows["slope"].notna() & rows["ci_low"].notna()]
     codes = [decided[str(label)] for label in rows["label"]]
     rank = [0 if one.moves else 1 + decisions.CODES.index(one.code) for one in codes]
     rows = rows.assign(_rank=rank, _flat=-rows["slope"].abs(), _code=[one.code for one in codes])
-    rows = rows[rows["_code"] != decisions.UNJUDGED].sort_values(["_rank", "_flat", "label"])
+    rows = rows.assign(_named=[one.expected for one in codes])
+    rows = rows[rows["_code"] != decisions.UNJUDGED].sort_values(["_named", "_rank", "_flat", "label"])
     names = [units.unit_of(row) for row in rows.to_dict("records")]
     unit = names[0] if names else units.UNITS["presence"]
     rows = rows[[name == unit for name in names]][:MOST_LABELS]
@@ -116,6 +117,7 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
             decided[str(row["label"])].code,
             decided[str(row["label"])].why,
             *numbers.rounded(ends.get(str(row["label"]), (np.nan, np.nan)), 8),
+            decided[str(row["label"])].expected,
         ]
         for _, row in rows.iterrows()
     ]

@@ -26,9 +26,10 @@ from typing import Any, Literal, TypedDict
 
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError
-from gslopes.core.options import check, extent, merged, option, options_of, put, section
+from gslopes.core.options import check, extent, merged, option, options_of, section
 from gslopes.core.runtime import check_device
 from gslopes.fit.options import DEFAULT, Correction, FitOptions
+from gslopes.run.published import publish
 from gslopes.validate.gate import Thresholds
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
@@ -248,12 +249,22 @@ class FitConfig:
         help="Column with the right label of each photo, or LABEL=COLUMN with yes or no: error rates by value.",
         metavar="COLUMN",
     )
+    expected: tuple[str, ...] = option(
+        (),
+        help="A label, or words in one, whose slope is expected: listed below the others. May be repeated; none leaves "
+        "out those that name the attribute.",
+        metavar="LABEL",
+        shown="labels that name the attribute, such as Male",
+        advanced=True,
+    )
     seed: int | None = option(None, help="Seed of resamples and permutations.", metavar="S", shown="the run's")
 
     def __post_init__(self) -> None:
+        from gslopes.core import expected
         from gslopes.run.presence import parse
 
         self.options(0)
+        expected.check(self.expected)
         parse(self.presence)
         if (self.groups or self.cluster or self.truth) and self.photos_csv is None:
             raise ConfigError(
@@ -293,7 +304,7 @@ class RunConfig:
     compose: ComposeConfig = section(ComposeConfig)
     gate: GateConfig = section(GateConfig, flat=("on",))
     score: ScoreConfig = section(ScoreConfig)
-    fit: FitConfig = section(FitConfig, flat=())
+    fit: FitConfig = section(FitConfig, flat=("expected",))
     as_published: bool = option(
         False,
         help="Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks, skin, paste, no gate, "
@@ -352,20 +363,9 @@ class RunOptions(CostOptions, TypedDict, total=False):
     placebo_sample: int
     dropped_sample: int
     unedited: bool
+    expected: str | Sequence[str]
     as_published: bool
     config: str | Path | None
-
-
-# What can be set as Joo & Kärkkäinen (2020) have it; see ``report.method``.
-PUBLISHED: Mapping[tuple[str, str], Any] = {
-    ("edit", "model"): "fader",
-    ("compose", "region"): "skin",
-    ("compose", "blend"): "paste",
-    ("compose", "placebo"): False,
-    ("gate", "on"): False,
-    ("fit", "estimators"): ("paper",),
-    ("fit", "presence"): "vendor",
-}
 
 
 def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfig:
@@ -377,22 +377,7 @@ def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfi
     """
     mapping = merged(RunConfig, {"photos": photos, **options}, base=Path())
     if mapping.get("as_published"):
-        _publish(mapping)
+        publish(mapping)
     if "photos" not in mapping:
         raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
     return from_dict(RunConfig, mapping)
-
-
-def _publish(mapping: dict[str, Any]) -> None:
-    """Set what the paper sets.  Raises: ConfigError if something else was asked for."""
-    for (part, key), value in PUBLISHED.items():
-        given = mapping.get(part, {}).get(key)
-        if given and key == "model":  # a Fader Network of the user's own
-            continue
-        if given is not None and given != value:
-            hint = "Leave one of the two out: gslopes method lists what --as-published sets."
-            raise ConfigError(f"As published, {part}.{key} is {value}, not {given}.", hint)
-        put(mapping, (part, key), value)
-    for key in ("steps", "range"):
-        if mapping.get("edit", {}).get(key) is not None:
-            raise ConfigError(f"As published, {key} is the paper's.", f"Leave --{key} out, or --as-published.")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from gslopes.core import runfolder, tables
+from gslopes.core import expected, runfolder, tables
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import csv_bytes
@@ -86,7 +86,8 @@ def fit_folder(
         runfolder.write_bytes(run / SENSITIVITY, csv_bytes(at_cuts, digits=6))
     else:
         (run / SENSITIVITY).unlink(missing_ok=True)  # of an earlier fit
-    found = replace(found, slopes=with_sensitivity(found.slopes, at_cuts, limits))
+    slopes = with_sensitivity(found.slopes, at_cuts, limits)
+    found = replace(found, slopes=expected.marked(slopes, config.expected))
     order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")

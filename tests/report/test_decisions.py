@@ -51,3 +51,13 @@ def test_every_code_has_a_word_and_a_sentence_and_is_counted() -> None:
     assert set(decisions.SHOWN) == set(decisions.ABOUT) == set(decisions.CODES)
     counted = decisions.counts({"a": decisions.Decision("none", "")})
     assert counted == {"finding": 0, "placebo": 0, "open": 0, "none": 1, "unjudged": 0}
+
+
+def test_a_label_is_expected_as_the_fit_marked_it_and_in_an_older_run_by_the_default_list() -> None:
+    base = {"attribute": "gender", "decision": "finding", "detail": "", "note": ""}
+    frame = pd.DataFrame([{"label": "Male", **base}, {"label": "Hat", **base}])
+    assert [one.expected for one in decisions.decide(frame, frame[:0]).values()] == [True, False]
+    marked = frame.assign(expected=[False, True])
+    found = decisions.decide(marked, frame[:0])
+    assert [one.expected for one in found.values()] == [False, True]
+    assert (found["Hat"].shown, found["Male"].shown, found["Hat"].moves) == ("finding, expected", "finding", True)

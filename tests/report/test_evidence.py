@@ -139,3 +139,12 @@ def test_groups_are_printed_by_the_measure_of_each_label(tmp_path) -> None:
     assert f"{right:+.1f} %".replace("-", "−") in text
     assert "change of the odds" in text
     assert "percentage points" not in text
+
+
+def test_labels_that_name_the_attribute_stand_last_and_are_said_to_be_expected(slopes) -> None:
+    text = print_evidence(slopes.assign(expected=slopes["label"] == "Falling"))
+    lines = [line for line in text.splitlines() if line.startswith((" Falling ", " Flat"))]
+    assert [line.split()[0] for line in lines] == ["Flat\\x1b[31m", "Falling"]
+    assert "open, expected" in lines[1]
+    assert "  expected, names the attribute: Falling" in text
+    assert "expected" not in print_evidence(slopes)

@@ -54,3 +54,24 @@ def test_a_sentence_without_findings_says_what_would_settle_it() -> None:
     found = {"a": Decision("open", "no placebo sweep of a random change was run")}
     sentence = headline(rows(a=5.0), found, "gender").sentence
     assert sentence.endswith("1 of 1 label moves. Not settled: no placebo sweep of a random change was run.")
+
+
+def test_a_label_that_names_the_attribute_does_not_lead_while_another_moves() -> None:
+    found = {**decided(Makeup="finding", Hat="none"), "Male": Decision("finding", "", expected=True)}
+    one = headline(rows(Male=28.0, Makeup=-21.9, Hat=1.0), found, "gender")
+    assert one.sentence.startswith("“Makeup” appears 21.9 points more often per step toward feminine")
+    assert "2 of 3 labels move (“Male” as expected)" in one.sentence
+    assert (one.strongest, one.moves, one.expected) == ("Makeup", 2, 1)
+
+
+def test_an_open_label_leads_before_an_expected_finding() -> None:
+    found = {**decided(Makeup="open"), "Male": Decision("finding", "", expected=True)}
+    assert headline(rows(Male=28.0, Makeup=-2.9), found, "gender").strongest == "Makeup"
+
+
+def test_where_expected_labels_alone_move_the_sentence_says_so() -> None:
+    found = {**decided(Hat="none"), "Male": Decision("finding", "", expected=True)}
+    one = headline(rows(Male=28.0, Hat=1.0), found, "gender")
+    assert one.sentence.startswith("“Male” appears 28.0 points more often per step toward masculine")
+    assert "1 of 2 labels moves, as expected" in one.sentence
+    assert (one.strongest, one.expected) == ("Male", 1)

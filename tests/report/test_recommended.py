@@ -99,3 +99,20 @@ def test_slopes_of_error_rates_stand_last_and_those_along_placebos_nowhere() -> 
     assert found["label"].tolist() == ["lips", "errors: Smiling, miss", "errors: all labels, error"]
     assert found["unit"].tolist()[1:] == ["percentage points of errors per unit"] * 2
     assert tuple(found) == COLUMNS
+
+
+def test_an_expected_finding_stands_below_the_others_and_moves_no_number() -> None:
+    frame = slopes(
+        {"label": "Male", "slope": 30.0},
+        {"label": "Hat", "slope": 2.0},
+        {"label": "Mandarin", "slope": 9.0, "decision": "none", "reason": "own-test", "detail": "q 0.4"},
+    )
+    found = findings_table(frame)
+    assert found["label"].tolist() == ["Hat", "Male", "Mandarin"]
+    assert found["expected"].tolist() == [False, True, False]
+    off = findings_table(frame.assign(expected=False))
+    assert off["label"].tolist() == ["Male", "Hat", "Mandarin"]
+    numbers = ["label", "slope", "q", "decision", "reason"]
+    assert (
+        off[numbers].sort_values("label").to_numpy().tolist() == found[numbers].sort_values("label").to_numpy().tolist()
+    )

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,12 @@ def test_the_forest_has_findings_first_with_the_ends_of_their_placebos_and_at_mo
     codes = [row[5] for row in rows]
     assert codes == sorted(codes, key=["finding", "placebo", "none"].index)
     assert rows[0][1] == "l59"
-    assert rows[0][7:] == [-0.3, 0.5]
+    assert rows[0][7:] == [-0.3, 0.5, False]
+    named = {label: replace(one, expected=label in ("l59", "l58")) for label, one in decided.items()}
+    rows, _ = screen.forest(finding, named)
+    assert rows[0][1] == "l57", "the steepest of those that are not expected"
+    few = replace(finding, rows=finding.rows[finding.rows["label"].isin(["l01", "l02", "l59", "l58"])])
+    assert [row[1] for row in screen.forest(few, named)[0]] == ["l01", "l02", "l59", "l58"], "expected ones below"
 
 
 def test_the_strip_is_a_photo_of_the_strongest_label_with_a_score_for_each_value(one: Path, tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ SLOPES = table(
     number("slope_higher", "the same, at a higher cut"),
     number("sd", "standard deviation among photos at the centre of what photo-measure fits; null in other rows"),
     text("measure", "in the row to read: presence, log-odds, score or value, see fit.measures; else null", null=True),
+    column("expected", pa.bool_(), "whether the label names the attribute, see core.expected; or null", null=True),
 )
 
 COUNTS = [

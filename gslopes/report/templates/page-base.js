@@ -146,6 +146,6 @@ function colourOf(code, slope) {
 const symbolOf = (code) => ({ finding: "circle", open: "triangle", placebo: "diamond", none: "circle", unjudged: "times" })[code] ?? "circle";
 const filled = (code) => code === "finding" || code === "placebo";
 
-function decision(code, why) {
-  return el("span", { class: `decision d-${code}`, title: why || DECISIONS[code]?.about || null }, DECISIONS[code]?.word ?? code);
+function decision(code, why, expected = false) {
+  return el("span", { class: `decision d-${code}`, title: why || DECISIONS[code]?.about || null }, `${DECISIONS[code]?.word ?? code}${expected ? ", expected" : ""}`);
 }

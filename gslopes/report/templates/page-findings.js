@@ -30,7 +30,7 @@ function rowsOf(finding, name) {
   return finding.labels.map((label, i) => ({
     i, label, slope: e.slope[i], low: e.ci_low[i], high: e.ci_high[i], t: e.p[i], p: chance(finding, name, i), q: e.q[i], note: e.note[i], source: sourceOf(finding, name, i),
     n: finding.n[i], active: finding.active[i], centre: finding.centre[i], side: e.slope[i] === null ? 0 : Math.sign(e.slope[i]),
-    cuts: finding.cut ? [e.slope_lower[i], e.slope_higher[i]] : null, code: finding.decision[i], why: finding.why[i], floor: name === firstOf(finding) ? floorOf(finding, i) : null, form: formatFor(name === MEASURED ? finding.units[i] : e.unit),
+    cuts: finding.cut ? [e.slope_lower[i], e.slope_higher[i]] : null, code: finding.decision[i], why: finding.why[i], expected: finding.expected[i], floor: name === firstOf(finding) ? floorOf(finding, i) : null, form: formatFor(name === MEASURED ? finding.units[i] : e.unit),
   }));
 }
 
@@ -46,7 +46,7 @@ function passes(row, state) {
 function compare(a, b, key) {
   if (key === "cuts") return spreadOf(a) - spreadOf(b);
   if (key === "label") return a.label.localeCompare(b.label);
-  if (key === "code") return ORDER.indexOf(a.code) - ORDER.indexOf(b.code);
+  if (key === "code") return ORDER.indexOf(a.code) - ORDER.indexOf(b.code) || a.expected - b.expected;
   const x = key === "interval" || key === "drawn" ? a.slope : a[key], y = key === "interval" || key === "drawn" ? b.slope : b[key];
   if (x === null || y === null) return x === y ? 0 : x === null ? Infinity : -Infinity; // no number: always last
   return x - y;
@@ -71,7 +71,7 @@ function tableRow(row, scale, open) {
     ? [el("td", { class: "reason", colspan: row.cuts ? 7 : 6 }, `no slope: ${row.n === 0 ? "no photo was answered at every value" : "never returned at value 0"}`)]
     : [el("td", { class: "num slope" }, row.form(row.slope)), el("td", { class: "interval" }, interval(row.low, row.high, row.form)),
       el("td", { class: "drawn" }, whisker(row.low, row.slope, row.high, scale, row.floor)), ...(row.cuts ? [el("td", { class: "interval" }, cutsText(row))] : []),
-      el("td", {}, decision(row.code, row.why)),
+      el("td", {}, decision(row.code, row.why, row.expected)),
       el("td", { class: "num", title: row.note || row.source || null }, probability(row.p)), el("td", { class: "num" }, probability(row.q))];
   return el("tr", { class: kind }, name, ...cells, el("td", { class: "num" }, row.n.toLocaleString("en")),
     el("td", { class: "num" }, row.active.toLocaleString("en")), el("td", { class: "num" }, percent(row.centre)));

@@ -34,17 +34,17 @@ function cornerMarks(ends, anchor, dy) {
 
 // The labels in order, each with its interval, the placebo's band behind it, coloured by decision.
 function forest(section, width, open) {
-  const rows = section.forest.map(([i, label, slope, low, high, code, why, floorLow, floorHigh]) => ({ i, label, slope, low, high, code, why, floorLow, floorHigh, key: String(i) }));
-  rows.sort((a, b) => b.slope - a.slope);
+  const rows = section.forest.map(([i, label, slope, low, high, code, why, floorLow, floorHigh, named]) => ({ i, label: named ? `${cut(label, 20)} (expected)` : label, slope, low, high, code, why, floorLow, floorHigh, named, key: String(i) }));
+  rows.sort((a, b) => a.named - b.named || b.slope - a.slope);
   const narrow = width < 560, high = narrow ? 38 : 25;
   const form = formatFor(section.forestUnit), inUnit = inPoints(section.forestUnit);
   const all = rows.flatMap((r) => (moves(r.code) || r.code === "placebo" ? [r.low, r.high] : [r.slope]).concat([r.floorLow ?? 0, r.floorHigh ?? 0]));
   const most = 1.05 * Math.max(inUnit ? 1 : 1e-6, ...all.map(Math.abs)), clip = (v) => Math.max(-most, Math.min(most, v));
-  const longest = Math.max(8, ...rows.map((r) => Math.min(26, r.label.length)));
+  const longest = Math.max(8, ...rows.map((r) => Math.min(31, r.label.length)));
   const left = narrow ? 6 : 14 + 7.4 * longest, right = narrow ? 6 : inUnit ? 138 : 168;
   const bands = rows.filter((r) => r.floorLow !== null && r.floorHigh !== null);
   const shift = narrow ? 8 : 0;
-  const name = { y: "key", text: (r) => cut(r.label, narrow ? 34 : 26), href: (r) => `#label-${section.key}-${r.i}`, fontSize: narrow ? 13 : 13, fontWeight: (r) => (moves(r.code) ? 650 : 400), fill: (r) => (moves(r.code) ? "var(--ink)" : "var(--soft)") };
+  const name = { y: "key", text: (r) => cut(r.label, narrow ? 34 : r.named ? 31 : 26), href: (r) => `#label-${section.key}-${r.i}`, fontSize: narrow ? 13 : 13, fontWeight: (r) => (moves(r.code) ? 650 : 400), fill: (r) => (moves(r.code) ? "var(--ink)" : "var(--soft)") };
   const root = chart({
     width, height: rows.length * high + 74, marginLeft: left, marginRight: right, marginTop: 30, marginBottom: 44,
     x: { domain: [-most, most], label: section.forestUnit, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => whole(form(v)), ticks: ofOdds(section.forestUnit) ? oddsTicks(most, narrow ? 5 : 10) : narrow ? 5 : 9 },
