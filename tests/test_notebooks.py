@@ -33,6 +33,15 @@ def test_a_notebook_imports_nothing_internal_and_names_no_machine(path: Path) ->
     assert not re.search(r"/root/|/home/|/tmp/", text)
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_text_says_what_an_output_below_or_above_it_may_deny(path: Path) -> None:
+    """What a label does stands in the outputs alone, which are made again with the program; the texts are not."""
+    cells = [cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "markdown"]
+    does = r"(?:comes?|changes?|appears?|moves?|varies|does|is judged|(?:cannot|can) be judged|is (?:not )?a finding)"
+    said = re.compile(rf"[*`](\w+)[*`],? (?:far |hardly |never )?{does}\b")
+    assert [match.group() for cell in cells for match in said.finditer("".join(cell["source"]))] == []
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # those of the kernel's client, not ours
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

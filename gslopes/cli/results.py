@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gslopes.core.commands import print_json, say
-from gslopes.core.text import many
 
 if TYPE_CHECKING:
     from gslopes.run.outcome import Audit
@@ -60,12 +59,12 @@ def _size(plan: Plan) -> str:
 def print_audit(audit: Audit, as_json: bool) -> int:
     """The slopes on stdout, what became of the photos and where everything is on stderr; the exit code."""
     from gslopes.core.runfolder import show
+    from gslopes.report.tally import lost
     from gslopes.run.outcome import answers
 
     run = audit.folder
     said = answers(run) if (run / "asked.parquet").exists() else {}
-    lost = {name: counts for name, counts in said.items() if counts.keys() - {"answered"}}
-    code = 3 if audit.errors or any(counts.get("failed") for counts in lost.values()) else 0
+    code = 3 if audit.errors or any(counts.get("failed") for counts in said.values()) else 0
     if as_json:
         print_json(audit.facts)
         return code
@@ -74,9 +73,7 @@ def print_audit(audit: Audit, as_json: bool) -> int:
     lines = ["", f"photos     {audit.used:,} edited of {audit.photos:,}"]
     lines += [f"           {count:,} skipped: {reason}" for reason, count in audit.skipped.items()]
     lines += [f"           {count:,} dropped: {reason}" for reason, count in audit.dropped.items()]
-    for name, counts in lost.items():
-        parts = [f"{counts[status]:,} {status}" for status in ("refused", "failed") if counts.get(status)]
-        lines.append(f"answers    {name}: {' and '.join(parts)} of {many(sum(counts.values()), 'picture')}")
+    lines += [f"answers    {name}: {text}" for name, text in lost(run).items()]
     lines += [f"tables     {show(run)}/*.parquet", f"pictures   {show(run)}/edits/"]
     lines += [] if audit.page is None else [f"page       {show(audit.page)}"]
     say("\n".join(lines), err=True)

@@ -6,6 +6,8 @@ A reason is one of a fixed list, and a detail says what is particular to the row
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Self
 
@@ -169,6 +171,26 @@ class SkipReason(str):
 def explained(reason: str, detail: str) -> str:
     """Both columns as one text."""
     return f"{reason} ({detail})" if detail else str(reason)
+
+
+def counted(rows: Iterable[tuple[str, str]], most: int = 3) -> str:
+    """The most frequent of some rows' reasons; each with its count, where there are several.
+
+    rows: reason and detail of each.  A detail counts where the reason alone says nothing.
+
+    >>> counted([("no face found", "12 px"), ("refused", "policy"), ("no face found", "9 px")])
+    'no face found (2), policy (1)'
+    >>> counted([("refused", "")])
+    'no reason given'
+    """
+    bare = (Reason.REFUSED, Reason.FAILED)
+    said = Counter(reason if reason not in ("", *bare) else detail or "no reason given" for reason, detail in rows)
+    if len(said) == 1:
+        return printable(next(iter(said)))
+    order = sorted(said.items(), key=lambda item: (-item[1], item[0]))
+    shown = [f"{printable(text)} ({count:,})" for text, count in order[:most]]
+    others = sum(count for _, count in order[most:])
+    return ", ".join([*shown, *([f"other reasons ({others:,})"] if others else [])])
 
 
 def split_prose(text: str, status: str = "") -> tuple[str, str]:

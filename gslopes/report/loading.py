@@ -48,7 +48,7 @@ class Finding:
 
     key: names its data files.  suffix: of its figures' names.  values: (K,), or none if unknown.
     rows: of the slopes table, all estimators.  placebo: the rows to read of its placebo sweeps.
-    statuses: how many pictures were answered, refused, failed.
+    statuses: how many pictures were answered, refused, failed.  why: of the latter two, the reasons.
     """
 
     key: str
@@ -59,6 +59,7 @@ class Finding:
     rows: pd.DataFrame
     placebo: pd.DataFrame
     statuses: Mapping[str, int] = field(default_factory=dict)
+    why: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, estimator: str) -> pd.DataFrame:
         """The rows of one estimator."""
@@ -113,7 +114,7 @@ def load(run: Path) -> Source:
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
     real = slopes[~findings.is_placebo(slopes["attribute"])]
     values = {name: sweep_values(run, manifest, name) for name in sorted(set(real["attribute"]))}
-    statuses = tally.statuses(run)
+    statuses, why = tally.statuses(run), tally.why(run)
     reading = tables.reading(slopes)
     groups = list(real.groupby(["classifier", "attribute"], sort=True))
     found = []
@@ -131,6 +132,7 @@ def load(run: Path) -> Source:
                 rows,
                 reading[fake],
                 statuses.get((classifier, attribute), {}),
+                why.get((classifier, attribute), {}),
             )
         )
     return Source(run, manifest, slopes, values, found)

@@ -104,7 +104,7 @@ def section(finding: Finding, figures: Mapping[str, str], options: ReportOptions
         ends=words.ends(attribute),
         values=", ".join(map(numbers.value, values)),
         steps=len(values),
-        asked=", ".join(f"{number:,} {words.printable(status)}" for status, number in finding.statuses.items()),
+        asked=", ".join(_asked(finding, status, number) for status, number in finding.statuses.items()),
         labels=len(slopes),
         judged=len(judged),
         pulled=(negative, positive),
@@ -114,6 +114,11 @@ def section(finding: Finding, figures: Mapping[str, str], options: ReportOptions
         key=finding.key,
         suffix=finding.suffix,
     )
+
+
+def _asked(finding: Finding, status: str, number: int) -> str:
+    why = f" ({finding.why[status]})" if status in finding.why else ""
+    return f"{number:,} {words.printable(status)}{why}"
 
 
 def _row(row: pd.Series, scale: float) -> dict[str, Any]:

@@ -13,7 +13,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import tables
+from gslopes.core.reasons import counted
 from gslopes.report import words
+
+LONGEST_REASON = 200  # characters: a service's own text may be a page
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +65,38 @@ def statuses(run: Path) -> dict[tuple[str, str], dict[str, int]]:
     counts = asked.value_counts(sort=False).sort_index()
     for (classifier, attribute, status), number in zip(counts.index.tolist(), counts.tolist(), strict=True):
         result.setdefault((classifier, attribute), {})[status] = number
+    return result
+
+
+def why(run: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """For each classifier and attribute, why pictures were refused, and why they failed, the most frequent first."""
+    lost = read(
+        tables.ASKED, run, ["classifier", "attribute", "status", "reason", "detail"], ~_is("status", "answered")
+    )
+    result: dict[tuple[str, str], dict[str, str]] = {}
+    for key, rows in lost.groupby(["classifier", "attribute", "status"], sort=True):
+        classifier, attribute, status = map(str, key)
+        found = counted(zip(rows["reason"], rows["detail"], strict=True))
+        result.setdefault((classifier, attribute), {})[status] = words.shorten(found, LONGEST_REASON)
+    return result
+
+
+def lost(run: Path) -> dict[str, str]:
+    """Classifier to how many of its pictures were refused or failed and why; those that answered all are left out.
+
+    'planted' to '5 refused (no face found) of 120 pictures'
+    """
+    asked = read(tables.ASKED, run, ["classifier", "status", "reason", "detail"])
+    result = {}
+    for name, rows in asked.groupby("classifier", sort=True):
+        parts = []
+        for status in ("refused", "failed"):
+            here = rows[rows["status"] == status]
+            if len(here):
+                reasons = counted(zip(here["reason"], here["detail"], strict=True))
+                parts.append(f"{len(here):,} {status} ({words.shorten(reasons, LONGEST_REASON)})")
+        if parts:
+            result[str(name)] = f"{' and '.join(parts)} of {words.many(len(rows), 'picture')}"
     return result
 
 

@@ -104,7 +104,7 @@ def test_policy_lets_in_our_style_and_nothing_else(html: str) -> None:
     [
         "86 photos found in the folder",
         "79 answered at every value",
-        "pictures: 559 answered, 1 refused",
+        "pictures: 559 answered, 1 refused (too small)",
         "2026-11-21 04:00 UTC",
         "How to read a slope",
         "It is an association under this edit",

@@ -38,6 +38,11 @@ def test_pictures_are_counted_by_what_became_of_them(one: Path) -> None:
     assert tally.statuses(one) == {("celeba-tagger", "gender"): {"answered": 559, "refused": 1}}
 
 
+def test_what_was_refused_says_why(one: Path) -> None:
+    assert tally.why(one) == {("celeba-tagger", "gender"): {"refused": "too small"}}
+    assert tally.lost(one) == {"celeba-tagger": "1 refused (too small) of 560 pictures"}
+
+
 def test_sweeps_are_spread_over_the_photos_and_complete(one: Path) -> None:
     answered = tally.answered_everywhere(one, "celeba-tagger", "gender", 7)
     sweeps = tally.sweeps(one, "celeba-tagger", "gender", VALUES)

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
+from gslopes.core.reasons import counted
 from gslopes.crops import tables as schemas
 from gslopes.crops.findings import findings_table
 from gslopes.crops.method import of_run
@@ -307,11 +308,21 @@ def _left_out(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) ->
         lines.append(
             f"{plain.printable(row['cropper'])}: {plain.many(row['ties'], 'tie')}, "
             f"{numbers.share(row['on_padding'])} of focal points on padding, "
-            f"{row['refused']:,} refused and {row['failed']:,} failed of "
+            f"{_lost(found['pairs'], row)} of "
             f"{plain.many(row['pictures'] + row['failed'] + row['refused'], 'picture')}.{warning}"
         )
         lines += _selection(row["cropper"], found, manifest)
     return lines
+
+
+def _lost(pairs: pd.DataFrame, row: Mapping[Any, Any]) -> str:
+    """How many pictures of a cropper were refused and failed, and why."""
+    parts = []
+    for status in ("refused", "failed"):
+        rows = pairs[(pairs["cropper"] == row["cropper"]) & (pairs["status"] == status)]
+        why = f" ({counted(zip(rows['reason'], rows['detail'], strict=True))})" if len(rows) else ""
+        parts.append(f"{row[status]:,} {status}{why}")
+    return " and ".join(parts)
 
 
 def _selection(cropper: str, found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
