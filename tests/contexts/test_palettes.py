@@ -28,7 +28,8 @@ class Pinkish(Tagger):
         height, width = pixels.shape[:2]
         wall = np.delete(pixels[: height // 2], slice(width // 4, 3 * width // 4), axis=1)
         shirt = pixels[int(0.93 * height) : int(0.98 * height), int(0.46 * width) : int(0.54 * width)]
-        if tags and tags[0] == "man" and np.median(wall[..., 0] - wall[..., 2]) > 18 and shirt.mean(axis=(0, 1))[1] > 60:
+        pink = np.median(wall[..., 0] - wall[..., 2]) > 18
+        if tags and tags[0] == "man" and pink and shirt.mean(axis=(0, 1))[1] > 60:
             tags[0] = "woman"
         return tags
 
