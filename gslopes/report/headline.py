@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from gslopes.report import decisions, numbers, units, words
+from gslopes.report import caution, decisions, numbers, units, words
 from gslopes.report.decisions import Decision
 
 
@@ -36,17 +37,12 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     unjudged = codes.count(decisions.UNJUDGED)
     moving = [label for label, one in found.items() if one.moves]
     judged, moves = len(codes) - unjudged, len(moving)
+    if not judged:
+        text = f"No label's answer varies on enough photos to say whether it moves with {words.perceived(attribute)}"
+        return Headline(f"{text}{_nearest(rows, found)}.", "", 0, 0, unjudged)
+    quiet = [_nothing(row) for row in rows.to_dict("records") if _is_quiet(found[str(row["label"])])]
     if not moves:
-        text = f"None of {_labels(judged)} moves with {words.perceived(attribute)} more than chance"
-        if judged == 1:
-            (only,) = (label for label, one in found.items() if one.code != decisions.UNJUDGED)
-            text = f"“{words.printable(only)}” does not move with {words.perceived(attribute)} more than chance"
-        text += " or a placebo explains" if decisions.PLACEBO in codes else " explains"
-        if not judged:
-            text = (
-                f"No label's answer varies on enough photos to say whether it moves with {words.perceived(attribute)}"
-            )
-            text += _nearest(rows, found)
+        text = _none(quiet, words.perceived(attribute), decisions.PLACEBO in codes)
         return Headline(f"{text}.", "", 0, judged, unjudged)
     named = [label for label in moving if found[label].expected]
     leading = [label for label in moving if label not in named] or named
@@ -59,10 +55,42 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     end = words.ends(attribute)[0 if first["slope"] < 0 else 1]
     text = f"{_moves(first, words.printable(order.index[0]), end, words.ends(attribute)[1])}; "
     text += f"{moves:,} of {_labels(judged)} move{'s' * (moves == 1)}{_as_expected(named, moves)}"
-    text += f", {judged - moves:,} do{'es' * (judged - moves == 1)} not" if judged > moves else ""
+    clear = sum(one.clear for one in quiet)
+    text += f", {clear:,} do{'es' * (clear == 1)} not" if clear else ""
+    text += f", of {len(quiet) - clear:,} it cannot be said" if len(quiet) > clear else ""
     if decisions.FINDING not in codes:
         text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweep was run'}"
     return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged, len(named))
+
+
+def _is_quiet(one: Decision) -> bool:
+    return one.code != decisions.UNJUDGED and not one.moves
+
+
+def _nothing(row: Mapping[Hashable, Any]) -> caution.Nothing:
+    """A label that is judged and does not move, as ``caution`` takes it."""
+    measure = units.measure_of(row)
+    spread = row.get("sd")
+    matters = caution.MATTERS.get(measure, caution.OF_SPREAD * float("nan" if spread is None else spread))
+    unit = " points per step" if measure == "presence" else " per step"
+    ends = numbers.interval(row["ci_low"], row["ci_high"], units.writer(measure))
+    name = f"“{words.label(str(row['label']))}”"
+    return caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, ends + unit)
+
+
+def _none(quiet: Sequence[caution.Nothing], attribute: str, placebo: bool) -> str:
+    """The sentence where no label moves: none does, or it cannot be said."""
+    clear, widest = [one for one in quiet if one.clear], caution.widest(quiet)
+    chance = "chance or a placebo explains" if placebo else "chance explains"
+    if not clear:
+        which = f"{widest.name} moves" if len(quiet) == 1 else f"any of {_labels(len(quiet))} moves"
+        return caution.cannot_tell(widest, f"whether {which} with {attribute} more than {chance}", "photo")
+    if len(clear) < len(quiet):
+        text = f"None of {_labels(len(quiet))} is shown to move with {attribute} more than {chance}; of "
+        text += f"{len(quiet) - len(clear):,} it cannot be said with {words.many(widest.n, 'photo')}"
+        return f"{text}: {caution.fits(widest)}"
+    text = f"{clear[0].name} does not move" if len(clear) == 1 else f"None of {_labels(len(clear))} moves"
+    return f"{text} with {attribute} more than {chance} ({words.many(widest.n, 'photo')}; widest: {widest.shown})"
 
 
 def _as_expected(named: Sequence[str], moves: int) -> str:

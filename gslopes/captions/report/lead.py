@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.language.wordlists import shipped
-from gslopes.report import numbers, words
+from gslopes.report import caution, numbers, words
 
 STAGES = {
     "human-labels": "human labels",
@@ -78,12 +78,41 @@ def findings(measures: pd.DataFrame, salience: pd.DataFrame) -> list[dict[str, s
 def headline(found: list[dict[str, str]], measures: pd.DataFrame, cases: int) -> str:
     """The page's first sentence."""
     if found:
-        return found[0]["text"]
-    if measures["p"].notna().any():
-        return "No difference between groups has q below 0.05."
+        first = found[0]
+        ends = f"{first['interval']}, " if first["interval"] else "no interval, "
+        return f"{first['text'].removesuffix('.')} ({ends}{first['q']}, {first['n']})."
+    rows = tested(measures)
+    if len(rows):
+        return f"{_none(rows)}."
     if cases:
         return f"No groups were compared; {words.many(cases, 'case waits', 'cases wait')} to be read."
     return "No groups were compared, and no case was found."
+
+
+def _none(rows: pd.DataFrame) -> str:
+    """The sentence where no difference has q below 0.05: there is none, or it cannot be said."""
+    found = []
+    for row in rows.to_dict("records"):
+        low, high = _ends(row)
+        name = f"{row['technique']} {words.printable(str(row['concept'])).partition('.')[0]}".strip()
+        shown = f"{numbers.interval(low, high)} points"
+        found.append(caution.Nothing(name, low, high, int(row["n"]), caution.POINTS, shown))
+    unclear, widest = [one for one in found if not one.clear], caution.widest(found)
+    if len(unclear) == len(found):
+        return caution.cannot_tell(widest, "whether captions differ between groups", "image")
+    if unclear:
+        text = (
+            f"None of {words.many(len(found), 'difference')} between groups has q below 0.05; of {len(unclear):,} it "
+        )
+        return f"{text}cannot be said with {words.many(widest.n, 'image')}: {caution.fits(widest)}"
+    text = f"None of {words.many(len(found), 'difference')}" if len(found) > 1 else "No difference"
+    return f"{text} between groups has q below 0.05 ({words.many(widest.n, 'image')}; widest: {widest.shown})"
+
+
+def _ends(row: Mapping[Any, Any]) -> tuple[float, float]:
+    """The interval of a difference: the bootstrap's where there is no other."""
+    low, high = (row.get(f"ci_{end}", float("nan")) for end in ("low", "high"))
+    return (row["boot_low"], row["boot_high"]) if pd.isna(low) else (low, high)
 
 
 def tested(measures: pd.DataFrame) -> pd.DataFrame:
@@ -114,15 +143,14 @@ def _sentence(row: Mapping[str, Any]) -> dict[str, str]:
         size=numbers.size(value),
         value=numbers.ratio(value),
     )
-    low, high = (row.get(f"ci_{end}", float("nan")) for end in ("low", "high"))
-    if pd.isna(low):
-        low, high = row["boot_low"], row["boot_high"]
+    low, high = _ends(row)
     shown = numbers.interval(low, high, numbers.ratio if technique == "S2" else numbers.points)
     q = "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}"
     return {
         "text": f"{text[:1].upper()}{text[1:]}.",
         "interval": "" if pd.isna(low) else shown,
         "q": q,
+        "n": words.many(int(row["n"]), "image"),
         "technique": technique,
         "reading": str(row["reading"]),
     }

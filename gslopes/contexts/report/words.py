@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 import pandas as pd
 
-from gslopes.report import numbers
+from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
 
 LIMITS = (
@@ -61,15 +62,32 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
     row = shown.iloc[int(shown["slope"].abs().to_numpy().argmax())]
     name = printable(row["classifier"])
     interval = numbers.interval(row["ci_low"], row["ci_high"])
-    size = f"{numbers.points(row['slope'])} points per unit of congruence {interval}"
+    size = f"{numbers.points(row['slope'])} points per unit of congruence {interval}, {_people(row)}"
     if not len(clear):
-        steepest = f" at most, of {name}" if several else ""
-        return (
-            "No association was found between how well a context fits a person's gender and how often "
-            f"{f'each of {several}' if several else name} infers it: {size}{steepest}."
-        )
+        return f"{_none(varied, several)}."
     lead = f"{name} infers the self-reported gender {_often(row)} where the context fits it: {size}"
     return f"{lead}; {len(clear)} of {several} have an interval without 0." if several else f"{lead}."
+
+
+def _people(row: Mapping[Hashable, Any] | pd.Series) -> str:
+    return many(int(row["n"]), "person", "people")
+
+
+def _none(rows: pd.DataFrame, several: str) -> str:
+    """The sentence where every interval holds 0: no association, or it cannot be said."""
+    found = []
+    for row in rows.to_dict("records"):
+        shown = f"{numbers.interval(row['ci_low'], row['ci_high'])} points per unit of congruence"
+        name = printable(row["classifier"])
+        found.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), caution.POINTS, shown))
+    widest = caution.widest(found)
+    who = f"any of {several}" if several else widest.name
+    if not widest.clear:
+        question = f"whether {who} infers the self-reported gender more or less often where the context fits it"
+        return caution.cannot_tell(widest, question, "person", "people")
+    who = f"each of {several}" if several else widest.name
+    text = f"No association between how well a context fits a person's gender and how often {who} infers it"
+    return f"{text} ({many(widest.n, 'person', 'people')}; widest: {widest.shown})"
 
 
 def _often(row: pd.Series) -> str:

@@ -18,7 +18,7 @@ from gslopes.crops.report.grids import HERE, Grid, grid_of
 from gslopes.crops.report.words import LIMITS
 from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
 from gslopes.datasets.folder import open_photo
-from gslopes.report import numbers
+from gslopes.report import caution, numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FOCUS, FRAMES
 from gslopes.report.inline import jpeg_uri, render
@@ -118,13 +118,41 @@ def gaze_headline(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:
     """
     shown = gaps[(gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)]
     if shown.empty:
-        return "No group is shown to have its heads missed more often than another."
+        return plain.printable(_none_missed(gaze, gaps))
     best = max(shown.to_dict("records"), key=lambda row: abs(row["difference"]))
     one, other = (best["group"], best["other"]) if best["difference"] > 0 else (best["other"], best["group"])
     share = gaze[(gaze["cropper"] == best["cropper"]) & (gaze["column"] == best["column"])].set_index("group")
     first, second = (numbers.share(float(share.loc[name, f"{best['what']}_share"]), 0) for name in (one, other))
     what = "looks off the head" if best["what"] == "off" else "crops the head off"
-    return plain.printable(f"{best['cropper']} {what} on {first} of the photos of {one}, on {second} of {other}.")
+    ends = sorted(abs(best[end]) for end in ("ci_low", "ci_high"))
+    by = f"{numbers.size(100 * best['difference'])} points [{', '.join(numbers.size(100 * end) for end in ends)}] more"
+    many = f"{plain.many(_photos(gaze, best), 'photo')}"
+    text = f"{best['cropper']} {what} on {first} of the photos of {one}, on {second} of {other}"
+    return plain.printable(f"{text}: {by}, {many}.")
+
+
+def _photos(gaze: pd.DataFrame, gap: Mapping[Any, Any]) -> int:
+    """Photos of both groups of a difference."""
+    same = (gaze["cropper"] == gap["cropper"]) & (gaze["column"] == gap["column"])
+    return int(gaze.loc[same & gaze["group"].isin([gap["group"], gap["other"]]), "photos"].sum())
+
+
+def _none_missed(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:
+    """The sentence where every interval holds 0: no difference, or it cannot be said."""
+    if gaps.empty:
+        return "No two groups can be compared."
+    found = []
+    for row in gaps.to_dict("records"):
+        low, high = 100 * row["ci_low"], 100 * row["ci_high"]
+        shown = f"{numbers.interval(low, high)} points"
+        name = f"the difference {row['group']} less {row['other']}"
+        found.append(caution.Nothing(name, low, high, _photos(gaze, row), caution.POINTS, shown))
+    widest = caution.widest(found)
+    if not widest.clear:
+        question = "whether a group has its heads missed more often than another"
+        return f"{caution.cannot_tell(widest, question, 'photo')}."
+    many = plain.many(widest.n, "photo")
+    return f"No group has its heads missed more often than another ({many}; widest: {widest.shown})."
 
 
 def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:

@@ -16,7 +16,7 @@ from gslopes.crops.report import charts
 from gslopes.crops.report.grids import HERE, Grid
 from gslopes.crops.report.words import LIMITS
 from gslopes.crops.tables import DUELS, SWEEP_SLOPES
-from gslopes.report import numbers
+from gslopes.report import caution, numbers
 from gslopes.report import words as plain
 from gslopes.report.inline import render
 
@@ -72,14 +72,29 @@ def sweep_headline(slopes: pd.DataFrame) -> str:
     best = min(judged.to_dict("records"), key=lambda row: row["p"])
     cropper, what = best["classifier"].removeprefix("crop:"), plain.perceived(best["attribute"])
     if not (best["ci_low"] > 0 or best["ci_high"] < 0):
-        return plain.printable(f"No crop is shown to follow {what}: {_points(best['slope'])} points per unit.")
+        return plain.printable(f"{_none(judged, what)}.")
     like = _placebo_as_steep(best, slopes)
     if like is not None:
         both = f"{_points(best['slope'])} and {_points(like['slope'])} points per unit"
         return plain.printable(f"{cropper} follows {what} no more than a placebo: {both}.")
     end = plain.ends(best["attribute"])[1 if best["slope"] > 0 else 0]
     size = numbers.size(100 * best["slope"], 2)
-    return plain.printable(f"{cropper} favours a face more the more {end} it looks: {size} points per unit.")
+    ends = numbers.interval(100 * best["ci_low"], 100 * best["ci_high"], lambda share: numbers.points(share, 2))
+    return plain.printable(f"{cropper} favours a face more the more {end} it looks: {size} points per unit {ends}.")
+
+
+def _none(judged: pd.DataFrame, what: str) -> str:
+    """The sentence where no crop is shown to follow the edit: none does, or it cannot be said."""
+    found = []
+    for row in judged.to_dict("records"):
+        low, high = 100 * row["ci_low"], 100 * row["ci_high"]
+        name, shown = row["classifier"].removeprefix("crop:"), f"{numbers.interval(low, high)} points per unit"
+        found.append(caution.Nothing(name, low, high, int(row["people"]), caution.POINTS, shown))
+    widest = caution.widest(found)
+    if not widest.clear:
+        which = widest.name if len(found) == 1 else "any crop"
+        return caution.cannot_tell(widest, f"whether {which} follows {what}", "person", "people")
+    return f"No crop follows {what} ({plain.many(widest.n, 'person', 'people')}; widest: {widest.shown})"
 
 
 def _placebo_as_steep(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> Mapping[Hashable, Any] | None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from gslopes.core.summary import LEVEL
 from gslopes.crops.tables import CONSTANT
-from gslopes.report import numbers
+from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
 
 RECTANGLE = "rectangle"
@@ -70,13 +70,39 @@ def headline(head: pd.DataFrame) -> str:
         return "Too few people in every group to say whom a crop keeps."
     shown = uneven(judged)
     if shown.empty:
-        several = "None of the croppers is" if head["cropper"].nunique() > 1 else f"{head['cropper'].iloc[0]} is not"
-        return printable(f"{several} shown to favour one group over another.")
+        return printable(f"{_none(judged)}.")
     best = min(shown.to_dict("records"), key=lambda row: (row["q"], -abs(row["p"] - 0.5)))
     one, other = (best["group"], best["other"]) if best["p"] >= 0.5 else (best["other"], best["group"])
-    return printable(
-        f"{best['cropper']} favours {one} over {other}, in {numbers.share(max(best['p'], 1 - best['p']), 0)} of pairs."
+    low, high = (best["ci_low"], best["ci_high"]) if best["p"] >= 0.5 else (1 - best["ci_high"], 1 - best["ci_low"])
+    ends = numbers.share_range(low, high) or "no interval"
+    text = (
+        f"{best['cropper']} favours {one} over {other}, in {numbers.share(max(best['p'], 1 - best['p']), 0)} of pairs"
     )
+    return printable(f"{text} ({ends}; {_people(best):,} people).")
+
+
+def _people(row: Mapping[Any, Any]) -> int:
+    return int(row["persons"] + row["other_persons"])
+
+
+def _none(judged: pd.DataFrame) -> str:
+    """The sentence where no pair of groups is shown not to be even: none is, or it cannot be said."""
+    rows = judged.to_dict("records")
+    found = [
+        caution.Nothing(
+            favours(row), 100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50, _people(row), caution.POINTS, ""
+        )
+        for row in rows
+    ]
+    unclear, several = [one for one in found if not one.clear], judged["cropper"].nunique() > 1
+    widest = caution.widest(found)
+    if unclear:
+        which = "any of the croppers" if several else str(judged["cropper"].iloc[0])
+        pairs = "" if len(rows) == 1 else f", in {len(unclear):,} of {many(len(rows), 'pair')}"
+        question = f"whether {which} favours one group over another{pairs}"
+        return f"Cannot tell with {many(widest.n, 'person', 'people')} {question}: {widest.name}"
+    which = "None of the croppers favours" if several else f"{judged['cropper'].iloc[0]} does not favour"
+    return f"{which} one group over another ({many(widest.n, 'person', 'people')}; widest: {widest.name})"
 
 
 def side_effect(left: float) -> str:

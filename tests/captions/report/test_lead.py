@@ -15,6 +15,7 @@ def measured(*rows: dict[str, object]) -> pd.DataFrame:
     plain = dict.fromkeys(schemas.MEASURES.columns, "")
     plain |= dict.fromkeys(("value", "ci_low", "ci_high", "boot_low", "boot_high", "p", "q"), math.nan)
     given = {"unit": "pp", "stage": "system-captions", "column": "skin", "group": "darker", "other": "lighter"}
+    given |= {"n": 400}
     return pd.DataFrame([{**plain, **given, "reading": "face", **row} for row in rows])
 
 
@@ -32,7 +33,8 @@ def test_descriptions_of_people_lead_and_each_technique_is_named_once():
     found = findings(rows, NOBODY)
     assert [one["technique"] for one in found] == ["D2", "S3"]
     text = (
-        "People annotated darker go unmentioned in system captions 4.5 points more often than people annotated lighter."
+        "People annotated darker go unmentioned in system captions 4.5 points more often than people annotated lighter "
+        "([+2.5, +6.5], q = 0.020, 400 images)."
     )
     assert headline(found, rows, 3) == text
     assert (found[0]["interval"], found[0]["q"]) == ("[+2.5, +6.5]", "q = 0.020")
@@ -71,11 +73,29 @@ def test_a_rule_is_stated_in_words(technique: str, concept: str, said: str):
 
 
 def test_nothing_found_is_said():
-    assert headline([], measured(row("D2", 1, 0.5)), 4) == "No difference between groups has q below 0.05."
+    said = "No difference between groups has q below 0.05 (400 images; widest: [−1.0, +3.0] points)."
+    assert headline([], measured(row("D2", 1, 0.5)), 4) == said
     bare = measured(row("D4", 1, math.nan, p=math.nan))
     assert headline([], bare, 4) == "No groups were compared; 4 cases wait to be read."
     assert findings(bare, NOBODY) == []
     assert headline([], bare, 0) == "No groups were compared, and no case was found."
+
+
+def test_with_few_images_or_a_wide_interval_it_says_that_it_cannot_tell():
+    wide = row("D2", 1, 0.5, ci_low=-20, ci_high=22, concept="unmentioned")
+    assert headline([], measured(wide), 0) == (
+        "Cannot tell with 400 images whether captions differ between groups: "
+        "D2 unmentioned may lie anywhere in [−20.0, +22.0] points."
+    )
+    assert headline([], measured(row("D2", 1, 0.5, n=8)), 0).startswith("Cannot tell with 8 images")
+    both = headline([], measured(wide, row("S3", 1, 0.5, concept="tie.n.01")), 0)
+    assert both.startswith(
+        "None of 2 differences between groups has q below 0.05; of 1 it cannot be said with 400 images"
+    )
+    bare = {"ci_low": math.nan, "ci_high": math.nan}
+    boot = headline([], measured(row("D2", 1, 0.5, **bare, boot_low=-1.0, boot_high=3.0)), 0)
+    assert boot.endswith("(400 images; widest: [−1.0, +3.0] points).")
+    assert headline([], measured(row("D2", 1, 0.5, **bare)), 0).endswith("D2 has no interval.")
 
 
 def test_a_strangers_words_are_printable_and_s2_is_in_log_odds():
@@ -90,7 +110,7 @@ def test_a_strangers_words_are_printable_and_s2_is_in_log_odds():
         "ci_low": -2.0,
         "ci_high": -0.5,
     }
-    salience |= {"group": "male", "other": "female"}
+    salience |= {"group": "male", "other": "female", "n": 90}
     (two,) = findings(measured(row("D2", 1, 0.9)), pd.DataFrame([salience]))
     assert "log odds −1.25" in two["text"]
     assert two["interval"] == "[−2.00, −0.50]"

@@ -10,8 +10,8 @@ from gslopes.contexts.report.words import context_and_face, headline
 
 
 def slopes(*rows: tuple[str, float, float, float]) -> dict[str, pd.DataFrame]:
-    """(classifier, slope, low, high) as the ``congruence`` table."""
-    head = {"measure": "correct", "gender": "all", "group": "all", "tags": "gross", "estimator": "person"}
+    """(classifier, slope, low, high) as the ``congruence`` table, of 40 people."""
+    head = {"measure": "correct", "gender": "all", "group": "all", "tags": "gross", "estimator": "person", "n": 40}
     frame = pd.DataFrame([{"classifier": c, **head, "slope": s, "ci_low": a, "ci_high": b} for c, s, a, b in rows])
     return {"congruence": frame}
 
@@ -22,22 +22,32 @@ def slopes(*rows: tuple[str, float, float, float]) -> dict[str, pd.DataFrame]:
         (
             [("a", 8.0, 6.0, 10.0)],
             "a infers the self-reported gender more often where the context fits it: "
-            "+8.0 points per unit of congruence [+6.0, +10.0].",
+            "+8.0 points per unit of congruence [+6.0, +10.0], 40 people.",
         ),
         (
             [("a", 1.0, -1.0, 3.0), ("b", -8.0, -10.0, -6.0)],
             "b infers the self-reported gender less often where the context fits it: "
-            "−8.0 points per unit of congruence [−10.0, −6.0]; 1 of 2 taggers have an interval without 0.",
+            "−8.0 points per unit of congruence [−10.0, −6.0], 40 people; 1 of 2 taggers have an interval without 0.",
         ),
         (
             [("a", 0.7, -0.5, 1.9)],
-            "No association was found between how well a context fits a person's gender and how often a infers it: "
-            "+0.7 points per unit of congruence [−0.5, +1.9].",
+            "No association between how well a context fits a person's gender and how often a infers it "
+            "(40 people; widest: [−0.5, +1.9] points per unit of congruence).",
+        ),
+        (
+            [("a", 0.7, -0.5, 1.9), ("b", 7.0, -6.0, 20.0)],
+            "Cannot tell with 40 people whether any of 2 taggers infers the self-reported gender more or less often "
+            "where the context fits it: b may lie anywhere in [−6.0, +20.0] points per unit of congruence.",
         ),
     ],
 )
 def test_the_first_sentence_is_the_finding_with_its_interval(rows, sentence):
     assert headline(slopes(*rows)) == sentence
+
+
+def test_eight_people_tell_nothing_however_narrow_the_interval() -> None:
+    few = {"congruence": slopes(("a", 0.7, -0.5, 1.9))["congruence"].assign(n=8)}
+    assert headline(few).startswith("Cannot tell with 8 people whether a infers the self-reported gender")
 
 
 def test_a_tagger_that_infers_the_same_everywhere_has_no_slope_of_0_with_certainty():

@@ -187,9 +187,18 @@ def test_pages_show_every_photo_and_ask_nobody(done):
 
 
 def test_the_finding_in_one_sentence():
-    gaze = pd.DataFrame({"cropper": "c", "column": "team", "group": ["a", "b"], "off_share": [0.1, 0.4]})
+    gaze = pd.DataFrame({"cropper": "c", "column": "team", "group": ["a", "b"], "off_share": [0.1, 0.4], "photos": 20})
     gap = {"cropper": "c", "column": "team", "group": "a", "other": "b", "what": "off", "difference": -0.3}
     shown = pd.DataFrame([{**gap, "ci_low": -0.5, "ci_high": -0.1}])
-    assert gaze_headline(gaze, shown) == "c looks off the head on 40 % of the photos of b, on 10 % of a."
+    assert gaze_headline(gaze, shown) == (
+        "c looks off the head on 40 % of the photos of b, on 10 % of a: 30.0 points [10.0, 50.0] more, 40 photos."
+    )
     even = pd.DataFrame([{**gap, "ci_low": -0.5, "ci_high": 0.1}])
-    assert gaze_headline(gaze, even) == "No group is shown to have its heads missed more often than another."
+    assert gaze_headline(gaze, even) == (
+        "Cannot tell with 40 photos whether a group has its heads missed more often than another: "
+        "the difference a less b may lie anywhere in [−50.0, +10.0] points."
+    )
+    narrow = pd.DataFrame([{**gap, "ci_low": -0.04, "ci_high": 0.01}])
+    said = "No group has its heads missed more often than another (40 photos; widest: [−4.0, +1.0] points)."
+    assert gaze_headline(gaze, narrow) == said
+    assert gaze_headline(gaze.assign(photos=3), narrow).startswith("Cannot tell with 6 photos")

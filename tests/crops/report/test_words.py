@@ -44,17 +44,32 @@ def test_the_terminal_shows_pairs_and_the_side():
 
 def pair(group, other, p, q, **more):
     row = {"cropper": "c", "group": group, "other": other, "p": p, "ci_low": p - 0.05, "ci_high": p + 0.05, "q": q}
-    return {**row, "note": "", "column": "team", **more}
+    return {**row, "note": "", "column": "team", "persons": 20, "other_persons": 30, **more}
 
 
 def test_the_finding_stands_first_with_the_larger_share():
     rows = [pair("a", "b", 0.6, 0.03), pair("a", "d", 0.3, 0.001), pair("b", "d", 0.9, 1e-9, note="too few to judge")]
-    assert headline(pd.DataFrame(rows)) == "c favours d over a, in 70 % of pairs."
+    assert headline(pd.DataFrame(rows)) == "c favours d over a, in 70 % of pairs (65.0 to 75.0 %; 50 people)."
     assert favours(rows[1]) == "d over a 70.0 % (65.0 to 75.0 %)"
     assert headline(pd.DataFrame(rows[2:])) == "Too few people in every group to say whom a crop keeps."
-    assert headline(pd.DataFrame([pair("a", "b", 0.5, 0.8)])) == "c is not shown to favour one group over another."
-    both = [pair("a", "b", 0.5, 0.8), pair("a", "b", 0.5, 0.9, cropper="e")]
-    assert headline(pd.DataFrame(both)) == "None of the croppers is shown to favour one group over another."
+    even = pair("a", "b", 0.51, 0.8, ci_low=0.48, ci_high=0.54)
+    widest = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54.0 %))."
+    assert headline(pd.DataFrame([even])) == f"c does not favour {widest}"
+    assert headline(pd.DataFrame([even, {**even, "cropper": "e"}])) == f"None of the croppers favours {widest}"
+
+
+def test_with_few_people_or_a_wide_interval_it_says_that_it_cannot_tell():
+    wide = pair("a", "b", 0.845, 0.2, ci_low=0.21, ci_high=0.99, persons=4, other_persons=4)
+    sentence = "Cannot tell with 8 people whether c favours one group over another: a over b 84.5 % (21.0 to 99.0 %)."
+    assert headline(pd.DataFrame([wide])) == sentence
+    even = pair("a", "d", 0.51, 0.8, ci_low=0.48, ci_high=0.54)
+    assert "favours one group over another, in 1 of 2 pairs: a over b" in headline(pd.DataFrame([wide, even]))
+    few = pair("a", "d", 0.5, 0.8, ci_low=0.49, ci_high=0.51, persons=4, other_persons=4)
+    assert headline(pd.DataFrame([few, {**few, "cropper": "e"}])).startswith(
+        "Cannot tell with 8 people whether any of the croppers favours one group over another"
+    )
+    bare = pair("a", "d", 0.5, 0.8, ci_low=math.nan, ci_high=math.nan)
+    assert headline(pd.DataFrame([bare])).endswith("another: a over d 50.0 % (no interval).")
 
 
 def test_groupings_keep_the_order_in_which_they_were_asked_for():
@@ -71,8 +86,10 @@ def test_a_pair_is_named_only_if_its_interval_excludes_even_as_well():
     """As in the table of findings: the page and a gate on the run say the same."""
     holds = pair("a", "b", 0.6, 1e-9, ci_low=0.49, ci_high=0.7)
     without = pair("b", "d", 0.8, 0.04, ci_low=math.nan, ci_high=math.nan)
-    assert headline(pd.DataFrame([holds])) == "c is not shown to favour one group over another."
-    assert headline(pd.DataFrame([holds, pair("a", "d", 0.7, 0.01)])) == "c favours a over d, in 70 % of pairs."
+    assert headline(pd.DataFrame([holds])).startswith("Cannot tell with 50 people whether c favours one group")
+    assert headline(pd.DataFrame([holds, pair("a", "d", 0.7, 0.01)])).startswith(
+        "c favours a over d, in 70 % of pairs ("
+    )
     rows = pd.DataFrame([holds, without, pair("a", "d", 0.3, 0.01)]).assign(
         variant="native", policy="argmax", outcome="favoured", pairs=90, verdict=""
     )
