@@ -16,6 +16,7 @@ from gslopes.core.options import build
     "gslopes census photos --out census",
     "gslopes census photos --out census --review review.csv",
     "gslopes census photos --out census --keyword female",
+    "gslopes census photos --out census --reader res34_fair_align_multi_7_20190809.pt --unsure race",
 )
 @click.argument("photos", type=PATH)
 @out_option("CENSUS", "The census folder, made if missing.")

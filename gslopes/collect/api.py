@@ -37,7 +37,7 @@ def census(
 ) -> pd.DataFrame:
     """How the faces in a folder of photos are read, by occupation (the sub-folder, or the collection's manifest).
 
-    out: the census folder.  options: confidence, min_face, limit, review, device; see ``gslopes census --help``.
+    out: the census folder.  options: as of ``gslopes census --help``.
 
     Returns one row an occupation: n, answered, female, female_low, female_high, male, male_low, male_high,
     other_answers, women (share of women among people employed; US Bureau of Labor Statistics).

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from gslopes.core import runtime
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.options import check, option
 
 if TYPE_CHECKING:
     from gslopes.collect.fetch import FetchPolicy
+
+READINGS = ("gender", "race", "age")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +75,25 @@ class CensusConfig:
     )
     min_face: int = option(32, help="Smallest face to read, pixels.", metavar="PX", least=1)
     limit: int | None = option(None, help="At most N photos, taken from every folder in turn.")
+    reader: Path | None = option(
+        None, help="FairFace's ResNet-34 of seven races, a file of yours.", metavar="FILE", shown="the shipped reader"
+    )
+    unsure: tuple[str, ...] = option(
+        ("gender",),
+        help="What a reading must be sure of not to go to the review: gender, race, age; may be repeated.",
+        metavar="READING",
+        shown="gender",
+    )
     review: Path | None = option(None, help="Answers saved by the review.", metavar="CSV", shown="CENSUS/review.csv")
     device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]")
 
     def __post_init__(self) -> None:
         check(self)
+        for name in self.unsure:
+            if name not in READINGS:
+                raise UnknownName("reading", name, READINGS)
+        if not self.unsure:
+            raise ConfigError("unsure is empty.", f"Name one or more of {', '.join(READINGS)}.")
 
 
 class CollectOptions(TypedDict, total=False):
@@ -103,6 +119,8 @@ class CensusOptions(TypedDict, total=False):
     confidence: float
     min_face: int
     limit: int | None
+    reader: str | Path | None
+    unsure: str | Sequence[str]
     review: str | Path | None
     device: str
     config: str | Path | None

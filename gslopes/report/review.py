@@ -116,20 +116,31 @@ _CORRECT = {"decision": "correct"}
 # Only what a person said is an answer: accepting says all three, a key of one says that one.
 _KEYS = {
     "a": {"from": "accept", "next": True},
-    **{key: _key(_CORRECT | {"gender": word}) for key, word in _GENDER.items()},
-    **{key: _key(_CORRECT | {"race": word}, on=False) for key, word in _RACE.items()},
-    **{key: _key(_CORRECT | {"age": word}, on=False) for key, word in _AGE.items()},
     "x": _key({"decision": "exclude"}),
     "d": _key({"decision": "undecided"}),
 }
-_DONE = ({"decision": "exclude"}, {"decision": "accept"}, {"decision": "correct", "gender": "*"})
 
 
-def render_review(items: Sequence[Item], answers: Sequence[Mapping[str, str]], confidence: float) -> str:
+def _keys(unsure: Sequence[str]) -> dict[str, Any]:
+    """The page's keys: that of gender is the last one and moves on, else that of the last reading that is asked for."""
+    last = "gender" if "gender" in unsure else unsure[-1]
+    said = {"gender": _GENDER, "race": _RACE, "age": _AGE}
+    words = {
+        key: _key(_CORRECT | {name: word}, on=name == last) for name, keys in said.items() for key, word in keys.items()
+    }
+    return {"a": _KEYS["a"], **words, **{key: _KEYS[key] for key in "xd"}}
+
+
+def render_review(
+    items: Sequence[Item],
+    answers: Sequence[Mapping[str, str]],
+    confidence: float,
+    unsure: Sequence[str] = ("gender",),
+) -> str:
     """The page as text.
 
     items: in the order in which they are shown.  answers: rows of the review's CSV so far; those about other photos are
-    kept when it is saved again.  confidence: below which a photo is here.
+    kept when it is saved again.  confidence: below which a photo is here.  unsure: the readings that are asked for.
     """
     shown = []
     for item in items:
@@ -148,8 +159,8 @@ def render_review(items: Sequence[Item], answers: Sequence[Mapping[str, str]], c
         ("photo", "path", "decision", *_SAID),
         copied=("photo", "path"),
         id=("photo",),
-        done=_DONE,
-        keys=_KEYS,
+        done=({"decision": "exclude"}, {"decision": "accept"}, _CORRECT | dict.fromkeys(unsure, "*")),
+        keys=_keys(unsure),
         values={"decision": ("accept", "correct", "exclude", "undecided")},
         others=True,
         resets={"decision": "accept"},
@@ -161,5 +172,6 @@ def render_review(items: Sequence[Item], answers: Sequence[Mapping[str, str]], c
         scripts=("review.js",),
         data=data,
         count=len(items),
+        opened=set(unsure) != {"gender"},
         confidence=f"{confidence:.0%}".replace("%", " %"),
     )

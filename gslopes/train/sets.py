@@ -11,10 +11,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gslopes.core.errors import DataMissing
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.core.skin_tone import typology_angle_of
-from gslopes.datasets import celeba, celebamask, drawn, utkface
+from gslopes.datasets import celeba, celebamask, census, drawn, utkface
 from gslopes.datasets.decode import named_picture
 from gslopes.datasets.labelled import LabelledPhotos, held_out
 from gslopes.train.augment import to_float
@@ -25,6 +26,7 @@ from gslopes.zoo.framing import CHIP, FRAMES
 
 TONE = 8.0  # degrees of the typology angle within which skin tones count as the same
 YOUNG = 35  # years; "young" means looks younger than this
+LEAST = 10  # faces at each end of an attribute without which a census is no training set
 CERTAIN = 0.85  # a model labels an editor's photos only where its probability is at least this, or at most 1 less it
 
 
@@ -142,17 +144,31 @@ def fader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     Gender and race of CelebA's faces are as the tagger and the labeller see them, where they are certain (Joo and
     Kärkkäinen label CelebA with FairFace in the same way); UTKFace's are its annotators'. Smiles, glasses and beards
     are the tagger's, the other attributes that are held fixed the labeller's. Where DATA holds ``<model>.npz`` of
-    ``training/pack.py`` instead, it is that.
+    ``training/pack.py`` instead, it is that; where DATA is a folder of ``gslopes census``, its photos with its labels.
+
+    Raises: DataMissing.
     """
     if (data / f"{spec.name}.npz").is_file():
         return packed(spec, data, device)
     parts = []
-    for source in (celeba.read_wide(data), utkface.read(data)):
+    counted = census.is_census(data)
+    for source in (census.read(data),) if counted else (celeba.read_wide(data), utkface.read(data)):
         chips, tight = aligned(source, device=device), aligned(source, crop="tight", device=device)
         held_out = chips.photos.held_out()
         fold = chips.photos.fold("editors") if source.set == "utkface" else ~held_out
         parts.append(_editor_part(spec, chips, tight, fold | held_out, tagged(source, chips, device), device))
-    return _joined(parts)
+    return _joined(parts, (1.0,)) if counted else _joined(parts)
+
+
+def _check_ends(spec: ModelSpec, edited: NDArray[np.float32], aside: NDArray[np.bool_]) -> None:
+    """Raises: DataMissing if a census names too few faces at an end of the edited attribute, (n,) -1 or 1."""
+    low, high = (int(((edited == end) & ~aside).sum()) for end in (-1, 1))
+    if min(low, high) < LEAST or not aside.any():
+        attribute, ends = spec.labels[0], " and ".join(spec.ends)
+        raise DataMissing(
+            f"The census names {low} and {high} faces as {ends}, and {int(aside.sum())} held out.",
+            f"{LEAST} each are needed: collect more, or answer the review of gslopes census --unsure {attribute}.",
+        )
 
 
 def _editor_part(
@@ -170,19 +186,23 @@ def _editor_part(
         "eyeglasses": tags["Eyeglasses"],
         "beard": 1 - tags["No_Beard"],
     }
-    if photos.set == "utkface":
+    edited, counted = spec.labels[0], photos.set.startswith("census-")
+    if photos.set == "utkface" or counted:
         human = photos.column("white") + photos.column("black")
         known["gender"] = photos.column("masculine")
         known["race"] = np.where(human > 0, photos.column("white"), np.nan)
-        known["young"] = (photos.column("age") < YOUNG).astype(np.float32)
-    edited = spec.labels[0]
+        young = photos.column("young") if counted else (photos.column("age") < YOUNG).astype(np.float32)
+        known["young"] = np.where(np.isfinite(young), young, read["young"])
     if edited != "gender":
-        known["gender"] = read["masculine"]
+        said = known["gender"] if counted else np.full(len(photos), np.nan)
+        known["gender"] = np.where(np.isfinite(said), said, read["masculine"]).astype(np.float32)
     if edited != "race":
         known["race"] = read["white"] / (read["white"] + read["black"]).clip(1e-6)
     clear = (tags["Eyeglasses"] < 0.5) | ("eyeglasses" in spec.labels)
     index = np.flatnonzero(chosen & np.isfinite(known[edited]) & clear & (chips.outside < 0.6))
     labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
+    if counted:
+        _check_ends(spec, labels[:, 0], photos.held_out()[index])
     dark = (read["black"] + read["indian"])[index]
     weights = balanced(
         known[edited][index], known["young"][index].round(), known["smiling"][index].round(), dark.round()

@@ -47,7 +47,7 @@ def load_parser(path: Path, device: str | torch.device = "cpu") -> LoadedModel:
         not run), lacks parameters, or has other shapes or classes.
     """
     name = show(path)
-    state = _floats(_state(_content(path, name), name), name)
+    state = read_state(path, name, LAYOUT)
     _check(state, name)
     network = BiSeNetResNet18(len(CLASSES))
     try:
@@ -75,7 +75,18 @@ def _spec(name: str) -> ModelSpec:
     )
 
 
-def _content(path: Path, name: str) -> Any:
+def read_state(path: Path, name: str, layout: str) -> dict[str, torch.Tensor]:
+    """The parameters in a file under their public names, in single precision.
+
+    name: of the file, as it is shown.  layout: a sentence that says what is expected.
+
+    Raises: UsageError if there is no such file; ModelError if it is no checkpoint, holds code as well as tensors, or
+        numbers that are none.
+    """
+    return _floats(_state(_content(path, name, layout), name, layout), name)
+
+
+def _content(path: Path, name: str, layout: str) -> Any:
     """Whatever the file holds, tensors and plain values only."""
     data = read_named(path, _LARGEST, hint="Name a .pth or .safetensors file.")
     try:
@@ -86,19 +97,19 @@ def _content(path: Path, name: str) -> Any:
     except pickle.UnpicklingError as error:
         if "GLOBAL" in str(error) or "global" in str(error):
             raise ModelError(f"{name} holds code as well as tensors; it was not run.", SAFE) from error
-        raise ModelError(f"{name} is a damaged checkpoint.", LAYOUT) from error
+        raise ModelError(f"{name} is a damaged checkpoint.", layout) from error
     except (SafetensorError, RuntimeError, EOFError, ValueError, KeyError, IndexError, OSError, TypeError) as error:
-        raise ModelError(f"{name} is a damaged checkpoint.", LAYOUT) from error
-    raise ModelError(f"{name} is not a checkpoint: neither PyTorch's nor safetensors.", LAYOUT)
+        raise ModelError(f"{name} is a damaged checkpoint.", layout) from error
+    raise ModelError(f"{name} is not a checkpoint: neither PyTorch's nor safetensors.", layout)
 
 
-def _state(content: Any, name: str) -> dict[str, torch.Tensor]:
+def _state(content: Any, name: str, layout: str) -> dict[str, torch.Tensor]:
     """The parameters under their public names."""
     for wrapping in ("state_dict", "model"):
         if isinstance(content, Mapping) and isinstance(content.get(wrapping), Mapping):
             content = content[wrapping]
     if not isinstance(content, Mapping):
-        raise ModelError(f"{name} holds no table of parameters.", LAYOUT)
+        raise ModelError(f"{name} holds no table of parameters.", layout)
     tensors = {str(key): value for key, value in content.items() if isinstance(value, torch.Tensor)}
     return {key.removeprefix("module."): value for key, value in tensors.items()}
 

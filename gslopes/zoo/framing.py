@@ -30,7 +30,14 @@ HEADSHOT: NDArray[np.float64] = np.array(
     [(0.375, 0.4788), (0.625, 0.4788), (0.5, 0.6329), (0.3893, 0.7406), (0.6107, 0.7406)], np.float64
 )
 
-FRAMES = {"chip": CHIP, "tight": TIGHT, "portrait": PORTRAIT, "headshot": HEADSHOT}
+# FairFace's framing, dlib's chip with a padding of 0.25: the eyes are the middles of the corners in its mean shape of
+# five points (dlib, image_transforms/interpolation.h), the other points lie to them as in the editors' chip.
+_EYES = (np.array([(0.1205750620789, 0.2137274526848), (0.6460604764104, 0.2289674387677)])
+         + np.array([(0.3340850613712, 0.2290642403242), (0.8595674595992, 0.2134981538014)])) / 2  # fmt: skip
+_EYES = (0.25 + _EYES) / 1.5
+FAIRFACE: NDArray[np.float64] = _EYES[0] + (CHIP - CHIP[0]) * (_EYES[1, 0] - _EYES[0, 0]) / (CHIP[1, 0] - CHIP[0, 0])
+
+FRAMES = {"chip": CHIP, "tight": TIGHT, "portrait": PORTRAIT, "headshot": HEADSHOT, "fairface": FAIRFACE}
 
 
 def frame_within(crop: str, frame: str) -> NDArray[np.float64]:

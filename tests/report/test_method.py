@@ -12,7 +12,8 @@ from gslopes.core.config import to_dict
 from gslopes.report import write_report
 from gslopes.report.choices import Choice, print_method, to_markdown
 from gslopes.report.method import choices, of_run
-from gslopes.run.config import PUBLISHED, configure
+from gslopes.run.config import configure
+from gslopes.run.published import PUBLISHED
 
 ROOT = Path(__file__).resolve().parents[2]
 BOTH = ("gender", "race")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,9 @@ class Answer:
         """What it says stands in the place of the reader's."""
         return self.decision in ("accept", "correct")
 
-    @property
-    def done(self) -> bool:
-        """The photo needs no further review."""
-        return self.excluded or self.decision == "accept" or (self.answers and "gender" in self.said)
+    def done(self, unsure: Sequence[str] = ("gender",)) -> bool:
+        """The photo needs no further review about these readings."""
+        return self.excluded or self.decision == "accept" or (self.answers and set(unsure) <= self.said.keys())
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +116,16 @@ def chances(row: Any) -> dict[str, dict[str, float]]:
     }
 
 
-def queue(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.Series:
-    """Which rows a person should still look at: perceived gender read with less confidence, and undecided."""
-    unsure = np.maximum(table["masculine"], 1 - table["masculine"]) < confidence
-    done = {photo for photo, one in answers.by_photo.items() if one.done}
-    return (table["status"] == "read") & unsure & ~table["photo"].isin(done)
+def queue(table: pd.DataFrame, answers: Answers, confidence: float, unsure: Sequence[str] = ("gender",)) -> pd.Series:
+    """Which rows a person should still look at: one of these readings has less confidence, and is undecided."""
+    sure = {
+        "gender": np.maximum(table["masculine"], 1 - table["masculine"]),
+        "race": table[[*VALUES["race"][:-1]]].max(axis=1),
+        "age": np.maximum(table["young"], 1 - table["young"]),
+    }
+    doubtful = pd.concat([sure[name] < confidence for name in unsure], axis=1).any(axis=1)
+    done = {photo for photo, one in answers.by_photo.items() if one.done(unsure)}
+    return (table["status"] == "read") & doubtful & ~table["photo"].isin(done)
 
 
 def compose(table: pd.DataFrame, sets: Sets, answers: Answers) -> pd.DataFrame:

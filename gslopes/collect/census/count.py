@@ -87,13 +87,15 @@ def census(
     Raises: UsageError, RunFolderMismatch, ModelError, StorageError.
     """
     from gslopes.find.detect import MtcnnFinder
+    from gslopes.zoo.fairface import load_fairface
     from gslopes.zoo.reader import FaceReader
 
     config, executor = config or CensusConfig(), executor or OneProcess()
     device = runtime.pick_device(config.device)
     files = _files(photos, out, config.limit)
     sets = find_sets(photos, files)
-    reader = reader or FaceReader.load(device)
+    if reader is None:
+        reader = load_fairface(config.reader, device) if config.reader else FaceReader.load(device)
     new = _manifest(photos, files, config, reader)
     with runfolder.locked(out):
         runfolder.compare(out, new, IDENTITY)
@@ -108,30 +110,32 @@ def census(
         runfolder.merge(out, CENSUS, [STAGE], parts)
         table = tables.read(CENSUS, out / "census.parquet")
         answers = read_answers(config.review or out / "review.csv", required=config.review is not None)
-        return _write(photos, out, table, sets, answers, config.confidence)
+        return _write(photos, out, table, sets, answers, config)
 
 
-def _write(photos: Path, out: Path, table: pd.DataFrame, sets: Sets, answers: Answers, confidence: float) -> Census:
+def _write(photos: Path, out: Path, table: pd.DataFrame, sets: Sets, answers: Answers, config: CensusConfig) -> Census:
     """Everything that depends on the answers of people."""
     from gslopes.report.composition import draw_women, table3
     from gslopes.report.review import Item, render_review
 
     found = compose(table, sets, answers)
     women = women_of([name for name in found["occupation"].unique() if name])
-    left = queue(table, answers, confidence)
+    confidence = config.confidence
+    left = queue(table, answers, confidence, config.unsure)
     rows = {row["path"]: row for row in _manifest_rows(photos)}
     shown = left | table["photo"].isin(answers.by_photo) & (table["status"] == "read")
     items = [
         Item.of(row, rows.get(row["path"], {}), _link(photos, out, row["path"]))
         for row in table[shown].to_dict("records")
     ]
+    page = render_review(items, answers.rows(), confidence, config.unsure)
     with runfolder.storage(out):
         runfolder.write_table(COMPOSITION, found, out / "composition.parquet")
         wide = table3(found, women)
         for name, frame in (("composition", found), ("table3", wide), ("photos", labels(table, answers, confidence))):
             runfolder.write_bytes(out / f"{name}.csv", csv_bytes(frame, digits=6))
         runfolder.write_bytes(out / "table3.png", draw_women(wide, WOMEN_SOURCE))
-        runfolder.write_bytes(out / "review.html", render_review(items, answers.rows(), confidence).encode())
+        runfolder.write_bytes(out / "review.html", page.encode())
     return Census(
         out=out,
         photos=len(table),

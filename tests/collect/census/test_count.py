@@ -15,7 +15,7 @@ from gslopes.collect.census import count as census_module
 from gslopes.collect.census.answers import COLUMNS
 from gslopes.collect.census.count import Census, CensusConfig, census
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.records import Detections, Photo
 from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
 from gslopes.datasets.folder import PhotoFile
@@ -162,6 +162,25 @@ def test_an_answer_about_race_alone_leaves_gender_to_be_reviewed(photos, tmp_pat
     assert found.queue == before.queue
     assert share(found, "chef", "female")["answered"] == 0
     assert share(found, "chef", "black", reading="race")["share"] == pytest.approx((3 * 0.2 + 1) / 4)
+
+
+def test_a_review_about_race_asks_for_race_and_is_done_with_it(photos, tmp_path):
+    out = tmp_path / "census"
+    assert count(photos, out, unsure=("race",)).queue == 7  # white 0.4 at most
+    page = (out / "review.html").read_text("utf-8")
+    assert "<details open>" in page
+    photo = ids(out)
+    with (out / "review.csv").open("w", newline="") as file:
+        answers = (("chef/0.png", "", "black"), ("chef/2.png", "male", ""))
+        rows = [(photo[path], "", "correct", gender, race, "") for path, gender, race in answers]
+        csv.writer(file).writerows([COLUMNS, *rows])
+    assert count(photos, out, unsure=("race",)).queue == 6
+    assert count(photos, out, unsure=("gender",)).queue == 1
+    assert count(photos, out, unsure=("gender", "race")).queue == 7
+    labels = pd.read_csv(out / "photos.csv", keep_default_na=False).set_index("path")["perceived_race"]
+    assert (labels["chef/0.png"], labels["chef/1.png"]) == ("black", "")
+    with pytest.raises(UnknownName, match="reading"):
+        CensusConfig(unsure=("beauty",))
 
 
 def test_labels_flow_into_the_groups_of_a_fit(photos, tmp_path):
