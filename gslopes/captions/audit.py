@@ -13,7 +13,7 @@ from gslopes.captions import tables as schemas
 from gslopes.captions import tabulate
 from gslopes.captions.analysis import run_techniques
 from gslopes.captions.config import CaptionsConfig, CaptionsOptions
-from gslopes.captions.groups import check_groups, left_out, people_table
+from gslopes.captions.groups import check_groups, left_out, people_table, unmatched_groups
 from gslopes.captions.lists import mentions_of
 from gslopes.captions.load import chosen_stages, material_of
 from gslopes.captions.measures.rows import TechniqueResult
@@ -135,7 +135,7 @@ def _write_read(out: Path, read: Read, config: CaptionsConfig, mentions: Mention
     written = {schemas.IMAGES: images, schemas.SENTENCES: sentences, schemas.PEOPLE: people_table(config)}
     for table, frame in written.items():
         runfolder.write_table(table, frame, out / f"{table.name}.parquet")
-    notes = left_out(config)
+    notes = [*left_out(config), *unmatched_groups(read, config)]
     for stage, rows in read.stages.items():
         notes += [f"{stage}: {many(count, 'row')} left out: {why}." for why, count in sorted(rows.dropped.items())]
         lost = rows.dropped.get("synset that this WordNet does not have", 0)

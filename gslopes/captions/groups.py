@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
 
@@ -10,6 +11,7 @@ from gslopes.captions import tables as schemas
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.material import MOST_VALUES, Caption, Pair, pairs_of
 from gslopes.captions.read import Read, examples
+from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
 from gslopes.datasets.demographics import Groups, read_groups
@@ -53,13 +55,22 @@ def _compared(config: CaptionsConfig) -> tuple[Groups, list[str]]:
 def check_groups(read: Read, config: CaptionsConfig) -> None:
     """Raises: UsageError with three ids of each side if the groups name none of the images."""
     grouped = {image for values in groups_of(config).values() for image in values}
-    images = set.union(*(read.images(stage) for stage in read.stages))
+    images = read.all_images()
     if grouped and not grouped & images:
         there, here = examples(grouped), examples(images)
         raise UsageError(
             f"{config.groups} names none of the images: it has {there}, the captions have {here}.",
             "Use the same ids in both.",
         )
+
+
+def unmatched_groups(read: Read, config: CaptionsConfig) -> list[str]:
+    """A sentence on images that the table of groups names and no stage has; none without any."""
+    if not config.groups:
+        return []
+    grouped = {image for values in groups_of(config).values() for image in values}
+    text = unmatched(Path(config.groups), sorted(grouped - read.all_images()), "images")
+    return [text] if text else []
 
 
 def people_table(config: CaptionsConfig) -> pd.DataFrame:

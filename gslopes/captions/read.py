@@ -49,6 +49,10 @@ class Read:
         rows = self.stages[stage]
         return {row.image for row in rows.captions} | set(rows.images)
 
+    def all_images(self) -> set[str]:
+        """Ids of the images that any stage has."""
+        return set().union(*(self.images(stage) for stage in self.stages))
+
 
 def find_stages(source: Path, others: Iterable[Path] = ()) -> dict[str, StageFiles]:
     """Stage to its files: of a folder whose entries are called after the stages, or of a TOML file.

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import PATH, json_option, options, print_json, rows, say, verb
+from gslopes.core.commands import PATH, json_option, options, print_json, say, verb
 from gslopes.core.options import build
 from gslopes.run.config import FitConfig
 
@@ -19,7 +19,7 @@ from gslopes.run.config import FitConfig
     "gslopes fit run --estimator paper --bootstrap 0 --permutations 0",
     "gslopes fit run --presence 0.6",
     "gslopes fit run --correction max-t --permutations 20000",
-    "gslopes fit run --json > slopes.json",
+    "gslopes fit run --json > audit.json",
 )
 @click.argument("run", type=PATH)
 @options(FitConfig)
@@ -40,11 +40,12 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
     from gslopes.report.observed import print_observed
     from gslopes.report.tally import unanswered
     from gslopes.run import stages
+    from gslopes.run.outcome import load_audit
 
     config = build(FitConfig, options)
     slopes = stages.run_fit(run, config, OneProcess(progress=True))
     if as_json:
-        print_json(rows(slopes))
+        print_json(load_audit(run).facts)
         return 0
     silent = unanswered(run)
     say(print_evidence(slopes, correction=config.correction, funnels=funnels(run), unanswered=silent))

@@ -22,7 +22,7 @@ from gslopes.contexts.typology import read_typology
 from gslopes.core import runfolder, summary, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
-from gslopes.core.reasons import Reason
+from gslopes.core.reasons import Reason, listed
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.result import AuditResult, Tables, found_page
 from gslopes.core.runfolder import show
@@ -89,6 +89,8 @@ def audit_contexts(
         raise UsageError("No run folder is given.", "Name one with --out.")
     config, ready = _with_classifiers(source, out, classifier, trust, options)
     plan = make_plan(config, Path(out), finder)
+    if plan.absent:
+        executor.note(plan.absent)
     manifest.check_versions(plan.run, ready)
     cost_limits = confirm_costs(plan, ready, config.score, executor)
     stage_pictures(plan, executor, finder, config.device, config.review)
@@ -191,7 +193,8 @@ def _counted(run: Path, page: Path | None, result: AnalysisResult) -> Contexts:
 
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     people = photos[~photos["path"].str.startswith("background ")]
-    reasons = people.loc[people["status"] != "used", "reason"]
+    out = people[people["status"] != "used"]
+    reasons = pd.Series(list(map(listed, out["reason"], out["detail"])), dtype=object)
     flagged = reasons == Reason.CUTOUT_FLAGGED.value
     skipped = {str(reason): int(count) for reason, count in reasons[~flagged].value_counts().items()}
     used = len(people) - len(reasons)

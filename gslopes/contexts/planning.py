@@ -15,6 +15,7 @@ from gslopes.contexts.people import cfd_person, person_of, read_people
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
 from gslopes.contexts.settings import ContextsConfig
 from gslopes.core import runfolder, tables
+from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.records import Classifier, Finder
@@ -36,6 +37,7 @@ class ContextPlan:
     files: photos of people.  who: relative name to its row of people.csv.  backgrounds: skipped ones too.
     values: (K,) of the sweep.  models: that edit faces, name to sha256 and licence.
     photos: relative name to the sha256 of its bytes, or of the name itself where the file cannot be read.
+    absent: a sentence on rows of people.csv whose photo is not there; often empty.
     """
 
     config: StageConfig
@@ -47,6 +49,7 @@ class ContextPlan:
     seed: int
     models: dict[str, dict[str, str]] = field(default_factory=dict)
     photos: dict[str, str] = field(default_factory=dict)
+    absent: str = ""
 
     @property
     def used_backgrounds(self) -> tuple[BackgroundPicture, ...]:
@@ -85,7 +88,7 @@ def make_plan(config: ContextsConfig, run: Path, finder: Finder | None = None) -
             "As published, backgrounds are photographs.",
             "Give --backgrounds FOLDER with one photo a context, such as FOLDER/kitchen.jpg.",
         )
-    who = _self_reports(files, config.table, config.columns)
+    who, absent = _self_reports(files, config.table, config.columns)
     backgrounds = tuple(
         read_backgrounds(
             *(pictures.backgrounds, pictures.canvas, pictures.crop),
@@ -107,7 +110,7 @@ def make_plan(config: ContextsConfig, run: Path, finder: Finder | None = None) -
         values = tuple(float(str(value)) for value in values_for(pictures.sweep, steps=pictures.steps, extent=None))
         models = model_records(run_config(pictures))
     photos = {file.relative: _digest(file) for file in files}
-    plan = ContextPlan(pictures, run, files, who, backgrounds, values, config.seed, models, photos)
+    plan = ContextPlan(pictures, run, files, who, backgrounds, values, config.seed, models, photos, absent)
     runfolder.compare(run, manifest_of(plan), IDENTITY)
     return plan
 
@@ -156,14 +159,21 @@ def _digest(file: PhotoFile) -> str:
         return hashlib.sha256(file.relative.encode()).hexdigest()
 
 
-def _self_reports(files: Sequence[PhotoFile], people: str | Path, columns: PeopleColumns) -> dict[str, dict[str, Any]]:
-    """Relative name to its person's row.  Raises: UsageError if no photo has one."""
-    find = cfd_person if str(people) == "cfd" else partial(person_of, read_people(Path(people), columns))
+def _self_reports(
+    files: Sequence[PhotoFile], people: str | Path, columns: PeopleColumns
+) -> tuple[dict[str, dict[str, Any]], str]:
+    """Relative name to its person's row, and a sentence on rows without a photo.  Raises: UsageError if no photo has a
+    row.
+    """
+    table = {} if str(people) == "cfd" else read_people(Path(people), columns)
+    find = cfd_person if str(people) == "cfd" else partial(person_of, table)
     found = {file.relative: find(file.relative) for file in files}
     known = {name: row for name, row in found.items() if row is not None}
+    here = {id(row) for row in known.values()}
+    absent = [name for name, row in table.items() if id(row) not in here]
     if not known:
         raise UsageError(f"{people} says nothing about any of the photos.", f"The first photo is {files[0].relative}.")
-    return known
+    return known, unmatched(Path(people), absent)
 
 
 def mtcnn(min_face: int) -> Finder:

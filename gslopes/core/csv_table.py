@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslopes.core.errors import GslopesError, UsageError
 from gslopes.core.files import LARGEST_TABLE, read_named, read_text, show
+from gslopes.core.text import many, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,6 +145,23 @@ def read_frame(path: Path, *, raises: type[GslopesError] = UsageError, limit: in
         return _parquet(path, raises, limit)
     tabs = path.suffix == ".tsv"
     return read_csv(path, delimiter="\t" if tabs else ",", quoted=not tabs, raises=raises, limit=limit).frame()
+
+
+def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
+    """A sentence on the rows of a table that are about none of the photos; empty if there is none.
+
+    names: what those rows name.
+
+    >>> unmatched(Path("people.csv"), ["z.jpg"]), unmatched(Path("people.csv"), [])
+    ("1 row of people.csv is about none of the photos looked at: 'z.jpg'.", '')
+    """
+    found = list(dict.fromkeys(names))
+    if not found:
+        return ""
+    some = ", ".join(repr(printable(name[:80])) for name in found[:3])
+    more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
+    rows = f"{many(len(found), 'row')} of {show(path.name)} {'is' if len(found) == 1 else 'are'}"
+    return f"{rows} about none of the {things} looked at: {some}{more}."
 
 
 def _parquet(path: Path, raises: type[GslopesError], limit: int) -> pd.DataFrame:

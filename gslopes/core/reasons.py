@@ -173,6 +173,15 @@ def explained(reason: str, detail: str) -> str:
     return f"{reason} ({detail})" if detail else str(reason)
 
 
+def listed(reason: str, detail: str) -> str:
+    """The text under which a row is counted in a list of reasons: with its detail where that names kind and remedy.
+
+    >>> listed("unreadable: a kind of picture that is not read", "JPEG XL"), listed("face too small", "12 px")
+    ('unreadable: a kind of picture that is not read (JPEG XL)', 'face too small')
+    """
+    return explained(reason, detail if reason == Reason.UNREAD_KIND else "")
+
+
 def counted(rows: Iterable[tuple[str, str]], most: int = 3) -> str:
     """The most frequent of some rows' reasons; each with its count, where there are several.
 

@@ -234,8 +234,10 @@ def compare(
             )
         return
     old = {(renamed or {}).get(key, key): value for key, value in read_manifest(run).items()}
-    differing = [line for key in keys for line in differences(old.get(key), manifest.get(key), key)]
-    if differing:
+    lines = {key: differences(old.get(key), manifest.get(key), key) for key in keys}
+    if lines.get("config"):
+        lines.pop("values", None)  # they follow from the configuration
+    if differing := [line for found in lines.values() for line in found]:
         raise RunFolderMismatch(
             f"{show(run)} was made by another configuration: {'; '.join(differing)}.",
             "Repeat its own command to resume it, or choose a new folder with --out.",
@@ -247,18 +249,29 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
 
     >>> differences({"find": {"min_face": 32}}, {"find": {"min_face": 20}})
     ['find.min_face is 32 there and 20 here']
+    >>> differences([-2.0, -1.3333334], [-2.0, -1.5], "values")
+    ['values is [-2, -1.333] there and [-2, -1.5] here']
     """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         found = []
         for key in dict.fromkeys([*old, *new]):
             found += differences(old.get(key), new.get(key), f"{name}.{key}" if name else str(key))
         return found
-    return [] if old == new else [f"{name} is {_value(old)} there and {_value(new)} here"]
+    if old == new:
+        return []
+    texts = [_value(one, short=True) for one in (old, new)]
+    there, here = texts if texts[0] != texts[1] else [_value(one) for one in (old, new)]
+    return [f"{name} is {there} there and {here} here"]
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, short: bool = False) -> str:
+    """A value of a manifest as text.  short: numbers with four digits."""
     if value is None:
         return "not set"
+    if isinstance(value, list):
+        return f"[{', '.join(_value(one, short) for one in value)}]"
+    if short and isinstance(value, float):
+        return f"{value:.4g}"
     return json.dumps(value) if isinstance(value, str) else str(value)
 
 

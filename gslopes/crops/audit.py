@@ -154,6 +154,9 @@ def audit_crops(
         runfolder.compare(out, new, IDENTITY)
         recorded = {"source": config.source, "epsilon": config.epsilon, "gslopes": runtime.gslopes_version()}
         recorded |= {"people": show(people), "left_out": table.left_out, "min_group": config.min_group}
+        recorded |= {"absent": table.absent}
+        if table.absent:
+            executor.note(table.absent)
         runfolder.write_json(out / runfolder.MANIFEST, {**new, **recorded})
         seen = look_at(out, table.portraits, finder, models, config, executor, (PEOPLE, SALIENCY, COVARIATES))
         if toned:

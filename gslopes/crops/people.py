@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gslopes.core.csv_table import CsvTable, read_csv
+from gslopes.core.csv_table import CsvTable, read_csv, unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import is_file, resolved, show
 from gslopes.core.group_names import normal_names
@@ -39,13 +39,14 @@ class People:
     """All people who are compared.
 
     portraits: in the table's order.  columns: as given.  groups: column (crossed ones too) to group to persons.
-    left_out: column to why to how many persons.
+    left_out: column to why to how many persons.  absent: a sentence on rows whose photo is not there; often empty.
     """
 
     portraits: tuple[Portrait, ...]
     columns: tuple[str, ...]
     groups: Mapping[str, Mapping[str, tuple[str, ...]]]
     left_out: Mapping[str, Mapping[str, int]]
+    absent: str = ""
 
     @property
     def cells(self) -> Mapping[str, tuple[str, ...]]:
@@ -93,7 +94,7 @@ def read_people(
             raise UsageError(f"{show(table)} has no column {column!r}.", hint)
     if not columns and not later:
         raise UsageError("There is no grouping to compare.", f"Name one with --groups, such as {names[-1]}.")
-    portraits = _portraits(folder, found, columns, files)
+    portraits, absent = _portraits(folder, found, columns, files)
     if photos_per_person == "one":
         portraits = _one_each(portraits, seed)
     known = {column: _values(portraits, column, ambiguous, seed) for column in columns}
@@ -101,7 +102,7 @@ def read_people(
     left_out = {column: known[column][1] if column in known else {} for column in groups}
     if not later:
         check_sizes(groups, min_group)
-    return People(tuple(portraits), tuple(columns), groups, left_out)
+    return People(tuple(portraits), tuple(columns), groups, left_out, unmatched(table, absent))
 
 
 def crossed(values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -167,7 +168,8 @@ def check_sizes(groups: Mapping[str, Mapping[str, tuple[str, ...]]], least: int)
         raise UsageError(f"Fewer than two groups have {least} persons ({listed}).", "Lower --min-group, or add photos.")
 
 
-def _portraits(folder: Path, people: CsvTable, columns: Sequence[str], files: str) -> list[Portrait]:
+def _portraits(folder: Path, people: CsvTable, columns: Sequence[str], files: str) -> tuple[list[Portrait], list[str]]:
+    """The portraits, and what rows name that is not there."""
     table, names = people.path, [*people.columns]
     column = next((name for name in FILE_COLUMNS if name in names), "")
     if not files and not column and "id" not in names:
@@ -176,6 +178,7 @@ def _portraits(folder: Path, people: CsvTable, columns: Sequence[str], files: st
         )
     person_column = next((name for name in ("person", "id") if name in names), "")
     found: list[Portrait] = []
+    absent: list[str] = []
     seen: dict[str, tuple[int, Mapping[str, str]]] = {}
     photos = list_photos(folder) if not files and not column else []
     stems = {Path(file.relative).stem: file.relative for file in photos}
@@ -191,11 +194,12 @@ def _portraits(folder: Path, people: CsvTable, columns: Sequence[str], files: st
         try:
             path = resolved(folder, relative)
         except (OSError, ValueError):
-            path = folder
-        if not is_file(path):
             raise UsageError(
                 f"Line {line} of {show(table)} names {relative!r}, which is not in {show(folder)}.", _near(folder)
-            )
+            ) from None
+        if not is_file(path):
+            absent.append(relative)
+            continue
         person = row[person_column].strip() if person_column else relative
         if not person:
             raise UsageError(f"Line {line} of {show(table)} names no {person_column}.", "Name one in each row.")
@@ -212,7 +216,9 @@ def _portraits(folder: Path, people: CsvTable, columns: Sequence[str], files: st
             continue
         seen[relative] = line, traits
         found.append(Portrait(path, relative, person, traits))
-    return found
+    if not found:
+        raise UsageError(f"{show(table)} names none of the photos in {show(folder)}.", _near(folder))
+    return found, absent
 
 
 def _near(folder: Path) -> str:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from gslopes.core import runfolder, tables
 from gslopes.core.files import csv_bytes
-from gslopes.core.reasons import explained
+from gslopes.core.reasons import explained, listed
 from gslopes.report import (
     Watch,
     charts,
@@ -358,7 +358,7 @@ def _photos(source: Source, options: ReportOptions) -> page.Photos:
     photos: pd.DataFrame = tally.read(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
     skipped = photos[photos["status"] == "skipped"]
     used = photos[photos["status"] == "used"]
-    reasons = Counter(skipped["reason"])
+    reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
     whys = map(explained, skipped["reason"], skipped["detail"])
     named = sorted(zip(skipped["path"], whys, strict=True)) if options.embed != "none" else []
     return page.Photos(

@@ -18,6 +18,7 @@ from gslopes.report.loading import Finding, ReportOptions
 from gslopes.report.provenance import citation
 from gslopes.report.tables import pulled, why_no_slope
 
+_CONFIGURATION = ("config", "seed", "values", "inputs")
 _MOST_ROWS, _MOST_FILES, _MOST_REASONS = 100, 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 # What a page has in addition to its sections, and what stands for each part that is missing.
@@ -173,7 +174,7 @@ def render(
         alike=[one for one in method if one.same],
         citation=citation(manifest),
         created=words.printable(_moment(manifest.get("created", ""))),
-        config=_pretty({key: manifest[key] for key in ("config", "seed", "values", "inputs") if key in manifest}),
+        config=_pretty(_short({key: manifest[key] for key in _CONFIGURATION if key in manifest})),
         models=_facts(manifest.get("models")),
         classifiers=_facts(manifest.get("classifiers")),
         versions=_mapping(manifest.get("versions")),
@@ -188,6 +189,15 @@ def render(
         slope=f"{options.slope:g}",
         **known,
     )
+
+
+def _short(content: Any) -> Any:
+    """The same with numbers of four digits: values are kept as float32, whose last digits say nothing."""
+    if isinstance(content, Mapping):
+        return {key: _short(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [_short(value) for value in content]
+    return float(f"{content:.4g}") if isinstance(content, float) else content
 
 
 def _pretty(content: Any) -> str:

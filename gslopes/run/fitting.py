@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from gslopes.core import expected, runfolder, tables
-from gslopes.core.csv_table import read_csv
+from gslopes.core.csv_table import read_csv, unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.runfolder import show
@@ -172,6 +172,22 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     about = rows.loc[[row for _, row in record]]
     about.index = pd.Index([photo for photo, _ in record])
     return about
+
+
+def unmatched_rows(path: Path, run: Path) -> str:
+    """A sentence on rows of the CSV that are about no photo of the run, used or not; empty if there is none.
+
+    A row that may be about several photos, by the beginning of their names, counts as one about them.
+
+    Raises: as ``read_about``.
+    """
+    table = read_csv(path)
+    names = table.columns[_key(path, table.columns)]
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+    known, here = set(names), set()
+    for photo, name in zip(photos["photo"], photos["path"], strict=True):
+        here.add(_row(photo, name, known))
+    return unmatched(path, [name for name in names if name not in here])
 
 
 def check_about(config: FitConfig) -> None:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from gslopes.core import runfolder, summary, tables
 from gslopes.core.errors import UsageError
-from gslopes.core.reasons import Reason
+from gslopes.core.reasons import Reason, listed
 from gslopes.core.result import AuditResult
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
@@ -97,8 +97,9 @@ class Audit(AuditResult):
 
 def of_photos(run: Path) -> Audit:
     """How many photos were used, and why the others were not."""
-    photos = tables.read_columns(tables.PHOTOS, run / "photos.parquet", ["status", "reason"])
-    skipped = Counter(photos.loc[photos["status"] != "used", "reason"])
+    photos = tables.read_columns(tables.PHOTOS, run / "photos.parquet", ["status", "reason", "detail"])
+    lost = photos[photos["status"] != "used"]
+    skipped = Counter(map(listed, lost["reason"], lost["detail"]))
     errors = sum(count for reason, count in skipped.items() if reason.startswith(Reason.UNREADABLE))
     return Audit(run, None, "", len(photos), len(photos) - skipped.total(), dict(skipped.most_common()), errors)
 

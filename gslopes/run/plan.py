@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gslopes.core import placebo, runfolder, tables
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.runtime import pick_device
 from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, size_of
@@ -84,11 +85,24 @@ def make_plan(config: RunConfig, run: Path) -> Plan:
     check_folders(config, run)
     files, inputs = read_inputs(config)
     plan = Plan(config, run, files, values, inputs, classifiers, 0)
+    _check_attributes(run, config.edit.attributes)
     runfolder.compare(run, identity(plan, {}), [key for key in IDENTITY if key != "models"])
     missing = runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts)
     if missing:
         pick_device(config.device)  # raises if it is not there
     return Plan(config, run, files, values, plan.inputs, classifiers, plan.parts - len(missing))
+
+
+def _check_attributes(run: Path, attributes: Sequence[str]) -> None:
+    """Raises: RunFolderMismatch for a run along other attributes."""
+    if not (run / runfolder.MANIFEST).is_file():
+        return
+    edit = runfolder.read_manifest(run).get("config", {}).get("edit", {})
+    known = edit.get("attributes") if isinstance(edit, dict) else None
+    if known and list(known) != list(attributes):
+        there, here = (" and ".join(map(show, names)) for names in (known, attributes))
+        hint = f"Audit the photos along {here} in a folder of its own, with --out; a finished run takes no attribute."
+        raise RunFolderMismatch(f"{show(run)} is a run along {there}, not along {here}.", hint)
 
 
 def canonical_names(classifiers: tuple[str, ...]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from gslopes.fit.options import LEAST_KEPT
 from gslopes.run import manifest, outcome, stamps, synthesis, unedited
 from gslopes.run.components import Components, default_components, model_records
 from gslopes.run.config import FitConfig, GateConfig, ScoreConfig
-from gslopes.run.fitting import fit_folder
+from gslopes.run.fitting import fit_folder, unmatched_rows
 from gslopes.run.gate.judge import SweepSelection, judge_folder, reader_digest
 from gslopes.run.outcome import Audit
 from gslopes.run.plan import IDENTITY, SYNTHESIS, Plan, identity
@@ -249,6 +249,8 @@ def run_fit(run: Path, config: FitConfig | None = None, executor: Executor = QUI
     with runfolder.locked(run):
         reads = stamps.fit_reads(run, config, content["values"], int(content["seed"]))
         watch = counted(executor, "fit", "sweeps")
+        if config.photos_csv is not None and (absent := unmatched_rows(config.photos_csv, run)):
+            executor.note(absent)
         slopes = fit_folder(run, config, content["values"], int(content["seed"]), watch=watch).slopes
         stamps.stamp(run, "fit", reads, stamps.fit_made(run))
         return slopes

@@ -32,6 +32,7 @@ from coverage_contexts import CASES as CASES_OF_CONTEXTS
 from coverage_crops import CASES as CASES_OF_CROPS
 from coverage_drift import CASES as CASES_OF_DRIFT
 from coverage_salience import CASES as CASES_OF_SALIENCE
+from coverage_truth import CASES as CASES_OF_TRUTH
 from scipy import special
 
 from gslopes.fit.bootstrap import replicates
@@ -48,6 +49,7 @@ CASES |= CASES_OF_DRIFT
 CASES |= CASES_OF_CAPTIONS
 CASES |= CASES_OF_CONTEXTS
 CASES |= CASES_OF_SALIENCE
+CASES |= CASES_OF_TRUTH  # new cases last: their seeds are their places
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, RESAMPLES, PERMUTATIONS, MIN_ACTIVE = 0.15, 500, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from html import unescape
 from pathlib import Path
 
 import pandas as pd
@@ -40,6 +41,17 @@ def one(measures: pd.DataFrame, **facts: str) -> pd.Series:
         chosen = chosen[chosen[name] == value]
     assert len(chosen) == 1
     return chosen.iloc[0]
+
+
+def test_groups_of_images_that_no_stage_has_are_said_and_not_refused(stages: Path, tmp_path: Path):
+    text = (stages.parent / "groups.csv").read_text("utf-8")
+    (tmp_path / "groups.csv").write_text(text + "x,male,p1,20\n", "utf-8")
+    said = "1 row of groups.csv is about none of the images looked at: 'x'."
+    how = {"columns": ["gender"], "techniques": ("D2",), **QUICK}
+    audit = gslopes.audit_captions(stages, tmp_path / "run", groups=tmp_path / "groups.csv", **how)
+    assert said in audit.notes
+    assert unescape(audit.page.read_text("utf-8")).count(said) == 1
+    assert len(audit.tables["measures"])
 
 
 def test_the_python_call_gives_tables_and_pages(stages: Path, tmp_path: Path):

@@ -97,10 +97,16 @@ def test_the_stages_one_by_one_end_in_the_table_of_the_whole_audit(gslopes, synt
     fitted = gslopes("fit", run)
     assert fitted.code == 0
     assert gslopes("report", run).out == f"{run}/report/index.html\n"
-    rows = json.loads(gslopes("fit", run, "--json").out)
-    assert {row["classifier"] for row in rows} == {toy, f"{toy},threshold=0.6"}
-    whole = gslopes("audit", faces.photos, "--out", tmp_path / "whole", "--steps", 3, *faces.args, *names)
-    assert whole.out == fitted.out
+    found = json.loads(gslopes("fit", run, "--json").out)
+    assert {row["classifier"] for row in found["slopes"]} == {toy, f"{toy},threshold=0.6"}
+    whole = ("audit", faces.photos, "--out", tmp_path / "whole", "--steps", 3, *faces.args, *names)
+    assert gslopes(*whole).out == fitted.out
+    printed = json.loads(gslopes(*whole, "--json").out)  # one form, whichever verb prints it
+    assert list(found) == list(printed) == ["run", "page", "photos", "funnel", "slopes"]
+    assert list(found["photos"]) == list(printed["photos"])
+    assert found["funnel"] == printed["funnel"]
+    columns = [list(content["slopes"][0]) for content in (found, printed)]
+    assert columns[0] == columns[1] == list(tables.SLOPES.columns)
 
 
 def test_a_dry_run_tells_the_plan_and_writes_nothing(gslopes, synthesise, faces, tmp_path):

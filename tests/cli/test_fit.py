@@ -29,7 +29,7 @@ def test_estimators_groups_and_corrections_are_options(gslopes, run, faces, tmp_
     assert "group: a" in done.out  # the groups that were asked for are printed
     assert "group: b" in done.out
     assert (run / "groups.parquet").is_file()
-    rows = json.loads(gslopes("fit", run, *options, "--estimator", "photo-rate", "--json").out)
+    rows = json.loads(gslopes("fit", run, *options, "--estimator", "photo-rate", "--json").out)["slopes"]
     assert {row["estimator"] for row in rows} == {"photo-rate"}
     done = gslopes("fit", run, "--estimator", "paper", "--bootstrap", 0, "--permutations", 0)
     assert "Estimator: paper" in done.out

@@ -6,7 +6,9 @@ import pytest
 
 from gslopes.contexts.config import PeopleColumns
 from gslopes.contexts.people import cfd_person, gender_of, person_of, read_people
+from gslopes.contexts.planning import _self_reports
 from gslopes.core.errors import UsageError
+from gslopes.datasets.folder import PhotoFile
 
 
 def _csv(tmp_path, text):
@@ -49,6 +51,14 @@ def test_aliases_of_ones_own(tmp_path):
 def test_what_is_wrong_is_said(text, message, tmp_path):
     with pytest.raises(UsageError, match=message):
         read_people(_csv(tmp_path, text))
+
+
+def test_people_without_a_photo_there_are_said_and_not_refused(tmp_path):
+    path = _csv(tmp_path, "id,gender\n001,f\n002,m\n003,m\n")
+    files = [PhotoFile(tmp_path / name, name) for name in ("001.jpg", "x/002.png", "other.jpg")]
+    known, absent = _self_reports(files, path, PeopleColumns())
+    assert list(known) == ["001.jpg", "x/002.png"]
+    assert absent == "1 row of people.csv is about none of the photos looked at: '003'."
 
 
 def test_names_of_the_chicago_face_database():

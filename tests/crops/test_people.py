@@ -64,9 +64,9 @@ def test_one_of_several_values_or_photos_by_lot(folder):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("id,gender\na,f\nz,m\n", "Line 3 of .* names 'z'"),
+        ("id,gender\ny,f\nz,m\n", "names none of the photos in .*The first photo there is a.jpg"),
         ("file,gender\na.jpg,f\na.jpg,m\n", "lines 2 and 3 with different gender"),
-        (f"id,gender\na,f\n{'z' * 5000},m\n", "Line 3 of .* names 'zzz"),
+        (f"id,gender\na,f\n{'z' * 5000},m\n", "one group only: f 1"),
         ("id,gender\na,f,9\n", "line 2: it has 3 cells, and the first line has 2"),
         ("id,gender\n", "has no rows"),
         ("id,gender,gender\na,f,x\nb,m,y\n", "two columns 'gender'"),
@@ -82,6 +82,12 @@ def test_one_of_several_values_or_photos_by_lot(folder):
 def test_what_is_off_is_named_with_its_line(folder, text, says):
     with pytest.raises(UsageError, match=says):
         read_people(folder, table(folder, text), ["gender"], min_group=1)
+
+
+def test_people_without_a_photo_there_are_said_and_not_refused(folder):
+    found = read_people(folder, table(folder, "id,gender\na,f\nb,m\nz,m\ny,f\n"), ["gender"], min_group=1)
+    assert [portrait.relative for portrait in found.portraits] == ["a.jpg", "b.jpg"]
+    assert found.absent == "2 rows of people.csv are about none of the photos looked at: 'z', 'y'."
 
 
 def test_a_pattern_of_files(folder):

@@ -13,8 +13,9 @@ import tifffile
 from PIL import Image, features
 
 from gslopes.core.errors import PhotoError
-from gslopes.core.reasons import Reason
+from gslopes.core.reasons import Reason, listed
 from gslopes.datasets.decode import decode
+from gslopes.datasets.folder import list_photos, open_photo
 from gslopes.datasets.kinds import formats, kind_of
 
 Y, X = np.mgrid[0:24, 0:32]
@@ -110,3 +111,18 @@ def test_pictures_of_phones_are_read_turned_or_their_remedy_is_named(monkeypatch
     with pytest.raises(PhotoError, match=r"HEIC: pip install 'gslopes\[heif\]'"):
         decode(file.getvalue(), "a.heic")
     assert "JPEG" in formats()
+
+
+def test_photos_of_phones_that_cannot_be_read_are_counted_and_named(tmp_path, monkeypatch):
+    """Without pillow-heif: on every list of reasons, the terminal's and the page's, with the remedy."""
+    head = b"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00heicmif1"
+    monkeypatch.setattr("gslopes.datasets.kinds.formats", lambda: ("JPEG",))
+    rows = []
+    for name in ("a.heic", "b.HEIC", "c"):  # known by its bytes, whatever its name
+        (tmp_path / name).write_bytes(head + bytes(200))
+    for file in list_photos(tmp_path):
+        with pytest.raises(PhotoError) as found:
+            open_photo(file.path)
+        rows.append(found.value.reason)
+    reasons = [listed(one.reason, one.detail) for one in rows]
+    assert reasons == ["unreadable: a kind of picture that is not read (HEIC: pip install 'gslopes[heif]')"] * 3

@@ -10,7 +10,7 @@ from gslopes.core import tables
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.run.config import FitConfig, configure
-from gslopes.run.fitting import TONES, fit_folder, read_about, tones_of
+from gslopes.run.fitting import TONES, fit_folder, read_about, tones_of, unmatched_rows
 from gslopes.run.walk import plan_audit
 
 VALUES = np.linspace(-2, 2, 3)
@@ -61,6 +61,12 @@ def test_a_row_is_found_by_id_path_file_name_stem_or_its_beginning(run, tmp_path
     rows.to_csv(tmp_path / "people.csv", index=False)
     about = read_about(tmp_path / "people.csv", run)
     assert about["person"].to_dict() == dict(zip(photos["photo"], photos["path"].str.slice(7, 9), strict=True))
+    assert unmatched_rows(tmp_path / "people.csv", run) == ""
+    with (tmp_path / "people.csv").open("a") as file:
+        file.write("nobody.jpg,nobody\n")
+    said = "1 row of people.csv is about none of the photos looked at: 'nobody.jpg'."
+    assert unmatched_rows(tmp_path / "people.csv", run) == said
+    assert len(read_about(tmp_path / "people.csv", run)) == len(photos)
 
 
 def test_groups_and_clusters_come_from_the_csv(run, tmp_path) -> None:

@@ -151,8 +151,12 @@ def test_another_configuration_names_what_differs_and_touches_nothing(faces, tmp
     before = sorted((path, path.stat().st_mtime_ns) for path in run.rglob("*") if path.is_file())
     with pytest.raises(RunFolderMismatch, match=r"find\.min_face is 32 there and 20 here.*--out"):
         gslopes.synthesise(faces.photos, run, steps=3, min_face=20, **faces.known)
-    with pytest.raises(RunFolderMismatch, match=r"edit\.steps is 3 there and 5 here"):
+    with pytest.raises(RunFolderMismatch, match=r"edit\.steps is 3 there and 5 here") as found:
         gslopes.audit(faces.photos, run, steps=5, **faces.known)
+    assert "values" not in str(found.value)  # which follow from the steps
+    with pytest.raises(RunFolderMismatch, match="is a run along gender, not along race") as found:
+        gslopes.audit(faces.photos, run, steps=3, **{**faces.known, "attribute": "race"})
+    assert "there and" not in str(found.value)
     with pytest.raises(RunFolderMismatch, match="seed is 0 there and 1 here"):
         gslopes.synthesise(faces.photos, run, steps=3, seed=1, **faces.known)
     with pytest.raises(RunFolderMismatch, match=r"inputs\.photos is 5 there and 2 here"):

@@ -11,7 +11,7 @@ const fill = (cell, answer) => {
   const bold = document.createElement("b");
   bold.className = inferred;
   bold.textContent = inferred;
-  summary.append(bold, ` · ${tags.length} tags`);
+  summary.append(bold, ` · ${tags.length} tag${tags.length === 1 ? "" : "s"}`);
   const list = document.createElement("ul");
   list.className = "tags";
   for (const [tag, kind] of tags) {

@@ -121,6 +121,8 @@ def regions_crops(
         runfolder.compare(out, new, IDENTITY)
         recorded = {"columns": list(table.columns), "source": config.source, "gslopes": runtime.gslopes_version()}
         runfolder.write_json(out / runfolder.MANIFEST, {**new, **recorded})
+        if table.absent:
+            executor.note(table.absent)
         seen = look_at(out, table.portraits, finder, (), config, executor)
         chosen, counts = choose(seen, table, tall, per_group, config.seed)
         confirm(models, [len(chosen)] * len(models), cost_limits, executor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from markupsafe import Markup
 from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
-from gslopes.core.reasons import counted
+from gslopes.core.reasons import counted, listed
 from gslopes.crops import tables as schemas
 from gslopes.crops.findings import findings_table
 from gslopes.crops.method import of_run
@@ -289,14 +290,16 @@ def _groups(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> l
 
 def _left_out(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
     people, positions = found["people"], found["positions"]
+    lost = people[people["status"] != "used"]
     lines = [
         f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}"
-        for reason, count in people[people["status"] != "used"]["reason"].value_counts().items()
+        for reason, count in Counter(map(listed, lost["reason"], lost["detail"])).most_common()
     ]
     faceless = int(((people["status"] == "used") & (people["faces"] == 0)).sum())
     lines += [f"{plain.many(faceless, 'photo')} without a face: out of what is kept, still in who is favoured"] * bool(
         faceless
     )
+    lines += [plain.printable(manifest["absent"])] if manifest.get("absent") else []
     for column, why in manifest.get("left_out", {}).items():
         lines += [
             f"{plain.many(count, 'person', 'people')} left out of {plain.printable(column)}: {plain.printable(r)}"
