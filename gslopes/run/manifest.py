@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core import runfolder, runtime, tables
+from gslopes.core.differing import differences
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
@@ -43,7 +44,7 @@ def begin(run: Path, identity: dict[str, Any], executor: Executor) -> None:
         runfolder.write_json(run / runfolder.MANIFEST, {**head, **identity, "classifiers": {}, "versions": now})
         return
     old = runfolder.read_manifest(run)
-    differing = runfolder.differences({"gslopes": old.get("gslopes"), **old.get("versions", {})}, now)
+    differing = differences({"gslopes": old.get("gslopes"), **old.get("versions", {})}, now)
     if differing:
         executor.note(f"Note: {show(run)} was started with other versions: {'; '.join(differing)}.")
 

@@ -26,6 +26,7 @@ from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import Composite, compose
 from gslopes.compose.placebo import lightened, qualities, randomised
 from gslopes.core import placebo, runfolder, runtime, tables
+from gslopes.core.differing import differences
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.files import read_regular
 from gslopes.core.reasons import Reason, SkipReason
@@ -237,7 +238,7 @@ def _elsewhere(plan: Plan, same: Mapping[str, str], models: dict[str, dict[str, 
     plan = replace(plan, config=replace(plan.config, device=device))
     components = default_components(plan.config, device)
     if components.records() != models:
-        differing = "; ".join(runfolder.differences(models, components.records()))
+        differing = "; ".join(differences(models, components.records()))
         raise ModelError(f"A worker has other models: {differing}.", "Install the same models on every machine.")
     return Synthesis(plan, components, same)
 
