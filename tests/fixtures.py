@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -316,3 +317,14 @@ def make_onnx(tmp_path: Path) -> Callable[..., str]:
         return f"onnx:{tmp_path / 'model.onnx'},labels={tmp_path / 'labels.txt'}"
 
     return make
+
+
+QUESTIONS = ["Does it answer differently?", "How sure?", "Show me", "What next?"]
+
+
+def questions(html: str) -> list[str]:
+    """The headings of a page that ask its questions, in order; each is a link of its contents, in the same order."""
+    found = re.findall(r'<h2 class="question" id="(\w+)">([^<]+)</h2>', html)
+    contents = html[html.index("<nav") : html.index("</nav>")]
+    assert re.findall(r'href="#(\w+)"', contents)[: len(found)] == [name for name, _ in found]
+    return [title for _, title in found]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -88,7 +89,7 @@ def _decided(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
     }
 
 
-def counts(decisions: dict[str, Decision]) -> dict[str, int]:
+def counts(decisions: Mapping[str, Decision]) -> dict[str, int]:
     """Code to number of labels, every code."""
     return {code: sum(one.code == code for one in decisions.values()) for code in CODES}
 

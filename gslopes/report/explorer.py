@@ -12,8 +12,11 @@ import pandas as pd
 
 from gslopes.core import tables
 from gslopes.report import credit, findings, pictures, tally, words
+from gslopes.report.answers import Answers
 from gslopes.report.credit import Credit
 from gslopes.report.tally import face_box
+
+MOST_FLIPS = 200  # labels of the explorer's filter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,10 +72,12 @@ def listing(
     attributes: Sequence[str],
     why: Iterable[tuple[str, str, str]] = (),
     known: Mapping[str, Credit] | None = None,
+    flips: Mapping[str, list[list[Any]]] | None = None,
 ) -> dict[str, Any]:
     """The file with the list: names, and for each attribute and photo its pictures (none, one strip, or K).
 
     why: (photo, attribute, reason) of the sweeps that the gate dropped.  known: photo to credit.
+    flips: key of a finding to its ``flipped``.
     """
     files = {name: [album.files.get((photo, name), []) for photo in album.photos] for name in attributes}
     dropped: dict[str, dict[int, str]] = {name: {} for name in attributes}
@@ -89,7 +94,26 @@ def listing(
         "differences": differences,
         "dropped": dropped,
         "credits": credit.listing(known or {}, album.photos),
+        "flips": dict(flips or {}),
     }
+
+
+def flipped(answers: Answers, album: Album) -> list[list[Any]]:
+    """[label, places of photos] for each label that is there at one end of a photo's sweep and not at the other.
+
+    Labels with most such photos first, at most ``MOST_FLIPS``.
+    """
+    if not len(answers.values):
+        return []
+    there = ~np.isnan(answers.scores[:, [0, -1]])
+    rows = np.flatnonzero((there[:, 0] != there[:, 1]) & answers.complete[answers.photo])
+    found: dict[str, list[int]] = {}
+    for row in rows.tolist():
+        place = album.index.get(answers.photos[answers.photo[row]])
+        if place is not None:
+            found.setdefault(answers.labels[answers.label[row]], []).append(place)
+    order = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_FLIPS]
+    return [[words.label(label), sorted(places)] for label, places in order]
 
 
 def scores_files(album: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]) -> list[dict[str, Any]]:

@@ -72,12 +72,13 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         album = explorer.build_album(run, report, _steps(source), options.embed, tick)
     known = credit.read(run) if options.embed != "none" else {}
     funnels = {(one.classifier, one.attribute): one for one in funnel.funnels(run)}
-    sections, screens, entries, scores, quotable = [], [], [], {}, {}
+    sections, screens, entries, scores, quotable, flips = [], [], [], {}, {}, {}
     for finding in source.findings:
         decided = decisions.decide(finding.read, finding.placebo)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
         drawn = _draw(report, source, finding, decided, answers, options)
         entry = _write_data(report, run, finding, album, decided, answers)
+        flips[finding.key] = explorer.flipped(answers, album)
         scores[finding.key] = findings.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
         screens.append(screen.screen(finding, decided, answers, album, counted, known))
@@ -86,13 +87,15 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         credited = _credits(run, finding, album, known, drawn)
         sections.append(replace(page.section(finding, drawn, options), credits=credited))
         tick(_STEPS)
-    _write_explorer(report, source, album, scores, known)
+    _write_explorer(report, source, album, scores, known, flips)
     differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
     numbered = paper_figures.write(report, source, pictures=options.embed != "none", labels=options.labels)
     if differs:
         runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
     manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
     screens = _ranked(screens)
+    if screens and options.embed != "none":
+        screens[0] = screen.with_original(screens[0], report, source.run, source.manifest)
     quoted = quote.quote(source.manifest, [quotable[one.key] for one in screens])
     quote.write_card(report, quoted)
     html = page.render(
@@ -276,11 +279,12 @@ def _write_explorer(
     album: explorer.Album,
     scores: Mapping[str, Mapping[str, list[list[Any]]]],
     known: Mapping[str, credit.Credit],
+    flips: Mapping[str, list[list[Any]]],
 ) -> None:
     verdicts = tally.read(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"])
     out = verdicts[~verdicts["kept"].astype(bool)] if source.gated else verdicts[:0]
     why = zip(out["photo"], out["attribute"], map(explained, out["reason"], out["detail"]), strict=True)
-    content = explorer.listing(album, list(_steps(source)), why, known)
+    content = explorer.listing(album, list(_steps(source)), why, known, flips)
     runfolder.write_bytes(report / "data" / "photos.js", findings.script("photos", content))
     for place, chunk in enumerate(explorer.scores_files(album, scores)):
         name = f"scores-{place}"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from gslopes.report import answers as matrix
-from gslopes.report import decisions, numbers, units, words
+from gslopes.report import decisions, numbers, pictures, units, words
 from gslopes.report.answers import Answers
 from gslopes.report.credit import Credit
 from gslopes.report.decisions import Decision
@@ -26,20 +27,24 @@ MOST_LABELS = 40
 class Strip:
     """One photo's sweep with the scores of one label.
 
-    files: K pictures, or one with K squares.  cells: (value, score) as texts.  credit: of a collected photo.
+    photo: its id.  files: K pictures, or one with K squares.  cells: (value, score) as texts.
+    credit: of a collected photo.  unedited: the photo as it was, relative to the report; empty where it is gone.
     """
 
+    photo: str
     name: str
     label: str
     files: tuple[str, ...]
     cells: tuple[tuple[str, str], ...]
     credit: Credit | None = None
+    unedited: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
     """What the page says first about one classifier and attribute.
 
+    labels: how many there are.  decided: (decision in words, labels with it), those that occur.
     forest, unit: rows for the page's scripts and their unit, see ``forest``.  steps: of the funnel, (what, how many).
     placebo: whether there were placebo sweeps.  open: whether a label moves, and what would settle it is missing.
     """
@@ -50,6 +55,8 @@ class Screen:
     perceived: str
     ends: tuple[str, str]
     headline: Headline
+    labels: int
+    decided: tuple[tuple[str, int], ...]
     forest: Sequence[Sequence[Any]]
     unit: str
     strip: Strip | None
@@ -80,6 +87,8 @@ def screen(
         perceived=words.perceived(finding.attribute),
         ends=words.ends(finding.attribute),
         headline=head,
+        labels=len(decided),
+        decided=tuple((decisions.SHOWN[code], many) for code, many in decisions.counts(decided).items() if many),
         forest=drawn,
         unit=unit,
         strip=strip(finding, head.strongest, answers, album, known),
@@ -136,7 +145,20 @@ def strip(finding: Finding, label: str, answers: Answers, album: Album, known: M
     values = [numbers.value(value, sign=True) for value in finding.values]
     scores = numbers.apart(answers.scores[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
-    return Strip(album.names[album.index[photo]], words.label(label), tuple(files), cells, known.get(photo))
+    return Strip(photo, album.names[album.index[photo]], words.label(label), tuple(files), cells, known.get(photo))
+
+
+def with_original(one: Screen, report: Path, run: Path, manifest: Mapping[str, Any]) -> Screen:
+    """The same with the unedited photo next to the edits, where it still lies where the run found it.
+
+    Raises: StorageError.
+    """
+    if one.strip is None:
+        return one
+    made = pictures.write_original(
+        report, run, manifest, one.strip.photo, one.attribute, whole=len(one.strip.files) > 1
+    )
+    return replace(one, strip=replace(one.strip, unedited=made))
 
 
 def _placebo_ends(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:

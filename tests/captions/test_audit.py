@@ -12,6 +12,7 @@ import pytest
 
 import gslopes
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
+from tests.fixtures import QUESTIONS, questions
 from tests.score import tiny_transformers
 
 QUICK = {"bootstrap": 100, "permutations": 99, "splits": 20}
@@ -65,6 +66,7 @@ def test_the_python_call_gives_tables_and_pages(stages: Path, tmp_path: Path):
     assert audit.page == audit.folder / "report" / "index.html"
     assert audit.page.is_file()
     assert not (audit.folder / "report.html").exists()
+    assert questions(audit.page.read_text("utf-8")) == QUESTIONS
     assert 'href="../review.html"' in audit.page.read_text("utf-8")
     assert (audit.page.parent / "../review.html").resolve() == audit.review.resolve()
     assert audit.review.is_file()

@@ -18,6 +18,7 @@ from gslopes.crops.config import CropsConfig
 from gslopes.crops.measures.measurer import compared
 from tests.crops.drawn import SIDE, Brightness, Lighter, a_face, draw_people
 from tests.crops.drawn import audit as audit_of
+from tests.fixtures import QUESTIONS, questions
 
 COUNTS = {"blue": 11, "green": 12}
 
@@ -135,6 +136,7 @@ def test_policies_are_measured_beside_the_papers_words(done):
 def test_the_page_opens_and_names_the_question(done):
     found, out = done
     text = found.page.read_text("utf-8")
+    assert questions(text) == QUESTIONS
     assert "Whom does an automatic crop keep?" in text
     assert "brightness" in text
     assert "blue over green" in text

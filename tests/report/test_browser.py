@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -215,6 +216,34 @@ def test_slider_moves_picture_and_scores_of_every_classifier(page: Any) -> None:
     assert seen[0][2] == "−2, more feminine"
     assert app.locator(".scores-now li.pos").count() > 0
     assert app.locator(".scores-now li.neg").count() > 0
+
+
+def test_the_explorer_shows_only_photos_whose_label_flips(page: Any) -> None:
+    app = explorer(page)
+    every = app.locator(".count").inner_text()
+    pick = app.get_by_label("Label flips between the ends")
+    titles = pick.locator("option").all_inner_texts()
+    assert titles[0] == "all photos"
+    many = int(re.search(r"any label \((\d+)\)", titles[1])[1])
+    pick.select_option("any")
+    assert app.locator(".count").inner_text().endswith(f"of {many} photos")
+    lipstick = next(title for title in titles if title.startswith("Lipstick"))
+    few = int(re.search(r"\((\d+)\)", lipstick)[1])
+    pick.select_option(label=lipstick)
+    assert 0 < few < many
+    assert app.locator(".count").inner_text().endswith(f"of {few} photos")
+    pick.select_option("")
+    assert app.locator(".count").inner_text() == every
+
+
+def test_on_a_phone_the_strip_says_that_it_scrolls(page: Any) -> None:
+    hint = page.locator(".sweep .hint").first
+    assert not hint.is_visible()
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert hint.is_visible()
+    scroller = page.locator(".sweep .scroller").first
+    assert scroller.evaluate("place => place.scrollWidth > place.clientWidth")
+    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def test_difference_is_black_where_the_picture_is_the_one_at_0(page: Any) -> None:

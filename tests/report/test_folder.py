@@ -1,6 +1,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.core import tables
+from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, StorageError, TableError, UsageError
-from gslopes.report import write_report
+from gslopes.report import pictures, words, write_report
 from tests.fixtures import paper_slopes
+from tests.report.conftest import photos_table, picture
 
 
 @pytest.fixture
@@ -163,6 +165,41 @@ def test_strip_shows_the_pictures_of_one_sweep_side_by_side(written: Path) -> No
         assert image.size == (7 * image.height, image.height)
         middles = np.asarray(image)[image.height // 2, image.height // 2 :: image.height].astype(float)
     assert (np.diff(middles[:, 2]) > 0).all()  # the synthetic face gets bluer
+
+
+def test_the_explorer_lists_the_photos_whose_label_is_there_at_one_end_alone(written: Path) -> None:
+    script = (written / "report" / "data" / "photos.js").read_text("ascii")
+    content = json.loads(script[script.index(",") + 1 : script.rindex(")")])
+    found = dict(content["flips"]["f0"])
+    scores, asked = (tables.read(table, written / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    whole = asked[asked["status"] == "answered"].groupby("photo").size() == 7
+    of_label = scores[scores["label"] == "Lipstick"]
+    first, last = (set(of_label.loc[of_label["step"] == step, "photo"]) for step in (0, 6))
+    known = sorted(photo for photo in first ^ last if whole[photo])
+    paths = tables.read(tables.PHOTOS, written / "photos.parquet").set_index("photo")["path"]
+    assert known
+    assert sorted(content["names"][place] for place in found["Lipstick"]) == sorted(paths[photo] for photo in known)
+    assert [len(places) for places in found.values()] == sorted(map(len, found.values()), reverse=True)
+    assert set(found) <= set(scores["label"].map(words.label))
+
+
+def test_the_unedited_photo_stands_next_to_its_edits_while_it_is_where_the_run_found_it(tmp_path: Path) -> None:
+    photos, run, report = tmp_path / "photos", tmp_path / "run", tmp_path / "report"
+    for folder in (photos / "people", run, report / "pictures" / runfolder.slug("gender")):
+        folder.mkdir(parents=True)
+    file = photos / "people" / "000.jpg"
+    picture(3, 0.0, (120, 160)).save(file)
+    photo = sha256(file.read_bytes()).hexdigest()
+    tables.write(tables.PHOTOS, photos_table([photo]), run / "photos.parquet")
+    how = {"manifest": {"config": {"photos": str(photos)}}, "photo": photo, "attribute": "gender"}
+    name = pictures.write_original(report, run, **how, whole=False)
+    with Image.open(report / name) as image:
+        assert image.size == (64, 64)
+    assert pictures.write_original(report, run, **how | {"manifest": {}}, whole=False) == ""
+    picture(4, 0.0).save(file)
+    assert pictures.write_original(report, run, **how, whole=False) == "", "another photo under the same name"
+    file.unlink()
+    assert pictures.write_original(report, run, **how, whole=True) == ""
 
 
 def test_report_of_published_slopes_alone_has_tables_and_no_figures(run: Path) -> None:

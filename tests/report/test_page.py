@@ -15,6 +15,7 @@ from gslopes.report import decisions, page, words, write_report
 from gslopes.report.headline import Headline
 from gslopes.report.inline import render
 from gslopes.report.loading import Finding, ReportOptions
+from tests.fixtures import QUESTIONS, questions
 
 SCRIPT = "<script>alert(1)</script>"
 VALUES = np.linspace(-2, 2, 7)
@@ -205,9 +206,15 @@ def test_every_decision_and_the_words_of_the_page_are_explained_once(html: str) 
     assert {"reader", "placebo", "sweep", "slope", *decisions.SHOWN.values()} <= set(words_explained)
 
 
+def test_the_page_answers_its_questions_in_order_and_details_follow(html: str) -> None:
+    assert questions(html) == QUESTIONS
+    titles = re.findall(r'<h2[^>]*id="(\w+)"', html)
+    assert titles.index("next") < titles.index("findings") < titles.index("provenance")
+
+
 def test_what_next_is_concrete_and_by_what_was_found(html: str) -> None:
     text = re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
-    after = text.rpartition("What next?")[2]
+    after = text.rpartition("What next?")[2].partition("All labels")[0]
     assert "Look at the pictures" not in after, "here no label moves"
     assert "gslopes compare RUN NEW-RUN --fail-if changed" in after
     assert "gslopes fit RUN --photos-csv people.csv --groups COLUMN" in after

@@ -148,7 +148,7 @@ def _sentence(row: Mapping[str, Any]) -> dict[str, str]:
     q = "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}"
     return {
         "text": f"{text[:1].upper()}{text[1:]}.",
-        "interval": "" if pd.isna(low) else shown,
+        "interval": "" if shown == numbers.NONE else shown,
         "q": q,
         "n": words.many(int(row["n"]), "image"),
         "technique": technique,

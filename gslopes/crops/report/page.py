@@ -24,7 +24,17 @@ from gslopes.crops.people import CROSS
 from gslopes.crops.report import charts, pictures
 from gslopes.crops.report.grids import HERE, Grid, other_grids, parity_grid
 from gslopes.crops.report.selection_bias import selected
-from gslopes.crops.report.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, side_effect, uneven
+from gslopes.crops.report.words import (
+    LIMITS,
+    RECTANGLE,
+    favours,
+    headline,
+    in_order,
+    main_rows,
+    none_favoured,
+    side_effect,
+    uneven,
+)
 from gslopes.crops.tables import DRAWN_MAPS, FEW
 from gslopes.report import numbers, quote
 from gslopes.report import words as plain
@@ -177,17 +187,15 @@ def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
     judged = head[head["note"] == ""]
     shown = uneven(judged)
     lines = [favours(row) for row in shown.sort_values("q").head(4).to_dict("records")]
-    number = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} not even ({RULE}): {'; '.join(lines)}."
+    number = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} not even ({RULE}): {'; '.join(lines)}"
+    first = f"Of {plain.many(len(judged), 'pair')} of groups that can be judged, {number}."
     if not lines:
-        number = f"none is shown not to be even ({RULE})."
-        if len(judged):
-            number += f" The farthest: {favours(min(judged.to_dict('records'), key=lambda row: row['q']))}."
-    first = f"Of {len(judged)} pair{'s' * (len(judged) != 1)} of groups that can be judged, {number}"
+        first = f"{none_favoured(judged)}." if len(judged) else "No pair of groups can be judged."
     few = int(head["note"].str.startswith(FEW).sum())
     same = len(head) - len(judged) - few
-    second = f" {few} more have too few people to judge." * bool(few) + f" In {same} more people do not differ." * bool(
-        same
-    )
+    more = " more" if len(judged) else ""
+    second = f" {few}{more} {'has' if few == 1 else 'have'} too few people to judge." if few else ""
+    second += f" In {plain.many(same, 'pair')} people do not differ." if same else ""
     side = ""
     if len(positions):
         side = f" {side_effect(float(positions['left'].iloc[0]))}."

@@ -70,7 +70,7 @@ def headline(head: pd.DataFrame) -> str:
         return "Too few people in every group to say whom a crop keeps."
     shown = uneven(judged)
     if shown.empty:
-        return printable(f"{_none(judged)}.")
+        return printable(f"{none_favoured(judged)}.")
     best = min(shown.to_dict("records"), key=lambda row: (row["q"], -abs(row["p"] - 0.5)))
     one, other = (best["group"], best["other"]) if best["p"] >= 0.5 else (best["other"], best["group"])
     low, high = (best["ci_low"], best["ci_high"]) if best["p"] >= 0.5 else (1 - best["ci_high"], 1 - best["ci_low"])
@@ -85,8 +85,8 @@ def _people(row: Mapping[Any, Any]) -> int:
     return int(row["persons"] + row["other_persons"])
 
 
-def _none(judged: pd.DataFrame) -> str:
-    """The sentence where no pair of groups is shown not to be even: none is, or it cannot be said."""
+def none_favoured(judged: pd.DataFrame) -> str:
+    """The sentence, without its full stop, where no pair of groups is uneven: none is, or it cannot be said."""
     rows = judged.to_dict("records")
     found = [
         caution.Nothing(

@@ -3,8 +3,10 @@ const LISTED = 24;
 let showPhoto = () => {};
 
 function explorerApp(root, album) {
-  const names = Object.keys(page.attributes), state = { attribute: names[0], photo: 0, step: 0, from: 0, text: "", heat: false };
-  const hits = () => album.names.map((_, i) => i).filter((i) => album.names[i].toLowerCase().includes(state.text));
+  const names = Object.keys(page.attributes), state = { attribute: names[0], photo: 0, step: 0, from: 0, text: "", heat: false, flip: "" };
+  const flips = () => page.sections.filter((one) => one.attribute === state.attribute).flatMap((one) => (album.flips?.[one.key] ?? []).map(([label, photos]) => [`${one.key} ${label}`, label, photos, one.classifier]));
+  const inside = () => (state.flip ? new Set(flips().filter(([key]) => state.flip === "any" || key === state.flip).flatMap(([, , photos]) => photos)) : null);
+  const hits = () => { const kept = inside(); return album.names.map((_, i) => i).filter((i) => (!kept || kept.has(i)) && album.names[i].toLowerCase().includes(state.text)); };
   const list = roving(el("ul", { class: "album", "aria-label": "Photos; arrow keys go from one to the next" }), "button"), pages = el("p", { class: "count", role: "status" });
   const back = el("button", { class: "plain", onclick: () => { state.from -= LISTED; listPhotos(); } }, "Earlier photos");
   const on = el("button", { class: "plain", onclick: () => { state.from += LISTED; listPhotos(); } }, "More photos");
@@ -13,7 +15,15 @@ function explorerApp(root, album) {
   const heat = el("input", { type: "checkbox", onchange: () => { state.heat = heat.checked; move(); } });
   const title = el("h3", { tabindex: "-1" }), now = el("output", { class: "now" }), frame = el("div", { class: "frame" }), ends = el("p", { class: "ends" });
   const scores = el("div", { class: "scores-now" }), credited = el("div", {});
-  const pick = choice(names.map((name) => [name, page.attributes[name].perceived]), state.attribute, (value) => { state.attribute = value; state.step = page.attributes[value].middle; choose(); listPhotos(); });
+  const flipped = choice([], "", (value) => { state.flip = value; state.from = 0; state.photo = hits()[0] ?? state.photo; choose(); listPhotos(); });
+  // A label that is there at one end of the sweep and not at the other.
+  function listFlips() {
+    const rows = flips(), several = new Set(rows.map((row) => row[3])).size > 1, any = new Set(rows.flatMap((row) => row[2])).size;
+    const options = [["", "all photos"], ...(any ? [["any", `any label (${any.toLocaleString("en")})`]] : []), ...rows.map(([key, label, photos, name]) => [key, `${cut(label, 40)} (${photos.length.toLocaleString("en")})${several ? ` · ${cut(name, 24)}` : ""}`])];
+    flipped.replaceChildren(...options.map(([value, title]) => el("option", { value }, title)));
+    flipped.value = state.flip = "";
+  }
+  const pick = choice(names.map((name) => [name, page.attributes[name].perceived]), state.attribute, (value) => { state.attribute = value; state.step = page.attributes[value].middle; listFlips(); choose(); listPhotos(); });
   const scale = el("p", { class: "scale", hidden: true }, el("span", {}, "no difference"), el("span", { class: "ramp", "aria-hidden": "true" }), el("span", {}, `${page.brightest} of 255 levels and more`));
   let bars = [];
 
@@ -43,7 +53,7 @@ function explorerApp(root, album) {
     list.replaceChildren(...shown.map((photo) => el("li", {}, el("button", {
       class: "photo", "aria-pressed": String(photo === state.photo), onclick: () => { state.photo = photo; choose(); listPhotos(); list.querySelector("[aria-pressed=true]")?.focus(); },
     }, el("span", { class: "thumb" }, crop(photo, page.attributes[state.attribute].middle)), el("span", { class: "file" }, album.names[photo])))));
-    pages.textContent = found.length ? `${state.from + 1}–${state.from + shown.length} of ${many(found.length, "photo")}` : "No photo of that name";
+    pages.textContent = found.length ? `${state.from + 1}–${state.from + shown.length} of ${many(found.length, "photo")}` : "No photo of that name and kind";
     back.hidden = state.from === 0;
     on.hidden = state.from + LISTED >= found.length;
   }
@@ -115,6 +125,7 @@ function explorerApp(root, album) {
     Object.assign(state, { photo, attribute, step: page.attributes[attribute].middle, text: "", from: Math.floor(photo / LISTED) * LISTED });
     pick.value = attribute;
     text.value = "";
+    listFlips();
     choose();
     listPhotos();
     title.focus();
@@ -122,7 +133,7 @@ function explorerApp(root, album) {
   };
 
   root.replaceChildren(
-    el("div", { class: "controls" }, field("Find a photo", text), names.length > 1 ? field("Attribute", pick) : null),
+    el("div", { class: "controls" }, field("Find a photo", text), field("Label flips between the ends", flipped), names.length > 1 ? field("Attribute", pick) : null),
     el("div", { class: "explorer" },
       el("div", { class: "side" }, pages, list, el("p", { class: "turn" }, back, on)),
       el("div", { class: "stage" }, title, frame, credited,
@@ -133,6 +144,7 @@ function explorerApp(root, album) {
       "Of each classifier the labels that move most on this photo, 24 at the most. One photo's scores are an illustration, no estimate."));
   state.step = page.attributes[state.attribute].middle;
   state.photo = Math.max(0, album.names.findIndex((_, i) => !album.dropped[state.attribute]?.[i]));
+  listFlips();
   choose();
   listPhotos();
 }

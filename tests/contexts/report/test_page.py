@@ -18,7 +18,7 @@ from gslopes.core import tables
 from gslopes.report import words
 from tests.contexts.pictures.test_sweeping import swept
 from tests.contexts.test_audit import PEOPLE, Tagger, audit, folder
-from tests.fixtures import assert_page_fits
+from tests.fixtures import QUESTIONS, assert_page_fits, questions
 
 __all__ = ["folder", "swept"]  # fixtures
 pytestmark = [pytest.mark.browser, pytest.mark.figures]
@@ -172,6 +172,11 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
     assert swept.page
     pages = {"report": hostile.page, "cutouts": hostile.page.with_name("cutouts.html"), "sweep": swept.page}
     assert_page_fits(chromium, pages[name], *SIZES[size])
+
+
+def test_the_page_answers_its_questions_in_order(hostile: Contexts) -> None:
+    assert hostile.page
+    assert questions(hostile.page.read_text("utf-8")) == QUESTIONS
 
 
 def test_the_sweeps_page_shows_context_and_face(chromium: Any, swept: Contexts) -> None:

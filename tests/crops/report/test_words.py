@@ -98,3 +98,6 @@ def test_a_pair_is_named_only_if_its_interval_excludes_even_as_well():
     said = _answer(rows, pd.DataFrame())
     assert said.startswith("Of 3 pairs of groups that can be judged, 2 are not even (q < 0.05, interval without 50 %):")
     assert "a over b" not in said
+    assert _answer(rows[:1], pd.DataFrame()).startswith("Cannot tell with 50 people whether c favours one group")
+    bare = rows[:2].assign(note="no interval: people do not differ")
+    assert _answer(bare, pd.DataFrame()) == "No pair of groups can be judged. In 2 pairs people do not differ."
