@@ -94,7 +94,8 @@ def curves_figure(
     for (axis, side, colours), end in zip(sides, words.ends(attribute), strict=True):
         _panel(axis, side, values, attribute, colours, f"{'More often' if shares else 'Higher'} toward {end}", theme)
         if shares:
-            axis.set_ylim(bottom=min(0.0, axis.get_ylim()[0]) if side else 0.0)
+            top = min(axis.get_ylim()[1], 100.0)  # a line may leave the shares that there are
+            axis.set_ylim(-0.02 * top if side else 0.0, 1.02 * top)
     for axis in axes if narrow else axes[:1]:
         axis.set_ylabel(_height(measure, unit), color=theme.ink, fontsize=7, parse_math=False)
     for axis, side, colours in sides:

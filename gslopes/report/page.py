@@ -14,6 +14,7 @@ import pandas as pd
 from gslopes.report import decisions, inline, numbers, planted, words
 from gslopes.report.charts import whisker
 from gslopes.report.credit import Credit
+from gslopes.report.funnel import STEPS
 from gslopes.report.loading import Finding, ReportOptions
 from gslopes.report.provenance import citation
 from gslopes.report.tables import pulled, why_no_slope
@@ -166,6 +167,7 @@ def render(
         data={"sections": [], "readings": [], "planted": panels, **known.pop("data")},
         decisions=[(decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES],
         embed_note=_NOTES[options.embed],
+        steps=STEPS,
         dropped_rows=dropped[0],
         dropped_many=dropped[1],
         calibration="" if calibration is None else _pretty(calibration),

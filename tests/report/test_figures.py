@@ -70,7 +70,7 @@ def test_at_most_six_labels_an_end_are_drawn() -> None:
     ]
 
 
-def test_red_is_left_and_blue_is_right() -> None:
+def test_the_negative_end_is_left_and_the_positive_one_right() -> None:
     image = drawn(rows(("down", -8.0, 1e-5), ("up", 8.0, 1e-5)))
     assert coloured(image, charts.LIGHT.negative[0]).max() < coloured(image, charts.LIGHT.positive[0]).min()
 
@@ -117,3 +117,24 @@ def test_no_text_lies_on_another_or_is_cut(width: float, attribute: str) -> None
     for at, one in enumerate(boxes):
         for other, text in zip(boxes[at + 1 :], texts[at + 1 :], strict=True):
             assert not (one.shrunk(0.9, 0.9).overlaps(other.shrunk(0.9, 0.9))), (texts[at], text)
+
+
+def test_an_axis_of_shares_has_no_share_below_none_or_above_all() -> None:
+    """Lines may leave what there is: 40 % less 30 points a unit is −20 % at 2."""
+    curve = figures.Curve(
+        "steep",
+        np.clip(40 - 30 * VALUES, 0, 100),
+        VALUES * 0,
+        VALUES * 0 + 100,
+        (40.0, -30.0),
+        -30.0,
+        (-32.0, -28.0),
+        True,
+    )
+    figure = figures.curves_figure([curve], VALUES, classifier="c", attribute="gender", photos=40)
+    for axis in figure.axes:
+        low, high = axis.get_ylim()
+        shown = [tick for tick in axis.get_yticks() if low <= tick <= high]
+        assert shown
+        assert min(shown) == 0
+        assert max(shown) <= 100

@@ -113,6 +113,8 @@ def test_no_number_has_the_digits_of_a_float32() -> None:
         "86 photos found in the folder",
         "79 answered at every value",
         "pictures: 559 answered, 1 refused (too small)",
+        "was shown 80 photos, each with its face edited",
+        "The slopes are about the 79 that it answered at every value.",
         "2026-11-21 04:00 UTC",
         "How to read a slope",
         "It is an association under this edit",

@@ -34,7 +34,7 @@ function openLabel(panel, section, finding, i) {
     const share = inPoints(unit), place = el("div", {}), inPercent = (column) => column[i].map((value) => (value === null ? null : share ? 100 * value : value));
     const [mean, low, high] = [finding.share, finding.low, finding.high].map(inPercent);
     waitingPlots.push([place, (width) => curve(section.values, mean, low, high, {
-      width, yName: share ? "% of photos with it" : "mean over photos", line: finding.line[i], side: sideOf(first.slope[i]), ends: section.ends, zero: share, format: (v) => (share ? `${short(v)} %` : short(v)),
+      width, yName: share ? "% of photos with it" : "mean over photos", line: finding.line[i], side: sideOf(first.slope[i]), ends: section.ends, shares: share, format: (v) => (share ? `${short(v)} %` : short(v)),
       title: `Curve of ${label}: ` + section.values.map((value, k) => `${share ? percent(finding.share[i][k]) : short(finding.share[i][k])} at ${short(value)}`).join(", "),
     })]);
     return [el("figure", {}, place, el("figcaption", {}, `${share ? "Share of photos with the label" : "Mean of the label's number"} at each value, with its 95 % interval over photos (${share ? "Wilson" : "t"}); dashed: the line ${share ? "whose slope is given" : "through the means"}. ` +

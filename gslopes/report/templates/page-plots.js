@@ -122,20 +122,22 @@ function ticksOf(values) {
 }
 
 // A mean over the K values with its band: shares in percent, probabilities, cosines.
-function curve(values, mean, low, high, { yName, title, line = null, floor = null, side = "", ends = ["", ""], height = 300, width, format = short, zero = false }) {
+function curve(values, mean, low, high, { yName, title, line = null, floor = null, side = "", ends = ["", ""], height = 300, width, format = short, shares = false }) {
   const at = values.map((value, k) => ({ value, mean: mean[k], low: low[k], high: high[k] })).filter((d) => d.mean !== null && d.low !== null && d.high !== null);
+  const reached = line ? [values[0], values[values.length - 1]].map((v) => line[0] + line[1] * v) : [];
+  const top = Math.min(100, Math.max(1, ...at.map((d) => d.high), ...reached)); // per cent: a line may leave the shares that there are
   const first = values[0], last = values[values.length - 1], colour = side ? `var(--${side})` : "var(--soft)";
   const seen = [{ from: Math.max(-1, first), to: Math.min(1, last) }];
   return chart({
     width, height, marginLeft: 50, marginBottom: 46, marginTop: 30, marginRight: 16, color: { type: "identity" },
-    x: { domain: [first, last], ticks: ticksOf(values), tickFormat: short, label: ends[0] ? null : "value of the attribute", labelAnchor: "center", labelArrow: "none" }, y: { label: yName, grid: true, zero, nice: true, tickFormat: format },
+    x: { domain: [first, last], ticks: ticksOf(values), tickFormat: short, label: ends[0] ? null : "value of the attribute", labelAnchor: "center", labelArrow: "none" }, y: { label: yName, grid: true, nice: !shares, tickFormat: format, ...(shares ? { domain: [0, top] } : {}) },
     marks: [
       Plot.rectX(seen, { x1: "from", x2: "to", fill: "var(--ink)", fillOpacity: 0.05 }),
       floor ? Plot.ruleY([{ low: floor[1], high: floor[2] }], { y: floor[0], stroke: "var(--edge)", strokeDasharray: "5 3" }) : null,
       floor ? Plot.rectY([0], { x1: first, x2: last, y1: floor[1], y2: floor[2], fill: "var(--band)" }) : null,
       floor ? Plot.text(["two people"], { x: last, y: floor[2], dy: -7, textAnchor: "end", fontSize: 12, fill: "var(--soft)" }) : null,
       Plot.areaY(at, { x: "value", y1: "low", y2: "high", fill: colour, fillOpacity: 0.2 }),
-      line ? Plot.line([first, last], { x: (v) => v, y: (v) => line[0] + line[1] * v, stroke: colour, strokeWidth: 1.6, strokeDasharray: "6 4" }) : null,
+      line ? Plot.line([first, last], { x: (v) => v, y: (v) => line[0] + line[1] * v, stroke: colour, strokeWidth: 1.6, strokeDasharray: "6 4", clip: shares }) : null,
       Plot.line(at, { x: "value", y: "mean", stroke: colour, strokeWidth: line ? 1 : 2 }),
       Plot.dot(at, { x: "value", y: "mean", r: 4, fill: colour, title: (d) => `${format(d.mean)} at ${short(d.value)}` }),
       ends[0] || ends[1] ? cornerMarks(ends, "bottom", 40) : null,
