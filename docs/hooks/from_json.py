@@ -166,9 +166,9 @@ def croppers() -> str:
     return table(("cropper", "women over men, %"), ((name, _ended(one, ".1f")) for name, one in found.items()))
 
 
-def retrained(editor: str) -> str:
+def retrained(editor: str, network: str = "linear") -> str:
     """The classifiers of the page about retraining: slope, placebos, the gap between real people, who is right."""
-    rows = [row for row in load("retrain.json")["rows"] if row["seed"] == "mean" and row["editor"] == editor]
+    rows = [row for row in _retrained(editor, network) if row["seed"] == "mean"]
     cells = ("old man", "old woman", "young man", "young woman")
     found = []
     for row in rows:
@@ -179,9 +179,15 @@ def retrained(editor: str) -> str:
     return table(("training", "slope", "placebos", "men minus women", *cells), found)
 
 
-def retrained_seeds(editor: str) -> str:
+def _retrained(editor: str, network: str) -> list[dict[str, Any]]:
+    """Rows of one judging editor and one network, by the first word of its name."""
+    rows = load("retrain.json")["rows"]
+    return [row for row in rows if row["editor"] == editor and row["network"].startswith(network)]
+
+
+def retrained_seeds(editor: str, network: str = "linear") -> str:
     """The same slopes and gaps, seed by seed."""
-    rows = [row for row in load("retrain.json")["rows"] if row["seed"] != "mean" and row["editor"] == editor]
+    rows = [row for row in _retrained(editor, network) if row["seed"] != "mean"]
     names = list(dict.fromkeys(row["training"] for row in rows))
     found = []
     for name in names:

