@@ -46,11 +46,11 @@ def palettes_table(
     if rows.empty:
         return pd.DataFrame()
     keys, photos = drawn.index.tolist(), sorted(set(rows["photo"]))
-    column = {(room_of(key, palette), palette): at for at, (key, palette) in enumerate(drawn["palette"].items())}
+    column = {(room_of(str(key), palette), palette): at for at, (key, palette) in enumerate(drawn["palette"].items())}
     answered, labels = indicators(rows, presence, photos, keys, 1)
     person_of = dict(zip(people["photo"], people["person"], strict=True))
     person = np.unique([person_of[photo] for photo in photos], return_inverse=True)[1].astype(np.int64)
-    context_of = {room_of(key, row["palette"]): row["context"] for key, row in drawn.iterrows()}
+    context_of = {room_of(str(key), row["palette"]): row["context"] for key, row in drawn.iterrows()}
     head = {name: str(rows[name].iloc[0]) for name in ("classifier", "tags")}
     made: list[dict[str, Any]] = []
     for label, present in labels:

@@ -359,13 +359,13 @@ def interaction(rows: pd.DataFrame) -> Figure | None:
 
 def palettes(rows: pd.DataFrame) -> Figure | None:
     """Changes between palettes of the same rooms over all contexts, with intervals over people."""
-    rows = rows[(rows["context"] == "all") & rows["change"].notna()]
+    rows = rows[(rows["context"] == "all") & (rows["share"] + rows["share_other"] > 0)]
     points = {name: 100 * rows[name] for name in _ends("change")}
     rows = rows.assign(**points, pair=rows["palette"] + " − " + rows["other"])
     if not len(rows):
         return None
     pairs = _unique(rows["pair"])
-    figure, parts = panels(rows, 0.6 + 0.34 * len(pairs))
+    figure, parts = panels(rows, 1.0 + 0.34 * len(pairs))
     looks = (("inferred woman", -0.2, WOMAN), ("inferred man", 0.0, MAN), ("recognised", 0.2, LIGHT.ink))
     for panel, part in parts:
         for label, offset, colour in looks:
@@ -373,7 +373,9 @@ def palettes(rows: pd.DataFrame) -> Figure | None:
             dots(panel, np.arange(len(pairs)) + offset, drawn, _ends("change"), colour=colour, label=label, across=True)
         panel.axvline(0, color=LIGHT.ink, linewidth=0.8)
         panel.set_yticks(range(len(pairs)), pairs, fontsize=8)
-        panel.invert_yaxis()
+        panel.set_ylim(len(pairs) - 0.5, -0.5)
         panel.set_xlabel("points of pictures", fontsize=9)
-    parts[0][0].legend(fontsize=8, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.04), frameon=False)
+    figure.legend(
+        *parts[0][0].get_legend_handles_labels(), fontsize=8, ncols=3, loc="outside lower center", frameon=False
+    )
     return figure
