@@ -11,6 +11,7 @@ from gslopes.contexts.measures import checks
 from gslopes.contexts.measures.describe import ALONE, Key
 from gslopes.contexts.typology import Typology
 from gslopes.core import tables
+from gslopes.core.reasons import counted
 from gslopes.core.text import many
 
 KNOWN = 0.05  # share of a classifier's tags under which the typology is not for it
@@ -35,7 +36,9 @@ def of_classifier(
     # pictures without a person do not count: many taggers have no answer to them
     lost = (questions["status"] != "answered") & ~questions["attribute"].isin(ALONE)
     if lost.any():
-        notes.append(f"{name}: refused or failed, and left out pairwise: {many(lost.sum(), 'picture')} of people.")
+        why = counted(zip(questions.loc[lost, "reason"], questions.loc[lost, "detail"], strict=True))
+        pictures = f"{many(lost.sum(), 'picture')} of people ({why})"
+        notes.append(f"{name}: refused or failed, and left out pairwise: {pictures}.")
     return notes
 
 

@@ -133,7 +133,8 @@ def audit(
         frames = {name: rows(found.tables[name]) for name in ("parity", "aggregates", "positions", "policies")}
         print_json({"run": str(found.folder), "page": str(found.page), "photos": counts, **frames})
         return judge(condition, fail_if, gated(found.findings), code)
-    say(print_parity(found.tables["parity"], found.tables["positions"]))
+    pairs = found.tables.get("pairs")  # none where photos are not joined
+    say(print_parity(found.tables["parity"], found.tables["positions"], pairs))
     lines = [f"\nphotos     {found.photos - found.skipped:,} used of {found.photos:,}"]
     lines += [f"page       {show(found.page)}", f"tables     {show(found.folder)}/*.parquet"]
     say("\n".join(lines), err=True)

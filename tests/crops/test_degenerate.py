@@ -84,7 +84,8 @@ def test_four_people_and_a_cropper_that_hardly_answers(people, tmp_path, name, a
     found = audit(*people, tmp_path / "run", model, **options)
     assert found.page.is_file()
     assert found.summary.endswith(".")
-    text = print_parity(found.tables["parity"], found.tables["positions"])
+    pairs = found.tables.get("pairs")
+    text = print_parity(found.tables["parity"], found.tables["positions"], pairs)
     assert sorted({*broken(text), *broken(found.summary), *broken(shown(found.page.read_text("utf-8")))}) == []
 
 

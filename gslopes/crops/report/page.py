@@ -15,7 +15,7 @@ from markupsafe import Markup
 from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
-from gslopes.core.reasons import counted, listed
+from gslopes.core.reasons import listed
 from gslopes.crops import tables as schemas
 from gslopes.crops.findings import findings_table
 from gslopes.crops.method import of_run
@@ -30,6 +30,7 @@ from gslopes.crops.report.words import (
     favours,
     headline,
     in_order,
+    lost,
     main_rows,
     none_favoured,
     side_effect,
@@ -298,10 +299,10 @@ def _groups(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> l
 
 def _left_out(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
     people, positions = found["people"], found["positions"]
-    lost = people[people["status"] != "used"]
+    out = people[people["status"] != "used"]
     lines = [
         f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}"
-        for reason, count in Counter(map(listed, lost["reason"], lost["detail"])).most_common()
+        for reason, count in Counter(map(listed, out["reason"], out["detail"])).most_common()
     ]
     faceless = int(((people["status"] == "used") & (people["faces"] == 0)).sum())
     lines += [f"{plain.many(faceless, 'photo')} without a face: out of what is kept, still in who is favoured"] * bool(
@@ -319,21 +320,11 @@ def _left_out(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) ->
         lines.append(
             f"{plain.printable(row['cropper'])}: {plain.many(row['ties'], 'tie')}, "
             f"{numbers.share(row['on_padding'])} of focal points on padding, "
-            f"{_lost(found['pairs'], row)} of "
+            f"{lost(found['pairs'], row['cropper'])} of "
             f"{plain.many(row['pictures'] + row['failed'] + row['refused'], 'picture')}.{warning}"
         )
         lines += _selection(row["cropper"], found, manifest)
     return lines
-
-
-def _lost(pairs: pd.DataFrame, row: Mapping[Any, Any]) -> str:
-    """How many pictures of a cropper were refused and failed, and why."""
-    parts = []
-    for status in ("refused", "failed"):
-        rows = pairs[(pairs["cropper"] == row["cropper"]) & (pairs["status"] == status)]
-        why = f" ({counted(zip(rows['reason'], rows['detail'], strict=True))})" if len(rows) else ""
-        parts.append(f"{row[status]:,} {status}{why}")
-    return " and ".join(parts)
 
 
 def _selection(cropper: str, found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from gslopes.core.reasons import counted
 from gslopes.core.summary import LEVEL
 from gslopes.crops.tables import CONSTANT
 from gslopes.report import caution, numbers
@@ -122,8 +123,18 @@ def ratio(row: Mapping[Any, Any]) -> str:
     return numbers.decimal(row["ratio"]) + (f" ({low} to {high})" if numbers.NONE not in (low, high) else "")
 
 
-def print_parity(parity: pd.DataFrame, positions: pd.DataFrame) -> str:
-    """What the terminal shows: each pair of groups, then the effect of the side."""
+def lost(pairs: pd.DataFrame, cropper: str) -> str:
+    """How many pictures of a cropper were refused and failed, and why.  pairs: rows of PAIRS."""
+    parts = []
+    for status in ("refused", "failed"):
+        rows = pairs[(pairs["cropper"] == cropper) & (pairs["status"] == status)]
+        why = f" ({counted(zip(rows['reason'], rows['detail'], strict=True))})" if len(rows) else ""
+        parts.append(f"{len(rows):,} {status}{why}")
+    return " and ".join(parts)
+
+
+def print_parity(parity: pd.DataFrame, positions: pd.DataFrame, pairs: pd.DataFrame | None = None) -> str:
+    """What the terminal shows: each pair of groups, then the effect of the side, and what was not answered."""
     lines = []
     for (cropper, column), rows in main_rows(parity).groupby(["cropper", "column"], sort=True):
         lines.append(f"{printable(cropper)}, {printable(column)}: who is favoured")
@@ -139,9 +150,10 @@ def print_parity(parity: pd.DataFrame, positions: pd.DataFrame) -> str:
         lines.append("")
     for row in positions.to_dict("records"):
         side = side_effect(float(row["left"]))
+        unanswered = f"{row['failed']:,} failed" if pairs is None else lost(pairs, row["cropper"])
         lines.append(
             f"{printable(row['cropper'])}: {side[0].lower()}{side[1:]} "
             f"({numbers.share_range(row['ci_low'], row['ci_high']) or 'no interval'}); {many(row['ties'], 'tie')}, "
-            f"{row['failed']:,} failed of {many(row['pictures'] + row['failed'], 'picture')}"
+            f"{unanswered} of {many(row['pictures'] + row['failed'] + row['refused'], 'picture')}"
         )
     return "\n".join(lines)

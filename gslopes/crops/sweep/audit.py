@@ -59,11 +59,13 @@ class Subjects:
     """Who is on the photos of a sweep.
 
     person: photo to person.  groups: name to photos, from which opponents are drawn equally.  digest: of the table.
+    absent: a sentence on people without a photo; often empty.
     """
 
     person: Mapping[str, str]
     groups: Mapping[str, Sequence[str]]
     digest: dict[str, Any] = field(default_factory=dict)
+    absent: str = ""
 
 
 def sweep_crops(
@@ -102,6 +104,8 @@ def sweep_crops(
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     device = runtime.pick_device(config.device)
     subjects = _subjects(photos, people, manifest, config)
+    if subjects.absent:
+        executor.note(subjects.absent)
     models = ready_croppers(
         config.cropper, croppers, cost_limits or CostLimits(), config.ratios, finder=finder, device=device,
         seed=config.seed, trust=Trust(trust, out),
@@ -163,7 +167,7 @@ def _subjects(
             f"Its photos are those of {show(folder)}, such as {next(iter(ids.values()), '')}.",
         )
     digest = hashlib.sha256(repr(sorted((photo, person[photo]) for photo in ids) + sorted(groups.items())).encode())
-    return Subjects(person, groups, {"balanced": sorted(groups), "people": digest.hexdigest()})
+    return Subjects(person, groups, {"balanced": sorted(groups), "people": digest.hexdigest()}, table.absent)
 
 
 def _ask(

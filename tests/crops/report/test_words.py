@@ -34,12 +34,28 @@ def test_the_terminal_shows_pairs_and_the_side():
     joined |= {"other_persons": 606, "p_value": 1e-6, "q": 1e-6, "ratio": 0.62, "ratio_low": 0.51, "ratio_high": 0.75}
     alone = {**joined, "variant": "alone, own scale"}
     parity = pd.DataFrame([{**joined, "note": "", "verdict": "shown"}, {**alone, "note": "", "verdict": "open"}])
-    side = {"cropper": "c", "left": -0.02, "ci_low": -0.05, "ci_high": 0.01, "ties": 3, "failed": 0, "pictures": 100}
-    text = print_parity(parity, pd.DataFrame([side]))
+    side = {
+        "cropper": "c",
+        "left": -0.02,
+        "ci_low": -0.05,
+        "ci_high": 0.01,
+        "ties": 3,
+        "failed": 1,
+        "pictures": 97,
+        "refused": 2,
+    }
+    rows = [
+        ("refused", "no face found", ""),
+        ("refused", "no face found", "9 px"),
+        ("failed", "failed", "a \x1b crash"),
+    ]
+    pairs = pd.DataFrame(rows, columns=["status", "reason", "detail"]).assign(cropper="c")
+    text = print_parity(parity, pd.DataFrame([side]), pairs)
     assert len(main_rows(parity)) == 1
     assert "female over male: 61.7 % (57.1 to 66.1 % over 213 and 606 people)" in text
     assert "lack of parity shown" in text
     assert "the left person wins 2.0 points less often than half (−5.0 to 1.0 %)" in text
+    assert "2 refused (no face found) and 1 failed (a \\x1b crash) of 100 pictures" in text
 
 
 def pair(group, other, p, q, **more):
