@@ -15,7 +15,7 @@ BROKEN = {
     "a plural of one": rf"(?<![\d.,−-])(?<!\bto )(?<!\band )\b1 (?:{_THINGS})\b(?! a\b)",
     "a unit of nothing": r"– (?:percentage )?points|– %|\d – percentage",
     "minus nothing": r"−0(?:\.0+)?(?![\d.])",
-    "digits of a program": r"(?<![\d./])\d{1,3}\.\d{6,}",
+    "digits of a program": r"(?<![\d./,])(?<!,[-−])\d{1,3}\.\d{6,}",  # cells of a CSV have all of theirs
     "words twice": r"(?i)\b(too rare|percentage points|the|a|of|is|are|in|to|and|with) \1\b",
     "ends of an axis": r"from less \w+-light|to more \w+-light",
 }
