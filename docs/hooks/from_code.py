@@ -53,7 +53,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 def cell(value: object) -> str:
     """One cell of a Markdown table: no line break, no bar, no HTML."""
-    text = re.sub(r"\s+", " ", str(value)).strip().replace("|", "\\|")
+    text = re.sub(r"[^\S\N{NO-BREAK SPACE}]+", " ", str(value)).strip().replace("|", "\\|")
     return re.sub(r"``(.+?)``", r"`\1`", text.replace("<", "&lt;"))
 
 

@@ -123,8 +123,8 @@ def gallery() -> str:
         for photos, run in results(name).items():
             for attribute, found in run["attributes"].items():
                 title = f"[{facts['title']}]({name}.md)"
-                rows.append((title, photos, words.perceived(attribute), *first(found)))
-    heads = ("classifier", "photos", "along", "label", "slope, 95 % interval", "decision", "findings")
+                rows.append((title, photos, attribute, *first(found)))
+    heads = ("classifier", "photos", "perceived", "label", "slope, 95 % interval", "decision", "findings")
     return table(heads, rows)
 
 
@@ -153,7 +153,8 @@ def slope(one: Mapping[str, Any]) -> str:
     """A slope with its interval and the unit of its measure."""
     write = units.writer(one["measure"])
     unit = UNITS.get(one["unit"], one["unit"])
-    return f"{write(one['slope'])} {numbers.interval(one['ci_low'], one['ci_high'], write)} {unit}"
+    ends = numbers.interval(one["ci_low"], one["ci_high"], write).replace(" ", "\N{NO-BREAK SPACE}")
+    return f"{write(one['slope'])} {ends} {unit}".replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def placebo(one: Mapping[str, Any]) -> str:

@@ -174,6 +174,10 @@ def _name_lines(
     gap = (high - low) * (0.19 if narrow else 0.14)
     heights = spread([float(curve.share[-1]) for curve in curves], gap, low + gap / 2, high - gap / 2)
     edge, wide = axes.get_xlim()[1], float(np.ptp(values))
+
+    def short(slope: float) -> str:  # the figure's head has the unit
+        return write(slope).removesuffix(" %")
+
     for index, (curve, height) in enumerate(zip(curves, heights, strict=True)):
         colour = colours[index % len(colours)]
         lead = ([values[-1], edge + 0.05 * wide], [curve.share[-1], height])
@@ -184,7 +188,7 @@ def _name_lines(
         axes.text(
             edge + 0.1 * wide,
             height,
-            f"{name}\n{numbers.with_interval(curve.slope, *curve.ends, write)}",
+            f"{name}\n{numbers.with_interval(curve.slope, *curve.ends, short)}",
             color=theme.ink,
             fontsize=6.2,
             va="center",

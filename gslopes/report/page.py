@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.report import decisions, inline, numbers, planted, words
+from gslopes.report import decisions, inline, numbers, planted, units, words
 from gslopes.report.charts import whisker
 from gslopes.report.credit import Credit
 from gslopes.report.funnel import STEPS
@@ -67,13 +67,15 @@ class Section:
     """All that the page says about one classifier and attribute.
 
     pulled: rows of the labels past the paper's thresholds, for each end.  cut: whether rows are left out.
-    disagree: labels on which the paper's p and the permutations differ.  figures: kind to file name.
+    disagree: labels on which the paper's p and the permutations differ.  measures: of its labels.
+    figures: kind to file name.
     """
 
     classifier: str
     attribute: str
     perceived: str
     ends: tuple[str, str]
+    measures: frozenset[str]
     values: str
     steps: int
     asked: str
@@ -104,6 +106,7 @@ def section(finding: Finding, figures: Mapping[str, str], options: ReportOptions
         attribute=words.printable(attribute),
         perceived=words.perceived(attribute),
         ends=words.ends(attribute),
+        measures=frozenset(map(units.measure_of, finding.read[finding.read["slope"].notna()].to_dict("records"))),
         values=", ".join(map(numbers.value, values)),
         steps=len(values),
         asked=", ".join(_asked(finding, status, number) for status, number in finding.statuses.items()),
@@ -186,6 +189,7 @@ def render(
         skipped=photos.skipped[:_MOST_FILES],
         sections=sections,
         ends=list(dict.fromkeys(section.ends for section in sections)),
+        measures=sorted(set().union(*(section.measures for section in sections))) or ["presence"],
         most_rows=_MOST_ROWS,
         p=f"{options.p:g}",
         slope=f"{options.slope:g}",

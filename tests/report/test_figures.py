@@ -93,17 +93,19 @@ def test_figures_have_the_widths_of_journals_and_a_dark_variant() -> None:
     assert dark[0, 0].max() < 60
 
 
+@pytest.mark.parametrize("measure", ["presence", "log-odds"])
 @pytest.mark.parametrize("attribute", ["gender", "race"])
 @pytest.mark.parametrize("width", figures.WIDTHS.values())
-def test_no_text_lies_on_another_or_is_cut(width: float, attribute: str) -> None:
+def test_no_text_lies_on_another_or_is_cut(width: float, attribute: str, measure: str) -> None:
     table = rows(*((f"Wearing_Lipstick_{i}", s * (20.0 - i), 1e-5) for i in range(5) for s in (-1, 1)))
+    table[["slope", "ci_low", "ci_high"]] /= 100 if measure == "log-odds" else 1
     values = np.linspace(-2, 2, 7)
     curves = [
         figures.Curve(r.label, 40 + values, 35 + values, 45 + values, (40.0, 1.0), r.slope, (r.ci_low, r.ci_high), True)
         for r in table.itertuples()
     ]
     figure = figures.curves_figure(
-        curves, values, classifier="celeba-tagger", attribute=attribute, photos=94, width=width
+        curves, values, classifier="celeba-tagger", attribute=attribute, photos=94, width=width, measure=measure
     )
     figure.canvas.draw()
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]

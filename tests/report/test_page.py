@@ -190,6 +190,24 @@ def test_interval_that_reaches_beyond_its_strip_is_cut_and_dashed(one: Path) -> 
     assert sum(row["whisker"].cut for row in shown if row["whisker"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("measures", "said"),
+    [
+        (["presence"], "appears on 2 more of every 100 photos. A negative slope says that it appears more often the"),
+        (["log-odds"], "the odds of the label's score rise by 2 %. A negative slope says that it is higher the more"),
+        (["value"], "A slope says by how much the label's number changes with each step towards the positive end"),
+        (["presence", "log-odds"], "2 more of every 100 photos. A slope of +2.0 % says: with each step"),
+    ],
+)
+def test_how_to_read_a_slope_is_said_for_the_measures_of_the_labels(one: Path, measures: list[str], said: str) -> None:
+    found = tables.read(tables.SLOPES, one / "slopes.parquet").dropna(subset="slope")
+    rows = [found[:1].assign(label=name, estimator="photo-rate", measure=name) for name in measures]
+    section = page.section(finding(pd.concat(rows)), {}, OPTIONS)
+    text = Reader(page.render({}, NO_PHOTOS, [section], options=OPTIONS)).text.replace("\xa0", " ")
+    assert said in text
+    assert ("2 more of every 100" in text) == ("presence" in measures)
+
+
 def test_the_page_names_the_labels_on_which_the_papers_p_and_the_permutations_disagree(one: Path) -> None:
     slopes = tables.read(tables.SLOPES, one / "slopes.parquet")
     paper = slopes[slopes["estimator"] == "paper"].assign(agreement="both")

@@ -30,7 +30,7 @@ function rowsOf(finding, name) {
   return finding.labels.map((label, i) => ({
     i, label, slope: e.slope[i], low: e.ci_low[i], high: e.ci_high[i], t: e.p[i], p: chance(finding, name, i), q: e.q[i], note: e.note[i], source: sourceOf(finding, name, i),
     n: finding.n[i], active: finding.active[i], centre: finding.centre[i], side: e.slope[i] === null ? 0 : Math.sign(e.slope[i]),
-    cuts: finding.cut ? [e.slope_lower[i], e.slope_higher[i]] : null, code: finding.decision[i], why: finding.why[i], expected: finding.expected[i], floor: name === firstOf(finding) ? floorOf(finding, i) : null, form: formatFor(name === MEASURED ? finding.units[i] : e.unit),
+    cuts: finding.cut ? [e.slope_lower[i], e.slope_higher[i]] : null, code: finding.decision[i], why: finding.why[i], expected: finding.expected[i], floor: name === firstOf(finding) ? floorOf(finding, i) : null, unit: name === MEASURED ? finding.units[i] : e.unit, form: formatFor(name === MEASURED ? finding.units[i] : e.unit),
   }));
 }
 
@@ -127,7 +127,7 @@ function findingApp(root, section, finding) {
       const here = columns[at][0] === state.key;
       if (here) head.setAttribute("aria-sort", state.down ? "descending" : "ascending"); else head.removeAttribute("aria-sort");
     }
-    drawVolcano = (width) => volcano(section, all, rows, estimator.unit, open, width);
+    drawVolcano = (width) => volcano(section, all, rows, open, width);
     if (picture.clientWidth) picture.replaceChildren(drawVolcano(picture.clientWidth));
   }
 

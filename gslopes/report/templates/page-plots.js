@@ -74,13 +74,14 @@ function forest(section, width, open) {
 }
 
 // Every label: its slope across, how unlikely by chance upwards. A press on a dot opens its panel.
-function volcano(section, rows, shown, unit, open, width) {
+function volcano(section, rows, shown, open, width) {
   const height = (row) => Math.min(16, -Math.log10(Math.max(row.t, 1e-16)));
   const judged = rows.filter((row) => row.slope !== null && row.t !== null).map((row) => ({ ...row, up: height(row) }));
   if (!judged.length) return el("p", { class: "none" }, "No label has a slope and a p.");
   const narrow = width < 560, wide = 1.08 * Math.max(1e-6, ...judged.map((row) => Math.abs(row.slope)));
   const inside = new Set(shown.map((row) => row.i));
-  const format = formatFor(unit);
+  const units = new Set(judged.map((row) => row.unit)), unit = units.size === 1 ? [...units][0] : "each label by its measure";
+  const axis = inPoints(unit) ? (narrow ? "points per unit" : "slope, percentage points per unit") : ofOdds(unit) ? "slope, log-odds per unit" : `slope, ${unit || "share of the centre per unit"}`;
   const ordered = [...judged].sort((a, b) => inside.has(a.i) - inside.has(b.i));
   const named = judged.filter((row) => inside.has(row.i)).sort((a, b) => moves(b.code) - moves(a.code) || b.up - a.up || Math.abs(b.slope) - Math.abs(a.slope)).slice(0, 30);
   const tall = 1.1 * Math.max(2, ...judged.map((row) => row.up)), taken = [];
@@ -92,12 +93,12 @@ function volcano(section, rows, shown, unit, open, width) {
   });
   const root = chart({
     width, height: 350, marginLeft: 46, marginBottom: 56, marginTop: 36, insetLeft: narrow ? 34 : 44, insetRight: narrow ? 34 : 44, insetTop: 14,
-    x: { domain: [-wide, wide], label: inPoints(unit) ? (narrow ? "points per unit" : "slope, percentage points per unit") : "slope", labelOffset: 46, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => (inPoints(unit) ? whole(points(v)) : short(v)) },
+    x: { domain: [-wide, wide], label: axis, labelOffset: 46, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => (inPoints(unit) ? whole(points(v)) : short(v)) },
     y: { label: "−log₁₀ p (from t)", grid: true, domain: [0, tall] }, color: { type: "identity" },
     marks: [
       Plot.ruleX([0], { stroke: "var(--edge)" }),
       Plot.text(labelled, { x: "slope", y: "up", text: (row) => cut(row.label, 22), dy: -12, fontSize: 12, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 }),
-      Plot.dot(ordered, { x: "slope", y: "up", r: (row) => (moves(row.code) ? 4.5 : 3), fill: (row) => (inside.has(row.i) ? colourOf(row.code, row.slope) : "var(--line)"), fillOpacity: 0.8, title: (row) => `${row.label}: ${format(row.slope)}` }),
+      Plot.dot(ordered, { x: "slope", y: "up", r: (row) => (moves(row.code) ? 4.5 : 3), fill: (row) => (inside.has(row.i) ? colourOf(row.code, row.slope) : "var(--line)"), fillOpacity: 0.8, title: (row) => `${row.label}: ${row.form(row.slope)}` }),
       Plot.dot(ordered, Plot.pointer({ x: "slope", y: "up", r: 8, stroke: "var(--ink)" })),
       ...cornerMarks(section.ends, "bottom", 32),
     ],
