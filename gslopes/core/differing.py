@@ -29,7 +29,7 @@ def _value(value: Any, short: bool = False) -> str:
     """A value of a manifest as text.  short: numbers with four digits."""
     if value is None:
         return "not set"
-    if isinstance(value, list):
+    if isinstance(value, list) and not any(isinstance(one, list) for one in value):
         return f"[{', '.join(_value(one, short) for one in value)}]"
     shown = f"{value:.4g}" if short and isinstance(value, float) else str(value)
     return json.dumps(value) if isinstance(value, str) else shown

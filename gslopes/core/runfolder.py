@@ -200,8 +200,11 @@ def _is_mappings(value: object) -> bool:
 
 
 def _is_gate(value: object) -> bool:
-    thresholds = value.get("thresholds", {}) if isinstance(value, dict) else None
-    return isinstance(thresholds, dict) and all(isinstance(one, (int, float)) for one in thresholds.values())
+    if not isinstance(value, dict):
+        return False
+    thresholds, heads = value.get("thresholds", {}), value.get("heads", [])
+    known = isinstance(thresholds, dict) and all(isinstance(one, (int, float)) for one in thresholds.values())
+    return known and isinstance(heads, list) and all(isinstance(one, str) for one in heads)
 
 
 _FARTHEST = 1e6  # of a sweep's values from 0

@@ -93,7 +93,7 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
         "with what labelled its training photos or reads a face's own values. In brackets 95 % bootstrap intervals "
         "over photos. The matched test compares composites with photos of other people whose reading is the same."
     )
-    return note, {"asked and reached": asked(attribute, editor.blend, tables), **tables}
+    return note, {"asked and reached": asked(attribute, f"{editor.region}, {editor.blend}", tables), **tables}
 
 
 def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) -> list[HeldOut]:

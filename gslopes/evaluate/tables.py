@@ -32,8 +32,11 @@ def cell(number: Estimate) -> dict[str, float]:
     return {"value": round(number.value, 4), "low": round(number.low, 4), "high": round(number.high, 4)}
 
 
-def asked(attribute: str, blend: str, tables: dict[str, Table]) -> Table:
-    """What was asked of an editor, what it reaches, and whether that is enough: judged by the value alone."""
+def asked(attribute: str, way: str, tables: dict[str, Table]) -> Table:
+    """What was asked of an editor, what it reaches, and whether that is enough: judged by the value alone.
+
+    way: that of an audit, such as ``face, ratio``.
+    """
     column = 0 if attribute == "gender" else 1
     bound = {name: pair[column] for name, pair in BOUNDS.items()}
     target = "P(masculine)" if attribute == "gender" else "P(White)"
@@ -41,13 +44,12 @@ def asked(attribute: str, blend: str, tables: dict[str, Table]) -> Table:
     for name in ("UTKFace", "London"):
         if f"what it edits, {name}" in tables:
             found = {title.removesuffix(f", {name}"): table for title, table in tables.items() if title.endswith(name)}
-            rows |= {f"{what}, {name}": row for what, row in _asked_of(attribute, blend, target, bound, found).items()}
+            rows |= {f"{what}, {name}": row for what, row in _asked_of(attribute, way, target, bound, found).items()}
     return rows
 
 
-def _asked_of(attribute: str, blend: str, target: str, bound: dict[str, float], tables: dict[str, Table]) -> Table:
+def _asked_of(attribute: str, way: str, target: str, bound: dict[str, float], tables: dict[str, Table]) -> Table:
     """As ``asked``, of one set of faces."""
-    way = f"face, {blend}"
     edits_of, natural = tables["what it edits"], tables["how natural"]
     edits = edits_of[f"{way}: reader"]
     rows: Table = {

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
+
 import pandas as pd
 
 from gslopes.core import summary
-from gslopes.report import numbers, units, words
+from gslopes.report import caution, numbers, units, words
 from gslopes.report.terminal import Column, table
 
 COLUMNS = (
@@ -13,6 +16,7 @@ COLUMNS = (
     *(Column("first"), Column("second"), Column("difference"), Column("95 % interval", number=False)),
     *(Column("p"), Column("q"), Column("photos"), Column("changed", number=False)),
 )
+WIDTH = 100  # columns of a sentence
 PAIR = ["first_classifier", "classifier", "attribute"]
 _TEXTS = ("first_classifier", "classifier", "attribute", "label")
 _NUMBERS = ("n", "active", "slope", "other_slope", "difference", "ci_low", "ci_high", "p", "p_test", "q")
@@ -46,6 +50,8 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
         shown = judged.sort_values(["q", "_t", "label"])[:limit]
         styles = ["bold" if q < 0.05 else "dim" for q in shown["q"]]
         lines = [title]
+        if not (judged["q"] < 0.05).any():
+            lines.append(textwrap.fill(none_changed(judged), WIDTH))
         if len(shown):
             lines += ["", table(COLUMNS, [_cells(row) for _, row in shown.iterrows()], styles)]
         if len(part) > len(judged):
@@ -72,11 +78,32 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
     return summary.decided(found)
 
 
-def headline(findings: pd.DataFrame) -> str:
-    """How many labels changed, in a sentence.  findings: of ``findings_table``."""
-    count = findings["decision"].value_counts()
-    changed, judged = int(count.get(summary.FINDING, 0)), len(findings) - int(count.get(summary.UNJUDGED, 0))
-    return f"{changed:,} of {judged:,} slopes changed (q < 0.05)."
+def headline(changes: pd.DataFrame) -> str:
+    """How many labels changed, in a sentence; or that it cannot be said."""
+    judged = changes[changes["q"].notna()]
+    count = int((judged["q"] < 0.05).sum())
+    return f"{count:,} of {len(judged):,} slopes changed (q < 0.05)." if count else none_changed(judged)
+
+
+def none_changed(judged: pd.DataFrame, along: str = "") -> str:
+    """The sentence where no slope changed: none did, or it cannot be said, by the rule of ``report.caution``.
+
+    judged: the changes that have a q, none of them below 0.05.  along: such as ``perceived gender``.
+    """
+    along = f" along {along}" if along else ""
+    if judged.empty:
+        return f"No label is on enough photos to say whether its slope{along} changed."
+    found = []
+    for row in judged.to_dict("records"):
+        measure = units.measure_of(row)
+        ends = numbers.interval(row["ci_low"], row["ci_high"], units.writer(measure))
+        shown = f"{ends}{' points' * (measure == 'presence')} per step"
+        name, matters = f"“{words.label(str(row['label']))}”", caution.MATTERS.get(measure, math.nan)
+        found.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, shown))
+    if all(one.clear for one in found):
+        return f"None of {words.many(len(found), 'label')} changed its slope{along} more than chance explains."
+    which = "the slope of one label" if len(found) == 1 else f"any of {len(found):,} slopes"
+    return f"{caution.cannot_tell(caution.widest(found), f'whether {which}{along} changed', 'photo')}."
 
 
 def _cells(row: pd.Series) -> list[str]:

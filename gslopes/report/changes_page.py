@@ -12,7 +12,7 @@ import pandas as pd
 
 from gslopes.core import runfolder
 from gslopes.report import numbers, observed_changes, pictures, units, words
-from gslopes.report.changes import PAIR
+from gslopes.report.changes import PAIR, none_changed
 from gslopes.report.inline import render
 from gslopes.report.pictures import Wanted
 
@@ -107,7 +107,7 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Pair:
             f"{write(first['difference'])} {interval}; {len(changed):,} of {len(judged):,} labels changed."
         )
     else:
-        sentence = f"None of {len(judged):,} labels changed its slope along {perceived} more than chance explains."
+        sentence = none_changed(judged, perceived)
     title = f"{classifiers} along {perceived}"
     return Pair(title, words.ends(attribute), sentence, rows, len(part) - len(rows))
 

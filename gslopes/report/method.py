@@ -13,7 +13,7 @@ from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.report.choices import NOT_SAID, Choice
 from gslopes.zoo import home
-from gslopes.zoo.identity import editor_for
+from gslopes.zoo.identity import editor_for, regions
 from gslopes.zoo.spec import ModelSpec, read_spec
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
@@ -32,13 +32,22 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     file, presence_file = run / runfolder.MANIFEST, run / PRESENCE
     if not file.is_file():
         raise UsageError(f"{show(run)} is no run folder.", "Name the folder that gslopes audit --out has made.")
-    kept = runfolder.read_manifest(run).get("config") or {}
+    manifest = runfolder.read_manifest(run)
+    kept = manifest.get("config") or {}
     config = {name: section for name, section in kept.items() if isinstance(section, dict)}
+    if (config.get("compose") or {}).get("region") == "auto":
+        config["compose"] = {**config["compose"], "region": _each(regions(manifest.get("models") or {}))}
     config["gate"] = {"on": (run / "verdicts.parquet").is_file()}
     if (run / "slopes.parquet").is_file():
         slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
         config["fit"] = {"estimators": tuple(sorted(set(slopes["estimator"])))}
     return choices(config, _presence(presence_file), thresholds)
+
+
+def _each(regions: Mapping[str, str]) -> str:
+    """The region of all editors, or each attribute's own."""
+    alike = len(set(regions.values())) < 2
+    return next(iter(regions.values()), "face") if alike else "; ".join(": ".join(pair) for pair in regions.items())
 
 
 def _presence(file: Path) -> dict[str, Any] | None:
@@ -100,9 +109,7 @@ def _here(
         blend = ", ".join(sorted({spec.blend for spec in models.values()}))
     region = str(compose.get("region") or "auto")
     if region == "auto":
-        each = {spec.labels[0]: spec.region for spec in models.values()}
-        alike = len(set(each.values())) < 2
-        region = next(iter(each.values()), "face") if alike else "; ".join(": ".join(pair) for pair in each.items())
+        region = _each({spec.labels[0]: spec.region for spec in models.values()})
     which = str((presence or fit).get("presence") or "vendor")
     cuts = "; ".join(f"{name}: {cut}" for name, cut in sorted(((presence or {}).get("cuts") or {}).items()))
     return {

@@ -125,7 +125,7 @@ def write_page(
     rows, photos_in_both = findings_table(changes), int(changes["n"].max())
     counts = photos_in_both, photos_in_both
     real = observed_changes.summary_rows(observed)
-    summary.write(folder, "compare", rows, counts, headline=headline(rows), page=page, began=other, observed=real)
+    summary.write(folder, "compare", rows, counts, headline=headline(changes), page=page, began=other, observed=real)
     return page
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -212,9 +213,27 @@ def _odds(scores: Array) -> Array:
     return np.asarray(special.logit(np.clip(scores, 1e-6, 1 - 1e-6)))
 
 
+def _stayed(drift: Drift) -> str:
+    """The verdict where nothing moved beyond chance: nothing did, or it cannot be said, see ``report.caution``."""
+    from gslopes.report import caution
+
+    found = []
+    for row in drift.labels.to_dict("records"):
+        measure, equal = str(row["measure"]), math.isnan(row["ci_low"]) and row["difference"] == 0
+        low, high = (0.0, 0.0) if equal else (row["ci_low"], row["ci_high"])
+        write, matters = _written(measure), caution.MATTERS["log-odds" if measure == "log-odds" else "score"]
+        matters = math.nan if measure == "value" else matters
+        shown = f"[{write(low)}, {write(high)}]"
+        found.append(caution.Nothing(f"“{row['label']}”", low, high, drift.photos, matters, shown))
+    if not found or all(one.clear for one in found):
+        return "No label's mean or slope has moved beyond chance."
+    question = "whether any label's mean or slope has moved beyond chance"
+    return f"{caution.cannot_tell(caution.widest(found), question, 'photo')}."
+
+
 def print_drift(drift: Drift, most: int = 10) -> str:
     """What came of it, in lines of at most 100 columns."""
-    verdict = "It has drifted." if drift.drifted else "No label's mean or slope has moved beyond chance."
+    verdict = "It has drifted." if drift.drifted else textwrap.fill(_stayed(drift), 100)
     lines = [
         f"{drift.classifier}: {many(drift.pictures, 'picture')} asked again, {drift.answered:,} answered"
         f" (of {many(drift.photos, 'photo')}).",

@@ -10,8 +10,8 @@ few kept it is not. How many were dropped, and why, therefore stands next to eve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 JUDGED = ("gender", "race", "young", "smiling")
 RESOLUTION = 0.02  # of probabilities
 
+NECK = 1.5  # face, ears and neck of portraits cover at most this much more of the face's box than the face alone may
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
@@ -40,7 +42,10 @@ class Thresholds:
         0.1, help="Minimum area that may change, as a share of the face's box.", metavar="SHARE", advanced=True
     )
     most_mask: float = option(
-        1.5, help="Maximum area that may change; half as much again with --region head.", metavar="SHARE", advanced=True
+        1.5,
+        help="Maximum area that may change; half as much again where ears and neck change.",
+        metavar="SHARE",
+        advanced=True,
     )
     least_change: float = option(
         0.5, help="Minimum mean change within the box, of 255, at the farthest value.", metavar="LEVELS", advanced=True
@@ -55,6 +60,10 @@ class Thresholds:
             least, most = getattr(self, f"least_{what}"), getattr(self, f"most_{what}")
             if not 0 <= least <= most:
                 raise ConfigError(f"The gate's least_{what} is {least:g} and its most_{what} {most:g}.", "0 <= a <= b.")
+
+    def with_neck(self) -> Self:
+        """The same for edits that reach ears and neck, where more may change than in the face alone."""
+        return replace(self, most_mask=NECK * self.most_mask)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,11 +58,17 @@ def fill(home: Path, name: str) -> str:
     return _between(_between(card, HEAD, head), NUMBERS, numbers(metrics))
 
 
+def _measured_on(metrics: dict[str, Any]) -> str:
+    """On which photos: those of ``gslopes evaluate`` for an editor, for others all that were held out."""
+    on, composited, _ = metrics.get("evaluation", {}).get("note", "").partition(", composited")
+    return on if composited else f"Measured on {metrics['held_out']} held-out photos, never trained on"
+
+
 def numbers(metrics: dict[str, Any]) -> str:
     """At most ``MOST`` metrics as a Markdown table, with a line on what was measured; the rest is in metrics.json."""
     rows = _headline(metrics)
     lines = [
-        f"Measured on {metrics['held_out']} held-out photos, never trained on; trained on {metrics['trained_on']}. "
+        f"{_measured_on(metrics)}; trained on {metrics['trained_on']}. "
         "In brackets the 95 % bootstrap interval over photos. All numbers: metrics.json.",
         "",
         "| what | number |",

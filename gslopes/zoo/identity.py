@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
@@ -74,6 +76,24 @@ def editor_for(attribute: str, model: str = "") -> str:
     if attribute not in known:
         raise UnknownName("editable attribute", attribute, known)
     return known[attribute]
+
+
+def regions(models: Mapping[str, Any]) -> dict[str, str]:
+    """Attribute to the part of the face that its editor changes by default.
+
+    models: as ``run.json`` records them, name to sha256. Editors that are no longer there, or have other weights now,
+        are of older versions, which changed the face.
+    """
+    found = {}
+    for name, record in models.items():
+        try:
+            spec, digest = identify(name)
+        except (UnknownName, ModelError):
+            continue
+        if spec.ends:
+            known = isinstance(record, Mapping) and record.get("sha256") == digest
+            found[spec.labels[0]] = str(spec.region) if known else "face"
+    return found
 
 
 def _edits(name: str) -> str:

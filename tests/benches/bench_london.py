@@ -84,10 +84,9 @@ def contexts(photos: Path, people: Path, out: Path) -> dict[str, Any]:
 
 
 def record(row: Mapping[str, Any] | pd.Series, name: str) -> dict[str, float | None]:
-    """A number with its interval."""
-    return {
-        key: round(float(row[column]), 3) for key, column in (("value", name), ("low", "ci_low"), ("high", "ci_high"))
-    }
+    """A number with its interval; None for an end that is not there."""
+    columns = (("value", name), ("low", "ci_low"), ("high", "ci_high"))
+    return {key: None if pd.isna(row[column]) else round(float(row[column]), 3) for key, column in columns}
 
 
 PARTS = {

@@ -35,7 +35,7 @@ def tables():
 
 
 def test_what_was_asked_stands_beside_what_is_reached(tables):
-    found = asked("gender", "difference", tables)
+    found = asked("gender", "face, difference", tables)
     met = {name: row["met"] for name, row in found.items()}
     assert met["shift of P(masculine) from -2 to 2, London"] == "yes"
     assert met["shift of P(masculine) from -1 to 1, London"] == "no"
@@ -59,7 +59,7 @@ def test_the_luminance_of_a_race_edit_is_its_own_and_not_asked_for(tables):
             key.replace("difference", "ratio"): {k.replace("difference", "ratio"): v for k, v in row.items()}
             for key, row in tables[name].items()
         }
-    assert not any(name.startswith("luminance") for name in asked("race", "ratio", tables))
+    assert not any(name.startswith("luminance") for name in asked("race", "face, ratio", tables))
 
 
 def test_the_tables_become_markdown_with_every_number(tables):

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from gslopes.fit.compare import COLUMNS
-from gslopes.report.changes import print_changes
+from gslopes.report.changes import headline, print_changes
 from gslopes.report.changes_page import ChangedPhoto, write_changes
 from gslopes.report.pictures import Wanted
 from tests.fixtures import assert_page_fits
@@ -61,9 +61,29 @@ def test_the_page_has_the_surest_change_first_photos_with_both_scores_and_no_str
 
 
 def test_nothing_changed_is_said(tmp_path: Path) -> None:
-    still = changes().assign(q=0.9)
+    still = changes().assign(q=0.9, ci_low=-2.0, ci_high=3.0)
     page = write_changes(tmp_path / "out", tmp_path, still, [], ("a", "b"))
-    assert "None of 2 labels changed its slope" in page.read_text("utf-8")
+    assert "None of 2 labels changed its slope along perceived gender more than chance" in page.read_text("utf-8")
+    assert headline(still) == "None of 2 labels changed its slope more than chance explains."
+
+
+@pytest.mark.parametrize(
+    ("lacking", "said"),
+    [
+        ({"ci_low": -9.0, "ci_high": 30.0}, "“nurse” may lie anywhere in [−9.0, +30.0] points per step."),
+        ({"ci_low": -2.0, "ci_high": 3.0, "n": 8}, "Cannot tell with 8 photos whether any of 2 slopes"),
+        ({"ci_low": float("nan"), "ci_high": float("nan")}, "“nurse” has no interval."),
+    ],
+)
+def test_what_cannot_be_told_is_not_called_unchanged(tmp_path: Path, lacking: dict[str, float], said: str) -> None:
+    still = changes().assign(q=0.9, **lacking)
+    still.loc[1, ["ci_low", "ci_high"]] = (-0.5, 0.5)
+    html = write_changes(tmp_path / "out", tmp_path, still, [], ("a", "b")).read_text("utf-8")
+    terminal = " ".join(print_changes(still).split())
+    for text in (html, headline(still), terminal):
+        assert said.rstrip(".") in text
+        assert "more than chance explains" not in text
+    assert max(map(len, print_changes(still).splitlines()[:3])) <= 100
 
 
 def test_slopes_of_log_odds_are_changes_of_the_odds_on_page_and_terminal(tmp_path: Path) -> None:

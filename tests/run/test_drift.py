@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -14,7 +15,7 @@ from gslopes.core.errors import BudgetReached, UsageError
 from gslopes.executors import OneProcess
 from gslopes.run import walk
 from gslopes.run.config import ScoreConfig
-from gslopes.run.drift import COLUMNS, _row, check_drift, print_drift
+from gslopes.run.drift import COLUMNS, Drift, _row, check_drift, print_drift
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
@@ -159,3 +160,21 @@ def test_labels_of_a_measure_are_compared_by_it_where_they_were_returned_both_ti
     row = dict(zip(COLUMNS, _row("nsfw", before, now, values, photos, "log-odds"), strict=False))
     assert row["difference"] == pytest.approx(0.3, abs=1e-3)
     assert (row["measure"], row["n"]) == ("log-odds", 24)
+
+
+@pytest.mark.parametrize(
+    ("photos", "low", "high", "said"),
+    [
+        (8, -0.001, 0.002, "Cannot tell with 8 photos whether any label's mean or slope has moved"),
+        (80, -0.031, 0.082, "“doctor” may lie anywhere in [-0.031, +0.082]."),
+        (80, -0.001, 0.002, "No label's mean or slope has moved beyond chance."),
+        (80, float("nan"), float("nan"), "No label's mean or slope has moved beyond chance."),
+    ],
+)
+def test_few_photos_or_a_wide_interval_do_not_say_that_nothing_moved(photos, low, high, said) -> None:
+    row = dict.fromkeys(COLUMNS, 0.0) | {"label": "doctor", "measure": "presence", "n": photos, "q": 0.9}
+    labels = pd.DataFrame([row | {"ci_low": low, "ci_high": high}])
+    found = Drift(NAME, photos, photos, photos, 1.0, ((), ()), labels)
+    lines = print_drift(found).splitlines()
+    assert said in " ".join(lines[1:4])
+    assert max(map(len, lines)) <= 100

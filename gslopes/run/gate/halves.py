@@ -31,12 +31,13 @@ def half_verdicts(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str,
     content = runfolder.read_manifest(run).get("gate", {})
     if not content.get("applied"):
         return {}
-    thresholds = from_dict(Thresholds, content.get("thresholds", {}))
+    plain = from_dict(Thresholds, content.get("thresholds", {}))
     verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
     readings = read_along(run, values)
     found = {}
     for attribute, rows in verdicts[verdicts["attribute"].isin(list(values))].groupby("attribute"):
         name = str(attribute)
+        thresholds = plain.with_neck() if name in content.get("heads", ()) else plain
         records = [{str(key): row[key] for key in row} for row in rows.to_dict("records")]
         halves = {
             half: [_kept(row, name, first, values[name], readings, thresholds) for row in records]

@@ -7,8 +7,8 @@ keeps its pictures, but no classifier is asked about it, and its answers, if the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from gslopes.run.gate.sweep_measurer import Look, Sweep, SweepMeasurer
     from gslopes.zoo.reader import FaceReader
 
-HEAD = 1.5  # face, ears and neck of portraits cover at most this much more of the face's box than the face alone may
 MEASURED = {field.name for field in fields(Measured)}
 Row = dict[str, Any]
 
@@ -69,19 +68,29 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     runfolder.merge(run, tables.READINGS, [stage], parts)
     frames = [tables.read(tables.VERDICTS, part_path(run, stage, tables.VERDICTS, part)) for part in range(parts)]
     frames = [frame for frame in frames if len(frame)]
-    config = of_region(config, str((made.get("compose") or {}).get("region", "")))
-    whole = judged(pd.concat(frames, ignore_index=True), config) if frames else tables.VERDICTS.empty()
+    heads = heads_of(runfolder.read_manifest(run))
+    whole = tables.VERDICTS.empty()
+    if frames:
+        measured = pd.concat(frames, ignore_index=True)
+        each = measured.groupby("attribute", sort=False)
+        found = [judged(rows, config.with_neck() if name in heads else config) for name, rows in each]
+        whole = pd.concat(found).sort_index()
     runfolder.write_table(tables.VERDICTS, whole, run / "verdicts.parquet")
     thresholds = {name: value for name, value in to_dict(config).items() if name not in ("on", "look")}
     content = runfolder.read_manifest(run)
-    content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": digest}
+    content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": digest, "heads": sorted(heads)}
     runfolder.write_json(run / runfolder.MANIFEST, content)
     return whole
 
 
-def of_region(config: GateConfig, region: str) -> GateConfig:
-    """The thresholds for the region of a run: with ears and neck more may change than with the face alone."""
-    return replace(config, most_mask=HEAD * config.most_mask) if region == "head" else config
+def heads_of(manifest: Mapping[str, Any]) -> set[str]:
+    """The attributes of a run whose edits reach ears and neck, by its ``run.json``."""
+    from gslopes.zoo.identity import regions
+
+    region = ((manifest.get("config") or {}).get("compose") or {}).get("region", "face")
+    if region != "auto":
+        return set(manifest.get("values") or ()) if region == "head" else set()
+    return {attribute for attribute, one in regions(manifest.get("models") or {}).items() if one == "head"}
 
 
 def reader_digest() -> str:

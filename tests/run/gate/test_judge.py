@@ -18,6 +18,7 @@ from gslopes.run import stages, validation
 from gslopes.run.config import FitConfig, GateConfig
 from gslopes.run.gate import judge as gate
 from gslopes.validate.gate import Measured, verdict
+from gslopes.zoo import identify
 
 
 class Counting:
@@ -199,7 +200,23 @@ def test_a_run_without_a_usable_photo_has_no_verdict(draw, home, tmp_path):
 def test_with_ears_and_neck_more_may_change_than_with_the_face_alone() -> None:
     measured = Measured(looked=3, found=3, tau=1.0, shift=0.5, mask_share=1.6, change=5.0)
     plain = GateConfig()
-    assert verdict(measured, gate.of_region(plain, "face")).reason == Reason.MASK_TOO_LARGE
-    assert not verdict(measured, gate.of_region(plain, "head"))
-    assert gate.of_region(plain, "head").most_mask == 1.5 * plain.most_mask
-    assert gate.of_region(plain, "") is plain
+    assert verdict(measured, plain).reason == Reason.MASK_TOO_LARGE
+    assert not verdict(measured, plain.with_neck())
+    assert plain.with_neck().most_mask == 1.5 * plain.most_mask
+
+
+@pytest.mark.parametrize(
+    ("region", "heads"),
+    [("head", {"gender", "race"}), ("face", set()), ("skin", set()), ("auto", {"race"}), (None, set())],
+)
+def test_ears_and_neck_change_where_the_run_or_the_editor_says_so(region, heads):
+    compose = {} if region is None else {"region": region}
+    names = ("gender-field", "race-field", "labeller")
+    models = {name: {"sha256": identify(name)[1]} for name in names} | {"a model of old": {}}
+    manifest = {"config": {"compose": compose}, "values": {"gender": [], "race": []}, "models": models}
+    assert gate.heads_of(manifest) == heads
+
+
+def test_an_editor_of_an_older_version_changed_the_face() -> None:
+    manifest = {"config": {"compose": {"region": "auto"}}, "models": {"race-field": {"sha256": "ab"}}}
+    assert gate.heads_of(manifest) == set()
