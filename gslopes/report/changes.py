@@ -98,7 +98,7 @@ def none_changed(judged: pd.DataFrame, along: str = "") -> str:
         measure = units.measure_of(row)
         ends = numbers.interval(row["ci_low"], row["ci_high"], units.writer(measure))
         shown = f"{ends}{' points' * (measure == 'presence')} per step"
-        name, matters = f"“{words.label(str(row['label']))}”", caution.MATTERS.get(measure, math.nan)
+        name, matters = f"the change of “{words.label(str(row['label']))}”", caution.MATTERS.get(measure, math.nan)
         found.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, shown))
     if all(one.clear for one in found):
         return f"None of {words.many(len(found), 'label')} changed its slope{along} more than chance explains."

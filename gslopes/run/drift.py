@@ -224,7 +224,7 @@ def _stayed(drift: Drift) -> str:
         write, matters = _written(measure), caution.MATTERS["log-odds" if measure == "log-odds" else "score"]
         matters = math.nan if measure == "value" else matters
         shown = f"[{write(low)}, {write(high)}]"
-        found.append(caution.Nothing(f"“{row['label']}”", low, high, drift.photos, matters, shown))
+        found.append(caution.Nothing(f"the change of “{row['label']}”", low, high, drift.photos, matters, shown))
     if not found or all(one.clear for one in found):
         return "No label's mean or slope has moved beyond chance."
     question = "whether any label's mean or slope has moved beyond chance"

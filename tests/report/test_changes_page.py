@@ -70,9 +70,9 @@ def test_nothing_changed_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lacking", "said"),
     [
-        ({"ci_low": -9.0, "ci_high": 30.0}, "“nurse” may lie anywhere in [−9.0, +30.0] points per step."),
+        ({"ci_low": -9.0, "ci_high": 30.0}, "the change of “nurse” may lie anywhere in [−9.0, +30.0] points per step."),
         ({"ci_low": -2.0, "ci_high": 3.0, "n": 8}, "Cannot tell with 8 photos whether any of 2 slopes"),
-        ({"ci_low": float("nan"), "ci_high": float("nan")}, "“nurse” has no interval."),
+        ({"ci_low": float("nan"), "ci_high": float("nan")}, "the change of “nurse” has no interval."),
     ],
 )
 def test_what_cannot_be_told_is_not_called_unchanged(tmp_path: Path, lacking: dict[str, float], said: str) -> None:

@@ -166,7 +166,7 @@ def test_labels_of_a_measure_are_compared_by_it_where_they_were_returned_both_ti
     ("photos", "low", "high", "said"),
     [
         (8, -0.001, 0.002, "Cannot tell with 8 photos whether any label's mean or slope has moved"),
-        (80, -0.031, 0.082, "“doctor” may lie anywhere in [-0.031, +0.082]."),
+        (80, -0.031, 0.082, "the change of “doctor” may lie anywhere in [-0.031, +0.082]."),
         (80, -0.001, 0.002, "No label's mean or slope has moved beyond chance."),
         (80, float("nan"), float("nan"), "No label's mean or slope has moved beyond chance."),
     ],
