@@ -1,4 +1,4 @@
-"""One local Ray cluster for all tests that need one."""
+"""A local Ray cluster for the tests of a module."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A local cluster of two cores; an executor leaves a connection as it found it."""
     if find_spec("ray") is None:  # not imported yet: its logging is set up before that
