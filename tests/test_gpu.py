@@ -21,7 +21,7 @@ from gslopes.compose.skin import ParserMasker
 from gslopes.core import tables
 from gslopes.core.records import Photo
 from gslopes.datasets.folder import list_photos, open_photo
-from gslopes.edit.field import FieldEditor
+from gslopes.edit.editors import editor_of
 from gslopes.find import align
 from gslopes.find.detect import MtcnnFinder
 from gslopes.run import stages
@@ -74,7 +74,7 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
     ]
     assert np.abs(masks[0] - masks[1]).mean() < 0.002
     for name in ("gender-field", "race-field"):
-        sweeps = [FieldEditor(name, device).sweep(chips, VALUES) for device in ("cpu", DEVICE)]
+        sweeps = [editor_of(name, device).sweep(chips, VALUES) for device in ("cpu", DEVICE)]
         here, there = (swept.edited - swept.neutral[:, None] for swept in sweeps)
         assert np.abs(here - there).max() <= 1
         assert np.abs(here - there).mean() < 0.1
@@ -121,7 +121,7 @@ def test_an_edit_field_trains_on_the_device(tmp_path):
 
     write_variants(tmp_path, 32)
     chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
-    spec = zoo.load("race-field").spec
+    spec = zoo.load("race-teacher").spec
     labels = np.random.default_rng(0).choice(np.float32([-1, 1]), (len(chips), len(spec.labels)))
     (tmp_path / "work").mkdir()
     length = Optimisation(steps=4, batch=8, warm=1)
@@ -131,3 +131,19 @@ def test_an_edit_field_trains_on_the_device(tmp_path):
     )  # fmt: skip
     assert all(torch.isfinite(part).all() for part in state.values())
     assert state["to_form.weight"].any()
+
+
+def test_both_ends_are_learned_on_the_device(tmp_path):
+    from gslopes.train.ends import Optimisation, train_edit_ends
+
+    write_variants(tmp_path, 32)
+    chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
+    spec = zoo.load("race-field").spec
+    (tmp_path / "work").mkdir()
+    train_edit_ends(
+        spec, chips, np.zeros((len(chips), 4), np.float32), np.ones(len(chips)), tmp_path / "work",
+        teacher="race-teacher", optimisation=Optimisation(steps=20, batch=8), device=DEVICE, report_every=5,
+    )  # fmt: skip
+    lines = (tmp_path / "work" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    losses = [json.loads(line)["loss"] for line in lines]
+    assert losses[-1] < losses[0]

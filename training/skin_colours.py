@@ -1,4 +1,4 @@
-"""Measure the colours of skin that ``gslopes.edit.skin_colour`` follows, and print its table.
+"""Measure the colours of skin that ``gslopes.train.skin_colour`` follows, and print its table.
 
 python training/skin_colours.py DATA
 
@@ -16,9 +16,9 @@ import torch
 from tqdm import tqdm
 
 from gslopes.datasets.celebamask import SKIN
-from gslopes.edit.skin_colour import colours_of
-from gslopes.edit.template import SMOOTH, blurred
+from gslopes.train.field_template import SMOOTH, blurred
 from gslopes.train.sets import SETS
+from gslopes.train.skin_colour import colours_of
 from gslopes.zoo import load
 from gslopes.zoo.parsing import class_probabilities
 from gslopes.zoo.spec import find_spec

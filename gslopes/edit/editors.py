@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from gslopes.core.errors import ModelError
-from gslopes.edit.field import FieldEditor
+from gslopes.edit.ends import EndsEditor
 from gslopes.edit.sweep import FaderEditor
 from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.spec import Blend
 
-NETWORKS = ("fader", "edit-field")  # those that edit
+NETWORKS = ("fader", "edit-ends")  # those that edit
 
-FaceEditor = FaderEditor | FieldEditor
+FaceEditor = FaderEditor | EndsEditor
 
 
 def editor_of(
@@ -26,10 +26,10 @@ def editor_of(
     Raises: UnknownName; ModelError for a model that does not edit, or an edit field without a reader.
     """
     loaded = load(model, device) if isinstance(model, str) else model
-    if loaded.spec.network != "edit-field":
+    if loaded.spec.network != "edit-ends":
         return FaderEditor(loaded, device, reader, blend)
     if reader is None:
         raise ModelError(
             f"{loaded.spec.name} needs a reader of a face's own value.", "Name one; the walk takes the labeller."
         )
-    return FieldEditor(loaded, device, reader)
+    return EndsEditor(loaded, device, reader)

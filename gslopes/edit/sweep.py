@@ -7,7 +7,7 @@ the attribute share, such as a colour cast, cancels. Beyond the ends that traini
 e(a) = a e(1). Where the blend is ``ratio`` the same is done with logarithms. With a template in its weights nothing is
 decoded: the template is the edit of a unit, in logarithms. An editor's ``gain`` multiplies its edits; without the odd
 part it shortens the steps of the condition instead, photo + gain (a - photo). Photos of people are edited by
-``edit.field``.
+``edit.ends``.
 """
 
 from __future__ import annotations

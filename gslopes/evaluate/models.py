@@ -19,7 +19,7 @@ from gslopes.zoo.loading import LoadedModel
 
 KINDS: dict[str, Callable[[LoadedModel, Path, int | None, str], tuple[str, dict[str, Table]]]] = {
     "fader": evaluate_editor,
-    "edit-field": evaluate_editor,
+    "edit-ends": evaluate_editor,
     "feature-pyramid": evaluate_face_parser,
     "tagger": evaluate_tagger,
 }

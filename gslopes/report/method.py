@@ -172,7 +172,7 @@ def _editor_name(attribute: str, model: str) -> str:
 
 def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
     """How an editor's pictures come about, and why.  blend: the run's."""
-    if spec.network == "edit-field":
+    if spec.network == "edit-ends":
         return (
             "how each part of this face changes in lightness and colour and how far it moves, as a network says,"
             " applied to the photo's own pixels as a ratio, in proportion to the way from the photo's own value",
@@ -205,7 +205,7 @@ def _editor(spec: ModelSpec, blend: str) -> list[tuple[str, str]]:
 
 def _loss_of(spec: ModelSpec) -> tuple[str, str]:
     """What an editor was trained for, and why."""
-    if spec.network == "edit-field":
+    if spec.network == "edit-ends":
         return (
             f"an adversary that knows photos of both ends, prices on what changes (training/{spec.recipe}.toml)",
             "A classifier that stands still is satisfied by what no person would see; one that learns on is not.",

@@ -122,7 +122,7 @@ def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:
 
 def _reader_of(spec: ModelSpec) -> str | None:
     """A Fader Network of a single attribute has nothing to hold fixed; its own value is where it rebuilds best."""
-    return "labeller" if len(spec.labels) > 1 or spec.network == "edit-field" else None
+    return "labeller" if len(spec.labels) > 1 or spec.network == "edit-ends" else None
 
 
 def _editor(config: RunConfig, attribute: str, device: str) -> Editor:

@@ -13,8 +13,8 @@ from gslopes.compose.motion import FADE, INSIDE
 from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.datasets.celebamask import FACE
-from gslopes.edit.field import as_template
-from gslopes.edit.template import TemplateEdits, TemplateUse, blurred
+from gslopes.train.field_editor import as_template
+from gslopes.train.field_template import TemplateEdits, TemplateUse, blurred
 from gslopes.zoo import load
 from gslopes.zoo.parsing import class_probabilities
 
@@ -61,7 +61,8 @@ def composite(
 ) -> Tensor:
     """Chips (B, 3, S, S) in [0, 1] after ``units`` (B, 1) of an edit field, pasted by ratio and moved.
 
-    masks: (B, 1, S, S) in [0, 1].  form, motion: as of ``networks.edit_field``.  face, lightness: ``edit.template``.
+    masks: (B, 1, S, S) in [0, 1].  form, motion: as of ``networks.edit_field``.  face, lightness: as of
+        ``train.field_template``.
     """
     edits = TemplateEdits(chips, as_template(form), face, TemplateUse(lightness))(units)[:, 0]
     mixed = ((255 * chips + OFFSET) * (masks * edits).exp() - OFFSET) / 255

@@ -27,12 +27,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
-from gslopes.edit.template import blurred
 from gslopes.networks.critics import PictureCritic
 from gslopes.networks.edit_field import EditField
 from gslopes.train.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
 from gslopes.train.composites import as_critic_sees, composite, face_masks, inner_face, well_inside
 from gslopes.train.distillation import Distillation, distilled
+from gslopes.train.field_template import blurred
 from gslopes.train.loop import Ema, Steps, descend, seed_step, set_rate
 from gslopes.zoo import ModelSpec, build, load
 from gslopes.zoo.reader import FaceReader, cropped, face_window

@@ -15,11 +15,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from gslopes.core.levels import OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.datasets.celebamask import FACE, SKIN
 from gslopes.edit.editors import editor_of
 from gslopes.stats.agreement import auc
 from gslopes.train.augment import to_float
+from gslopes.train.field_editor import FieldEditor
 from gslopes.train.sheet import edited_sheet, edits, sheet
 from gslopes.train.training_set import TrainingSet
 from gslopes.validate import estimates
@@ -35,7 +37,13 @@ Number = dict[str, float]
 def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, device: str) -> dict[str, Any]:
     """Held-out numbers of the model in ``folder``; an editor also leaves a sheet of faces in ``work``."""
     module = load_folder(folder, device).module
-    of = {"tagger": _tagger, "feature-pyramid": _parser, "fader": _fader, "edit-field": _edit_field}[spec.network]
+    of = {
+        "tagger": _tagger,
+        "feature-pyramid": _parser,
+        "fader": _fader,
+        "edit-field": _edit_ends,
+        "edit-ends": _edit_ends,
+    }[spec.network]
     with torch.inference_mode():
         return {"held_out": len(held_out.pixels), **of(spec, module, held_out, work, device)}
 
@@ -112,20 +120,23 @@ def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: 
     return {"l1": _mean(torch.cat(error)), "edit_size": _mean(torch.cat(edit))}
 
 
-def _edit_field(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
-    """The size of the edit between -2 and 2, and how far it moves parts of the face at most."""
-    editor = editor_of(LoadedModel(module, spec, ""), device)
-    region = face_window(spec.size).numpy()[:, :, None]
-    edit, moved = [], []
+def _edit_ends(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
+    """The size of the edit between -2 and 2, and how far a unit moves parts of the face at most."""
+    sizes, moved = [], []
+    teacher = FieldEditor(LoadedModel(module, spec, ""), device) if spec.network == "edit-field" else None
+    region = face_window(spec.size).to(device)
     for start in range(0, len(data.pixels), 64):
-        swept = editor.sweep(np.array(data.pixels[start : start + 64]), np.array([-2, 2], np.float32))
-        edit.append((region * np.abs(swept.edited[:, 1] - swept.edited[:, 0])).mean((1, 2, 3)) / 255)
-        assert swept.motion is not None
-        length = np.linalg.norm(swept.motion.field, axis=-1) * region[..., 0]
-        moved.append(length.reshape(len(length), -1).max(1))
-    chosen = np.linspace(0, len(data.pixels) - 1, 12).astype(int)
-    edited_sheet(editor, np.array(data.pixels[chosen]), work / "sheet.png")
-    return {"edit_size": _mean(np.concatenate(edit)), "farthest_moved": _mean(np.concatenate(moved))}
+        x = torch.from_numpy(np.array(data.pixels[start : start + 64])).to(device).permute(0, 3, 1, 2).float() / 255
+        ratios, motion = teacher.ends(x) if teacher else module(2 * x - 1)
+        low, high = ((x + OFFSET / 255)[:, None] * ratios.exp()).unbind(1)
+        sizes.append((region * (high - low).abs()).mean((1, 2, 3)))
+        moved.append((motion.norm(dim=1) * region).flatten(1).amax(1))
+    if not teacher:
+        chosen = np.linspace(0, len(data.pixels) - 1, 12).astype(int)
+        edited_sheet(
+            editor_of(LoadedModel(module, spec, ""), device), np.array(data.pixels[chosen]), work / "sheet.png"
+        )
+    return {"edit_size": _mean(torch.cat(sizes)), "farthest_moved": _mean(torch.cat(moved))}
 
 
 def _mean(values: Tensor | NDArray[np.floating[Any]]) -> Number:

@@ -18,6 +18,7 @@ from gslopes.core.files import read_json
 from gslopes.train import parallel
 from gslopes.train.calibration import calibrated
 from gslopes.train.edit_field import train_edit_field
+from gslopes.train.ends import train_edit_ends
 from gslopes.train.face_parser import train_face_parser
 from gslopes.train.fader import train_fader
 from gslopes.train.measure import measure
@@ -34,6 +35,7 @@ LOOPS: dict[str, Loop] = {
     "feature-pyramid": train_face_parser,
     "fader": train_fader,
     "edit-field": train_edit_field,
+    "edit-ends": train_edit_ends,
 }
 
 
@@ -84,6 +86,8 @@ def run_recipe(
         efficientnet_lite_file()  # raises where it is not there, before any photo is read
     if options.get("begin_with"):
         check_beginning(load(options["begin_with"]).spec, spec)
+    if "teacher" in options:
+        check_teacher(options["teacher"], spec, path)
     folder = out or home.writable("weights") / plan.model
     resolved = {
         "recipe": path.name,
@@ -175,6 +179,18 @@ def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
         raise ConfigError(
             f"{spec.name} cannot begin with the weights of {begin.name}: their networks differ.",
             f"Set begin_with to a {spec.network} of the same shape, or leave it out.",
+        )
+
+
+def check_teacher(teacher: str, spec: ModelSpec, path: Path) -> None:
+    """Raises: ConfigError if no teacher is named, or one that edits another attribute; UnknownName."""
+    if not teacher:
+        raise ConfigError(f"{path} names no teacher for {spec.name}.", "Set teacher under [train] to an edit field.")
+    known = find_spec(teacher)
+    if (known.network, known.size, known.labels) != ("edit-field", spec.size, spec.labels):
+        raise ConfigError(
+            f"{teacher} cannot teach {spec.name}: it is no edit field of the same size and attributes.",
+            "Set teacher under [train] to one that is.",
         )
 
 

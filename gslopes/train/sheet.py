@@ -12,8 +12,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from gslopes.core.levels import OFFSET
-from gslopes.core.records import ByteArray
-from gslopes.edit.editors import FaceEditor
+from gslopes.core.records import ByteArray, Editor
 from gslopes.networks.fader import Fader
 from gslopes.train.augment import to_float
 from gslopes.zoo import ModelSpec
@@ -69,7 +68,7 @@ def sheet(
     Image.fromarray(levels.round().astype(np.uint8)).save(path)
 
 
-def edited_sheet(editor: FaceEditor, pixels: ByteArray, path: Path) -> None:
+def edited_sheet(editor: Editor, pixels: ByteArray, path: Path) -> None:
     """Write a picture with a row a face: the photo, then the chip edited at -2, -1, 0, 1, 2; nothing is moved.
 
     pixels: (n, S, S, 3) uint8 RGB.

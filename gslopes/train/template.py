@@ -2,7 +2,7 @@
 
 A narrow decoder draws skin in blotches, other ones on every face. Averaged over many aligned faces and their mirror
 images they vanish, and what they have in common stays: the light on nose, lips and brows. Photos are edited by
-``edit.field`` instead.
+``edit.ends`` instead.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from torch import nn
 
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ModelError
-from gslopes.networks.edit_field import EditField, EditFieldConfig
+from gslopes.networks.edit_field import EditEnds, EditEndsConfig, EditField, EditFieldConfig
 from gslopes.networks.fader import Fader, FaderConfig
 from gslopes.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.networks.tagger import Tagger, TaggerConfig
@@ -49,6 +49,8 @@ def build(spec: ModelSpec) -> nn.Module:
     if spec.network == "fader":
         given = {key: value for key, value in spec.config.items() if key != "skin_tone"}  # of older weights
         return Fader(from_dict(FaderConfig, {"attributes": spec.labels, "size": spec.size, **given}))
+    if spec.network == "edit-ends":
+        return EditEnds(from_dict(EditEndsConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
     if spec.network == "edit-field":
         return EditField(from_dict(EditFieldConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
     if spec.network == "feature-pyramid":

@@ -38,7 +38,7 @@ class ModelSpec:
 
     name: str
     summary: str
-    network: Literal["fader", "edit-field", "bisenet-resnet18", "feature-pyramid", "tagger"]
+    network: Literal["fader", "edit-ends", "edit-field", "bisenet-resnet18", "feature-pyramid", "tagger"]
     size: int
     labels: tuple[str, ...]
     licence: str

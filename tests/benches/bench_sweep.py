@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 
 import measure  # noqa: E402
 
-from gslopes.edit.field import FieldEditor  # noqa: E402
+from gslopes.edit.ends import EndsEditor  # noqa: E402
 from gslopes.edit.sweep import BATCH_SIZE  # noqa: E402
 from gslopes.networks.fader import Fader, FaderConfig  # noqa: E402
 from gslopes.networks.folded import FoldedFader  # noqa: E402
@@ -88,7 +88,7 @@ def main() -> None:
     cuda = args.device.startswith("cuda")
     torch.manual_seed(0)
     network = Fader(FaderConfig(("gender", "young", "smiling"), latent=64)).to(args.device).eval()
-    fields = {name: FieldEditor(name, args.device) for name in ("gender-field", "race-field")}
+    fields = {name: EndsEditor(name, args.device) for name in ("gender-field", "race-field")}
     reference, folded = Reference(network).to(args.device).eval(), FoldedFader(network)
     full = FoldedFader(network)
     if cuda:

@@ -37,8 +37,7 @@ from gslopes.compose.skin import region_classes  # noqa: E402
 from gslopes.core.geometry import similarity  # noqa: E402
 from gslopes.core.levels import OFFSET  # noqa: E402
 from gslopes.core.records import Motion  # noqa: E402
-from gslopes.edit.field import FieldEditor, as_template  # noqa: E402
-from gslopes.edit.template import TemplateEdits  # noqa: E402
+from gslopes.edit.ends import EndsEditor, way  # noqa: E402
 from gslopes.executors import OneProcess, Processes  # noqa: E402
 from gslopes.executors.threads import cores  # noqa: E402
 from gslopes.run import stages  # noqa: E402
@@ -48,7 +47,6 @@ from gslopes.run.outcome import Audit  # noqa: E402
 from gslopes.run.plan import make_plan  # noqa: E402
 from gslopes.zoo.framing import CHIP  # noqa: E402
 from gslopes.zoo.parsing import class_probabilities  # noqa: E402
-from gslopes.zoo.reader import face_window  # noqa: E402
 
 SMALLEST = 20  # of the faces that are edited, pixels
 SIZE = 128
@@ -60,8 +58,7 @@ class Plain:
     def __init__(self, device: str) -> None:
         self.device = device
         self.mtcnn = MTCNN(keep_all=True, min_face_size=SMALLEST, device=device)
-        self.editor, self.parser = FieldEditor("gender-field", device), zoo.load("face-parser", device)
-        self.face = face_window(SIZE).to(device)
+        self.editor, self.parser = EndsEditor("gender-field", device), zoo.load("face-parser", device)
         self.region = list(region_classes("face", self.parser.spec.labels))
 
     @torch.inference_mode()
@@ -90,16 +87,16 @@ class Plain:
         place = (pixels.shape[1], pixels.shape[0])
         weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[..., None]
         weight[weight < 1 / 255] = 0
-        form, moving = self.editor.field(x)
-        template, moving = as_template(form), moving.permute(0, 2, 3, 1)
+        ratios, moving = self.editor.network(2 * x - 1)
+        moving = moving.permute(0, 2, 3, 1)
+        towards, share = way(photo, np.array(VALUES, np.float32))
         distances = torch.tensor(VALUES, device=self.device)[None] - photo
         unit = motion.within(Motion(moving[0].cpu().numpy(), distances[0].cpu().numpy()), mask)
         unit = self.back(unit, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
         move = motion.Mover(np.where(weight > 0, motion.in_photo(unit, matrix), 0).astype(np.float32))
         for step in range(len(VALUES)):
             distance = distances[:, step : step + 1]
-            logs = TemplateEdits(x, template, self.face, self.editor.use)(distance)[0]
-            logs = logs[0].permute(1, 2, 0).cpu().numpy()
+            logs = (share[0, step] * ratios[0, towards[0, step]]).permute(1, 2, 0).cpu().numpy()
             layer = self.back(logs, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
             mixed = pixels + (pixels + OFFSET) * np.expm1(weight * layer)
             edited = np.clip(np.rint(move(mixed.astype(np.float32), float(distance))), 0, 255).astype(np.uint8)

@@ -8,7 +8,7 @@ from gslopes import zoo
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import OFFSET
 from gslopes.edit.editors import editor_of
-from gslopes.edit.field import FieldEditor
+from gslopes.edit.ends import EndsEditor
 from gslopes.edit.photo_values import PhotoValues
 from gslopes.edit.sweep import FaderEditor
 from gslopes.zoo.spec import Blend, find_spec
@@ -16,7 +16,7 @@ from gslopes.zoo.spec import Blend, find_spec
 
 @pytest.mark.parametrize(
     ("name", "reader", "kind"),
-    [("gender-field", "labeller", FieldEditor), ("drawn-confounded", None, FaderEditor)],
+    [("gender-field", "labeller", EndsEditor), ("drawn-confounded", None, FaderEditor)],
 )
 def test_a_model_gets_the_editor_of_its_network(name, reader, kind):
     editor = editor_of(name, reader=reader)

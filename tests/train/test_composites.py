@@ -11,11 +11,12 @@ from gslopes.compose.motion import within
 from gslopes.compose.paste import compose
 from gslopes.compose.skin import ParserMasker
 from gslopes.core.records import Motion
-from gslopes.edit.field import FieldEditor
 from gslopes.find.align import choose, warp
 from gslopes.networks.mtcnn import Mtcnn
 from gslopes.train.composites import as_critic_sees, composite, face_masks, inner_face, well_inside
+from gslopes.train.field_editor import FieldEditor
 from gslopes.zoo import load
+from tests.train.test_field_editor import sweep
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def test_masks_are_the_walks_but_for_specks(chips, masks):
     assert np.abs(masks[:, 0].numpy() / 255 - theirs).mean() < 0.01
 
 
-@pytest.mark.parametrize("name", ["gender-field", "race-field"])
+@pytest.mark.parametrize("name", ["gender-teacher", "race-teacher"])
 @pytest.mark.parametrize(("moves", "least"), [(False, 0.25), (True, 0.7)])
 def test_a_composite_is_what_the_walk_makes(chips, masks, name, moves, least):
     """Rounding apart, and with a motion what linear interpolation, there cubic, smooths."""
@@ -52,7 +53,7 @@ def test_a_composite_is_what_the_walk_makes(chips, masks, name, moves, least):
     form, motion = editor.field(x)
     made = composite(x, mask, form, motion * moves, units, editor.face, editor.config.lightness)
     own = float(editor.photo_values(x)[0, 0])
-    swept = editor.sweep(chips[:1], np.array([own - 1.5 / editor.config.downward], np.float32))
+    swept = sweep(editor, chips[:1], np.array([own - 1.5 / editor.config.downward], np.float32))
     moving = swept.motion_of(0) if moves else None
     pixels, whole = np.ascontiguousarray(chips[0]), np.eye(3)[:2]
     walk = compose(

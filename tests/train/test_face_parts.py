@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gslopes.edit.parts import PARTS, inverse_over_parts, over_parts
+from gslopes.train.face_parts import PARTS, inverse_over_parts, over_parts
 from gslopes.zoo.framing import CHIP
 
 CHIP_PIXELS = torch.empty(128, 128)

@@ -6,8 +6,8 @@ import torch
 from scipy.ndimage import gaussian_filter
 
 from gslopes.core.levels import LUMA, OFFSET
-from gslopes.edit.parts import PARTS
-from gslopes.edit.template import (
+from gslopes.train.face_parts import PARTS
+from gslopes.train.field_template import (
     BROAD,
     CEILING,
     GLOW,

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gslopes.core.levels import LUMA, OFFSET
-from gslopes.edit.skin_colour import (
+from gslopes.train.skin_colour import (
     DEPTH,
     DESATURATION,
     SATURATION_GAIN,

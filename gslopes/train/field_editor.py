@@ -1,8 +1,8 @@
 """Edit aligned chips by an edit field: a network looks at the face and says what a unit of the attribute changes in it.
 
 The field is read once for a photo and is the same for all values: from the photo's own value o to a, a - o units of it
-are applied (``edit.template``), in logarithms, on the photo's own texture. How parts of the face move comes along as a
-motion, which ``compose`` carries out on the photo itself.
+are applied (``train.field_template``), in logarithms, on the photo's own texture. How parts of the face move comes
+along as a motion, which ``compose`` carries out on the photo itself.
 
 A unit takes some faces further than others: at -2 one may be read as surely as can be, another hardly otherwise than
 unedited. So a spec may name what is to be read at -2 or at +2 (``reach``). The chip is then edited to that end in the
@@ -21,25 +21,19 @@ person hard to recognise.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from gslopes.core import runtime
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import LUMA
-from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
-from gslopes.edit.parts import PARTS, over_parts
 from gslopes.edit.photo_values import PhotoValues
-from gslopes.edit.template import TemplateEdits, TemplateUse
 from gslopes.networks.edit_field import EditField
+from gslopes.train.face_parts import PARTS, over_parts
+from gslopes.train.field_template import TemplateEdits, TemplateUse
 from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.reader import face_window
-
-# Chips that are read at once on the CPU; bytes for a picture of 128 x 128.
-BATCH_SIZE = 16
-PICTURE = 1_400_000
 
 # Bounds of a face's length, times the default one. Readings are kept PROBABILITY_FLOOR from 0 and 1, and count as
 # moving by MIN_LOGIT_SHIFT at least: the length of a face that hardly moves would be anything.
@@ -50,9 +44,9 @@ EYE_REGION = tuple(1.0 if part in ("forehead", "eyes") else 0.0 for part in PART
 
 
 class FieldEditor:
-    """A records.Editor on one of the zoo's edit fields.
+    """What one of the zoo's edit fields makes of chips: the teacher of ``train.ends``.
 
-    model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
+    model: its name, such as ``gender-teacher``, or the model itself, loaded on the device.  device: where it runs.
     reader: the model that reads a face's own value.
 
     Raises: UnknownName, ModelError.
@@ -64,39 +58,30 @@ class FieldEditor:
             raise ModelError(f"The model {loaded.spec.name} is no edit field.", "gslopes models lists the models.")
         self.network, self.config = loaded.module, loaded.module.config
         self.network.to(memory_format=torch.channels_last)
-        self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
-        self.blend, self.chroma, self.border = loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
-        self.region = loaded.spec.region
-        self.device = torch.device(device)
+        self.spec = loaded.spec
         self.face = face_window(loaded.spec.size).to(device)
         self.photo_values = PhotoValues(load(reader, device), loaded.spec.labels)
 
-    @torch.inference_mode()
-    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
-        """The chips at every value, and as they are.
+    @torch.no_grad()
+    def at(self, chips: Tensor, values: Sequence[float]) -> tuple[Tensor, Tensor, Tensor]:
+        """What chips (B, 3, S, S), RGB in [0, 1], become at values of the attribute, and how they move.
 
-        chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
+        Returns the logarithms of the ratio of each level plus ``OFFSET`` to the chip's, (B, K, 3, S, S), the motion of
+        a unit, (B, 2, S, S), and the units to each value, (B, K), see ``core.records.Motion``.
         """
-        step = runtime.batch_size(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), BATCH_SIZE)
-        edited = torch.empty(len(chips), len(values), *chips.shape[1:])
-        fields = torch.empty(*chips.shape[:3], 2)
-        distances = torch.empty(len(chips), len(values))
-        for part in (slice(start, start + step) for start in range(0, len(chips), step)):
-            x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
-            form, motion = self.field(x)
-            edits = TemplateEdits(x, as_template(form), self.face, self.use)
-            source_value = self.photo_values(x)[:, :1]
-            units = self._units(source_value, edits, values)
-            target = edited[part].movedim(-1, 2)
-            if self.device.type == "cpu":
-                edits.pictures(units, out=target)
-            else:
-                target.copy_(edits.pictures(units))
-            fields[part] = self._steadied(motion, source_value).permute(0, 2, 3, 1).cpu()
-            darkens = units * self.config.lightness < 0
-            distances[part] = torch.where(darkens, self.config.darker_motion * units, units).cpu()
-        moving = Motion(fields.numpy(), distances.numpy())
-        return EditedChips(edited.numpy(), chips.astype(np.float32), moving)
+        form, motion = self.field(chips)
+        edits = TemplateEdits(chips, as_template(form), self.face, self.use)
+        source_value = self.photo_values(chips)[:, :1]
+        units = self._units(source_value, edits, values)
+        darkens = units * self.config.lightness < 0
+        distances = torch.where(darkens, self.config.darker_motion * units, units)
+        return edits(units), self._steadied(motion, source_value), distances
+
+    def ends(self, chips: Tensor) -> tuple[Tensor, Tensor]:
+        """As ``at`` -2 and +2, (B, 2, 3, S, S); and the motion of a unit of value, (B, 2, S, S), a mean of both ways."""
+        edits, motion, distances = self.at(chips, ENDS)
+        way = distances.new_tensor(ENDS) - self.photo_values(chips)[:, :1]
+        return edits, (distances / way).mean(1)[:, None, None, None] * motion
 
     def field(self, chips: Tensor) -> tuple[Tensor, Tensor]:
         """Chips (b, 3, S, S), RGB in [0, 1], to what a unit changes and moves, see ``networks.edit_field``."""
@@ -118,7 +103,7 @@ class FieldEditor:
         eyes = over_parts(EYE_REGION, motion)
         return motion * (1 - self.config.steady_eyes * (1 + source_value[..., None, None]) / 2 * eyes)
 
-    def _units(self, source_value: Tensor, edits: TemplateEdits, values: FloatArray) -> Tensor:
+    def _units(self, source_value: Tensor, edits: TemplateEdits, values: Sequence[float]) -> Tensor:
         """(b, K) units from each photo's own value (b, 1) to each of the values (K,), in that photo's length."""
         units = self._default_steps(source_value, source_value.new_tensor(values))
         for end, target in zip(ENDS, self.config.reach, strict=True):

@@ -1,15 +1,15 @@
 """Edit a face by a template: the change of each pixel's lightness and colour for a unit of the attribute.
 
-The template says where a face changes (``edit.field``, in log-odds of luminance and logarithms of colour), the chip
-how: what is bright already hardly becomes brighter, and what is dark keeps its texture. Where skin darkens, a share
-of the change is the same factor for all of it, for in log-odds alone shadows would darken several times as much as
-cheeks in the light; highlights, which are no skin, are left out of that. An attribute that is a tone of skin, as race
-is, moves the whole face as well:
+The template says where a face changes (``train.field_editor``, in log-odds of luminance and logarithms of colour), the
+chip how: what is bright already hardly becomes brighter, and what is dark keeps its texture. Where skin darkens, a
+share of the change is the same factor for all of it, for in log-odds alone shadows would darken several times as much
+as cheeks in the light; highlights, which are no skin, are left out of that. An attribute that is a tone of skin, as
+race is, moves the whole face as well:
 
 - Luminance moves by ``lightness`` log-odds a unit, below ``CEILING``.
 - Where the face grows darker no part of it grows lighter by more than ``GLOW`` a unit: lids and lips would shine. And
   what varies slowly over the face may count for less there: chins darker than cheeks look like dirt.
-- Colour goes along as skin's does (``edit.skin_colour``). Where a face grows lighter each pixel stays as usual, or
+- Colour goes along as skin's does (``train.skin_colour``). Where a face grows lighter each pixel stays as usual, or
   unusual, as it was; where it grows darker each moves as the whole face would if it darkened as much, and comes
   nearer to its colour.
 
@@ -28,8 +28,8 @@ from torch.nn.functional import softplus
 from torchvision.transforms.functional import gaussian_blur
 
 from gslopes.core.levels import LUMA, OFFSET
-from gslopes.edit.parts import PARTS, inverse_over_parts
-from gslopes.edit.skin_colour import colours_of, darkened, lightened, standardise_colour
+from gslopes.train.face_parts import PARTS, inverse_over_parts
+from gslopes.train.skin_colour import colours_of, darkened, lightened, standardise_colour
 
 CEILING = 0.88  # share of the range: no skin is brighter
 SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the range, 1 - 0.5 / CEILING
@@ -50,7 +50,7 @@ class TemplateUse:
     darkest, brightest: log-odds that darkening and lightening, the tone not counted, approach and do not pass; 0 for
         no bound.
     darkest_by_part, brightest_by_part: take the place of both where the tone darkens, one for each of
-        ``edit.parts.PARTS``, 0 for no bound there; both empty to go by the others. All that lies near together is
+        ``train.face_parts.PARTS``, 0 for no bound there; both empty to go by the others. All that lies near together is
         shortened by one factor, so that form keeps its shape.
     evenly: share of darkening that is uniform over light and shade.
     slow: share of what varies slowly in the form that stays where the tone darkens.
@@ -72,7 +72,7 @@ class TemplateEdits:
 
     chips: (b, 3, S, S) RGB in [0, 1].
     template: (3, S, S), or (b, 3, S, S) one for each chip, per unit; its luminance in log-odds, what else it has in
-        logarithms, see ``edit.field``. One channel in place of three for lightness alone.
+        logarithms, see ``train.field_editor``. One channel in place of three for lightness alone.
     face: (S, S) weights of the face's place in a chip.
     """
 
