@@ -78,7 +78,7 @@ class FieldEditor:
         return edits(units), self._steadied(motion, source_value), distances
 
     def ends(self, chips: Tensor) -> tuple[Tensor, Tensor]:
-        """As ``at`` -2 and +2, (B, 2, 3, S, S); and the motion of a unit of value, (B, 2, S, S), a mean of both ways."""
+        """As ``at`` -2 and +2, (B, 2, 3, S, S), and the motion of a unit of value, the mean of both ways."""
         edits, motion, distances = self.at(chips, ENDS)
         way = distances.new_tensor(ENDS) - self.photo_values(chips)[:, :1]
         return edits, (distances / way).mean(1)[:, None, None, None] * motion
