@@ -42,8 +42,8 @@ class FaderEditor:
     blend: how the edit will go into the photo; the spec's own by default. With ``paste`` nothing but the decoder's
         picture at each value is given, as in the paper.
 
-    On a CUDA device the editor computes in 16 bits (fp16): 3 levels in 100 then round the other way, none by more than
-    one (tests/edit/test_sweep.py). bf16 was up to 7 levels off.
+    On a CUDA device the editor computes in 16 bits (fp16): 3 levels in 100 then round the other way, and none moves by
+    more than 1.25 (tests/edit/test_sweep.py). bf16 was up to 7 levels off.
 
     Raises: UnknownName, ModelError.
     """

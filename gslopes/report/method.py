@@ -174,8 +174,9 @@ def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
     """How an editor's pictures come about, and why.  blend: the run's."""
     if spec.network == "edit-ends":
         return (
-            "how each part of this face changes in lightness and colour and how far it moves, as a network says,"
-            " applied to the photo's own pixels as a ratio, in proportion to the way from the photo's own value",
+            "what each part of this face becomes in lightness and colour at -2 and at 2, and how far it moves, as a"
+            " network says, on the photo's own pixels as a ratio; a value between has its share of the way from the"
+            " photo's own",
             "A decoder draws casts and blotches, and cannot draw a photo's grain.",
         )
     if spec.config.get("template"):
@@ -207,7 +208,8 @@ def _loss_of(spec: ModelSpec) -> tuple[str, str]:
     """What an editor was trained for, and why."""
     if spec.network == "edit-ends":
         return (
-            f"an adversary that knows photos of both ends, prices on what changes (training/{spec.recipe}.toml)",
+            f"what a teacher shows at both ends (training/{spec.recipe}.toml); the teacher's, an adversary that knows"
+            " photos of both ends, and prices on what changes",
             "A classifier that stands still is satisfied by what no person would see; one that learns on is not.",
         )
     return "the Fader Network's: reconstruction and a latent adversary", ""

@@ -114,6 +114,9 @@ def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:
 
     name = zoo.editor_for(attribute, config.edit.model)
     spec, digest = zoo.identify(name)
+    if spec.network == "edit-field":
+        taught = name.replace("-teacher", "-field")
+        raise UsageError(f"The model {name} is a teacher: training alone uses it.", f"Name the editor, {taught}.")
     if not spec.labels or spec.labels[0] != attribute:
         edits = spec.labels[0] if spec.ends and spec.labels else "nothing"
         raise UsageError(f"The model {name} edits {edits}, not {attribute}.", "gslopes models lists the models.")

@@ -37,7 +37,8 @@ class Optimisation:
 
     steps: of the encoder and decoder.  batch: photos a step, over all processes.
     lr: of encoder and decoder, Adam, beta1 0.5; constant, then linear to a tenth over the last third.
-    ema: share of the averaged weights that each step keeps.  compiled: run the network through torch.compile.
+    ema: share of the averaged weights that each step keeps; 0 for those of the last step themselves.
+    compiled: run the network through torch.compile, on CUDA.
     """
 
     steps: int = 4000
@@ -129,7 +130,7 @@ def train_fader(
     }  # fmt: skip
     generator = torch.Generator(device).manual_seed(seed)
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
-    compiled_network = torch.compile(network) if optimisation.compiled else network
+    compiled_network = torch.compile(network) if optimisation.compiled and cuda else network
 
     # The whole set stays on the device.
     x_all, a_all = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
