@@ -29,8 +29,8 @@ from gslopes.run.bench import write_variants  # noqa: E402
 
 
 def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, list[str]]]:
-    """Name to (seconds that it may take, command); together 7.5 minutes."""
-    few, many = ("16", "16") if quick else ("2000", "10000")
+    """Name to (seconds that it may take, command); together 8 minutes."""
+    few, many = ("16", "16") if quick else ("1000", "10000")
     # Compiling comes before the steps that are timed, three times.
     full = "--batch 128 --warm 50 --steps 200 --repeats 3"
     training = ("--batch 8 --repeats 1" if quick else full).split()
@@ -39,11 +39,11 @@ def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, lis
     walk = [str(HERE / "bench_walk.py"), str(folder), "--device", device]
     return {
         "training": (80, [str(HERE / "bench_training.py"), "--device", device, *training]),
-        "sweep": (50, [str(HERE / "bench_sweep.py"), "--device", device, *sweep]),
+        "sweep": (90, [str(HERE / "bench_sweep.py"), "--device", device, *sweep]),
         "plan": (40, ["-m", "gslopes", "bench", str(folder), "--count", few[:3], "--device", device, "--json"]),
-        "agreement with the CPU": (60, [*walk, "--photos", few[:2], "--agree", few[:2]]),
+        "agreement with the CPU": (50, [*walk, "--photos", few[:2], "--agree", few[:2]]),
         "walk, threads": (60, [*walk, "--photos", few]),
-        "walk, processes": (160, [*walk, "--photos", many, "--workers", workers]),
+        "walk, processes": (150, [*walk, "--photos", many, "--workers", workers]),
     }
 
 
