@@ -124,20 +124,6 @@ def answered_everywhere(run: Path, classifier: str, attribute: str, steps: int) 
     return sorted(counts[counts == steps].index)
 
 
-def shares(run: Path, classifier: str, attribute: str, labels: list[str], steps: int) -> NDArray[np.float64]:
-    """y_k of a few labels, (labels, K): the share of photos with the label, over photos answered at all K steps.
-
-    The figure must stand on the same numbers as the fit; rooms do not import each other, so a test compares the two.
-    """
-    photos = answered_everywhere(run, classifier, attribute, steps)
-    here = _is("classifier", classifier) & _is("attribute", attribute) & _among("label", labels)
-    rows = read(tables.SCORES, run, ["photo", "label", "step"], here).drop_duplicates()
-    rows = rows[rows["photo"].isin(photos) & (rows["step"] < steps)]
-    cells = pd.Index(labels).get_indexer(pd.Index(rows["label"])) * steps + rows["step"].to_numpy()
-    counts = np.bincount(cells.astype(np.int64), minlength=len(labels) * steps).reshape(len(labels), steps)
-    return np.asarray(counts / max(len(photos), 1), dtype=np.float64)
-
-
 def sheet(run: Path, classifier: str, attribute: str, steps: int, most: int = 4) -> list[str]:
     """The photos of Figure 3: spread evenly over those that were answered at all K steps."""
     photos = answered_everywhere(run, classifier, attribute, steps)

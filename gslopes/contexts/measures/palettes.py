@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.contexts.config import PALETTES as ORDER
 from gslopes.contexts.config import ContextOptions
@@ -21,7 +20,6 @@ from gslopes.contexts.measures.interaction import indicators
 from gslopes.contexts.measures.paired import share_change
 from gslopes.contexts.tables import PALETTES, filled
 
-Array = NDArray[np.float64]
 OWN = ("inferred woman", "inferred man", "recognised")  # labels that have a row for each context, too
 
 

@@ -105,10 +105,8 @@ class Scoring:
         self._usages = {one.name: UsageStats() for one in self._due}
         self._warned: set[str] = set()
 
-    def ask(self, *, prepared: bool = False) -> None:
+    def ask(self) -> None:
         """Ask what has not been asked yet.
-
-        prepared: the classifiers' credentials were checked already.
 
         Raises: UsageError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError;
             KeyboardInterrupt after the requests in flight are finished.
@@ -120,9 +118,8 @@ class Scoring:
             if any(is_cached(one) for one in self._due):
                 cache = stack.enter_context(AnswerCache(writable_cache(self._config.cache)))
             self._confirm_cost(cache)
-            if not prepared:
-                for one in self._due:
-                    prepare_classifier(one)
+            for one in self._due:
+                prepare_classifier(one)
             clients = [
                 Client(
                     one,
