@@ -76,7 +76,7 @@ def joint(run: Path, classifier: str, attribute: str) -> pd.DataFrame:
     """
     frame = tally.read(tables.JOINT, run, tables.JOINT.columns, pc.field("classifier") == classifier)
     pairs = zip(frame["attribute"], frame["other"], strict=True)
-    frame = frame[np.array([not (placebo.split(a)[1] or placebo.split(b)[1]) for a, b in pairs], dtype=bool)]
+    frame = frame[np.array([not (placebo.is_placebo(a) or placebo.is_placebo(b)) for a, b in pairs], dtype=bool)]
     other = frame[frame["other"] == attribute]
     turned = other.assign(
         attribute=other["other"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,6 +52,14 @@ class Decision:
     def shown(self) -> str:
         """The decision as tables have it."""
         return f"{SHOWN[self.code]}, expected" if self.expected else SHOWN[self.code]
+
+
+def by_pair(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, pd.DataFrame]]:
+    """(classifier, attribute, its rows, those of its placebo sweeps), sorted, of a table with these two columns."""
+    real = rows[~placebo.among(rows["attribute"])]
+    for (classifier, attribute), part in real.groupby(["classifier", "attribute"], sort=True):
+        fake = (rows["classifier"] == classifier) & rows["attribute"].isin(placebo.names(str(attribute)))
+        yield str(classifier), str(attribute), part, rows[fake]
 
 
 def decide(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:

@@ -52,13 +52,7 @@ def findings_table(slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> 
     the fit's; a run that was fitted before decisions existed is judged as its page judges it.
     """
     rows = tables.reading(slopes)
-    fake = rows["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)
-    parts = [
-        _decided(
-            part, rows[fake & (rows["classifier"] == pair[0]) & rows["attribute"].isin(placebo.names(str(pair[1])))]
-        )
-        for pair, part in rows[~fake].groupby(["classifier", "attribute"], sort=True)
-    ]
+    parts = [_decided(part, floor) for _, _, part, floor in decisions.by_pair(rows)]
     if errors is not None and len(errors):
         parts.append(_errors(errors))
     frame = pd.concat(parts, ignore_index=True) if parts else rows[:0]
@@ -119,7 +113,7 @@ def _as_text(found: pd.DataFrame) -> pd.DataFrame:
 def placebos_table(slopes: pd.DataFrame) -> pd.DataFrame:
     """The same estimator along the sweeps in which the attribute does not change: classifier to unit of ``COLUMNS``."""
     rows = tables.reading(slopes)
-    fake = rows["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)
+    fake = placebo.among(rows["attribute"])
     order = ["classifier", "attribute", "label"]
     return rows.loc[fake, list(COLUMNS[:8])].sort_values(order, ignore_index=True)
 

@@ -199,7 +199,7 @@ def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     values = values_by_attribute(scores, asked, manifest.get("values"))
     scores = present(scores, cuts_of(run, asked.column("classifier").unique().to_pylist()))
     found = {(one.classifier, one.attribute): one for one in gather(scores, asked, values)}
-    return {pair: one for pair, one in found.items() if not placebo.split(pair[1])[1]}
+    return {pair: one for pair, one in found.items() if not placebo.is_placebo(pair[1])}
 
 
 def cuts_of(run: Path, classifiers: Sequence[str]) -> dict[str, Cut]:

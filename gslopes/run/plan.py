@@ -64,9 +64,9 @@ class Plan:
         sample: of how many photos its placebo sweeps are.
         """
         placebos = min(sample, len(self.files)) * sum(
-            len(values) for name, values in self.values.items() if placebo.split(name)[1]
+            len(values) for name, values in self.values.items() if placebo.is_placebo(name)
         )
-        swept = len(self.files) * sum(len(v) for name, v in self.values.items() if not placebo.split(name)[1])
+        swept = len(self.files) * sum(len(v) for name, v in self.values.items() if not placebo.is_placebo(name))
         return swept + placebos, placebos
 
     def files_of(self, part: int) -> tuple[PhotoFile, ...]:

@@ -39,7 +39,7 @@ def write_sweep_report(run: Path) -> Path:
     sections = []
     pairs = {(str(c), str(a)) for c, a in zip(slopes["classifier"], slopes["attribute"], strict=True)}
     for classifier, attribute in sorted(pairs):
-        if not placebo.split(attribute)[1]:
+        if not placebo.is_placebo(attribute):
             sections.append(_section(classifier, attribute, scores, slopes, duels))
     text = render(
         "crops-sweep.html.j2",
@@ -65,7 +65,7 @@ def sweep_headline(slopes: pd.DataFrame) -> str:
 
     slopes: rows of SWEEP_SLOPES.
     """
-    chosen = slopes[(slopes["label"] == "favoured") & slopes["attribute"].map(lambda name: not placebo.split(name)[1])]
+    chosen = slopes[(slopes["label"] == "favoured") & ~placebo.among(slopes["attribute"])]
     judged = chosen.dropna(subset=["p"])
     if judged.empty:
         return "The crop moves too rarely with the edit to be judged."
