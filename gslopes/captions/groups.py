@@ -10,7 +10,7 @@ import pandas as pd
 from gslopes.captions import tables as schemas
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.material import MOST_VALUES, Caption, Pair, pairs_of
-from gslopes.captions.read import Read, examples
+from gslopes.captions.read import Read, check_shared_images, examples, find_stages, read_stages
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
@@ -50,6 +50,17 @@ def _compared(config: CaptionsConfig) -> tuple[Groups, list[str]]:
     if notes and not kept:
         raise UsageError(f"{show(config.groups)} has no column of groups. {notes[0]}", "Add a column of groups.")
     return kept, notes
+
+
+def read_checked(stages: Path, config: CaptionsConfig, mentions: Mentions) -> Read:
+    """The stages of a folder, of a file that names them.
+
+    Raises: as ``find_stages`` and ``read_stages``; UsageError if they share no image, or the groups name none.
+    """
+    read = read_stages(find_stages(stages, config.files), mentions.wordnet)
+    check_shared_images(read)
+    check_groups(read, config)
+    return read
 
 
 def check_groups(read: Read, config: CaptionsConfig) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gslopes.core.errors import StorageError, UsageError
-from gslopes.core.runfolder import show, storage, write_json
+from gslopes.core.runfolder import make_folder, show, write_json
 
 VARIABLE = "GSLOPES_CACHE"
 _ELSEWHERE = f"Name a folder that can be written with --cache DIR, or in the variable {VARIABLE}."
@@ -99,8 +99,7 @@ class Trust:
         if self.run is not None:
             everything = _read()
             everything[str(self.run.resolve())] = {**known, digest: str(file.resolve())}
-            with storage(trusted_file()):
-                trusted_file().parent.mkdir(parents=True, exist_ok=True)
+            make_folder(trusted_file().parent)
             write_json(trusted_file(), everything)
             note = (
                 f"Trusted for {show(self.run)}: {show(file)} (sha256 {digest[:12]}…), noted in {show(trusted_file())}."

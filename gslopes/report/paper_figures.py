@@ -64,8 +64,7 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
         if walked is not None:
             drawn["figure1"] = pipeline_figure(walked, here[0].values, attribute=attribute)
     for name, figure in drawn.items():
-        for form in charts.FORMS:
-            runfolder.write_bytes(report / f"{name}.{form}", charts.render(figure, form))
+        charts.save(figure, report, name)
     return sorted(drawn)
 
 

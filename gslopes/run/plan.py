@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.runtime import pick_device
-from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, size_of
+from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, listing
 from gslopes.run.config import RunConfig
 
 SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pictures
@@ -141,10 +140,7 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
     if not files:
         hint = "Name a folder with JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF files in it or in its sub-folders."
         raise UsageError(f"There are no photos in {show(config.photos)}.", hint)
-    lines = hashlib.sha256()
-    for file in files:
-        lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
-    inputs = {"photos": len(files), "digest": lines.hexdigest()}
+    inputs = listing(files)
     landmarks, masks, skin_weights = config.find.landmarks, config.compose.masks, config.compose.skin_weights
     if landmarks is not None:
         if not landmarks.is_file():

@@ -97,8 +97,7 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     Raises: StorageError, ModelError.
     """
     out = Path(out)
-    with runfolder.storage(out):
-        out.mkdir(parents=True, exist_ok=True)
+    runfolder.make_folder(out)
     first, classifier = audit_rendered(out, executor, faces, seed, device)
     planted, drawn_cue = true_slopes(classifier, faces, seed)
     reach = cue_per_unit(classifier, first.folder) / drawn_cue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.runfolder import show
 from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
-from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, open_photo, photo_batches, size_of
+from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, listing, open_photo, photo_batches
 from gslopes.executors import Executor, OneProcess, Tick
 from gslopes.find import align
 
@@ -254,13 +253,10 @@ def _spread(files: Sequence[PhotoFile], limit: int | None) -> tuple[PhotoFile, .
 
 
 def _manifest(photos: Path, files: tuple[PhotoFile, ...], config: CensusConfig, reader: ChipReader) -> dict[str, Any]:
-    lines = hashlib.sha256()
-    for file in files:
-        lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
     return {
         "kind": "census",
         "photos": show(photos.resolve()),
-        "inputs": {"photos": len(files), "digest": lines.hexdigest()},
+        "inputs": listing(files),
         "min_face": config.min_face,
         "reader": reader.sha256,
     }

@@ -13,7 +13,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from gslopes.core import runfolder
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.reasons import listed
 from gslopes.crops import tables as schemas
@@ -98,15 +98,13 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
     Raises: UsageError if it is no such run folder, or for another ``embed``; TableError, StorageError.
     """
     run, photos = Path(run), photos or {}
-    if embed not in ("thumbs", "full", "none"):
-        raise ConfigError(f"embed is {embed!r}.", "It is thumbs, full or none.")
+    pictures.check_embed(embed)
     manifest = runfolder.read_manifest(run)
     if manifest.get("kind") not in ("crops", "crops sweep"):
         raise UsageError(f"{runfolder.show(run)} is no run of gslopes crops.", "Make one with: gslopes crops.")
     found = {table.name: read_table(table, run, optional=True) for table in schemas.ALL}
     report = run / "report"
-    with runfolder.storage(report):
-        report.mkdir(exist_ok=True)
+    runfolder.make_folder(report)
     _write_tables(report, found)
     sentence = headline(main_rows(found["parity"]))
     quoted = quote.of_findings(run, findings_table(found["parity"]), sentence, ABOUT)
@@ -338,8 +336,7 @@ def _selection(cropper: str, found: Mapping[str, pd.DataFrame], manifest: Mappin
 
 def _write_tables(report: Path, found: Mapping[str, pd.DataFrame]) -> None:
     folder = report / "tables"
-    with runfolder.storage(folder):
-        folder.mkdir(exist_ok=True)
+    runfolder.make_folder(folder)
     captions = {
         "parity": "Pairs of groups: who is favoured and kept, with 95 % intervals over people.",
         "aggregates": "Groups over a coarser grouping.",

@@ -11,10 +11,11 @@ import pandas as pd
 from PIL import Image, ImageDraw
 
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import ConfigError, PhotoError
+from gslopes.core.errors import PhotoError
 from gslopes.core.files import resolved
 from gslopes.crops.regions.review import MARKS
 from gslopes.crops.report.grids import HERE, Grid, grid_of
+from gslopes.crops.report.pictures import check_embed
 from gslopes.crops.report.words import LIMITS
 from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
 from gslopes.datasets.folder import open_photo
@@ -49,8 +50,7 @@ def write_regions_report(
 
     Raises: ConfigError, TableError, StorageError.
     """
-    if embed not in ("thumbs", "full", "none"):
-        raise ConfigError(f"embed is {embed!r}.", "It is thumbs, full or none.")
+    check_embed(embed)
     manifest = runfolder.read_manifest(run)
     found = {
         one.name: tables.read(one, run / f"{one.name}.parquet") for one in (GLANCES, REGIONS, GAZE, GAZE_GAPS, KINDS)
@@ -71,8 +71,7 @@ def write_regions_report(
     ]
     headline = gaze_headline(found[GAZE.name], found[GAZE_GAPS.name])
     page, review = run / "report" / "index.html", run / "review.html"
-    with runfolder.storage(page.parent):
-        page.parent.mkdir(exist_ok=True)
+    runfolder.make_folder(page.parent)
     shared["headline"] = headline
     text = render(
         "crops-regions.html.j2",

@@ -52,8 +52,7 @@ def write_sweep_report(run: Path) -> Path:
         version=manifest.get("gslopes", ""),
     )
     folder = run / "report"
-    with runfolder.storage(folder):
-        folder.mkdir(exist_ok=True)
+    runfolder.make_folder(folder)
     runfolder.write_bytes(folder / "index.html", text.encode())
     return folder / "index.html"
 

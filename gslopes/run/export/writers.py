@@ -55,8 +55,7 @@ def write_files(form: str, out: Path, shard: Iterable[Picture]) -> None:
     written = []
     for record, data in shard:
         path = out / f"{file_of(form, record)}{suffix(data)}"
-        with runfolder.storage(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+        runfolder.make_folder(path.parent)
         runfolder.write_bytes(path, data)
         written.append(path)
     runfolder.settle(written)
@@ -184,8 +183,8 @@ def write_tar(path: Path, shard: Iterable[Picture]) -> None:
 def _placed(path: Path) -> Iterator[Path]:
     """A temporary file that takes its place, durably, once it is whole.  Raises: StorageError."""
     temporary = path.with_name(f".{path.name}.tmp")
+    runfolder.make_folder(path.parent)
     with runfolder.storage(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield temporary
             runfolder.settle([temporary])

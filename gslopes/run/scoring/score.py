@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
@@ -42,6 +42,12 @@ REFRESH = 0.2  # seconds between updates of the progress lines
 def score_stage(classifier: str) -> str:
     """The folder of a classifier's parts, below RUN/parts."""
     return f"score/{runfolder.slug(classifier)}"
+
+
+def finished_stages(run: Path, classifiers: Iterable[str], parts: int) -> list[str]:
+    """Stages of the classifiers that are done: one that was stopped half way stays out of the tables."""
+    stages = [score_stage(name) for name in sorted(classifiers)]
+    return [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
 
 
 DROPPED = {tables.ASKED.name: "dropped-asked", tables.SCORES.name: "dropped-scores"}  # apart from the tables
