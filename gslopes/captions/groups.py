@@ -65,7 +65,7 @@ def read_checked(stages: Path, config: CaptionsConfig, mentions: Mentions) -> Re
 
 def check_groups(read: Read, config: CaptionsConfig) -> None:
     """Raises: UsageError with three ids of each side if the groups name none of the images."""
-    grouped = {image for values in groups_of(config).values() for image in values}
+    grouped = _grouped(config)
     images = read.all_images()
     if grouped and not grouped & images:
         there, here = examples(grouped), examples(images)
@@ -79,9 +79,14 @@ def unmatched_groups(read: Read, config: CaptionsConfig) -> list[str]:
     """A sentence on images that the table of groups names and no stage has; none without any."""
     if not config.groups:
         return []
-    grouped = {image for values in groups_of(config).values() for image in values}
+    grouped = _grouped(config)
     text = unmatched(Path(config.groups), sorted(grouped - read.all_images()), "images")
     return [text] if text else []
+
+
+def _grouped(config: CaptionsConfig) -> set[str]:
+    """The images that the table of groups names."""
+    return {image for values in groups_of(config).values() for image in values}
 
 
 def people_table(config: CaptionsConfig) -> pd.DataFrame:

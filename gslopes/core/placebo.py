@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KINDS = ("same", "light", "random")
+TEXTS = {"same": "the same picture", "light": "light alone", "random": "a random change"}
 
 
 def name(attribute: str, kind: str) -> str:

@@ -111,13 +111,19 @@ class Trust:
         return {} if self.run is None else _read().get(str(self.run.resolve()), {})
 
 
+def confirmed(question: str, unasked: UsageError) -> bool:
+    """Whether the user says yes on the terminal.  Raises: ``unasked`` if there is none."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise unasked
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def _ask(file: Path, *, changed: bool) -> None:
     what = "has changed since it was trusted" if changed else "is a program"
     can = f"{show(file)} {what}: it runs with your rights, and may read and write your files."
-    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(can, "If you trust whoever made it, add --trust (trust=True in Python).")
-    print(f"{can} Run it? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    hint = "If you trust whoever made it, add --trust (trust=True in Python)."
+    if not confirmed(f"{can} Run it?", UsageError(can, hint)):
         raise UsageError(f"{show(file)} was not run.", "An ONNX file of the same model needs no trust: onnx:FILE.")
 
 

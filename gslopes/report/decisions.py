@@ -112,9 +112,7 @@ def _decide(row: pd.Series, floors: pd.DataFrame | None, compared: bool) -> Deci
     for _, other in () if floors is None else floors.iterrows():
         ends = other["ci_low"], other["ci_high"]
         if np.isfinite(ends).all() and ends[0] <= row["ci_high"] and row["ci_low"] <= ends[1]:
-            kind = {"same": "the same picture", "light": "light alone", "random": "a random change"}.get(
-                placebo.split(other["attribute"])[1], "a placebo"
-            )
+            kind = placebo.TEXTS.get(placebo.split(other["attribute"])[1], "a placebo")
             return Decision(PLACEBO, f"{kind}: {numbers.points(other['slope'])} {numbers.interval(*ends)}")
     return Decision(FINDING, "")
 

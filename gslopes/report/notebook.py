@@ -11,7 +11,7 @@ import pandas as pd
 
 from gslopes.core import tables
 from gslopes.core.result import page_link
-from gslopes.report import decisions, numbers, words
+from gslopes.report import decisions, numbers, units, words
 from gslopes.report.funnel import Funnel, funnels
 from gslopes.report.headline import headline
 from gslopes.report.recommended import findings_table
@@ -89,5 +89,5 @@ def _finding(
 def _with_unit(row: Mapping[Hashable, Any]) -> tuple[str, str, str]:
     """Slope, interval and unit as they are shown."""
     unit = words.printable(row["unit"]) if isinstance(row["unit"], str) else ""
-    write = numbers.points if unit.startswith("percentage points") else numbers.signed
+    write = units.writer_in(unit)
     return write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write), unit

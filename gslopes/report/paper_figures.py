@@ -239,7 +239,7 @@ def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float
 def _scores(run: Path, classifier: str, attribute: str, photos: Sequence[str]) -> pd.DataFrame:
     """Rows of photo, step, label and score that counted when the run was fitted."""
     columns = ["photo", "step", "label", "score"]
-    where = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    where = tally.of_pair(classifier, attribute)
     frame = tally.read(tables.SCORES, run, columns, where & pc.field("photo").isin(list(photos) or [""]))
     least, most = matrix.limits(run, classifier)
     frame = frame[frame["score"] >= np.float32(least)]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from gslopes.core import placebo, runfolder, summary, tables
 from gslopes.core.files import csv_bytes
-from gslopes.report import decisions, numbers, paper, words
+from gslopes.report import decisions, numbers, paper, units, words
 from gslopes.report.decisions import CODES, FINDING, UNJUDGED
 
 COLUMNS = (
@@ -100,7 +100,7 @@ def _as_text(found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for row in found.to_dict("records"):
         unit = str(row["unit"] or "")
-        form = numbers.points if unit.startswith("percentage points") else numbers.signed
+        form = units.writer_in(unit)
         ends = numbers.interval(row["ci_low"], row["ci_high"], form)
         names = [words.printable(str(row["classifier"])), words.label(str(row["label"]))]
         along = words.perceived(str(row["attribute"]))

@@ -118,7 +118,7 @@ def unanswered(run: Path) -> list[str]:
 
 def answered_everywhere(run: Path, classifier: str, attribute: str, steps: int) -> list[str]:
     """Photos, sorted, that the classifier answered at all K steps."""
-    here = _is("classifier", classifier) & _is("attribute", attribute) & _is("status", "answered")
+    here = of_pair(classifier, attribute) & _is("status", "answered")
     asked = read(tables.ASKED, run, ["photo", "step"], here).drop_duplicates()
     counts = asked["photo"].value_counts()
     return sorted(counts[counts == steps].index)
@@ -176,6 +176,11 @@ def face_box(value: object) -> tuple[float, float, float, float] | None:
     if len(numbers) != 4 or not np.isfinite(numbers).all() or numbers[2] <= numbers[0] or numbers[3] <= numbers[1]:
         return None
     return numbers[0], numbers[1], numbers[2], numbers[3]
+
+
+def of_pair(classifier: str, attribute: str) -> pc.Expression:
+    """The rows of one classifier along one attribute."""
+    return _is("classifier", classifier) & _is("attribute", attribute)
 
 
 def _is(column: str, value: str) -> pc.Expression:

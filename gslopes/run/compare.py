@@ -174,10 +174,7 @@ def _changed_photos(one: Path, other: Path, changes: pd.DataFrame, most: int) ->
 
 def _scores(answers: matrix.Answers, label: str) -> dict[str, NDArray[np.float64]]:
     """Photo, answered at all values, to its K scores of a label."""
-    if label not in answers.labels:
-        return {}
-    rows = (answers.label == answers.labels.index(label)) & answers.complete[answers.photo]
-    return {answers.photos[answers.photo[row]]: answers.scores[row] for row in np.flatnonzero(rows)}
+    return {answers.photos[answers.photo[row]]: answers.scores[row] for row in answers.rows_of(label)}
 
 
 def _complete(answers: matrix.Answers) -> set[str]:
