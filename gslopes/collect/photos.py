@@ -157,9 +157,8 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
             _write_csv(table, out / "manifest.csv")
     people: tuple[tuple[str, int], ...] = ()
     if plan.source.name == Wikidata.name:
-        counted = people_of(table, config.min_ethnic, config.min_group)
-        _write_csv(counted.table, out / "people.csv")
-        people = counted.steps
+        known, people = people_of(table, config.min_ethnic, config.min_group)
+        _write_csv(known, out / "people.csv")
     return _summary(out, finished, table, people)
 
 

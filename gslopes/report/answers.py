@@ -203,7 +203,8 @@ def _scores(run: Path, classifier: str, attribute: str, steps: int) -> pa.Table:
     columns = ["photo", "step", "label", "score"]
     path = run / "scores.parquet"
     if not path.exists():
-        return pa.Table.from_pandas(tables.SCORES.empty()[columns], schema=_schema(columns), preserve_index=False)
+        schema = pa.schema([tables.SCORES.schema.field(name) for name in columns])
+        return pa.Table.from_pandas(tables.SCORES.empty()[columns], schema=schema, preserve_index=False)
     here = tally.of_pair(classifier, attribute)
     here &= (pc.field("step") >= 0) & (pc.field("step") < steps)
     try:
@@ -214,10 +215,6 @@ def _scores(run: Path, classifier: str, attribute: str, steps: int) -> pa.Table:
         raise TableError(
             f"{show(path)} is not a readable Parquet file: {error}.", "Run gslopes score again."
         ) from error
-
-
-def _schema(columns: list[str]) -> pa.Schema:
-    return pa.schema([tables.SCORES.schema.field(name) for name in columns])
 
 
 def _codes(table: pa.Table, column: str, more: list[str]) -> tuple[list[str], Whole]:

@@ -11,7 +11,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.runtime import pick_device
-from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, listing
+from gslopes.datasets.folder import PhotoFile, check_outside, count_parts, list_photos, listing
 from gslopes.run.config import RunConfig
 
 SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pictures
@@ -122,10 +122,7 @@ def check_folders(config: RunConfig, run: Path) -> None:
         raise UsageError(
             f"The run folder's name {show(run)} is not valid UTF-8.", "Choose another with --out."
         ) from None
-    root, inside = config.photos.resolve(), run.resolve()
-    if inside == root or inside.is_relative_to(root):
-        hint = "Choose a folder outside of it with --out."
-        raise UsageError(f"The run folder {show(run)} lies inside the photos folder {show(config.photos)}.", hint)
+    check_outside(run, config.photos)
 
 
 def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any]]:

@@ -222,17 +222,14 @@ def _cards(found: Mapping[str, pd.DataFrame], people: pd.DataFrame, folder: Path
         uri = _drawn(folder, str(who["path"]), row, photo_regions, who["head"], width)
         if uri:
             marks = tuple(
-                (int(r["region"]), _where(r["on_head"]), str(r["kind"])) for r in photo_regions.to_dict("records")
+                (int(r["region"]), "on the head" if r["on_head"] >= 0.5 else "off the head", str(r["kind"]))
+                for r in photo_regions.to_dict("records")
             )
             off = {None: "tells no point", False: "point on the head", True: "point off the head"}[row["off_head"]]
             kept = numbers.share(float(row["kept"]), 0)
             alt = f"{plain.many(len(photo_regions), 'salient region')}, {off}, {kept} of the head in the crop"
             cards.append(Card(plain.printable(row["cropper"]), str(row["photo"]), uri, alt, marks))
     return cards
-
-
-def _where(on_head: float) -> str:
-    return "on the head" if on_head >= 0.5 else "off the head"
 
 
 def _drawn(

@@ -126,12 +126,11 @@ def write_parquet(path: Path, shard: Iterable[Picture], columns: Sequence[str]) 
         pq.ParquetWriter(temporary, schema, compression="none", use_dictionary=texts, write_statistics=texts) as writer,
     ):
         for group in _groups(shard):
-            rows = [{**plain(record), "image": _image(record, data)} for record, data in group]
+            rows = [
+                {**plain(record), "image": {"bytes": data, "path": f"{key_of(record)}{suffix(data)}"}}
+                for record, data in group
+            ]
             writer.write_table(pa.Table.from_pylist(rows, schema=schema))
-
-
-def _image(record: Record, data: bytes) -> Record:
-    return {"bytes": data, "path": f"{key_of(record)}{suffix(data)}"}
 
 
 def _groups(shard: Iterable[Picture]) -> Iterator[list[Picture]]:
