@@ -14,9 +14,8 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError
 from gslopes.core.files import resolved
 from gslopes.crops.regions.review import MARKS
-from gslopes.crops.report.grids import HERE, Grid, grid_of
+from gslopes.crops.report.grids import HERE, Grid, grid_of, write_page
 from gslopes.crops.report.pictures import check_embed
-from gslopes.crops.report.words import LIMITS
 from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
 from gslopes.datasets.folder import open_photo
 from gslopes.report import caution, numbers
@@ -57,12 +56,6 @@ def write_regions_report(
     }
     people = tables.read(PEOPLE, run / f"{PEOPLE.name}.parquet").drop_duplicates("photo").set_index("photo")
     cards = [] if embed == "none" else _cards(found, people, folder, WIDTHS[embed])
-    shared = {
-        "source": manifest["source"],
-        "limits": LIMITS,
-        "version": manifest.get("gslopes", ""),
-        "config": manifest["config"],
-    }
     left_out_lines = [f"{plain.many(count, 'photo')} {plain.printable(why)}" for why, count in (left_out or {}).items()]
     left_out_lines += _unanswered(found[GLANCES.name])
     sections = [
@@ -70,19 +63,18 @@ def write_regions_report(
         for name, version in manifest["croppers"].items()
     ]
     headline = gaze_headline(found[GAZE.name], found[GAZE_GAPS.name])
-    page, review = run / "report" / "index.html", run / "review.html"
-    runfolder.make_folder(page.parent)
-    shared["headline"] = headline
-    text = render(
+    review = run / "review.html"
+    page = write_page(
+        run / "report",
         "crops-regions.html.j2",
-        house=HERE,
-        styles=("crops.css",),
+        headline=headline,
         sections=sections,
         cards=cards,
         left_out=left_out_lines,
-        **shared,
+        source=manifest["source"],
+        version=manifest.get("gslopes", ""),
+        config=manifest["config"],
     )
-    runfolder.write_bytes(page, text.encode())
     text = render(
         "crops-review.html.j2",
         house=HERE,

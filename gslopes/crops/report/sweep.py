@@ -13,12 +13,10 @@ from markupsafe import Markup
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.crops.report import charts
-from gslopes.crops.report.grids import HERE, Grid
-from gslopes.crops.report.words import LIMITS
+from gslopes.crops.report.grids import Grid, write_page
 from gslopes.crops.tables import DUELS, SWEEP_SLOPES
 from gslopes.report import caution, numbers
 from gslopes.report import words as plain
-from gslopes.report.inline import render
 
 _NAMES = {
     "same": "placebo: the same picture, encoded again",
@@ -41,20 +39,14 @@ def write_sweep_report(run: Path) -> Path:
     for classifier, attribute in sorted(pairs):
         if not placebo.is_placebo(attribute):
             sections.append(_section(classifier, attribute, scores, slopes, duels))
-    text = render(
+    return write_page(
+        run / "report",
         "crops-sweep.html.j2",
-        house=HERE,
-        styles=("crops.css",),
         sections=sections,
         headline=sweep_headline(slopes),
         inputs=manifest["inputs"],
-        limits=LIMITS,
         version=manifest.get("gslopes", ""),
     )
-    folder = run / "report"
-    runfolder.make_folder(folder)
-    runfolder.write_bytes(folder / "index.html", text.encode())
-    return folder / "index.html"
 
 
 def sweep_headline(slopes: pd.DataFrame) -> str:
