@@ -18,7 +18,7 @@ from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path, show
 from gslopes.datasets.folder import open_photo
 from gslopes.executors import Executor, OneProcess
-from gslopes.executors.progress import Tick
+from gslopes.executors.progress import Tick, is_shown
 from gslopes.run import manifest
 from gslopes.run.config import ScoreConfig
 from gslopes.run.fitting import UNEDITED
@@ -64,8 +64,7 @@ def ask(
         )
         missing = runfolder.missing_parts(folder, SYNTHESIS, tables.EDITS, parts)
         if missing:
-            progress = bool(getattr(executor, "progress", False))
-            OneProcess(progress)(Encoding(run), dict.fromkeys(missing, 1), label=NAME, unit="parts")
+            OneProcess(is_shown(executor))(Encoding(run), dict.fromkeys(missing, 1), label=NAME, unit="parts")
         config = replace(config, dropped_sample=0)
         Scoring(folder, classifiers, parts, seed, config, executor, False, budget).ask()
         stages = finished_stages(folder, known, parts)

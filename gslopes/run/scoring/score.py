@@ -23,6 +23,7 @@ from gslopes.core.runfolder import part_path
 from gslopes.core.text import many
 from gslopes.core.trust import writable_cache
 from gslopes.executors import Executor
+from gslopes.executors.progress import is_shown
 from gslopes.run.config import ScoreConfig
 from gslopes.run.gate.judge import SweepSelection
 from gslopes.run.scoring.cost import confirm_cost, estimate_parts
@@ -161,7 +162,7 @@ class Scoring:
         errors: list[BaseException] = []
         stop: KeyboardInterrupt | None = None
         pool = ThreadPoolExecutor(max(1, len(clients)), "score")
-        progress_bars = ProgressBars(bool(getattr(self._executor, "progress", False)))
+        progress_bars = ProgressBars(is_shown(self._executor))
         with progress_bars.watch({one.classifier.name: self._extent(one.classifier.name) for one in clients}):
             left = {pool.submit(self._drive, one, clients, errors) for one in clients}
             pool.shutdown(wait=False)
