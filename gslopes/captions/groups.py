@@ -53,7 +53,7 @@ def _compared(config: CaptionsConfig) -> tuple[Groups, list[str]]:
 
 
 def read_checked(stages: Path, config: CaptionsConfig, mentions: Mentions) -> Read:
-    """The stages of a folder, of a file that names them.
+    """The stages of a folder, or of a file that names them, checked against one another and the groups.
 
     Raises: as ``find_stages`` and ``read_stages``; UsageError if they share no image, or the groups name none.
     """
