@@ -13,12 +13,12 @@ from gslopes.captions import tables as schemas
 from gslopes.captions import tabulate
 from gslopes.captions.analysis import run_techniques
 from gslopes.captions.config import CaptionsConfig, CaptionsOptions
-from gslopes.captions.groups import check_groups, left_out, people_table, unmatched_groups
+from gslopes.captions.groups import left_out, people_table, read_checked, unmatched_groups
 from gslopes.captions.lists import mentions_of
 from gslopes.captions.load import chosen_stages, material_of
 from gslopes.captions.measures.rows import TechniqueResult
 from gslopes.captions.parse import parse_all
-from gslopes.captions.read import Read, check_shared_images, find_stages, read_stages
+from gslopes.captions.read import Read
 from gslopes.captions.review import confirmed, read_answers
 from gslopes.captions.techniques import TECHNIQUES
 from gslopes.core import runfolder, runtime, summary, tables
@@ -80,9 +80,7 @@ def audit_captions(
     if (stages / runfolder.MANIFEST).exists():
         return reanalyse(stages, config)
     mentions = mentions_of(config)
-    read = read_stages(find_stages(stages, config.files), mentions.wordnet)
-    check_shared_images(read)
-    check_groups(read, config)
+    read = read_checked(stages, config, mentions)
     manifest = _manifest(stages, read, config, mentions)
     with runfolder.locked(out):
         runfolder.compare(out, manifest, IDENTITY)

@@ -10,7 +10,7 @@ import pandas as pd
 from gslopes.captions import tables as schemas
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.material import MOST_VALUES, Caption, Pair, pairs_of
-from gslopes.captions.read import Read, examples
+from gslopes.captions.read import Read, check_shared_images, examples, find_stages, read_stages
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
@@ -52,9 +52,20 @@ def _compared(config: CaptionsConfig) -> tuple[Groups, list[str]]:
     return kept, notes
 
 
+def read_checked(stages: Path, config: CaptionsConfig, mentions: Mentions) -> Read:
+    """The stages of a folder, or of a file that names them, checked against one another and the groups.
+
+    Raises: as ``find_stages`` and ``read_stages``; UsageError if they share no image, or the groups name none.
+    """
+    read = read_stages(find_stages(stages, config.files), mentions.wordnet)
+    check_shared_images(read)
+    check_groups(read, config)
+    return read
+
+
 def check_groups(read: Read, config: CaptionsConfig) -> None:
     """Raises: UsageError with three ids of each side if the groups name none of the images."""
-    grouped = {image for values in groups_of(config).values() for image in values}
+    grouped = _grouped(config)
     images = read.all_images()
     if grouped and not grouped & images:
         there, here = examples(grouped), examples(images)
@@ -68,9 +79,14 @@ def unmatched_groups(read: Read, config: CaptionsConfig) -> list[str]:
     """A sentence on images that the table of groups names and no stage has; none without any."""
     if not config.groups:
         return []
-    grouped = {image for values in groups_of(config).values() for image in values}
+    grouped = _grouped(config)
     text = unmatched(Path(config.groups), sorted(grouped - read.all_images()), "images")
     return [text] if text else []
+
+
+def _grouped(config: CaptionsConfig) -> set[str]:
+    """The images that the table of groups names."""
+    return {image for values in groups_of(config).values() for image in values}
 
 
 def people_table(config: CaptionsConfig) -> pd.DataFrame:

@@ -9,11 +9,10 @@ from typing import Any
 
 from gslopes.captions.analysis import missing_need
 from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.groups import check_groups, groups_of
+from gslopes.captions.groups import groups_of, read_checked
 from gslopes.captions.lists import mentions_of
 from gslopes.captions.load import chosen_stages
 from gslopes.captions.material import Material, pairs_of
-from gslopes.captions.read import check_shared_images, find_stages, read_stages
 from gslopes.captions.techniques import TECHNIQUES
 
 
@@ -37,9 +36,7 @@ class Plan:
 def plan(stages: Path, config: CaptionsConfig) -> Plan:
     """Read the stages and say what an audit would do.  Raises: as ``audit_captions``."""
     mentions = mentions_of(config)
-    read = read_stages(find_stages(stages, config.files), mentions.wordnet)
-    check_shared_images(read)
-    check_groups(read, config)
+    read = read_checked(stages, config, mentions)
     images = {stage: read.images(stage) for stage in read.stages}
     truth, targets = chosen_stages(config, list(images))
     groups = groups_of(config)

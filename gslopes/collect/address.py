@@ -80,20 +80,13 @@ class PublicNetwork(WatchedNetwork):
         self._allowed = frozenset(allowed)
         self._resolve = resolve
 
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.NetworkStream:
+    def connect_tcp(self, host: str, port: int, *rest: Any, **named: Any) -> httpcore.NetworkStream:
         """Connect, at an address that was checked.
 
         Raises: ForbiddenAddress if any address of the host is not public; httpcore.ConnectError; DeadlineExceeded.
         """
         address = host if f"{host}:{port}" in self._allowed else self._checked(host, port)
-        return super().connect_tcp(address, port, timeout, local_address, socket_options)
+        return super().connect_tcp(address, port, *rest, **named)
 
     def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
         """Raises: ForbiddenAddress: a local socket is never public."""

@@ -145,8 +145,7 @@ class Collector:
         for one in found:
             if one.url:
                 unique.setdefault((one.url, one.title if shared else ""), one)
-        with runfolder.storage(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+        runfolder.make_folder(path.parent)
         runfolder.write_json(path, [asdict(one) for one in unique.values()])
         shutil.rmtree(path.parent / "answers", ignore_errors=True)
         return [Candidate(**row) for row in read_json(path)]
@@ -163,8 +162,7 @@ class Collector:
             sent = {"Accept": "application/json", **headers}
             answer = json.loads(self.fetcher.get(str(address), headers=sent, rate_key=rate_key).body)
             if getattr(self.source, "keeps_answers", False):  # they are many, and the service slow
-                with runfolder.storage(kept):
-                    kept.parent.mkdir(parents=True, exist_ok=True)
+                runfolder.make_folder(kept.parent)
                 runfolder.write_json(kept, answer)
             return answer
         except DownloadError as error:
@@ -245,8 +243,7 @@ class Collector:
         return row | {"retrieved": datetime.now(UTC).isoformat(timespec="seconds")}
 
     def _store(self, path: Path, data: bytes) -> None:
-        with runfolder.storage(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+        runfolder.make_folder(path.parent)
         runfolder.write_bytes(path, data)
         runfolder.settle([path])
 

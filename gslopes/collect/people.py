@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -15,19 +14,15 @@ COLUMNS = ("person", "file", "gender", "ethnicity", "group")
 MIXED = "/"  # between several values of one person, as the audits read them
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Counted:
-    """The table (``COLUMNS``), and how many people were left after each step: (what, people)."""
-
-    table: pd.DataFrame
-    steps: tuple[tuple[str, int], ...]
-
-
-def people_of(manifest: pd.DataFrame, min_ethnic: int = 40, min_group: int = 100) -> Counted:
+def people_of(
+    manifest: pd.DataFrame, min_ethnic: int = 40, min_group: int = 100
+) -> tuple[pd.DataFrame, tuple[tuple[str, int], ...]]:
     """Who is on the photos, in words; small groups are dropped.
 
     manifest: of a collection from ``wikidata``; its duplicates are of people with several ethnic groups.
     min_ethnic: people of one ethnic group, min_group: people of one group and gender, below which they are dropped.
+
+    Returns the table (``COLUMNS``), and how many people were left after each step: (what, people).
 
     Source: Yee et al. 2021, section 3.1. Its text says that ethnic groups under 40 are dropped, its program makes that
     list and does not use it; here it is used.
@@ -74,4 +69,4 @@ def people_of(manifest: pd.DataFrame, min_ethnic: int = 40, min_group: int = 100
     ]
     table = table[np.array(large, dtype=bool)]
     steps.append((f"of a group and gender of {min_group} people", table["person"].nunique()))
-    return Counted(table.sort_values(["person", "file"], ignore_index=True), tuple(steps))
+    return table.sort_values(["person", "file"], ignore_index=True), tuple(steps)

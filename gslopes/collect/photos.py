@@ -144,8 +144,7 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
         if not (out / runfolder.MANIFEST).exists():
             head = {"gslopes": runtime.gslopes_version(), "created": datetime.now(UTC).isoformat(timespec="seconds")}
             runfolder.write_json(out / runfolder.MANIFEST, {**new, **head, "terms": plan.source.terms.note})
-        with runfolder.storage(out):
-            (out / "parts" / STAGE).mkdir(parents=True, exist_ok=True)
+        runfolder.make_folder(out / "parts" / STAGE)
         try:
             with Collector(out, plan.source, plan.queries, limits, config.policy()) as collector:
                 parts = dict.fromkeys(range(plan.done, len(plan.queries)), config.per_query)
@@ -158,9 +157,8 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
             _write_csv(table, out / "manifest.csv")
     people: tuple[tuple[str, int], ...] = ()
     if plan.source.name == Wikidata.name:
-        counted = people_of(table, config.min_ethnic, config.min_group)
-        _write_csv(counted.table, out / "people.csv")
-        people = counted.steps
+        known, people = people_of(table, config.min_ethnic, config.min_group)
+        _write_csv(known, out / "people.csv")
     return _summary(out, finished, table, people)
 
 

@@ -20,7 +20,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.runfolder import show
-from gslopes.datasets.folder import PhotoFile, count_parts, list_photos
+from gslopes.datasets.folder import PhotoFile, check_outside, count_parts, list_photos
 from gslopes.executors import Executor
 from gslopes.run.config import ComposeConfig, EditConfig, FindConfig, RunConfig, ScoreConfig
 from gslopes.run.plan import SYNTHESIS
@@ -81,8 +81,7 @@ def make_plan(config: ContextsConfig, run: Path, finder: Finder | None = None) -
     files = tuple(list_photos(folder, pictures.limit))
     if not files:
         raise UsageError(f"There are no photos in {show(folder)}.", "Name the folder that holds the portraits.")
-    if run.resolve() == folder.resolve() or run.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(f"The run folder {show(run)} lies inside the folder of people.", "Choose another with --out.")
+    check_outside(run, folder)
     if config.preset == "published" and {"rendered", "packaged"} & set(pictures.backgrounds):
         raise UsageError(
             "As published, backgrounds are photographs.",

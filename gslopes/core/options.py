@@ -5,14 +5,13 @@
         steps: int | None = option(None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5")
 
 The flags of the command line (``core.commands``), the keys of TOML files, ``--set``, the keywords of the Python
-functions and the reference table follow from the fields.
+functions follow from the fields.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import operator
 import os
 import tomllib
 import types
@@ -169,19 +168,21 @@ def _options(config: type, path: tuple[str, ...], flat: Collection[str] | None, 
     return found
 
 
-def build(config: type[T], options: Mapping[str, Any], *, base: Path | None = None) -> T:
+def build(config: type[T], options: Mapping[str, Any]) -> T:
     """A configuration from options over those of a TOML file (``options["config"]``) over the defaults.
 
     options: name, or dotted path, to value; None and empty mean "not given", one value stands for a list of one.
-    base: paths among them become absolute from here; None leaves them as they are.
 
     Raises: ConfigError for an unknown name (with the nearest one) or a value of another type or out of its range.
     """
-    return from_dict(config, merged(config, options, base=base))
+    return from_dict(config, merged(config, options))
 
 
 def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None) -> dict[str, Any]:
-    """The mapping of which ``build`` makes the configuration: sections, fields and plain values."""
+    """The mapping of which ``build`` makes the configuration: sections, fields and plain values.
+
+    base: paths among the options become absolute from here; None leaves them as they are.
+    """
     file = options.get("config")
     given = _merged(config, {name: value for name, value in options.items() if name != "config"}, base)
     if not file:
@@ -254,34 +255,6 @@ def _plain(one: Option, value: Any, base: Path | None) -> Any:
 def _alternatives(kind: Any) -> tuple[Any, ...]:
     union = typing.get_origin(kind) in (typing.Union, types.UnionType)
     return typing.get_args(kind) if union else (kind,)
-
-
-def keyword_type(one: Option) -> Any:
-    """What a Python function takes for an option: paths as texts too, and one value for a list of one."""
-    kinds: list[Any] = []
-    for kind in _alternatives(one.kind):
-        if typing.get_origin(kind) is tuple and typing.get_args(kind)[-1] is ...:
-            inner = typing.get_args(kind)[0]
-            kinds += [inner, types.GenericAlias(Sequence, (inner,))]
-        elif typing.get_origin(kind) is dict and Path in typing.get_args(kind):
-            kinds.append(Mapping[str, str | Path])
-        else:
-            kinds += [str, Path] if kind is Path else [kind]
-    return functools.reduce(operator.or_, kinds)
-
-
-def reference(config: type) -> list[dict[str, str]]:
-    """The reference table of a configuration, a row an option: name, toml (its path), type, default, help."""
-    return [
-        {
-            "name": one.name,
-            "toml": ".".join(one.path),
-            "type": kind_words(one),
-            "default": one.default_words,
-            "help": one.help,
-        }
-        for one in options_of(config).values()
-    ]
 
 
 def kind_words(one: Option) -> str:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 KINDS = ("same", "light", "random")
+TEXTS = {"same": "the same picture", "light": "light alone", "random": "a random change"}
 
 
 def name(attribute: str, kind: str) -> str:
@@ -29,3 +35,17 @@ def split(attribute: str) -> tuple[str, str]:
         if attribute.endswith(f"-{kind}"):
             return attribute.removesuffix(f"-{kind}"), kind
     return attribute, ""
+
+
+def is_placebo(attribute: str) -> bool:
+    """Whether a sweep of this name is a placebo's.
+
+    >>> is_placebo("gender-light"), is_placebo("gender")
+    (True, False)
+    """
+    return bool(split(attribute)[1])
+
+
+def among(attributes: pd.Series) -> pd.Series[bool]:
+    """Which rows belong to placebo sweeps.  attributes: the column of a table."""
+    return attributes.map(lambda one: is_placebo(str(one))).astype(bool)

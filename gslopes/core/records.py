@@ -34,6 +34,13 @@ class Photo:
     icc: bytes | None = None
 
 
+# Columns of a face in a table: its box, and its landmarks as the viewer sees them.
+BOX = ("x0", "y0", "x1", "y1")
+POINTS = tuple(
+    f"{name}_{axis}" for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth") for axis in "xy"
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Detections:
     """All faces found in one photo, in the photo frame.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gslopes.core.errors import StorageError, UsageError
-from gslopes.core.runfolder import show, storage, write_json
+from gslopes.core.runfolder import make_folder, show, write_json
 
 VARIABLE = "GSLOPES_CACHE"
 _ELSEWHERE = f"Name a folder that can be written with --cache DIR, or in the variable {VARIABLE}."
@@ -99,8 +99,7 @@ class Trust:
         if self.run is not None:
             everything = _read()
             everything[str(self.run.resolve())] = {**known, digest: str(file.resolve())}
-            with storage(trusted_file()):
-                trusted_file().parent.mkdir(parents=True, exist_ok=True)
+            make_folder(trusted_file().parent)
             write_json(trusted_file(), everything)
             note = (
                 f"Trusted for {show(self.run)}: {show(file)} (sha256 {digest[:12]}…), noted in {show(trusted_file())}."
@@ -112,13 +111,19 @@ class Trust:
         return {} if self.run is None else _read().get(str(self.run.resolve()), {})
 
 
+def confirmed(question: str, unasked: UsageError) -> bool:
+    """Whether the user says yes on the terminal.  Raises: ``unasked`` if there is none."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise unasked
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def _ask(file: Path, *, changed: bool) -> None:
     what = "has changed since it was trusted" if changed else "is a program"
     can = f"{show(file)} {what}: it runs with your rights, and may read and write your files."
-    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(can, "If you trust whoever made it, add --trust (trust=True in Python).")
-    print(f"{can} Run it? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    hint = "If you trust whoever made it, add --trust (trust=True in Python)."
+    if not confirmed(f"{can} Run it?", UsageError(can, hint)):
         raise UsageError(f"{show(file)} was not run.", "An ONNX file of the same model needs no trust: onnx:FILE.")
 
 

@@ -78,8 +78,7 @@ def show_picture(
         top += panel.height
     buffer = io.BytesIO()
     whole.save(buffer, "PNG")
-    with runfolder.storage(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
+    runfolder.make_folder(out.parent)
     runfolder.write_bytes(out, buffer.getvalue())
     return answers
 

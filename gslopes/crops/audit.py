@@ -32,6 +32,7 @@ from gslopes.crops.report.page import write_crops_report
 from gslopes.crops.report.words import headline, main_rows
 from gslopes.crops.skin_tone import COLUMN, SOURCE, with_skin_tone
 from gslopes.crops.tables import COVARIATES, PEOPLE, SALIENCY, TRAITS
+from gslopes.datasets.folder import check_outside
 from gslopes.executors import Executor, OneProcess
 from gslopes.run.config import CostLimits
 
@@ -148,7 +149,7 @@ def audit_crops(
         raise UsageError(
             f"Photos that are not joined need a map: {names} gives rectangles.", "Leave out --attach none."
         )
-    _refuse_inside(photos, out)
+    check_outside(out, photos)
     new = _manifest(photos, table, config, models)
     with runfolder.locked(out):
         runfolder.compare(out, new, IDENTITY)
@@ -226,13 +227,6 @@ def _people(photos: Path, people: Path, config: CropsConfig) -> People:
     if config.limit < 2:
         raise UsageError(f"A limit of {config.limit} photos leaves no one to compare.", "Give 2 or more.")
     return replace(found, portraits=found.portraits[: config.limit])
-
-
-def _refuse_inside(photos: Path, out: Path) -> None:
-    root, inside = photos.resolve(), out.resolve()
-    if inside == root or inside.is_relative_to(root):
-        hint = "Choose a folder outside of it with --out."
-        raise UsageError(f"The run folder {show(out)} lies inside the photos folder {show(photos)}.", hint)
 
 
 def _manifest(photos: Path, table: People, config: CropsConfig, models: Models) -> dict[str, Any]:

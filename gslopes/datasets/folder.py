@@ -6,9 +6,10 @@ import errno
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, resolved, show
@@ -223,6 +224,21 @@ def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
 def count_parts(photos: int, part: int) -> int:
     """How many parts of ``part`` photos there are."""
     return -(-photos // part)
+
+
+def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
+    """Raises: UsageError for a folder of results that is the folder of photos, or lies inside it."""
+    if out.resolve().is_relative_to(photos.resolve()):
+        hint = "Choose a folder outside of it with --out."
+        raise UsageError(f"The {what} {show(out)} lies inside the photos folder {show(photos)}.", hint)
+
+
+def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:
+    """How many photos there are, and a digest of their names and sizes: half a million are listed in seconds."""
+    lines = hashlib.sha256()
+    for file in files:
+        lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
+    return {"photos": len(files), "digest": lines.hexdigest()}
 
 
 def size_of(path: Path) -> int:

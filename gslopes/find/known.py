@@ -15,17 +15,13 @@ from PIL import ExifTags, Image
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_regular
-from gslopes.core.records import Detections, FloatArray, Photo
+from gslopes.core.records import BOX, POINTS, Detections, FloatArray, Photo
 from gslopes.datasets.decode import LARGEST_FILE
 from gslopes.datasets.folder import relative_name
 
 if TYPE_CHECKING:
     from gslopes.find.detect import MtcnnFinder
 
-BOX = ("x0", "y0", "x1", "y1")
-POINTS = tuple(
-    f"{name}_{axis}" for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth") for axis in "xy"
-)
 REQUIRED = ("path", *BOX, *POINTS)
 
 

@@ -158,7 +158,7 @@ def analyse(
             frames[name].append(of_rows(frame, whole[key].measures))
         if tick is not None:
             tick(1)
-    real = [inputs.sweep(*key) for key in whole if not placebo.split(key[1])[1]]
+    real = [inputs.sweep(*key) for key in whole if not placebo.is_placebo(key[1])]
     for one, other in combinations(real, 2):
         if one.classifier == other.classifier:
             pair = same_photos(one, other)
@@ -172,7 +172,7 @@ def _with_measures(whole: Mapping[tuple[str, str], Answers], options: FitOptions
         return dict(whole)
     found = {}
     for name in sorted({classifier for classifier, _ in whole}):
-        real = [sweep for key, sweep in whole.items() if key[0] == name and not placebo.split(key[1])[1]]
+        real = [sweep for key, sweep in whole.items() if key[0] == name and not placebo.is_placebo(key[1])]
         found[name] = choose(real, options.min_varying, options.measure)
     return {key: measured(sweep, found[key[0]]) for key, sweep in whole.items()}
 
@@ -233,7 +233,7 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     if asked.lost.any():
         rows = _bounded(rows, sweep, inputs.scores, asked)
         yield "refusals", refusal_rows(asked).assign(classifier=classifier, attribute=attribute)
-    if not placebo.split(attribute)[1]:
+    if not placebo.is_placebo(attribute):
         codes = None if units is None else dict(zip(sweep.photos.tolist(), units.tolist(), strict=True))
         differences = placebo_differences(sweep, inputs.placebos(classifier, attribute), options, codes)
         yield "placebos", differences
@@ -246,7 +246,7 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
     for name, texts in named:
         yield from zip(("groups", "differences"), group_slopes(sweep, name, texts, options, units), strict=True)
-    fakes = None if placebo.split(attribute)[1] else inputs.placebos(classifier, attribute)
+    fakes = None if placebo.is_placebo(attribute) else inputs.placebos(classifier, attribute)
     wrong = error_tables(sweep, inputs.truths, options, units, fakes)
     yield from zip(("error_rates", "error_slopes"), wrong, strict=True)
     if inputs.tones is not None:

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _CELLS = 1 << 22  # of one dense block of photos x labels while pairs are looked up
 

@@ -17,7 +17,7 @@ from gslopes.fit.photo import KINDS
 from gslopes.fit.profiles import Profiles
 from gslopes.stats.logistic import fit_logits
 from gslopes.stats.ols import line_weights
-from gslopes.stats.resampling import bootstrap_counts
+from gslopes.stats.resampling import bootstrap_counts, seeded_blocks
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -48,16 +48,16 @@ def replicates(
     products = {kind: _products(profile, kind) for kind, profile in profiles.items()}
     result = {name: np.full((any_profile.labels, count), np.nan, dtype=np.float32) for name in estimators}
     columns = {name: slice(None) if wanted is None else np.flatnonzero(wanted[name]) for name in estimators}
-    blocks = range(0, count, BLOCK)
-    for first, source in zip(blocks, np.random.SeedSequence([seed, 1]).spawn(len(blocks)), strict=True):
-        size = min(BLOCK, count - first)
-        weights = bootstrap_counts(len(any_profile.sizes), size, np.random.default_rng(source))
+    first = 0
+    for generator, size in seeded_blocks(count, BLOCK, [seed, 1]):
+        weights = bootstrap_counts(len(any_profile.sizes), size, generator)
         photos = any_profile.sizes @ weights
         sums = {kind: _sums(product, weights) for kind, product in products.items()}
         for name, place in columns.items():
             start_at = None if start is None else start[place]
             value = _slopes(name, sums[KINDS[name]][place], photos, any_profile.values, start_at)
             result[name][place, first : first + size] = value
+        first += size
     return result
 
 

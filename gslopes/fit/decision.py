@@ -50,7 +50,6 @@ Array = NDArray[np.float64]
 
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
 _SIGNED = {"light"}
-_NAMES = {"same": "the same picture", "light": "light alone", "random": "a random change"}
 
 
 def placebo_differences(
@@ -185,11 +184,11 @@ def _not_run(lacking: list[str]) -> str:
     """
     if len(lacking) == len(placebo.KINDS):
         return "no placebo sweep was run"
-    return f"no placebo sweep of {' or of '.join(_NAMES[kind] for kind in lacking)} was run"
+    return f"no placebo sweep of {' or of '.join(placebo.TEXTS[kind] for kind in lacking)} was run"
 
 
 def _difference(kind: str, row: pd.Series) -> str:
-    name = _NAMES[kind]
+    name = placebo.TEXTS[kind]
     interval = f"[{row['ci_low']:+.2g}, {row['ci_high']:+.2g}]"
     difference = f"{row['difference']:+.2g} {interval}, p {row['p_used']:.2g}"
     return f"{name}: {row['placebo_slope']:+.2g}; paired difference {difference}"

@@ -21,6 +21,7 @@ from gslopes.fit.answers import Answers
 from gslopes.fit.paired import unit_slopes
 from gslopes.fit.profiles import Kind
 from gslopes.stats.permutation import welch_permutation
+from gslopes.stats.resampling import seeded_blocks
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -59,12 +60,9 @@ def membership_test(
 def _memberships(first: NDArray[np.bool_], within: Codes | None, count: int, seed: int, labels: int) -> Iterator[Array]:
     """Blocks of (U, b) memberships drawn at random, 0 or 1."""
     size = max(1, min(count, _BLOCK // max(labels, len(first))))
-    blocks = range(0, count, size)
     member = first.astype(np.float64)
     ordered = None if within is None else member[np.argsort(within, kind="stable")]
-    for start, source in zip(blocks, np.random.SeedSequence([seed, 7]).spawn(len(blocks)), strict=True):
-        generator = np.random.default_rng(source)
-        number = min(size, count - start)
+    for generator, number in seeded_blocks(count, size, [seed, 7]):
         if within is None or ordered is None:
             yield generator.permuted(np.broadcast_to(member, (number, len(member))), axis=1).T
             continue

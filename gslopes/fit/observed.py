@@ -46,9 +46,6 @@ from gslopes.stats.shares import difference_interval
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-UNREAD = "the reader has no reading of these photos along this attribute"
-ALIKE = "the reader sees no difference between the groups along this attribute"
-UNREACHED = "the edit may not move the reader here"
 SAME, OPPOSITE, OBSERVED, EDIT, NEITHER = "same sign", "opposite signs", "observed only", "edit only", "neither"
 
 

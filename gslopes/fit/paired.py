@@ -25,6 +25,7 @@ from gslopes.fit.profiles import Kind, profiles
 from gslopes.stats.intervals import half_width, t_test
 from gslopes.stats.ols import line_weights, t_ratio
 from gslopes.stats.permutation import count_extreme, permutation_p, random_signs
+from gslopes.stats.resampling import seeded_blocks
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -118,11 +119,7 @@ def _signs(sums: sparse.csr_array, total: Array, count: int, seed: int) -> Array
     """(L,) p of the totals under changes of signs."""
     labels, units = sums.shape
     size = max(1, min(count, _BLOCK // max(labels, units, 1)))
-    blocks = range(0, count, size)
-    sources = np.random.SeedSequence([seed, 5]).spawn(len(blocks))
-    flips = (
-        random_signs((units, min(size, count - start)), np.random.default_rng(source))
-        for start, source in zip(blocks, sources, strict=True)
-    )
+    blocks = seeded_blocks(count, size, [seed, 5])
+    flips = (random_signs((units, number), generator) for generator, number in blocks)
     extreme = count_extreme(sums.astype(np.float32), flips, np.abs(total) * (1 - _TIE))
     return np.asarray(permutation_p(extreme, count), dtype=np.float64)

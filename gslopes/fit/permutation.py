@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from gslopes.fit.profiles import Profiles
 from gslopes.stats.permutation import permutation_p
+from gslopes.stats.resampling import seeded_blocks
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -170,10 +171,7 @@ def _permutations(width: int, groups: int, count: int, seed: int) -> Iterator[ND
     """Blocks of (b, G, K) permutations, the same whenever they are asked for."""
     table = np.array(list(permutations(range(width))), dtype=np.int8) if width <= 7 else None
     size = _batch_size(max(1, groups * width * (width + 1) // 2), count)
-    blocks = range(0, count, size)
-    for start, source in zip(blocks, np.random.SeedSequence([seed, 3]).spawn(len(blocks)), strict=True):
-        generator = np.random.default_rng(source)
-        number = min(size, count - start)
+    for generator, number in seeded_blocks(count, size, [seed, 3]):
         if table is not None:
             yield table[generator.integers(0, len(table), (number, groups))]
         else:

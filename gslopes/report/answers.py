@@ -52,6 +52,12 @@ class Answers:
         """(P,) of each photo's score of each label, a label not returned counting as 0."""
         return np.asarray(np.nan_to_num(self.scores) @ self.weights(), dtype=np.float64)
 
+    def rows_of(self, label: str) -> Whole:
+        """Rows (of the P) of a label, of photos answered at all values."""
+        if label not in self.labels:
+            return np.empty(0, np.int64)
+        return np.flatnonzero((self.label == self.labels.index(label)) & self.complete[self.photo])
+
 
 def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
     """The answers of a run folder; none if it has no such table.
@@ -155,10 +161,8 @@ def typical(answers: Answers, label: str) -> int | None:
 
     Of photos answered at all values whose answer changes along the sweep; by presence first, then by score.
     """
-    if label not in answers.labels or not len(answers.values):
-        return None
-    rows = np.flatnonzero((answers.label == answers.labels.index(label)) & answers.complete[answers.photo])
-    if not len(rows):
+    rows = answers.rows_of(label)
+    if not len(rows) or not len(answers.values):
         return None
     present = ~np.isnan(answers.scores[rows])
     presence, scores = present @ answers.weights(), answers.slopes()[rows]
@@ -199,8 +203,9 @@ def _scores(run: Path, classifier: str, attribute: str, steps: int) -> pa.Table:
     columns = ["photo", "step", "label", "score"]
     path = run / "scores.parquet"
     if not path.exists():
-        return pa.Table.from_pandas(tables.SCORES.empty()[columns], schema=_schema(columns), preserve_index=False)
-    here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+        schema = pa.schema([tables.SCORES.schema.field(name) for name in columns])
+        return pa.Table.from_pandas(tables.SCORES.empty()[columns], schema=schema, preserve_index=False)
+    here = tally.of_pair(classifier, attribute)
     here &= (pc.field("step") >= 0) & (pc.field("step") < steps)
     try:
         if not pq.read_schema(path).equals(tables.SCORES.schema, check_metadata=False):
@@ -210,10 +215,6 @@ def _scores(run: Path, classifier: str, attribute: str, steps: int) -> pa.Table:
         raise TableError(
             f"{show(path)} is not a readable Parquet file: {error}.", "Run gslopes score again."
         ) from error
-
-
-def _schema(columns: list[str]) -> pa.Schema:
-    return pa.schema([tables.SCORES.schema.field(name) for name in columns])
 
 
 def _codes(table: pa.Table, column: str, more: list[str]) -> tuple[list[str], Whole]:

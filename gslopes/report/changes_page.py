@@ -65,8 +65,8 @@ def write_changes(
 
     Raises: StorageError.
     """
+    runfolder.make_folder(out)
     with runfolder.storage(out):
-        out.mkdir(parents=True, exist_ok=True)
         files = pictures.write(out, run, [one.sweep for one in photos], "thumbs")
     groups = changes.groupby(PAIR, sort=True)
     pairs = [_pair(words.both(str(old), str(new)), str(a), part) for (old, new, a), part in groups]

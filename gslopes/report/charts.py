@@ -8,11 +8,13 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core import runfolder
 from gslopes.report import numbers, words
 from gslopes.report.inline import TEMPLATES
 
@@ -109,6 +111,12 @@ def render(figure: Figure, form: Form = "png") -> bytes:
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*missing from")
         figure.savefig(buffer, format=form, metadata=_NAMELESS[form])
     return buffer.getvalue()
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write a figure in all forms.  Raises: StorageError."""
+    for form in FORMS:
+        runfolder.write_bytes(folder / f"{name}.{form}", render(figure, form))
 
 
 def tidy(axes: Axes, *, size: float = 8, theme: Theme = LIGHT) -> None:

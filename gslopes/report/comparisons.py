@@ -27,7 +27,7 @@ def write(report: Path, run: Path, key: str, classifier: str, attribute: str, la
 
     Raises: TableError if a table is damaged; StorageError.
     """
-    here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    here = tally.of_pair(classifier, attribute)
     reading = here & (pc.field("estimator").isin([tables.READING, tables.MEASURED]))
     groups, differing = (
         _read_rows(tally.read(table, run, table.columns, reading)) for table in (tables.GROUPS, tables.DIFFERENCES)
@@ -76,7 +76,7 @@ def joint(run: Path, classifier: str, attribute: str) -> pd.DataFrame:
     """
     frame = tally.read(tables.JOINT, run, tables.JOINT.columns, pc.field("classifier") == classifier)
     pairs = zip(frame["attribute"], frame["other"], strict=True)
-    frame = frame[np.array([not (placebo.split(a)[1] or placebo.split(b)[1]) for a, b in pairs], dtype=bool)]
+    frame = frame[np.array([not (placebo.is_placebo(a) or placebo.is_placebo(b)) for a, b in pairs], dtype=bool)]
     other = frame[frame["other"] == attribute]
     turned = other.assign(
         attribute=other["other"],
@@ -112,7 +112,7 @@ def shape(run: Path, classifier: str, attribute: str, labels: Sequence[str]) -> 
 
     Raises: TableError if the table is damaged.
     """
-    here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    here = tally.of_pair(classifier, attribute)
     frame = tally.read(tables.SHAPE, run, ["label", *_SHAPE, *_SHAPE_P, "reading"], here)
     if frame.empty:
         return {}
@@ -128,7 +128,7 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
 
     Raises: TableError if the table is damaged.
     """
-    here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    here = tally.of_pair(classifier, attribute)
     rows = tally.read(tables.BALANCE, run, ["used", "units"], here)
     differing = rows[rows["units"] < rows["used"]]
     return [int(differing["used"].iloc[0]), int(differing["units"].iloc[0])] if len(differing) else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,6 +52,14 @@ class Decision:
     def shown(self) -> str:
         """The decision as tables have it."""
         return f"{SHOWN[self.code]}, expected" if self.expected else SHOWN[self.code]
+
+
+def by_pair(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, pd.DataFrame]]:
+    """(classifier, attribute, its rows, those of its placebo sweeps), sorted, of a table with these two columns."""
+    real = rows[~placebo.among(rows["attribute"])]
+    for (classifier, attribute), part in real.groupby(["classifier", "attribute"], sort=True):
+        fake = (rows["classifier"] == classifier) & rows["attribute"].isin(placebo.names(str(attribute)))
+        yield str(classifier), str(attribute), part, rows[fake]
 
 
 def decide(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
@@ -104,9 +112,7 @@ def _decide(row: pd.Series, floors: pd.DataFrame | None, compared: bool) -> Deci
     for _, other in () if floors is None else floors.iterrows():
         ends = other["ci_low"], other["ci_high"]
         if np.isfinite(ends).all() and ends[0] <= row["ci_high"] and row["ci_low"] <= ends[1]:
-            kind = {"same": "the same picture", "light": "light alone", "random": "a random change"}.get(
-                placebo.split(other["attribute"])[1], "a placebo"
-            )
+            kind = placebo.TEXTS.get(placebo.split(other["attribute"])[1], "a placebo")
             return Decision(PLACEBO, f"{kind}: {numbers.points(other['slope'])} {numbers.interval(*ends)}")
     return Decision(FINDING, "")
 

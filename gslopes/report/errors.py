@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.core import placebo, tables
+from gslopes.core import tables
 from gslopes.report import decisions, numbers, tally, words
 from gslopes.report.terminal import Column, table, wrap
 
@@ -45,13 +45,9 @@ def panels(run: Path) -> list[Panel]:
     slopes = tally.read(tables.ERROR_SLOPES, run, tables.ERROR_SLOPES.columns)
     rates = tally.read(tables.ERROR_RATES, run, tables.ERROR_RATES.columns)
     found = []
-    for (classifier, attribute), part in slopes.groupby(["classifier", "attribute"], sort=True):
-        if placebo.split(str(attribute))[1]:
-            continue
-        of_all = rates[rates["classifier"] == classifier]
-        here = of_all[of_all["attribute"] == attribute]
-        fake = slopes[(slopes["classifier"] == classifier) & slopes["attribute"].isin(placebo.names(str(attribute)))]
-        found.append(_panel(str(classifier), str(attribute), part, here, fake))
+    for classifier, attribute, part, fake in decisions.by_pair(slopes):
+        here = rates[(rates["classifier"] == classifier) & (rates["attribute"] == attribute)]
+        found.append(_panel(classifier, attribute, part, here, fake))
     return found
 
 

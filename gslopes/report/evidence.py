@@ -60,23 +60,21 @@ def print_evidence(
     reading = tables.reading(slopes)
     if reading.empty:
         return "\n".join([print_table(slopes), *unanswered]) if len(slopes) else no_label(unanswered)
-    fake = reading["attribute"].map(lambda name: bool(placebo.split(name)[1])).astype(bool)
+    real = reading[~placebo.among(reading["attribute"])]
     by_pair = {(one.classifier, one.attribute): one for one in funnels}
     blocks = []
     kinds: set[str] = set()
-    for (classifier, attribute), part in reading[~fake].groupby(["classifier", "attribute"], sort=True):
-        same = (reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(str(attribute)))
-        floor = reading[fake & same]
+    for classifier, attribute, part, floor in decisions.by_pair(reading):
         kinds |= {placebo.split(str(name))[1] for name in floor["attribute"]}
-        blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), str(attribute)))))
+        blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), attribute))))
     adjusted = _ADJUSTED[correction] if reading["p_perm"].notna().any() else _ADJUSTED[correction].replace("_perm", "")
     named = ", ".join(text for kind, text in _KINDS.items() if kind in kinds)
-    shares = any(units.measure_of(row) == "presence" for row in reading[~fake].to_dict("records"))
+    shares = any(units.measure_of(row) == "presence" for row in real.to_dict("records"))
     unit, estimator = ("percentage points per unit", tables.READING) if shares else ("per unit", tables.MEASURED)
     note = NOTE.format(
         unit=unit, estimator=estimator, q=adjusted, floor="\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
     )
-    return "\n\n".join([*blocks, *unanswered, note + _measured(reading[~fake])])
+    return "\n\n".join([*blocks, *unanswered, note + _measured(real)])
 
 
 def _measured(rows: pd.DataFrame) -> str:
@@ -107,7 +105,7 @@ def print_groups(run: Path, *, limit: int = 40) -> str:
         ("Differences between groups", differences, "difference"),
     ):
         rows = frame[frame["ci_low"].notna()].merge(read, on=_READ)  # by the label's measure
-        rows = rows[~rows["attribute"].map(lambda one: bool(placebo.split(one)[1])).astype(bool)]
+        rows = rows[~placebo.among(rows["attribute"])]
         shown = rows.sort_values(["q", "label"])[:limit].sort_values(["attribute", "label", "column", "group"])
         if shown.empty:
             continue

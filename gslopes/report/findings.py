@@ -108,11 +108,6 @@ def tested(rows: pd.DataFrame) -> pd.Series[float]:
     return rows["p_test"].astype(float).fillna(rows["p_perm"].astype(float)).fillna(found)
 
 
-def is_placebo(attributes: pd.Series) -> pd.Series[bool]:
-    """Which rows belong to placebo sweeps."""
-    return attributes.map(lambda name: bool(placebo.split(name)[1])).astype(bool)
-
-
 def cut(slopes: pd.DataFrame) -> str:
     """What counted as present, where slopes at a lower and a higher cut stand next to the slopes; else empty."""
     cut_changes = slopes[["slope_lower", "slope_higher"]].notna().any(axis=None)

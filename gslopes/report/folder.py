@@ -180,7 +180,7 @@ def _draw(
         facts["photos"] = int(answers.complete.sum())
         for name, width in figures.WIDTHS.items():
             figure = figures.curves_figure(curves, finding.values, **facts, width=width)
-            _save(report, f"curves{finding.suffix}{name}", figure)
+            charts.save(figure, report, f"curves{finding.suffix}{name}")
         for name, width in reversed(figures.WIDTHS.items()):
             dark = figures.curves_figure(curves, finding.values, **facts, theme=charts.DARK, width=width)
             drawn["curves"] = _save_dark(report, f"curves{finding.suffix}{name}", dark)
@@ -192,7 +192,7 @@ def _draw(
             sheets.sweeps_figure(sweeps, finding.values, attribute=finding.attribute, run=source.run, theme=theme)
             for theme in (charts.LIGHT, charts.DARK)
         )
-        _save(report, f"sweeps{finding.suffix}", light)
+        charts.save(light, report, f"sweeps{finding.suffix}")
         drawn["sweeps"] = _save_dark(report, f"sweeps{finding.suffix}", dark)
     return drawn
 
@@ -223,12 +223,6 @@ def _curves(
             )
         )
     return curves, {"measure": measure, "unit": unit}
-
-
-def _save(report: Path, name: str, figure: Figure) -> None:
-    """Write a figure in all forms."""
-    for form in charts.FORMS:
-        runfolder.write_bytes(report / f"{name}.{form}", charts.render(figure, form))
 
 
 def _save_dark(report: Path, name: str, figure: Figure) -> str:

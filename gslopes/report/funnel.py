@@ -60,7 +60,7 @@ def funnels(run: Path) -> list[Funnel]:
     pairs: list[tuple[str, str]] = sorted({*judged, *zip(asked["classifier"], asked["attribute"], strict=True)})
     found = []
     for classifier, attribute in pairs:
-        if placebo.split(str(attribute))[1]:
+        if placebo.is_placebo(str(attribute)):
             continue
         rows = asked[(asked["classifier"] == classifier) & (asked["attribute"] == attribute)]
         answered = rows[rows["status"] == "answered"].groupby("photo")["step"].nunique()

@@ -40,7 +40,8 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     if not judged:
         text = f"No label's answer varies on enough photos to say whether it moves with {words.perceived(attribute)}"
         return Headline(f"{text}{_nearest(rows, found)}.", "", 0, 0, unjudged)
-    quiet = [_nothing(row) for row in rows.to_dict("records") if _is_quiet(found[str(row["label"])])]
+    still = {label for label, one in found.items() if one.code != decisions.UNJUDGED and not one.moves}
+    quiet = [_nothing(row) for row in rows.to_dict("records") if str(row["label"]) in still]
     if not moves:
         text = _none(quiet, words.perceived(attribute), decisions.PLACEBO in codes)
         return Headline(f"{text}.", "", 0, judged, unjudged)
@@ -61,10 +62,6 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     if decisions.FINDING not in codes:
         text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweep was run'}"
     return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged, len(named))
-
-
-def _is_quiet(one: Decision) -> bool:
-    return one.code != decisions.UNJUDGED and not one.moves
 
 
 def _nothing(row: Mapping[Hashable, Any]) -> caution.Nothing:

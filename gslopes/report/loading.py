@@ -102,7 +102,7 @@ class Source:
     @property
     def real(self) -> pd.DataFrame:
         """The slopes, without those of placebo sweeps."""
-        return self.slopes[~findings.is_placebo(self.slopes["attribute"])]
+        return self.slopes[~placebo.among(self.slopes["attribute"])]
 
 
 def load(run: Path) -> Source:
@@ -112,7 +112,7 @@ def load(run: Path) -> Source:
     """
     manifest = runfolder.read_manifest(run)
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
-    real = slopes[~findings.is_placebo(slopes["attribute"])]
+    real = slopes[~placebo.among(slopes["attribute"])]
     values = {name: sweep_values(run, manifest, name) for name in sorted(set(real["attribute"]))}
     statuses, why = tally.statuses(run), tally.why(run)
     reading = tables.reading(slopes)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from gslopes.core import placebo, tables
+from gslopes.core import tables
 from gslopes.core.result import page_link
-from gslopes.report import decisions, numbers, words
+from gslopes.report import decisions, numbers, units, words
 from gslopes.report.funnel import Funnel, funnels
 from gslopes.report.headline import headline
 from gslopes.report.recommended import findings_table
@@ -31,7 +31,7 @@ def audit_html(run: Path, slopes: pd.DataFrame | None, page: Path | None) -> str
     by_pair = {(one.classifier, one.attribute): one for one in funnels(run)}
     parts = []
     table = findings_table(slopes)
-    for (classifier, attribute), rows, floor in _pairs(slopes):
+    for classifier, attribute, rows, floor in decisions.by_pair(tables.reading(slopes)):
         name = words.printable(classifier)
         of_pair = table[(table["classifier"] == classifier) & (table["attribute"] == attribute)]
         parts.append(_finding(name, attribute, rows, floor, by_pair.get((name, attribute)), of_pair))
@@ -46,18 +46,9 @@ def summary(run: Path, slopes: pd.DataFrame) -> str:
     silent = unanswered(run)
     found = [
         f"{words.printable(classifier)}: {headline(rows, decisions.decide(rows, floor), attribute).sentence}"
-        for (classifier, attribute), rows, floor in _pairs(slopes)
+        for classifier, attribute, rows, floor in decisions.by_pair(tables.reading(slopes))
     ]
     return " ".join([*found, *silent]) if found else no_label(silent)
-
-
-def _pairs(slopes: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame, pd.DataFrame]]:
-    """((classifier, attribute), its rows of the headline's estimator, those of its placebos)."""
-    reading = tables.reading(slopes)
-    fake = reading["attribute"].map(lambda name: bool(placebo.split(name)[1])).astype(bool)
-    for (classifier, attribute), rows in reading[~fake].groupby(["classifier", "attribute"], sort=True):
-        same = (reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(str(attribute)))
-        yield (str(classifier), str(attribute)), rows, reading[fake & same]
 
 
 def _finding(
@@ -98,5 +89,5 @@ def _finding(
 def _with_unit(row: Mapping[Hashable, Any]) -> tuple[str, str, str]:
     """Slope, interval and unit as they are shown."""
     unit = words.printable(row["unit"]) if isinstance(row["unit"], str) else ""
-    write = numbers.points if unit.startswith("percentage points") else numbers.signed
+    write = units.writer_in(unit)
     return write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write), unit

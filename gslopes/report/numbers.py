@@ -169,15 +169,6 @@ def probability(number: float | None) -> str:
     return "<1e−15" if 0 < number < 1e-15 else _minus(f"{number:.2g}")
 
 
-def count(part: int, whole: int) -> str:
-    """How many of how many.
-
-    >>> count(3, 1200)
-    '3 of 1,200'
-    """
-    return f"{part:,} of {whole:,}"
-
-
 def rounded(column: Iterable[float], digits: int = 5) -> list[float | None]:
     """Numbers for the pages' scripts, to ``digits`` significant digits; None where there is none."""
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in column]

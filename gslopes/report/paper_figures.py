@@ -64,8 +64,7 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
         if walked is not None:
             drawn["figure1"] = pipeline_figure(walked, here[0].values, attribute=attribute)
     for name, figure in drawn.items():
-        for form in charts.FORMS:
-            runfolder.write_bytes(report / f"{name}.{form}", charts.render(figure, form))
+        charts.save(figure, report, name)
     return sorted(drawn)
 
 
@@ -240,7 +239,7 @@ def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float
 def _scores(run: Path, classifier: str, attribute: str, photos: Sequence[str]) -> pd.DataFrame:
     """Rows of photo, step, label and score that counted when the run was fitted."""
     columns = ["photo", "step", "label", "score"]
-    where = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    where = tally.of_pair(classifier, attribute)
     frame = tally.read(tables.SCORES, run, columns, where & pc.field("photo").isin(list(photos) or [""]))
     least, most = matrix.limits(run, classifier)
     frame = frame[frame["score"] >= np.float32(least)]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from gslopes.core import placebo, runfolder, summary, tables
 from gslopes.core.files import csv_bytes
-from gslopes.report import decisions, numbers, paper, words
+from gslopes.report import decisions, numbers, paper, units, words
 from gslopes.report.decisions import CODES, FINDING, UNJUDGED
 
 COLUMNS = (
@@ -52,13 +52,7 @@ def findings_table(slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> 
     the fit's; a run that was fitted before decisions existed is judged as its page judges it.
     """
     rows = tables.reading(slopes)
-    fake = rows["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)
-    parts = [
-        _decided(
-            part, rows[fake & (rows["classifier"] == pair[0]) & rows["attribute"].isin(placebo.names(str(pair[1])))]
-        )
-        for pair, part in rows[~fake].groupby(["classifier", "attribute"], sort=True)
-    ]
+    parts = [_decided(part, floor) for _, _, part, floor in decisions.by_pair(rows)]
     if errors is not None and len(errors):
         parts.append(_errors(errors))
     frame = pd.concat(parts, ignore_index=True) if parts else rows[:0]
@@ -106,7 +100,7 @@ def _as_text(found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for row in found.to_dict("records"):
         unit = str(row["unit"] or "")
-        form = numbers.points if unit.startswith("percentage points") else numbers.signed
+        form = units.writer_in(unit)
         ends = numbers.interval(row["ci_low"], row["ci_high"], form)
         names = [words.printable(str(row["classifier"])), words.label(str(row["label"]))]
         along = words.perceived(str(row["attribute"]))
@@ -119,7 +113,7 @@ def _as_text(found: pd.DataFrame) -> pd.DataFrame:
 def placebos_table(slopes: pd.DataFrame) -> pd.DataFrame:
     """The same estimator along the sweeps in which the attribute does not change: classifier to unit of ``COLUMNS``."""
     rows = tables.reading(slopes)
-    fake = rows["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)
+    fake = placebo.among(rows["attribute"])
     order = ["classifier", "attribute", "label"]
     return rows.loc[fake, list(COLUMNS[:8])].sort_values(order, ignore_index=True)
 

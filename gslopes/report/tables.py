@@ -1,13 +1,14 @@
-"""Tables 1 and 2 of the paper, and the whole table of slopes: as data frames, as text for a terminal, as Markdown."""
+"""Tables 1 and 2 of the paper as data frames, and the whole table of slopes as text for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
 from gslopes.report import numbers, words
 
+P, SLOPE = 0.001, 0.03  # the paper's thresholds
 HEADER = ("label", "slope [95 % interval]", "p", "q", "n", "active", "centre")
 
 NO_LABEL = (
@@ -21,12 +22,12 @@ def no_label(unanswered: Sequence[str] = ()) -> str:
     return " ".join(["No classifier returned any label.", *unanswered]) if unanswered else NO_LABEL
 
 
-def past_thresholds(slopes: pd.DataFrame, *, p: float = 0.001, slope: float = 0.03) -> pd.Series[bool]:
+def past_thresholds(slopes: pd.DataFrame, *, p: float = P, slope: float = SLOPE) -> pd.Series[bool]:
     """Whether each row has a p-value below ``p`` and a slope of an absolute value above ``slope``."""
     return (slopes["p"] < p) & (slopes["slope"].abs() > slope)
 
 
-def pulled(slopes: pd.DataFrame, *, p: float = 0.001, slope: float = 0.03) -> tuple[pd.DataFrame, pd.DataFrame]:
+def pulled(slopes: pd.DataFrame, *, p: float = P, slope: float = SLOPE) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tables 1 and 2 of the paper: the labels pulled to the negative and to the positive end of the attribute.
 
     slopes: a data frame with the columns of core.tables.SLOPES.
@@ -50,25 +51,19 @@ def why_no_slope(row: pd.Series) -> str:
     return "no photo was answered at every value" if row["n"] == 0 else "never active at the centre"
 
 
-def print_table(slopes: pd.DataFrame, *, p: float = 0.001, slope: float = 0.03, limit: int = 60) -> str:
+def print_table(slopes: pd.DataFrame, *, limit: int = 60) -> str:
     """The slopes as aligned text: one block for each classifier and attribute, from the negative to the positive end.
 
     slopes: a data frame with the columns of core.tables.SLOPES.
-    p, slope: labels past both thresholds are marked with a star.
-    limit: rows a block; where there are more labels, the steepest of them, those past the thresholds first.
+    limit: rows a block; where there are more labels, the steepest of them, those past the paper's thresholds first,
+        which are marked with a star.
     """
-    blocks = [_block(part, p, slope, limit) for part in _parts(slopes)]
+    pairs = slopes.groupby(["classifier", "attribute", "estimator"], sort=True)
+    blocks = [_block(part, limit) for _, part in pairs]
     if not blocks:
         return NO_LABEL
-    stars = f"* p < {p:g} and |slope| > {slope:g}."
+    stars = f"* p < {P:g} and |slope| > {SLOPE:g}."
     return "\n\n".join([*blocks, f"{words.ESTIMATOR}\n{stars}"])
-
-
-def to_markdown(slopes: pd.DataFrame) -> str:
-    """The rows as a Markdown table, labels escaped, numbers aligned to the right."""
-    rows = [[_escape(label), *others] for label, *others in (cells(row) for _, row in slopes.iterrows())]
-    rule = ["---"] + ["---:"] * (len(HEADER) - 1)
-    return "\n".join(f"| {' | '.join(row)} |" for row in [list(HEADER), rule, *rows])
 
 
 def cells(row: pd.Series) -> list[str]:
@@ -84,12 +79,7 @@ def cells(row: pd.Series) -> list[str]:
     ]
 
 
-def _parts(slopes: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    for _, part in slopes.groupby(["classifier", "attribute", "estimator"], sort=True):
-        yield part
-
-
-def _block(part: pd.DataFrame, p: float, slope: float, limit: int) -> str:
+def _block(part: pd.DataFrame, limit: int) -> str:
     first = part.iloc[0]
     negative, positive = words.ends(first["attribute"])
     title = (
@@ -97,7 +87,7 @@ def _block(part: pd.DataFrame, p: float, slope: float, limit: int) -> str:
         f"from {negative} (negative) to {positive} (positive)"
     )
     judged = part[part["slope"].notna()]
-    judged = judged.assign(_plain=~past_thresholds(judged, p=p, slope=slope), _flat=-judged["slope"].abs())
+    judged = judged.assign(_plain=~past_thresholds(judged), _flat=-judged["slope"].abs())
     shown = judged.sort_values(["_plain", "_flat", "label"])[:limit].sort_values(["slope", "label"])
     rows = [[*cells(row), "" if row["_plain"] else "*"] for _, row in shown.iterrows()]
     lines = [title, *aligned([[*HEADER, ""], *rows])]
@@ -127,9 +117,3 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
         others = [gap + cell for gap, cell in zip(padding[1:], row[1:], strict=True)]
         lines.append("  ".join(["", row[0] + padding[0], *others]).rstrip())
     return lines
-
-
-def _escape(cell: str) -> str:
-    for char in "\\`*_{}[]<>|&~$":
-        cell = cell.replace(char, f"\\{char}")
-    return cell

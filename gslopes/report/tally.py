@@ -118,24 +118,10 @@ def unanswered(run: Path) -> list[str]:
 
 def answered_everywhere(run: Path, classifier: str, attribute: str, steps: int) -> list[str]:
     """Photos, sorted, that the classifier answered at all K steps."""
-    here = _is("classifier", classifier) & _is("attribute", attribute) & _is("status", "answered")
+    here = of_pair(classifier, attribute) & _is("status", "answered")
     asked = read(tables.ASKED, run, ["photo", "step"], here).drop_duplicates()
     counts = asked["photo"].value_counts()
     return sorted(counts[counts == steps].index)
-
-
-def shares(run: Path, classifier: str, attribute: str, labels: list[str], steps: int) -> NDArray[np.float64]:
-    """y_k of a few labels, (labels, K): the share of photos with the label, over photos answered at all K steps.
-
-    The figure must stand on the same numbers as the fit; rooms do not import each other, so a test compares the two.
-    """
-    photos = answered_everywhere(run, classifier, attribute, steps)
-    here = _is("classifier", classifier) & _is("attribute", attribute) & _among("label", labels)
-    rows = read(tables.SCORES, run, ["photo", "label", "step"], here).drop_duplicates()
-    rows = rows[rows["photo"].isin(photos) & (rows["step"] < steps)]
-    cells = pd.Index(labels).get_indexer(pd.Index(rows["label"])) * steps + rows["step"].to_numpy()
-    counts = np.bincount(cells.astype(np.int64), minlength=len(labels) * steps).reshape(len(labels), steps)
-    return np.asarray(counts / max(len(photos), 1), dtype=np.float64)
 
 
 def sheet(run: Path, classifier: str, attribute: str, steps: int, most: int = 4) -> list[str]:
@@ -190,6 +176,11 @@ def face_box(value: object) -> tuple[float, float, float, float] | None:
     if len(numbers) != 4 or not np.isfinite(numbers).all() or numbers[2] <= numbers[0] or numbers[3] <= numbers[1]:
         return None
     return numbers[0], numbers[1], numbers[2], numbers[3]
+
+
+def of_pair(classifier: str, attribute: str) -> pc.Expression:
+    """The rows of one classifier along one attribute."""
+    return _is("classifier", classifier) & _is("attribute", attribute)
 
 
 def _is(column: str, value: str) -> pc.Expression:

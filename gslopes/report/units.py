@@ -28,6 +28,11 @@ def unit_of(row: Any) -> str:
     return unit if measure == "value" and isinstance(unit, str) and unit else UNITS[measure]
 
 
+def writer_in(unit: str) -> Format:
+    """What writes a slope in this unit, or an end of its interval, with the sign."""
+    return numbers.points if unit.startswith("percentage points") else numbers.signed
+
+
 def odds(slope: float) -> float:
     """A slope of log-odds as a change of the odds in per cent.
 

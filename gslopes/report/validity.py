@@ -47,7 +47,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):
         attribute = str(name)
-        if placebo.split(attribute)[1]:
+        if placebo.is_placebo(attribute):
             continue
         looked = of_group[of_group["looked"] > 0]
         entries.append(

@@ -174,10 +174,7 @@ def _changed_photos(one: Path, other: Path, changes: pd.DataFrame, most: int) ->
 
 def _scores(answers: matrix.Answers, label: str) -> dict[str, NDArray[np.float64]]:
     """Photo, answered at all values, to its K scores of a label."""
-    if label not in answers.labels:
-        return {}
-    rows = (answers.label == answers.labels.index(label)) & answers.complete[answers.photo]
-    return {answers.photos[answers.photo[row]]: answers.scores[row] for row in np.flatnonzero(rows)}
+    return {answers.photos[answers.photo[row]]: answers.scores[row] for row in answers.rows_of(label)}
 
 
 def _complete(answers: matrix.Answers) -> set[str]:
@@ -199,7 +196,7 @@ def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     values = values_by_attribute(scores, asked, manifest.get("values"))
     scores = present(scores, cuts_of(run, asked.column("classifier").unique().to_pylist()))
     found = {(one.classifier, one.attribute): one for one in gather(scores, asked, values)}
-    return {pair: one for pair, one in found.items() if not placebo.split(pair[1])[1]}
+    return {pair: one for pair, one in found.items() if not placebo.is_placebo(pair[1])}
 
 
 def cuts_of(run: Path, classifiers: Sequence[str]) -> dict[str, Cut]:

@@ -26,7 +26,7 @@ from typing import Any, Literal, TypedDict
 
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError
-from gslopes.core.options import check, extent, merged, option, options_of, section
+from gslopes.core.options import check, extent, merged, option, section
 from gslopes.core.runtime import check_device
 from gslopes.fit.options import DEFAULT, Correction, FitOptions
 from gslopes.run.published import publish
@@ -320,10 +320,6 @@ class RunConfig:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
         whole: dict[str, Any] = to_dict(self)
         return {key: value for key, value in whole.items() if key not in _CONDITIONS}
-
-
-# Flat name of an option to its sections and field.
-OPTION_PATHS = {name: one.path for name, one in options_of(RunConfig).items()}
 
 
 class CostOptions(TypedDict, total=False):

@@ -123,7 +123,7 @@ def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     names = sorted(asked["classifier"].unique())
     here = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
-    here = here[~here["attribute"].map(lambda one: bool(placebo.split(one)[1])).astype(bool)]
+    here = here[~placebo.among(here["attribute"])]
     if here.empty:
         hint = f"It has answers of {', '.join(names)}." if names else "Run gslopes score first."
         raise UsageError(f"{show(run)} has no answers of {name}.", hint)

@@ -127,7 +127,7 @@ def _parts(run: Path, most: int) -> list[_Part]:
     parts: list[_Part] = []
     for name, sweeps in edits[edits["photo"].isin(list(points))].groupby("attribute", sort=True):
         chosen = sorted(sweeps["photo"].unique())[:most]
-        if placebo.split(str(name))[1] or len(chosen) < 2:
+        if placebo.is_placebo(str(name)) or len(chosen) < 2:
             continue
         values = tuple(sweeps.drop_duplicates("step").sort_values("step")["value"].tolist())
         files = dict(zip(zip(sweeps["photo"], sweeps["step"], strict=True), sweeps["file"], strict=True))

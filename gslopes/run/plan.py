@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.runtime import pick_device
-from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, size_of
+from gslopes.datasets.folder import PhotoFile, check_outside, count_parts, list_photos, listing
 from gslopes.run.config import RunConfig
 
 SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pictures
@@ -64,9 +63,9 @@ class Plan:
         sample: of how many photos its placebo sweeps are.
         """
         placebos = min(sample, len(self.files)) * sum(
-            len(values) for name, values in self.values.items() if placebo.split(name)[1]
+            len(values) for name, values in self.values.items() if placebo.is_placebo(name)
         )
-        swept = len(self.files) * sum(len(v) for name, v in self.values.items() if not placebo.split(name)[1])
+        swept = len(self.files) * sum(len(v) for name, v in self.values.items() if not placebo.is_placebo(name))
         return swept + placebos, placebos
 
     def files_of(self, part: int) -> tuple[PhotoFile, ...]:
@@ -123,10 +122,7 @@ def check_folders(config: RunConfig, run: Path) -> None:
         raise UsageError(
             f"The run folder's name {show(run)} is not valid UTF-8.", "Choose another with --out."
         ) from None
-    root, inside = config.photos.resolve(), run.resolve()
-    if inside == root or inside.is_relative_to(root):
-        hint = "Choose a folder outside of it with --out."
-        raise UsageError(f"The run folder {show(run)} lies inside the photos folder {show(config.photos)}.", hint)
+    check_outside(run, config.photos)
 
 
 def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any]]:
@@ -141,10 +137,7 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
     if not files:
         hint = "Name a folder with JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF files in it or in its sub-folders."
         raise UsageError(f"There are no photos in {show(config.photos)}.", hint)
-    lines = hashlib.sha256()
-    for file in files:
-        lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
-    inputs = {"photos": len(files), "digest": lines.hexdigest()}
+    inputs = listing(files)
     landmarks, masks, skin_weights = config.find.landmarks, config.compose.masks, config.compose.skin_weights
     if landmarks is not None:
         if not landmarks.is_file():

@@ -58,7 +58,7 @@ def _judged(slopes: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
     order = findings_table(slopes)
     order = order.loc[order["decision"] != decisions.UNJUDGED, _KEY]
     read = tables.reading(slopes)
-    read = read[~read["attribute"].map(lambda name: bool(placebo.split(str(name))[1])).astype(bool)]
+    read = read[~placebo.among(read["attribute"])]
     rows = order.merge(read, on=_KEY, how="left")
     for name in labels:
         if name not in set(rows["label"]):

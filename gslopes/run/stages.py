@@ -24,7 +24,7 @@ from gslopes.run.gate.judge import SweepSelection, judge_folder, reader_digest
 from gslopes.run.outcome import Audit
 from gslopes.run.plan import IDENTITY, SYNTHESIS, Plan, identity
 from gslopes.run.scoring.first_pictures import raise_if_all_failed
-from gslopes.run.scoring.score import DROPPED, Scoring, missing_of, models_of, score_stage, wanted_of
+from gslopes.run.scoring.score import DROPPED, Scoring, finished_stages, missing_of, models_of, wanted_of
 from gslopes.run.sources import keep_sources
 from gslopes.score.cost import Budget
 
@@ -216,9 +216,7 @@ def run_score(
             for one in classifiers:
                 known[one.name] |= models_of(run, one.name)
             runfolder.write_json(run / runfolder.MANIFEST, content)
-        # a classifier that was stopped half way stays out of the tables until it is finished
-        stages = [score_stage(name) for name in sorted(known)]
-        stages = [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
+        stages = finished_stages(run, known, parts)
         dropped = [(table, wanted.sampled, DROPPED[table.name]) for table in (tables.ASKED, tables.SCORES)]
         merged = [*dropped, *((table, wanted.keep, "") for table in (tables.ASKED, tables.SCORES))]
         made = [runfolder.merge(run, table, stages, parts, keep, name) for table, keep, name in merged]

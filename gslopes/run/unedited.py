@@ -18,12 +18,12 @@ from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path, show
 from gslopes.datasets.folder import open_photo
 from gslopes.executors import Executor, OneProcess
-from gslopes.executors.progress import Tick
+from gslopes.executors.progress import Tick, is_shown
 from gslopes.run import manifest
 from gslopes.run.config import ScoreConfig
 from gslopes.run.fitting import UNEDITED
 from gslopes.run.plan import SYNTHESIS
-from gslopes.run.scoring.score import Scoring, missing_of, score_stage, wanted_of
+from gslopes.run.scoring.score import Scoring, finished_stages, missing_of, wanted_of
 from gslopes.score.cost import Budget
 from gslopes.score.limits import limits_of
 
@@ -64,12 +64,10 @@ def ask(
         )
         missing = runfolder.missing_parts(folder, SYNTHESIS, tables.EDITS, parts)
         if missing:
-            progress = bool(getattr(executor, "progress", False))
-            OneProcess(progress)(Encoding(run), dict.fromkeys(missing, 1), label=NAME, unit="parts")
+            OneProcess(is_shown(executor))(Encoding(run), dict.fromkeys(missing, 1), label=NAME, unit="parts")
         config = replace(config, dropped_sample=0)
         Scoring(folder, classifiers, parts, seed, config, executor, False, budget).ask()
-        stages = [score_stage(name) for name in sorted(known)]
-        stages = [name for name in stages if not runfolder.missing_parts(folder, name, tables.ASKED, parts)]
+        stages = finished_stages(folder, known, parts)
         for table in (tables.ASKED, tables.SCORES):
             runfolder.merge(folder, table, stages, parts)
 
@@ -105,8 +103,7 @@ def _encode_part(run: Path, part: int) -> None:
         if found.id != row["photo"]:
             raise UsageError(f"The photo {show(root / row['path'])} is not the one that was edited.", "Restore it.")
         file = Path("edits") / NAME / f"{row['photo']}{suffix}"
-        with runfolder.storage(folder):
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        runfolder.make_folder((folder / file).parent)
         data = encode(found.pixels, found.gray, found.icc, "png" if suffix == ".png" else "jpeg")
         runfolder.write_bytes(folder / file, data)
         rows.append({"photo": row["photo"], "attribute": NAME, "step": 0, "value": 0.0, "file": file.as_posix()})

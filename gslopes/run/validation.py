@@ -99,7 +99,7 @@ def check_inputs(run: Path, photos_csv: Path | None = None, columns: Sequence[st
     for part in range(manifest.complete_parts(run)):
         path = runfolder.part_path(run, SYNTHESIS, tables.EDITS, part)
         attributes = tables.read_columns(tables.EDITS, path, ["attribute"])["attribute"]
-        _values_of(run, attributes[attributes.map(lambda name: not placebo.split(name)[1])])
+        _values_of(run, attributes[~placebo.among(attributes)])
         if len(attributes):  # every photo is edited along all of them
             break
     _about(run, photos_csv, columns)

@@ -15,7 +15,7 @@ from gslopes.core.errors import AnswerError, ClassifierError, GslopesError, Phot
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
 from gslopes.score.questions import Question
-from gslopes.score.scrub import scrub, scrub_text
+from gslopes.score.scrub import scrub, scrub_error
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
 _STATUSES = ("answered", "refused", "failed")
@@ -70,9 +70,7 @@ def failed_answer(error: Exception) -> Answer:
 def raise_if_fatal(error: Exception) -> None:
     """Raise again what concerns every picture, without its chain: a library's error may hold credentials."""
     if isinstance(error, GslopesError) and not isinstance(error, (ClassifierError, PhotoError)):
-        error.message, error.hint = scrub_text(error.message), scrub_text(error.hint)
-        error.args = (error.message,)
-        raise error from None
+        raise scrub_error(error) from None
 
 
 def all_failed(classifier: str, extent: str, why: SkipReason, hint: str) -> ClassifierError:

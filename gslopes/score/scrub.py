@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from gslopes.core.echoes import WINDOW, find_echoes
+from gslopes.core.errors import GslopesError
 from gslopes.core.secrets import MIN_LENGTH, SHAPE, WORD, secret_values
 from gslopes.core.text import printable, printable_lines
 
@@ -67,6 +68,13 @@ def _without(text: str, secrets: frozenset[str], width: int = WINDOW) -> str:
     for start, end in reversed(find_echoes(text, secrets, width)) if secrets else ():
         text = text[:start] + _HIDDEN + text[end:]
     return text
+
+
+def scrub_error(error: GslopesError) -> GslopesError:
+    """The same error, its texts without credentials."""
+    error.message, error.hint = scrub_text(error.message), scrub_text(error.hint)
+    error.args = (error.message,)
+    return error
 
 
 def scrub_json(value: object) -> object:

@@ -18,6 +18,16 @@ Rows = NDArray[np.intp]
 ENOUGH = 10  # with and without: below, percentiles hold too seldom (tests/benches/coverage_captions.py)
 
 
+def seeded_blocks(count: int, size: int, key: Sequence[int]) -> Iterator[tuple[np.random.Generator, int]]:
+    """(generator, how many) of each block of ``count`` draws: at most ``size`` each, the same whenever they are drawn.
+
+    key: the seed, and a number of the test's own.
+    """
+    starts = range(0, count, size)
+    for start, source in zip(starts, np.random.SeedSequence(key).spawn(len(starts)), strict=True):
+        yield np.random.default_rng(source), min(size, count - start)
+
+
 def bootstrap_counts(units: int, count: int, generator: np.random.Generator) -> Single:
     """(U, count) float32: how often each unit is drawn in each resample of U units with replacement."""
     counts = np.empty((units, count), dtype=np.float32)

@@ -30,6 +30,7 @@ from gslopes.run.components import rendered_components
 from gslopes.run.outcome import Audit
 from gslopes.score.questions import read_picture
 from gslopes.stats.ols import fit_lines
+from gslopes.synthetic.planted.classifier import drawn as faces_to_audit
 
 EDITOR = "drawn-confounded"
 SIZE = 160  # of the drawn photos, pixels
@@ -97,8 +98,7 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     Raises: StorageError, ModelError.
     """
     out = Path(out)
-    with runfolder.storage(out):
-        out.mkdir(parents=True, exist_ok=True)
+    runfolder.make_folder(out)
     first, classifier = audit_rendered(out, executor, faces, seed, device)
     planted, drawn_cue = true_slopes(classifier, faces, seed)
     reach = cue_per_unit(classifier, first.folder) / drawn_cue
@@ -149,9 +149,8 @@ def audit_rendered(
 
 
 def drawn(faces: int, seed: int) -> rendered.FaceParameters:
-    """The demo's faces: all in one place, their cue within the range of the editor's training."""
-    parameters = rendered.sample(faces, seed + 100, pose=0)
-    return parameters.replace(gender=(parameters.gender / 2).astype(np.float32), width=0.0, eye_size=0.0)
+    """The demo's faces."""
+    return faces_to_audit(faces, seed + 100)
 
 
 def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[pd.DataFrame, float]:

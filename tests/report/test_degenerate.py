@@ -17,7 +17,7 @@ from gslopes.report import write_report
 from gslopes.report.errors import print_errors
 from gslopes.report.evidence import print_evidence, print_groups
 from gslopes.report.funnel import funnels
-from gslopes.report.tables import print_table, to_markdown
+from gslopes.report.tables import print_table
 from gslopes.report.tally import unanswered
 from tests.broken import broken, shown
 from tests.report.conftest import VALUES
@@ -72,7 +72,6 @@ def test_every_table_and_the_page_are_made(make, tmp_path: Path, name: str):
     audit = gslopes.load(run)
     texts = [
         print_table(found.slopes),
-        to_markdown(found.slopes),
         print_evidence(found.slopes, funnels=funnels(run), unanswered=unanswered(run)),
         print_groups(run),
         print_errors(run),

@@ -2,11 +2,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from gslopes.core import tables as schemas
 from gslopes.report import words
-from gslopes.report.tables import NO_LABEL, print_table, pulled, to_markdown, why_no_slope
+from gslopes.report.tables import NO_LABEL, print_table, pulled, why_no_slope
 
 
 def slopes_table(rows: list[tuple]) -> pd.DataFrame:
@@ -107,12 +106,3 @@ def test_classifiers_and_attributes_have_blocks_of_their_own(one: Path) -> None:
     text = print_table(pd.concat([slopes, slopes.assign(attribute="race", classifier="other")]))
     assert "celeba-tagger: slope of each label along perceived gender, from feminine (negative)" in text
     assert "other: slope of each label along perceived race, from Black (negative) to White (positive)" in text
-
-
-@pytest.mark.parametrize(
-    ("label", "cell"), [("a|b", r"a\|b"), ("<script>", r"\<script\>"), ("Arched_Eyebrows", r"Arched\_Eyebrows")]
-)
-def test_markdown_escapes_labels(label: str, cell: str) -> None:
-    lines = to_markdown(slopes_table([(label, -0.5, 1e-5)])).splitlines()
-    assert lines[2] == rf"| {cell} | −0.500 [−0.520, −0.480] | 1e−05 | 1e−05 | 50 | 20 | 20.0 % |"
-    assert lines[0].count("|") == lines[1].count("|")

@@ -7,22 +7,13 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import TableError
-from gslopes.fit.slopes import counts
 from gslopes.report import tally
-from tests.fixtures import sweeps_of
 
 VALUES = np.linspace(-2, 2, 7)
 
 
 def read(run: Path, name: str) -> pd.DataFrame:
     return tables.read(tables.TABLES[name], run / f"{name}.parquet")
-
-
-def test_shares_of_the_figure_are_those_under_the_fit(one: Path) -> None:
-    (sweep,) = sweeps_of(read(one, "scores"), read(one, "asked"))
-    expected = counts(sweep)[::-1] / len(sweep.photos)
-    labels = sweep.labels[::-1].tolist()
-    np.testing.assert_array_equal(tally.shares(one, "celeba-tagger", "gender", labels, 7), expected)
 
 
 def test_photo_refused_at_one_step_is_in_no_figure(one: Path) -> None:

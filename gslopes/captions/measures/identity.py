@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gslopes.captions.measures.people import GENDER_GROUPS, count_people
+from gslopes.captions.measures.people import GENDER_GROUPS, annotated_genders, count_people
 from gslopes.captions.measures.rows import Recorder
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import IDENTITY, Mentions
@@ -43,7 +43,7 @@ def imposed_terms(recorder: Recorder) -> None:
 def gender_mismatch(recorder: Recorder) -> None:
     """I2: over images annotated female or male in which truth shows exactly one person."""
     material = recorder.material
-    genders = {i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS}
+    genders = annotated_genders(material)
     images = [i for i in recorder.images if i in genders and count_people(material, recorder.truth, i) == 1]
     images_with: dict[str, list[str]] = {name: [] for name in READINGS}
     for image in images:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,6 @@ from gslopes.stats.multiplicity import adjust
 
 NO_LIST = "not run: no list of non-imageable objects"
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A fact of an image, and what was decided about it."""
-
-    fact: Fact
-    scenario: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +102,16 @@ def judge(
     wordnet: WordNet,
     lists: Lists,
     options: AuditOptions | None = None,
-) -> list[Judged]:
-    """A decision about every distinct fact of a target: the first rule that holds decides.
+) -> list[tuple[Fact, str]]:
+    """(fact, decision) of every distinct fact of a target: the first rule that holds decides.
 
     non-imageable, correct (truth holds it or something below it), too-specific (truth holds something above it),
     not-judged (coverage, or no such object in truth), hallucination.
     """
     options = options or AuditOptions()
     known = Truth(truth, wordnet, options.lch)
-    return [Judged(fact, _scenario(fact, known, coverage, lists, options)) for fact in sorted(set(target), key=_key)]
+    facts = sorted(set(target), key=attrgetter("kind", "concept", "subject", "object", "word"))
+    return [(fact, _scenario(fact, known, coverage, lists, options)) for fact in facts]
 
 
 def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists, options: AuditOptions) -> str:
@@ -184,7 +178,7 @@ def words_wrongly_included(recorder: Recorder) -> None:
             counts.add_human_facts(index, material.facts("human-captions", image))
         judged = judge(recorder.facts(image), recorder.truth_facts(image), coverage, wordnet, lists, options)
         counts.add(index, judged, recorder.truth_facts(image), wordnet)
-        flagged = {(one.scenario, one.fact.kind, one.fact.concept): one.fact for one in reversed(judged)}
+        flagged = {(scenario, fact.kind, fact.concept): fact for fact, scenario in reversed(judged)}
         for (scenario, _, concept), fact in flagged.items():
             if scenario in SCENARIOS:
                 captions = material.stages[recorder.stage][image]
@@ -212,12 +206,12 @@ class _Counts:
         for fact in facts:
             self.by_humans[fact.kind, fact.concept].add(index)
 
-    def add(self, index: int, judged: list[Judged], truth: Iterable[Fact], wordnet: WordNet) -> None:
+    def add(self, index: int, judged: list[tuple[Fact, str]], truth: Iterable[Fact], wordnet: WordNet) -> None:
         """Count the judged facts of an image, and what its truth holds."""
-        for one in judged:
-            self.mentions[one.fact.kind, one.fact.concept].add(index)
-            if one.scenario in SCENARIOS:
-                self.flagged[one.scenario, one.fact.kind, one.fact.concept].add(index)
+        for fact, scenario in judged:
+            self.mentions[fact.kind, fact.concept].add(index)
+            if scenario in SCENARIOS:
+                self.flagged[scenario, fact.kind, fact.concept].add(index)
         for fact in truth:
             for concept in {fact.concept, *wordnet.above(fact.concept)}:
                 self.held[fact.kind, concept].add(index)
@@ -310,7 +304,3 @@ def _subject(fact: Fact) -> str:
 
 def _object(fact: Fact) -> str:
     return fact.object_synset or fact.object
-
-
-def _key(fact: Fact) -> tuple[str, ...]:
-    return fact.kind, fact.concept, fact.subject, fact.object, fact.word

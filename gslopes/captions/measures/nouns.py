@@ -6,7 +6,6 @@ Source: Wang et al. 2022.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from gslopes.captions.measures.rows import Recorder
 from gslopes.language.mentions import Mentions
@@ -15,16 +14,10 @@ from gslopes.language.pos_tagger import Token
 CONTRAST = {"female": ("man", "men"), "male": ("woman", "women")}
 
 
-@dataclass(frozen=True, slots=True)
-class AsNoun:
-    """One use as a noun: the word, and whether the same caption calls another person a man (or a woman)."""
-
-    word: str
-    contrast: bool
-
-
-def as_nouns(sentences: Iterable[Sequence[Token]], words: Iterable[str], mentions: Mentions) -> list[AsNoun]:
+def as_nouns(sentences: Iterable[Sequence[Token]], words: Iterable[str], mentions: Mentions) -> list[tuple[str, bool]]:
     """Where a word, singular or plural, is the head of its noun phrase and no animal is in that phrase.
+
+    Returns (the word, whether the same caption calls another person a man or a woman) of each use.
 
     sentences: repaired tokens of one caption.
 
@@ -34,7 +27,7 @@ def as_nouns(sentences: Iterable[Sequence[Token]], words: Iterable[str], mention
     >>> from gslopes.language.senses import Senses
     >>> from gslopes.language.wordlists import shipped
     >>> known = Mentions(Senses(parser.wordnet), shipped())
-    >>> [use.word for use in as_nouns(parser.tag("The female walked in the room."), ["female"], known)]
+    >>> [word for word, _ in as_nouns(parser.tag("The female walked in the room."), ["female"], known)]
     ['female']
     """
     sentences = [list(tokens) for tokens in sentences]
@@ -47,7 +40,7 @@ def as_nouns(sentences: Iterable[Sequence[Token]], words: Iterable[str], mention
                 if token.word in (word, f"{word}s") and token.tag.startswith("NN") and _is_head(tokens, index):
                     near = [other.lemma for other in _phrase(tokens, index)]
                     if not any(mentions.is_animal(lemma) for lemma in near if lemma != word):
-                        found.append(AsNoun(word, contrast))
+                        found.append((word, contrast))
     return found
 
 
@@ -83,8 +76,8 @@ def identity_as_nouns(recorder: Recorder) -> None:
             for caption in material.stages[recorder.stage][image]:
                 if word not in caption.text.lower():
                     continue
-                for use in as_nouns(tag(caption.text), [word], material.mentions)[:1]:
-                    rule = "contrast" if use.contrast else "noun"
+                for _, contrast in as_nouns(tag(caption.text), [word], material.mentions)[:1]:
+                    rule = "contrast" if contrast else "noun"
                     counts[image] = counts.get(image, 0) + 1
                     recorder.case(rule if known else f"{rule} (unclear)", image, caption, word=word)
         recorder.rates(counts, recorder.images, concept=word)

@@ -24,6 +24,11 @@ GENDER_GROUPS = {"female": "feminine", "male": "masculine"}
 """Annotated gender to the group of its words."""
 
 
+def annotated_genders(material: Material) -> dict[str, str]:
+    """Image to ``female`` or ``male``, of those that a column of groups annotates so."""
+    return {i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS}
+
+
 def covered(boxes: Sequence[Sequence[float]], width: float = 1.0, height: float = 1.0) -> float:
     """The share of the image under the union of boxes, computed exactly.
 
@@ -146,9 +151,8 @@ def _large(images: Iterable[str], material: Material, options: AuditOptions) -> 
 
 
 def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
-    material, genders = recorder.material, {}
-    if recorder.options.mentioned_as == "group":
-        genders = {i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS}
+    material = recorder.material
+    genders = annotated_genders(material) if recorder.options.mentioned_as == "group" else {}
     missing = [i for i in base if not mentioned(recorder.facts(i), material.mentions, genders.get(i, ""))]
     recorder.image_shares({name: missing}, base)
     if material.has_several_captions(recorder.stage):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +23,15 @@ from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.runfolder import show
 from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
-from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, open_photo, photo_batches, size_of
+from gslopes.datasets.folder import (
+    PhotoFile,
+    check_outside,
+    count_parts,
+    list_photos,
+    listing,
+    open_photo,
+    photo_batches,
+)
 from gslopes.executors import Executor, OneProcess, Tick
 from gslopes.find import align
 
@@ -125,7 +132,7 @@ def _write(photos: Path, out: Path, table: pd.DataFrame, sets: Sets, answers: An
     rows = {row["path"]: row for row in _manifest_rows(photos)}
     shown = left | table["photo"].isin(answers.by_photo) & (table["status"] == "read")
     items = [
-        Item.of(row, rows.get(row["path"], {}), _link(photos, out, row["path"]))
+        Item.of(row, rows.get(row["path"], {}), os.path.relpath(photos.resolve() / row["path"], out.resolve()))
         for row in table[shown].to_dict("records")
     ]
     page = render_review(items, answers.rows(), confidence, config.unsure)
@@ -234,10 +241,7 @@ def _manifest_rows(photos: Path) -> list[dict[str, Any]]:
 
 
 def _files(photos: Path, out: Path, limit: int | None) -> tuple[PhotoFile, ...]:
-    root, inside = photos.resolve(), out.resolve()
-    if inside == root or inside.is_relative_to(root):
-        hint = "Choose a folder outside of it with --out."
-        raise UsageError(f"The census folder {show(out)} lies inside the photos folder {show(photos)}.", hint)
+    check_outside(out, photos, "census folder")
     files = _spread(list_photos(photos), limit)
     if not files:
         raise UsageError(f"There are no photos in {show(photos)}.", "Collect some with: gslopes collect.")
@@ -254,18 +258,10 @@ def _spread(files: Sequence[PhotoFile], limit: int | None) -> tuple[PhotoFile, .
 
 
 def _manifest(photos: Path, files: tuple[PhotoFile, ...], config: CensusConfig, reader: ChipReader) -> dict[str, Any]:
-    lines = hashlib.sha256()
-    for file in files:
-        lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
     return {
         "kind": "census",
         "photos": show(photos.resolve()),
-        "inputs": {"photos": len(files), "digest": lines.hexdigest()},
+        "inputs": listing(files),
         "min_face": config.min_face,
         "reader": reader.sha256,
     }
-
-
-def _link(photos: Path, out: Path, path: str) -> str:
-    """The photo's file as seen from the census folder."""
-    return os.path.relpath(photos.resolve() / path, out.resolve())

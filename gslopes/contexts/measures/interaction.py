@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,7 @@ def interaction_table(
     backgrounds = sorted({name.partition("~")[0] for name in set(rows["attribute"])} - {CANVAS})
     attributes = [f"{name}~{attribute}" for name in (CANVAS, *backgrounds)]
     answered, labels = indicators(rows, presence, photos, attributes, len(values))
-    person_of = dict(zip(people["photo"], people["person"], strict=True))
-    person = np.unique([person_of[photo] for photo in photos], return_inverse=True)[1]
+    person = person_codes(people, photos)
     head = {name: str(rows[name].iloc[0]) for name in ("classifier", "tags")}
     made = []
     for label, present in labels:
@@ -83,6 +82,12 @@ def compare(
         return {**row, **dict.fromkeys(("p", "p_perm", "effect_p"), math.nan)}
     p_perm = sign_flips(slope - base, options.permutations, options.seed) if len(base) else math.nan
     return {**row, "p_perm": p_perm}
+
+
+def person_codes(people: pd.DataFrame, photos: Sequence[str]) -> NDArray[np.int64]:
+    """(n,) the person on each photo, from 0.  people: columns photo and person."""
+    person_of = dict(zip(people["photo"], people["person"], strict=True))
+    return np.unique([person_of[photo] for photo in photos], return_inverse=True)[1].astype(np.int64)
 
 
 def indicators(

@@ -11,17 +11,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.contexts.config import PALETTES as ORDER
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import Key
 from gslopes.contexts.measures.grid import ALL, room_of
-from gslopes.contexts.measures.interaction import indicators
+from gslopes.contexts.measures.interaction import indicators, person_codes
 from gslopes.contexts.measures.paired import share_change
 from gslopes.contexts.tables import PALETTES, filled
 
-Array = NDArray[np.float64]
 OWN = ("inferred woman", "inferred man", "recognised")  # labels that have a row for each context, too
 
 
@@ -48,8 +46,7 @@ def palettes_table(
     keys, photos = drawn.index.tolist(), sorted(set(rows["photo"]))
     column = {(room_of(str(key), palette), palette): at for at, (key, palette) in enumerate(drawn["palette"].items())}
     answered, labels = indicators(rows, presence, photos, keys, 1)
-    person_of = dict(zip(people["photo"], people["person"], strict=True))
-    person = np.unique([person_of[photo] for photo in photos], return_inverse=True)[1].astype(np.int64)
+    person = person_codes(people, photos)
     context_of = {room_of(str(key), row["palette"]): row["context"] for key, row in drawn.iterrows()}
     head = {name: str(rows[name].iloc[0]) for name in ("classifier", "tags")}
     made: list[dict[str, Any]] = []

@@ -5,7 +5,7 @@ An effect is found where q < 0.05 in its table; contexts are feminine where thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -24,38 +24,38 @@ SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
 Results = Mapping[str, pd.DataFrame]
 
 
-def table14(results: Results, tags: str = "gross") -> pd.DataFrame:
+def table14(results: Results) -> pd.DataFrame:
     """A row a tagger, a column a question; empty without answers."""
     names = results["inferred"]["classifier"].drop_duplicates() if "inferred" in results else ()
-    rows = [(printable(name), *(cell for _, cell in _answers(results, str(name), tags))) for name in names]
+    rows = [(printable(name), *_answers(results, str(name))) for name in names]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def sentences(results: Results) -> list[str]:
     """The same in words: a sentence for each tagger and question."""
-    table = table14(results)
-    return [f"{row[0]}. {head}: {cell}." for row in table.itertuples(index=False) for head, cell in _pairs(row)]
+    rows = table14(results).itertuples(index=False)
+    return [f"{row[0]}. {head}: {cell}." for row in rows for head, cell in zip(COLUMNS[1:], row[1:], strict=True)]
 
 
-def _pairs(row: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    yield from zip(COLUMNS[1:], row[1:], strict=True)
+def _answers(results: Results, name: str) -> tuple[str, ...]:
+    """A cell for each of the columns after the first."""
 
-
-def _answers(results: Results, name: str, tags: str) -> Iterator[tuple[str, str]]:
     def of(table: str) -> pd.DataFrame:
         frame = results.get(table)
         if frame is None or not len(frame):
             return pd.DataFrame(columns=["context"])
-        return frame[(frame["classifier"] == name) & (frame["tags"] == tags)]
+        return frame[(frame["classifier"] == name) & (frame["tags"] == "gross")]
 
     ratings = results["backgrounds"].drop_duplicates("context").set_index("context")["rating"].astype(float)
     inferred = of("inferred")
     everyone = inferred[inferred["gender"] == "all"] if len(inferred) else inferred
-    yield COLUMNS[1], _congruent(everyone, "inferred", "change", ratings)
-    yield COLUMNS[2], _independent(of("recognised"))
-    yield COLUMNS[3], _congruent(of("accuracy"), "gender", "paired_change", ratings)
-    yield COLUMNS[4], _who_changes(of("tukey"))
-    yield COLUMNS[5], _expected(of("changes"))
+    return (
+        _congruent(everyone, "inferred", "change", ratings),
+        _independent(of("recognised")),
+        _congruent(of("accuracy"), "gender", "paired_change", ratings),
+        _who_changes(of("tukey")),
+        _expected(of("changes")),
+    )
 
 
 def _congruent(rows: pd.DataFrame, column: str, change: str, ratings: pd.Series) -> str:

@@ -37,10 +37,10 @@ STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where t
 Row = Mapping[Any, Any]
 
 
-def paper_tables(results: Mapping[str, pd.DataFrame], tags: str = "gross") -> dict[str, pd.DataFrame]:
-    """Name to table, of one kind of tags; those without rows are left out."""
+def paper_tables(results: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Name to table, of the gross tags; those without rows are left out."""
 
-    def rows_of(name: str, kind: str | None = tags) -> pd.DataFrame:
+    def rows_of(name: str, kind: str | None = "gross") -> pd.DataFrame:
         frame = results[name] if name in results else pd.DataFrame()
         return frame[frame["tags"] == kind] if kind and "tags" in frame else frame
 
@@ -64,7 +64,7 @@ def paper_tables(results: Mapping[str, pd.DataFrame], tags: str = "gross") -> di
     if len(rows := rows_of("congruence", None)):
         made["congruence"] = _congruence(rows)
     if "backgrounds" in results:
-        made["table14"] = table14(results, tags)
+        made["table14"] = table14(results)
     return {name: made[name] for name in TITLES if name in made and len(made[name])}
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -62,15 +61,12 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
     row = shown.iloc[int(shown["slope"].abs().to_numpy().argmax())]
     name = printable(row["classifier"])
     interval = numbers.interval(row["ci_low"], row["ci_high"])
-    size = f"{numbers.points(row['slope'])} points per unit of congruence {interval}, {_people(row)}"
+    people = many(int(row["n"]), "person", "people")
+    size = f"{numbers.points(row['slope'])} points per unit of congruence {interval}, {people}"
     if not len(clear):
         return f"{_none(varied, several)}."
     lead = f"{name} infers the self-reported gender {_often(row)} where the context fits it: {size}"
     return f"{lead}; {len(clear)} of {several} have an interval without 0." if several else f"{lead}."
-
-
-def _people(row: Mapping[Hashable, Any] | pd.Series) -> str:
-    return many(int(row["n"]), "person", "people")
 
 
 def _none(rows: pd.DataFrame, several: str) -> str:

@@ -11,7 +11,6 @@ from gslopes.core.registry import Registry
 from gslopes.core.trust import Trust
 from gslopes.crops.records import Cropper, Saliency
 
-DEFAULT = "spectral-residual"
 _HOME = "gslopes.crops.croppers"
 REGISTRY = Registry(
     "cropper",

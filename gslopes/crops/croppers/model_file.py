@@ -13,11 +13,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from gslopes.core.errors import AnswerError, ConfigError, ModelError
+from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import is_file, sha256_of
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.crops.croppers import Request
-from gslopes.crops.croppers.opencv import grid_map
+from gslopes.crops.croppers.opencv import answered_map
 from gslopes.crops.croppers.packages import needed
 from gslopes.crops.pictures.joining import Resample, fitted
 from gslopes.crops.records import SaliencyMap
@@ -113,9 +113,7 @@ class _ModelFile(ABC):
             tensor = ((values - self._mean) / self._std).transpose(2, 0, 1)[None]
             scores = np.asarray(self._run(np.ascontiguousarray(tensor)), dtype=np.float32)
             scores = scores.reshape([side for side in scores.shape if side != 1] or [1, 1])
-            if scores.ndim != 2:
-                raise AnswerError(f"{self.name} answers with an array of shape {scores.shape}: a map is rows, columns.")
-            found.append(grid_map(scores, picture))
+            found.append(answered_map(scores, picture, self.name))
         return found
 
 

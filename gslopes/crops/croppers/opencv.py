@@ -7,7 +7,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import AnswerError, ConfigError, UsageError
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.crops.croppers import Request
 from gslopes.crops.pictures.joining import fitted, resized
@@ -136,6 +136,14 @@ class FineGrained:
 def grid_map(scores: FloatArray, picture: ByteArray) -> SaliencyMap:
     """Scores of a grid over the whole of a picture as its map.  scores: (rows, columns)."""
     return SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1]))
+
+
+def answered_map(answer: Any, picture: ByteArray, cropper: str) -> SaliencyMap:
+    """A cropper's answer as the map of a picture.  Raises: AnswerError if it has other axes than rows and columns."""
+    scores = np.asarray(answer, dtype=np.float32)
+    if scores.ndim != 2:
+        raise AnswerError(f"{cropper} answers with an array of shape {scores.shape}: a map is rows, columns.")
+    return grid_map(scores, picture)
 
 
 def centres(width: int, height: int, columns: int, rows: int) -> tuple[FloatArray, FloatArray]:

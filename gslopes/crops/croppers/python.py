@@ -10,12 +10,10 @@ from inspect import Parameter, getsource, signature
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
 from gslopes.core.records import ByteArray
 from gslopes.crops.croppers import Request
-from gslopes.crops.croppers.opencv import grid_map
+from gslopes.crops.croppers.opencv import answered_map
 from gslopes.crops.records import Crop, Cropper, Saliency, SaliencyMap
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -88,16 +86,10 @@ class Maps:
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """Raises: AnswerError if it does not answer with one map a picture."""
         answers = _asked(self._function, pictures, self.name)
-        found = []
-        for answer, picture in zip(answers, pictures, strict=True):
-            if isinstance(answer, SaliencyMap):
-                found.append(answer)
-                continue
-            scores = np.asarray(answer, dtype=np.float32)
-            if scores.ndim != 2:
-                raise AnswerError(f"{self.name} answers with an array of shape {scores.shape}: a map is rows, columns.")
-            found.append(grid_map(scores, picture))
-        return found
+        return [
+            answer if isinstance(answer, SaliencyMap) else answered_map(answer, picture, self.name)
+            for answer, picture in zip(answers, pictures, strict=True)
+        ]
 
 
 class Rectangles:

@@ -21,14 +21,12 @@ class Impact:
     """P(R = 1 | less)/P(R = 1 | more), the smaller of the two ratios.
 
     ratio: in [0, 1].  low, high: its 95 % interval; the upper end may pass 1.
-    first_is_less: whether the first group is the one with the smaller chance.
     verdict: of a lack of parity, ratio <= 1 - epsilon: ``shown``, ``ruled out`` or ``open``.
     """
 
     ratio: float
     low: float
     high: float
-    first_is_less: bool
     verdict: str
 
 
@@ -45,11 +43,10 @@ def disparate_impact(p: float, low: float, high: float, epsilon: float = 0.2) ->
     (0.5743, 'shown')
     """
     check_epsilon(epsilon)
-    less = p <= 0.5
-    if not less:
+    if not p <= 0.5:
         p, low, high = 1 - p, 1 - high, 1 - low
     ratio, below, above = (_odds(end) for end in (p, low, high))
-    return Impact(ratio, below, above, less, verdict(below, above, epsilon))
+    return Impact(ratio, below, above, verdict(below, above, epsilon))
 
 
 def kept_impact(
@@ -62,14 +59,13 @@ def kept_impact(
     Raises: ConfigError as ``disparate_impact``.
     """
     check_epsilon(epsilon)
-    less = first <= second
-    if not less:
+    if not first <= second:
         first, second, draws, other_draws = second, first, other_draws, draws
     ratio = first / second if second > 0 else math.nan
     usable = (draws > 0) & (other_draws > 0)
     logs = np.log(draws[usable] / other_draws[usable])
     low, high = (math.exp(end) for end in interval(logs, confidence))
-    return Impact(ratio, low, high, less, verdict(low, high, epsilon))
+    return Impact(ratio, low, high, verdict(low, high, epsilon))
 
 
 def verdict(low: float, high: float, epsilon: float) -> str:

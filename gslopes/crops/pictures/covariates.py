@@ -14,21 +14,15 @@ from gslopes.core.records import ByteArray
 from gslopes.core.skin_tone import typology_angle
 from gslopes.crops.pictures.geometry import Box
 
-UNITS = {
-    "skin_luminance": "L*, 0 to 100, median",
-    "background_luminance": "L*, 0 to 100, median outside of the head",
-    "skin_contrast": "|difference of the two L*|",
-    "ita": "degrees, individual typology angle of the skin",
-    "head_contrast": "standard deviation of L*/100 in the head",
-    "eye_contrast": "(Y cheek - Y eye)/(Y cheek + Y eye)",
-    "head_height": "share of the photo's height",
-    "sharpness": "log variance of the Laplacian of the head",
-    "pixels": "log of the number of pixels",
-}
-
 
 def covariates(photo: ByteArray, head: Box, points: NDArray[np.floating]) -> dict[str, float]:
-    """The covariates of one photo, by name; ``UNITS`` says in what.
+    """The covariates of one photo, by name.
+
+    skin_luminance, background_luminance: median L*, 0 to 100, the latter outside of the head.  skin_contrast: the
+        difference of the two, absolute.  ita: individual typology angle of the skin, degrees.
+    head_contrast: standard deviation of L*/100 in the head.  eye_contrast: (Y cheek - Y eye)/(Y cheek + Y eye).
+    head_height: share of the photo's height.  sharpness: log variance of the Laplacian of the head.  pixels: log of
+        their number.
 
     photo: (H, W, 3) uint8 RGB.  head: the head's box.  points: (5, 2) left eye, right eye, nose, mouth corners.
     Discs on both cheeks stand for the face's skin.

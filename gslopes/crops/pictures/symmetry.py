@@ -15,7 +15,6 @@ from gslopes.core.records import ByteArray, FloatArray
 
 Version = Literal["program", "notebook", "saliency", "off"]
 Middle = Literal["sideways", "both", "right"]
-VERSIONS: tuple[Version, ...] = ("program", "notebook", "saliency", "off")
 SIDE, LIMIT = 10, 25.0
 
 

@@ -102,7 +102,7 @@ def arrows(rows: pd.DataFrame) -> str:
     for row in rows.to_dict("records"):
         one, other = (row["group"], row["other"]) if row["p"] >= 0.5 else (row["other"], row["group"])
         unclear = not row["verdict"] or row["ci_low"] <= 0.5 <= row["ci_high"]
-        (x0, y0), (x1, y1) = _shortened(at[one], at[other], 42)
+        (x0, y0), (x1, y1) = _shortened(at[one], at[other])
         colour, width = ("neutral", 1.2) if unclear else ("ink", 2.4)
         parts.append(svg_line(x0, y0, x1, y1, colour, width, end="head"))
         x, y = x0 + 0.4 * (x1 - x0), y0 + 0.4 * (y1 - y0)
@@ -113,12 +113,10 @@ def arrows(rows: pd.DataFrame) -> str:
     return svg(size, size, "Arrows lead to the less favoured group. " + _bars_text(rows), parts)
 
 
-def _shortened(
-    start: tuple[float, float], end: tuple[float, float], cut: float
-) -> tuple[tuple[float, float], tuple[float, float]]:
+def _shortened(start: tuple[float, float], end: tuple[float, float]) -> tuple[tuple[float, float], tuple[float, float]]:
     length = math.hypot(end[0] - start[0], end[1] - start[1]) or 1.0
     dx, dy = (end[0] - start[0]) / length, (end[1] - start[1]) / length
-    return (start[0] + 14 * dx, start[1] + 14 * dy), (end[0] - cut / 3 * dx, end[1] - cut / 3 * dy)
+    return (start[0] + 14 * dx, start[1] + 14 * dy), (end[0] - 14 * dx, end[1] - 14 * dy)
 
 
 def distributions(

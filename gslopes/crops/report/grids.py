@@ -9,12 +9,22 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.crops.report.words import RECTANGLE, main_rows, ratio
+from gslopes.core import runfolder
+from gslopes.crops.report.words import LIMITS, RECTANGLE, main_rows, ratio
 from gslopes.report import numbers
 from gslopes.report import words as plain
+from gslopes.report.inline import render
 
 HERE = Path(__file__).parents[1] / "templates"
 Text = Callable[[Mapping[Any, Any]], str]
+
+
+def write_page(report: Path, template: str, **content: Any) -> Path:
+    """Write the page of a run in its folder of reports; the page.  Raises: StorageError."""
+    text = render(template, house=HERE, styles=("crops.css",), limits=LIMITS, **content)
+    runfolder.make_folder(report)
+    runfolder.write_bytes(report / "index.html", text.encode())
+    return report / "index.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +36,7 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
 
 
-def parity_grid(rows: pd.DataFrame, caption: str) -> Grid:
+def parity_grid(rows: pd.DataFrame) -> Grid:
     """Rows of PARITY, with everything that is said of a pair of groups."""
     head = (
         *("grouping", "group", "other", "people", "P(group over other)", "95 % over people", "of the draws only"),
@@ -48,7 +58,7 @@ def parity_grid(rows: pd.DataFrame, caption: str) -> Grid:
         )
         for row in rows.to_dict("records")
     ]
-    return Grid(caption, head, tuple(body))
+    return Grid("Pairs of groups: who is favoured", head, tuple(body))
 
 
 def other_grids(tables: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[Grid]:

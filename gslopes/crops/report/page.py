@@ -13,7 +13,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from gslopes.core import runfolder
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.reasons import listed
 from gslopes.crops import tables as schemas
@@ -22,7 +22,7 @@ from gslopes.crops.method import of_run
 from gslopes.crops.parts import read_table
 from gslopes.crops.people import CROSS
 from gslopes.crops.report import charts, pictures
-from gslopes.crops.report.grids import HERE, Grid, other_grids, parity_grid
+from gslopes.crops.report.grids import Grid, other_grids, parity_grid, write_page
 from gslopes.crops.report.selection_bias import selected
 from gslopes.crops.report.words import (
     LIMITS,
@@ -41,7 +41,6 @@ from gslopes.report import numbers, quote
 from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
 from gslopes.report.choices import rows_of
-from gslopes.report.inline import render
 from gslopes.report.paper import to_latex, to_markdown
 
 MOST_ARROWS = 6
@@ -98,15 +97,13 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
     Raises: UsageError if it is no such run folder, or for another ``embed``; TableError, StorageError.
     """
     run, photos = Path(run), photos or {}
-    if embed not in ("thumbs", "full", "none"):
-        raise ConfigError(f"embed is {embed!r}.", "It is thumbs, full or none.")
+    pictures.check_embed(embed)
     manifest = runfolder.read_manifest(run)
     if manifest.get("kind") not in ("crops", "crops sweep"):
         raise UsageError(f"{runfolder.show(run)} is no run of gslopes crops.", "Make one with: gslopes crops.")
     found = {table.name: read_table(table, run, optional=True) for table in schemas.ALL}
     report = run / "report"
-    with runfolder.storage(report):
-        report.mkdir(exist_ok=True)
+    runfolder.make_folder(report)
     _write_tables(report, found)
     sentence = headline(main_rows(found["parity"]))
     quoted = quote.of_findings(run, findings_table(found["parity"]), sentence, ABOUT)
@@ -114,10 +111,9 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
     sections = [
         _section(cropper, version, found, manifest, photos, embed) for cropper, version in manifest["croppers"].items()
     ]
-    text = render(
+    return write_page(
+        report,
         "crops.html.j2",
-        house=HERE,
-        styles=("crops.css",),
         sections=sections,
         headline=sentence,
         steps=NEXT,
@@ -125,7 +121,6 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
         groups=_groups(found, manifest),
         source=plain.printable(manifest.get("source", "given")),
         left_out=_left_out(found, manifest),
-        limits=LIMITS,
         version=manifest.get("gslopes", ""),
         config=[
             (name, plain.printable(value)) for name, value in manifest["config"].items() if value not in (None, "")
@@ -134,8 +129,6 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
         embed=embed,
         differs=rows_of(of_run(run)[1]),
     )
-    runfolder.write_bytes(report / "index.html", text.encode())
-    return report / "index.html"
 
 
 # -- one cropper ------------------------------------------------------------------------------------------------------
@@ -163,7 +156,7 @@ def _section(
         names = {*rows["group"], *rows["other"]}
         if 2 < len(names) <= MOST_ARROWS:
             section.charts.append((f"The same by {name}: arrows to the less favoured", Markup(charts.arrows(rows))))
-    section.grids.append(parity_grid(head, "Pairs of groups: who is favoured"))
+    section.grids.append(parity_grid(head))
     section.grids += other_grids(tables, parity)
     policies = tables["policies"]
     if len(policies):
@@ -338,8 +331,7 @@ def _selection(cropper: str, found: Mapping[str, pd.DataFrame], manifest: Mappin
 
 def _write_tables(report: Path, found: Mapping[str, pd.DataFrame]) -> None:
     folder = report / "tables"
-    with runfolder.storage(folder):
-        folder.mkdir(exist_ok=True)
+    runfolder.make_folder(folder)
     captions = {
         "parity": "Pairs of groups: who is favoured and kept, with 95 % intervals over people.",
         "aggregates": "Groups over a coarser grouping.",

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw
 
-from gslopes.core.errors import PhotoError
+from gslopes.core.errors import ConfigError, PhotoError
 from gslopes.crops.report.maps import with_map
 from gslopes.datasets.folder import open_photo
 from gslopes.report import numbers
@@ -31,12 +31,18 @@ class Picture:
     margin: str
 
 
-def chosen(pairs: pd.DataFrame, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+def check_embed(embed: str) -> None:
+    """Raises: ConfigError if it is no way to show pictures."""
+    if embed not in ("thumbs", "full", "none"):
+        raise ConfigError(f"embed is {embed!r}.", "It is thumbs, full or none.")
+
+
+def chosen(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The pairs with the largest and with the smallest margin, no photo twice; without maps some by lot."""
     answered = pairs[(pairs["status"] == "answered") & (pairs["reason"] == "")]
     margin = (answered["max_left"] - answered["max_right"]).abs()
     if margin.isna().all():
-        drawn = answered.sample(min(MOST, len(answered)), random_state=seed)
+        drawn = answered.sample(min(MOST, len(answered)), random_state=0)
         return drawn.assign(margin=np.nan), drawn.iloc[:0].assign(margin=np.nan)
     known = answered.assign(margin=margin).sort_values(["margin", "left", "right"], kind="stable")
     return _without_repeats(known.iloc[::-1]), _without_repeats(known)

@@ -11,11 +11,11 @@ import pandas as pd
 from PIL import Image, ImageDraw
 
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import ConfigError, PhotoError
+from gslopes.core.errors import PhotoError
 from gslopes.core.files import resolved
 from gslopes.crops.regions.review import MARKS
-from gslopes.crops.report.grids import HERE, Grid, grid_of
-from gslopes.crops.report.words import LIMITS
+from gslopes.crops.report.grids import HERE, Grid, grid_of, write_page
+from gslopes.crops.report.pictures import check_embed
 from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
 from gslopes.datasets.folder import open_photo
 from gslopes.report import caution, numbers
@@ -49,20 +49,13 @@ def write_regions_report(
 
     Raises: ConfigError, TableError, StorageError.
     """
-    if embed not in ("thumbs", "full", "none"):
-        raise ConfigError(f"embed is {embed!r}.", "It is thumbs, full or none.")
+    check_embed(embed)
     manifest = runfolder.read_manifest(run)
     found = {
         one.name: tables.read(one, run / f"{one.name}.parquet") for one in (GLANCES, REGIONS, GAZE, GAZE_GAPS, KINDS)
     }
     people = tables.read(PEOPLE, run / f"{PEOPLE.name}.parquet").drop_duplicates("photo").set_index("photo")
     cards = [] if embed == "none" else _cards(found, people, folder, WIDTHS[embed])
-    shared = {
-        "source": manifest["source"],
-        "limits": LIMITS,
-        "version": manifest.get("gslopes", ""),
-        "config": manifest["config"],
-    }
     left_out_lines = [f"{plain.many(count, 'photo')} {plain.printable(why)}" for why, count in (left_out or {}).items()]
     left_out_lines += _unanswered(found[GLANCES.name])
     sections = [
@@ -70,20 +63,18 @@ def write_regions_report(
         for name, version in manifest["croppers"].items()
     ]
     headline = gaze_headline(found[GAZE.name], found[GAZE_GAPS.name])
-    page, review = run / "report" / "index.html", run / "review.html"
-    with runfolder.storage(page.parent):
-        page.parent.mkdir(exist_ok=True)
-    shared["headline"] = headline
-    text = render(
+    review = run / "review.html"
+    page = write_page(
+        run / "report",
         "crops-regions.html.j2",
-        house=HERE,
-        styles=("crops.css",),
+        headline=headline,
         sections=sections,
         cards=cards,
         left_out=left_out_lines,
-        **shared,
+        source=manifest["source"],
+        version=manifest.get("gslopes", ""),
+        config=manifest["config"],
     )
-    runfolder.write_bytes(page, text.encode())
     text = render(
         "crops-review.html.j2",
         house=HERE,
@@ -223,17 +214,14 @@ def _cards(found: Mapping[str, pd.DataFrame], people: pd.DataFrame, folder: Path
         uri = _drawn(folder, str(who["path"]), row, photo_regions, who["head"], width)
         if uri:
             marks = tuple(
-                (int(r["region"]), _where(r["on_head"]), str(r["kind"])) for r in photo_regions.to_dict("records")
+                (int(r["region"]), "on the head" if r["on_head"] >= 0.5 else "off the head", str(r["kind"]))
+                for r in photo_regions.to_dict("records")
             )
             off = {None: "tells no point", False: "point on the head", True: "point off the head"}[row["off_head"]]
             kept = numbers.share(float(row["kept"]), 0)
             alt = f"{plain.many(len(photo_regions), 'salient region')}, {off}, {kept} of the head in the crop"
             cards.append(Card(plain.printable(row["cropper"]), str(row["photo"]), uri, alt, marks))
     return cards
-
-
-def _where(on_head: float) -> str:
-    return "on the head" if on_head >= 0.5 else "off the head"
 
 
 def _drawn(

@@ -13,12 +13,10 @@ from markupsafe import Markup
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.crops.report import charts
-from gslopes.crops.report.grids import HERE, Grid
-from gslopes.crops.report.words import LIMITS
+from gslopes.crops.report.grids import Grid, write_page
 from gslopes.crops.tables import DUELS, SWEEP_SLOPES
 from gslopes.report import caution, numbers
 from gslopes.report import words as plain
-from gslopes.report.inline import render
 
 _NAMES = {
     "same": "placebo: the same picture, encoded again",
@@ -39,23 +37,16 @@ def write_sweep_report(run: Path) -> Path:
     sections = []
     pairs = {(str(c), str(a)) for c, a in zip(slopes["classifier"], slopes["attribute"], strict=True)}
     for classifier, attribute in sorted(pairs):
-        if not placebo.split(attribute)[1]:
+        if not placebo.is_placebo(attribute):
             sections.append(_section(classifier, attribute, scores, slopes, duels))
-    text = render(
+    return write_page(
+        run / "report",
         "crops-sweep.html.j2",
-        house=HERE,
-        styles=("crops.css",),
         sections=sections,
         headline=sweep_headline(slopes),
         inputs=manifest["inputs"],
-        limits=LIMITS,
         version=manifest.get("gslopes", ""),
     )
-    folder = run / "report"
-    with runfolder.storage(folder):
-        folder.mkdir(exist_ok=True)
-    runfolder.write_bytes(folder / "index.html", text.encode())
-    return folder / "index.html"
 
 
 def sweep_headline(slopes: pd.DataFrame) -> str:
@@ -65,7 +56,7 @@ def sweep_headline(slopes: pd.DataFrame) -> str:
 
     slopes: rows of SWEEP_SLOPES.
     """
-    chosen = slopes[(slopes["label"] == "favoured") & slopes["attribute"].map(lambda name: not placebo.split(name)[1])]
+    chosen = slopes[(slopes["label"] == "favoured") & ~placebo.among(slopes["attribute"])]
     judged = chosen.dropna(subset=["p"])
     if judged.empty:
         return "The crop moves too rarely with the edit to be judged."

@@ -21,17 +21,14 @@ from PIL import Image
 
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing, StorageError
+from gslopes.core.records import BOX, POINTS
 from gslopes.datasets.drawn.draw import render
 from gslopes.datasets.drawn.parameters import COLUMNS, FaceParameters
 from gslopes.datasets.labelled import need
 
 PHOTOS, MASKS, FACES, ATTRIBUTES = "photos", "masks", "faces.csv", "attributes.csv"
 
-_BOX = ("x0", "y0", "x1", "y1")
-_POINTS = tuple(
-    f"{name}_{axis}" for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth") for axis in "xy"
-)
-FACE_COLUMNS = ("path", "faces", *_BOX, *_POINTS, "detection")
+FACE_COLUMNS = ("path", "faces", *BOX, *POINTS, "detection")
 
 _BATCH_SIZE = 256  # photos rendered before they are written: memory does not grow with their number
 

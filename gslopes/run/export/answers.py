@@ -22,8 +22,8 @@ def write_answers(run: Path, path: Path) -> int:
     if path.suffix not in (".csv", ".parquet"):
         raise UsageError(f"{runfolder.show(path)} ends in neither .csv nor .parquet.", "Name such a file with --out.")
     frame = answers(run)
+    runfolder.make_folder(path.parent)
     with runfolder.storage(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
         data = csv_bytes(frame) if path.suffix == ".csv" else frame.to_parquet(index=False)
     runfolder.write_bytes(path, data)
     return len(frame)

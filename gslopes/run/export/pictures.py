@@ -66,7 +66,7 @@ def _read(run: Path, table: tables.Table) -> pd.DataFrame:
 def _wanted(edits: pd.DataFrame, config: ExportConfig) -> pd.DataFrame:
     """The edits of the chosen sweeps and values."""
     if not config.placebos:
-        edits = edits[[not placebo.split(name)[1] for name in edits["attribute"]]]
+        edits = edits[~placebo.among(edits["attribute"])]
     if not config.values:
         return edits
     near = [(edits["value"] - value).abs() < _NEAR for value in config.values]

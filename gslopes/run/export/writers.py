@@ -55,8 +55,7 @@ def write_files(form: str, out: Path, shard: Iterable[Picture]) -> None:
     written = []
     for record, data in shard:
         path = out / f"{file_of(form, record)}{suffix(data)}"
-        with runfolder.storage(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+        runfolder.make_folder(path.parent)
         runfolder.write_bytes(path, data)
         written.append(path)
     runfolder.settle(written)
@@ -127,12 +126,11 @@ def write_parquet(path: Path, shard: Iterable[Picture], columns: Sequence[str]) 
         pq.ParquetWriter(temporary, schema, compression="none", use_dictionary=texts, write_statistics=texts) as writer,
     ):
         for group in _groups(shard):
-            rows = [{**plain(record), "image": _image(record, data)} for record, data in group]
+            rows = [
+                {**plain(record), "image": {"bytes": data, "path": f"{key_of(record)}{suffix(data)}"}}
+                for record, data in group
+            ]
             writer.write_table(pa.Table.from_pylist(rows, schema=schema))
-
-
-def _image(record: Record, data: bytes) -> Record:
-    return {"bytes": data, "path": f"{key_of(record)}{suffix(data)}"}
 
 
 def _groups(shard: Iterable[Picture]) -> Iterator[list[Picture]]:
@@ -184,8 +182,8 @@ def write_tar(path: Path, shard: Iterable[Picture]) -> None:
 def _placed(path: Path) -> Iterator[Path]:
     """A temporary file that takes its place, durably, once it is whole.  Raises: StorageError."""
     temporary = path.with_name(f".{path.name}.tmp")
+    runfolder.make_folder(path.parent)
     with runfolder.storage(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield temporary
             runfolder.settle([temporary])

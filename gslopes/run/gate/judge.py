@@ -173,7 +173,7 @@ class Judging:
                 box = np.asarray(row["box"], np.float64)
                 points = np.asarray(row["points"], np.float64).reshape(5, 2)
                 for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
-                    if placebo.split(str(attribute))[1]:
+                    if placebo.is_placebo(str(attribute)):
                         continue  # it stands next to a sweep, and is asked about where that is
                     steps = unedited.sort_values("step")
                     pictures = [open_photo(file, self.run).pixels for file in steps["file"]]

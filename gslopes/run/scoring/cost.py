@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pandas as pd
 
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.records import Classifier
+from gslopes.core.trust import confirmed
 from gslopes.executors import Executor
 from gslopes.run.config import CostLimits, ScoreConfig
 from gslopes.run.plan import Plan
@@ -84,11 +84,9 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
     if config.yes or (total <= config.confirm_above and not unknown):
         return
     price = f"up to {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
-    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        hint = "Add --yes (yes=True in Python), or set a --budget; --confirm-above raises the limit."
-        raise UsageError(f"This will cost {price}, and there is no terminal to confirm it at.", hint)
-    print(f"This will cost {price}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    hint = "Add --yes (yes=True in Python), or set a --budget; --confirm-above raises the limit."
+    unasked = UsageError(f"This will cost {price}, and there is no terminal to confirm it at.", hint)
+    if not confirmed(f"This will cost {price}. Go on?", unasked):
         raise UsageError("Not confirmed, so nothing was asked.", "Add --limit or --budget for a smaller audit.")
 
 

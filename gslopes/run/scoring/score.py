@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,6 +23,7 @@ from gslopes.core.runfolder import part_path
 from gslopes.core.text import many
 from gslopes.core.trust import writable_cache
 from gslopes.executors import Executor
+from gslopes.executors.progress import is_shown
 from gslopes.run.config import ScoreConfig
 from gslopes.run.gate.judge import SweepSelection
 from gslopes.run.scoring.cost import confirm_cost, estimate_parts
@@ -42,6 +43,12 @@ REFRESH = 0.2  # seconds between updates of the progress lines
 def score_stage(classifier: str) -> str:
     """The folder of a classifier's parts, below RUN/parts."""
     return f"score/{runfolder.slug(classifier)}"
+
+
+def finished_stages(run: Path, classifiers: Iterable[str], parts: int) -> list[str]:
+    """Stages of the classifiers that are done: one that was stopped half way stays out of the tables."""
+    stages = [score_stage(name) for name in sorted(classifiers)]
+    return [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
 
 
 DROPPED = {tables.ASKED.name: "dropped-asked", tables.SCORES.name: "dropped-scores"}  # apart from the tables
@@ -105,10 +112,8 @@ class Scoring:
         self._usages = {one.name: UsageStats() for one in self._due}
         self._warned: set[str] = set()
 
-    def ask(self, *, prepared: bool = False) -> None:
+    def ask(self) -> None:
         """Ask what has not been asked yet.
-
-        prepared: the classifiers' credentials were checked already.
 
         Raises: UsageError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError;
             KeyboardInterrupt after the requests in flight are finished.
@@ -120,9 +125,8 @@ class Scoring:
             if any(is_cached(one) for one in self._due):
                 cache = stack.enter_context(AnswerCache(writable_cache(self._config.cache)))
             self._confirm_cost(cache)
-            if not prepared:
-                for one in self._due:
-                    prepare_classifier(one)
+            for one in self._due:
+                prepare_classifier(one)
             clients = [
                 Client(
                     one,
@@ -158,7 +162,7 @@ class Scoring:
         errors: list[BaseException] = []
         stop: KeyboardInterrupt | None = None
         pool = ThreadPoolExecutor(max(1, len(clients)), "score")
-        progress_bars = ProgressBars(bool(getattr(self._executor, "progress", False)))
+        progress_bars = ProgressBars(is_shown(self._executor))
         with progress_bars.watch({one.classifier.name: self._extent(one.classifier.name) for one in clients}):
             left = {pool.submit(self._drive, one, clients, errors) for one in clients}
             pool.shutdown(wait=False)

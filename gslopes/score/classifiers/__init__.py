@@ -60,7 +60,7 @@ from gslopes.score import names
 from gslopes.score.classifiers.catalogue import CATALOGUE
 from gslopes.score.classifiers.checkpoint import named_by_file
 from gslopes.score.limits import LOCAL, Limits
-from gslopes.score.scrub import scrub, scrub_text
+from gslopes.score.scrub import scrub, scrub_error
 
 if TYPE_CHECKING:
     from gslopes.core.records import Classifier
@@ -176,9 +176,7 @@ def _loading(name: str) -> Iterator[None]:
     try:
         yield
     except GslopesError as error:
-        error.message, error.hint = scrub_text(error.message), scrub_text(error.hint)
-        error.args = (error.message,)
-        raise error from None
+        raise scrub_error(error) from None
     except Exception as error:  # any library may be behind it; its text may hold credentials
         if is_out_of_memory(error):
             raise MemoryError from None

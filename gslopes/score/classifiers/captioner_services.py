@@ -83,12 +83,8 @@ class HttpCaptioner(Captioning, HttpClassifier):
     Options = HttpCaptionerOptions
     labelled = False
 
-    def parse(self, raw: object) -> Answer:
-        """The labels of one entry's caption, or its refusal.  Raises: AnswerError if it holds no caption."""
-        entry = cast("dict[str, Any]", raw)
-        version = str(entry.get("version", ""))
-        if "refused" in entry:
-            return Answer("refused", (), str(entry["refused"]), version)
+    def _answered_by(self, entry: dict[str, Any], version: str) -> Answer:
+        """The labels of one entry's caption.  Raises: AnswerError if it holds no caption."""
         caption = entry.get("caption")
         if not isinstance(caption, str):
             raise AnswerError("The captioner's reply has no caption.", 'Each of its answers is {"caption": "..."}.')

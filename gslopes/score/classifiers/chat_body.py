@@ -39,7 +39,6 @@ _REFUSAL = re.compile(
     r"(?i)safety|content[_ ]?filter|content[_ ]?policy|prohibited|block|spii|recitation|refus|moderat|sensitive|"
     r"guardrail|policy|inappropriate|jailbreak|responsible"
 )
-_SAYING = ("message", "msg", "detail", "error", "errors", "reason")
 _NAME = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|analysis|reflection)"
 _OPEN, _CLOSE = rf"[<\[]{_NAME}[>\]]", rf"[<\[]/{_NAME}[>\]]"
 _THOUGHT = re.compile(rf"\A.*{_CLOSE}|{_OPEN}.*\Z", re.DOTALL | re.IGNORECASE)

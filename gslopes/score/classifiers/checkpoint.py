@@ -118,6 +118,11 @@ def named_by_file(text: str) -> str:
     return f"torchvision:{network_of(existing(first, 'weights file'))},weights={text}"
 
 
+def quiet(name: str) -> dict[str, Any]:
+    """Options of a network of torchvision: two warn unless ``init_weights`` is given, which does not matter here."""
+    return {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
+
+
 def network_of(file: Path) -> str:
     """The classifier of torchvision that has these weights: the same names and shapes, but for the last layer.
 
@@ -133,9 +138,8 @@ def network_of(file: Path) -> str:
     shapes = {key: value.shape for key, value in state.items()}
     known = [name for name in models.list_models(module=models) if not name.startswith("regnet")]  # these need values
     for name in known:
-        extra = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
         with torch.device("meta"):
-            wanted = models.get_model(name, weights=None, **extra).state_dict()
+            wanted = models.get_model(name, weights=None, **quiet(name)).state_dict()
         if set(wanted) == set(shapes) and _fit_but_for_head(state, wanted):
             return str(name)
     raise ModelError(f"The weights {file} do not say their network.", hint)

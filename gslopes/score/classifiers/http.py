@@ -116,6 +116,10 @@ class HttpClassifier(Service):
         version = str(entry.get("version", ""))
         if "refused" in entry:
             return Answer("refused", (), str(entry["refused"]), version)
+        return self._answered_by(entry, version)
+
+    def _answered_by(self, entry: dict[str, Any], version: str) -> Answer:
+        """The answer of an entry that is no refusal."""
         return Answer("answered", tuple(sorted(entry["labels"].items(), key=lambda pair: -pair[1])), version=version)
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gslopes.core.errors import ModelError, UnknownName
-from gslopes.score.classifiers.checkpoint import load_weights
+from gslopes.score.classifiers.checkpoint import load_weights, quiet
 from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel, labels_of
 
 
@@ -30,7 +30,7 @@ class TorchvisionClassifier(TorchModel):
         pretrained = models.get_model_weights(options.model).DEFAULT
         labels = labels_of(options, pretrained.meta["categories"])
         if options.weights:
-            module = models.get_model(options.model, weights=None, num_classes=len(labels), **_quiet(options.model))
+            module = models.get_model(options.model, weights=None, num_classes=len(labels), **quiet(options.model))
             version = load_weights(module, options.weights)
         else:
             module, version = _from_hub(models, options.model, pretrained), str(pretrained.url).rpartition("/")[2]
@@ -43,8 +43,3 @@ def _from_hub(models: Any, name: str, pretrained: Any) -> Any:
     except OSError as error:
         hint = f"Download {pretrained.url} elsewhere and give weights=FILE."
         raise ModelError(f"The weights of {name} cannot be downloaded: {error}.", hint) from None
-
-
-def _quiet(name: str) -> dict[str, Any]:
-    """These two warn unless ``init_weights`` is given, which does not matter here."""
-    return {"init_weights": False} if name in ("googlenet", "inception_v3") else {}

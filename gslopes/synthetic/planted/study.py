@@ -64,8 +64,7 @@ def calibrate(
     from gslopes.train.sets import CONFOUND
 
     out = Path(out)
-    with runfolder.storage(out):
-        out.mkdir(parents=True, exist_ok=True)
+    runfolder.make_folder(out)
     parameters = drawn(faces, seed + 200, CONFOUND)
     classifier = PlantedClassifier()
     executor.note(f"{faces:,} drawn faces, {len(GRID)} planted biases, {sets} audits of {faces // sets} photos each.")

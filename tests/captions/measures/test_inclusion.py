@@ -106,13 +106,13 @@ def test_an_empty_list_of_non_imageable_objects_is_no_finding_of_none(words: Wor
 )
 def test_golden_30_and_31_scenarios(words: WordNet, target: str, truth: str, expected: str):
     (judged,) = judge(things(target), things(truth), Coverage(), words, shipped())
-    assert judged.scenario == expected
+    assert judged[1] == expected
 
 
 def test_golden_32_a_closed_vocabulary_judges_only_its_own(words: WordNet):
     closed = Coverage("closed", "none", "none", frozenset({"person.n.01", "apple.n.01"}))
     judged = judge(things("dress.n.01", "apple.n.01"), things("person.n.01"), closed, words, shipped())
-    assert {one.fact.synset: one.scenario for one in judged} == {
+    assert {fact.synset: scenario for fact, scenario in judged} == {
         "dress.n.01": "not-judged",
         "apple.n.01": "hallucination",
     }
@@ -130,9 +130,9 @@ def test_golden_34_an_attribute_of_nothing_alike_is_not_judged(words: WordNet):
     red = Fact("attribute", "red", subject="woman", subject_synset="woman.n.01")
     dress = Fact("attribute", "red", subject="dress", subject_synset="dress.n.01")
     (judged,) = judge([red], [*things("dress.n.01"), dress], Coverage(), words, shipped())
-    assert judged.scenario == "not-judged"
+    assert judged[1] == "not-judged"
     with_woman = [*things("woman.n.01"), dress]
-    assert judge([red], with_woman, Coverage(), words, shipped())[0].scenario == "hallucination"
+    assert judge([red], with_woman, Coverage(), words, shipped())[0][1] == "hallucination"
 
 
 def test_golden_35_which_relations_a_photo_can_show():
@@ -152,7 +152,7 @@ def test_a_concept_of_truth_near_the_root_is_not_asked(words: WordNet):
     assert (words.depth("entity.n.01"), depth > 3) == (0, True)
     for least, scenario in ((0, "too-specific"), (depth, "too-specific"), (depth + 1, "hallucination")):
         (one,) = judge(target, truth, Coverage(), words, shipped(), AuditOptions(min_truth_depth=least))
-        assert one.scenario == scenario
+        assert one[1] == scenario
 
 
 def test_the_association_may_be_that_of_human_captions(fixture_f: Material):

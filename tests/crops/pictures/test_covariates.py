@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.crops.pictures.covariates import UNITS, covariates, face_discs
+from gslopes.crops.pictures.covariates import covariates, face_discs
 from gslopes.crops.pictures.geometry import Box
 
 POINTS = np.array([[40, 40], [60, 40], [50, 50], [42, 62], [58, 62]], np.float32)
@@ -19,9 +19,8 @@ def face(skin, background, eyes=(20, 20, 20)):
     return photo
 
 
-def test_every_covariate_has_its_unit():
+def test_every_covariate_is_a_number():
     found = covariates(face((200, 160, 140), (30, 30, 30)), HEAD, POINTS)
-    assert set(found) == set(UNITS)
     assert all(np.isfinite(value) for value in found.values())
     assert found["head_height"] == pytest.approx(0.5)
 
