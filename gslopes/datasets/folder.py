@@ -38,10 +38,10 @@ class PhotoFile:
     relative: str
 
 
-def list_photos(root: Path, limit: int | None = None) -> list[PhotoFile]:
+def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
     """Every image file below a folder, in the order of the bytes of its name below it: the same on every machine.
 
-    root: the folder, searched with its sub-folders and the folders that links in it lead to, each folder once, so
+    photos: the folder, searched with its sub-folders and the folders that links in it lead to, each folder once, so
         that links in a circle end. A file is an image file by its suffix, in any case, or else by its first bytes;
         hidden files and folders and cameras' raw files are passed over. A broken link is listed, and so is a sub-folder
         that may not be read: opening it gives the reason.
@@ -51,22 +51,21 @@ def list_photos(root: Path, limit: int | None = None) -> list[PhotoFile]:
     """
     if limit is not None and limit < 1:
         raise ConfigError(f"The limit on the number of photos must be at least 1, not {limit}.")
-    top = os.fsencode(root)
-    _check_folder(top, root)
+    top = os.fsencode(photos)
+    _check_folder(top, photos)
     names = sorted(_walk(top)[0])
     return [PhotoFile(Path(os.fsdecode(os.path.join(top, name))), display_name(name)) for name in names[:limit]]
 
 
-def passed_over(root: Path) -> str:
+def passed_over(photos: Path) -> str:
     """How many files below a folder ``list_photos`` takes for no photos, with three of their names; empty if none."""
-    names = sorted(_walk(os.fsencode(root))[1])
+    names = sorted(_walk(os.fsencode(photos))[1])
     if not names:
         return ""
     some = ", ".join(display_name(name) for name in names[:3])
     rest = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-    return (
-        f"{len(names):,} {'file' if len(names) == 1 else 'files'} in {show(root)} passed over, no photos: {some}{rest}."
-    )
+    files = "file" if len(names) == 1 else "files"
+    return f"{len(names):,} {files} in {show(photos)} passed over, no photos: {some}{rest}."
 
 
 def open_photo(path: Path | str, folder: Path | None = None) -> Photo:
@@ -142,8 +141,8 @@ def relative_name(path: Path, root: Path) -> str:
 # --- The walk through folders ----------------------------------------------------------------------------------------
 
 
-def _check_folder(top: bytes, root: Path) -> None:
-    shown = display_name(os.fsencode(root))
+def _check_folder(top: bytes, photos: Path) -> None:
+    shown = display_name(os.fsencode(photos))
     try:
         os.scandir(top).close()
     except FileNotFoundError:

@@ -19,8 +19,9 @@ TOML file:
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
@@ -271,6 +272,13 @@ class FitConfig:
                 "Groups, clusters and truth are columns of a table of photos.", "Name it with --photos-csv."
             )
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of ``photos_csv`` that the fit reads."""
+        named = [*self.groups, *([self.cluster] if self.cluster else [])]
+        named += [text.rpartition("=")[2] for text in self.truth]
+        return tuple(part.strip() for text in named for part in text.split("+"))
+
     def options(self, seed: int) -> FitOptions:
         """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""
         names = ("estimators", "measure", "bootstrap", "permutations", "correction", "min_varying")
@@ -371,9 +379,12 @@ def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfi
 
     Raises: ConfigError for an unknown option or a value out of its range.
     """
-    mapping = merged(RunConfig, {"photos": photos, **options}, base=Path())
+    mapping = merged(RunConfig, options, base=Path())
+    if photos is not None and "photos" not in options:  # as by --set
+        mapping["photos"] = photos
     if mapping.get("as_published"):
         publish(mapping)
     if "photos" not in mapping:
         raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
-    return from_dict(RunConfig, mapping)
+    config = from_dict(RunConfig, mapping)
+    return replace(config, photos=Path(os.path.abspath(config.photos)))

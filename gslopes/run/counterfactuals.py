@@ -203,7 +203,7 @@ def _plan(
     models = model_records(config) if components is None else components.records()
     digest = sha256(json.dumps(identity(plan, models), sort_keys=True, default=str).encode()).hexdigest()
     run = Path(out) if out else user_cache() / "counterfactuals" / digest[:16]
-    check_folders(config, run)
+    check_folders(config.photos, run)
     done = plan.parts - len(runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts))
     return Plan(config, run, files, plan.values, inputs, (), done)
 

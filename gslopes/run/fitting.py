@@ -197,13 +197,11 @@ def check_about(config: FitConfig) -> None:
     """
     if config.photos_csv is None:
         return
-    there = read_csv(config.photos_csv, hint="Name a CSV in UTF-8 with a row per photo.").columns
-    _key(config.photos_csv, there)
-    wanted = [*config.groups, *([config.cluster] if config.cluster else [])]
-    wanted += [text.rpartition("=")[2] for text in config.truth]
-    for name in (part.strip() for text in wanted for part in text.split("+")):
-        if name not in there:
-            raise UsageError(f"{show(config.photos_csv)} has no column {name!r}.", f"It has {', '.join(there)}.")
+    columns = read_csv(config.photos_csv, hint="Name a CSV in UTF-8 with a row per photo.").columns
+    _key(config.photos_csv, columns)
+    for column in config.columns:
+        if column not in columns:
+            raise UsageError(f"{show(config.photos_csv)} has no column {column!r}.", f"It has {', '.join(columns)}.")
 
 
 def _key(path: Path, columns: Iterable[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,19 +80,26 @@ def make_plan(config: RunConfig, run: Path) -> Plan:
     """
     values = config.edit.sweeps(config.compose.placebo)
     classifiers = canonical_names(config.score.classifiers)
-    check_folders(config, run)
+    check_folders(config.photos, run)
     files, inputs = read_inputs(config)
-    plan = Plan(config, run, files, values, inputs, classifiers, 0)
-    _check_attributes(run, config.edit.attributes)
-    runfolder.compare(run, identity(plan, {}), [key for key in IDENTITY if key != "models"])
-    missing = runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts)
-    if missing:
-        pick_device(config.device)  # raises if it is not there
-    return Plan(config, run, files, values, plan.inputs, classifiers, plan.parts - len(missing))
+    parts = count_parts(len(files), config.part)
+    done = parts - len(runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts))
+    plan = Plan(config, run, files, values, inputs, classifiers, done)
+    _check_run(plan)
+    return plan
 
 
-def _check_attributes(run: Path, attributes: Sequence[str]) -> None:
+def _check_run(plan: Plan) -> None:
+    """Raises: RunFolderMismatch if its folder holds another run; UsageError if photos are left and no such device."""
+    _check_attributes(plan)
+    runfolder.compare(plan.run, identity(plan, {}), [key for key in IDENTITY if key != "models"])
+    if plan.done < plan.parts:
+        pick_device(plan.config.device)
+
+
+def _check_attributes(plan: Plan) -> None:
     """Raises: RunFolderMismatch for a run along other attributes."""
+    run, attributes = plan.run, plan.config.edit.attributes
     if not (run / runfolder.MANIFEST).is_file():
         return
     edit = runfolder.read_manifest(run).get("config", {}).get("edit", {})
@@ -114,7 +120,7 @@ def canonical_names(classifiers: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(canonical_name(name) for name in classifiers))
 
 
-def check_folders(config: RunConfig, run: Path) -> None:
+def check_folders(photos: Path, run: Path) -> None:
     """Raises: UsageError for a run folder that cannot be one."""
     try:
         str(run).encode()
@@ -122,7 +128,7 @@ def check_folders(config: RunConfig, run: Path) -> None:
         raise UsageError(
             f"The run folder's name {show(run)} is not valid UTF-8.", "Choose another with --out."
         ) from None
-    check_outside(run, config.photos)
+    check_outside(run, photos)
 
 
 def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any]]:

@@ -71,9 +71,8 @@ def audit(
         audit = gslopes.audit("photos", "run", attribute="gender", classifier=brightness)
     """
     names, ready = split_classifiers(classifier)
-    plan = plan_audit(configure(photos, {**options, "classifier": names}), Path(out), ready)
-    executor = executor or OneProcess(progress=progress)
-    return carry_out(plan, ready, executor=executor, trust=trust, components=components)
+    walk = Walk(configure(photos, {**options, "classifier": names}), Path(out), ready)
+    return walk.carry_out(executor or OneProcess(progress=progress), trust=trust, components=components)
 
 
 def synthesise(
@@ -183,57 +182,44 @@ def judge_run(
 # -- from a plan ------------------------------------------------------------------------------------------------------
 
 
-def plan_audit(config: RunConfig, out: Path, ready: Sequence[Classifier] = ()) -> Plan:
-    """What an audit will do, with the default classifier if none is given.
+class Walk:
+    """An audit that is planned and not done yet: ``plan`` says what it will do, ``carry_out`` does it.
+
+    config: its configuration; the default classifier is asked where neither it nor ``ready`` has one.
+    out: the run folder.  ready: classifiers as objects, in addition to those that the configuration names.
 
     Raises: as ``run.plan.make_plan``; UsageError for a table of photos without what the fit needs.
     """
-    check_about(config.fit)
-    return make_plan(config if ready else replace(config, score=_with_default(config.score)), out)
 
+    def __init__(self, config: RunConfig, out: Path, ready: Sequence[Classifier] = ()) -> None:
+        check_about(config.fit)
+        self.plan = make_plan(config if ready else replace(config, score=_with_default(config.score)), out)
+        self.out, self.ready = out, ready
 
-def carry_out(
-    plan: Plan,
-    ready: Sequence[Classifier] = (),
-    *,
-    executor: Executor,
-    trust: bool = False,
-    components: Components | None = None,
-) -> Audit:
-    """Do what a plan says, each stage unless it would come out the same.
+    def carry_out(self, executor: Executor, *, trust: bool = False, components: Components | None = None) -> Audit:
+        """Do each stage unless it would come out the same.  Raises: as ``audit``."""
+        run = self._prepared(_engine(self.plan, executor), trust, components)
+        for stage in run.stages:
+            if stage.done(run):
+                run.executor.note(f"{stage.name:<10} up to date")
+            else:
+                stage.run(run)
+        return outcome.of_audit(self.out)
 
-    ready: classifiers as objects, in addition to those that the plan names.  Raises: as ``audit``.
-    """
-    run = prepare(plan, ready, executor=executor, trust=trust, components=components)
-    for stage in run.stages:
-        if stage.done(run):
-            run.executor.note(f"{stage.name:<10} up to date")
-        else:
-            stage.run(run)
-    return outcome.of_audit(plan.run)
-
-
-def prepare(
-    plan: Plan,
-    ready: Sequence[Classifier],
-    *,
-    executor: Executor,
-    trust: bool,
-    components: Components | None,
-) -> stages.AuditRun:
-    """An audit with all checked that can be known beforehand.  Raises: as ``audit``."""
-    executor = _engine(plan, executor)
-    classifiers = (*load_classifiers(plan.classifiers, plan.config.device, Trust(trust, plan.run)), *ready)
-    manifest.check_versions(plan.run, classifiers)
-    if any(is_cached(one) for one in classifiers):
-        writable_cache(plan.config.score.cache)
-    run = stages.AuditRun(plan, executor, components, classifiers, plan.config.score)
-    if plan.done == plan.parts:
-        return run
-    if run.gated:
-        load_reader()
-    budget = Budget(plan.config.score.budget, plan.config.score.max_calls)
-    return replace(run, cost_limits=_confirmed(run, budget), budget=budget)
+    def _prepared(self, executor: Executor, trust: bool, components: Components | None) -> stages.AuditRun:
+        """With all checked that can be known beforehand."""
+        plan, config = self.plan, self.plan.config
+        classifiers = (*load_classifiers(plan.classifiers, config.device, Trust(trust, self.out)), *self.ready)
+        manifest.check_versions(self.out, classifiers)
+        if any(is_cached(one) for one in classifiers):
+            writable_cache(config.score.cache)
+        run = stages.AuditRun(plan, executor, components, classifiers, config.score)
+        if plan.done == plan.parts:
+            return run
+        if run.gated:
+            load_reader()
+        budget = Budget(config.score.budget, config.score.max_calls)
+        return replace(run, cost_limits=_confirmed(run, budget), budget=budget)
 
 
 def make_pictures(plan: Plan, *, executor: Executor, components: Components | None = None) -> Audit:

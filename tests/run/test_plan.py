@@ -36,6 +36,18 @@ def test_options_win_over_the_file_and_its_paths_are_relative_to_it(tmp_path):
     assert (config.find.min_face, config.limit, config.compose.blend) == (40, 5, "paste")
 
 
+def test_the_folder_that_is_given_wins_over_that_of_the_file_and_set_over_both(tmp_path):
+    file = tmp_path / "audit.toml"
+    file.write_text('photos = "faces"\n')
+    assert configure("a/../p", {"config": file}).photos == Path.cwd() / "p"
+    assert configure("p", {"config": file, "photos": "q"}).photos == Path.cwd() / "q"
+
+
+def test_a_folder_that_is_no_path_is_a_usage_error():
+    with pytest.raises(ConfigError, match="photos is 3; it must be a path"):
+        configure(3, {})  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
