@@ -186,6 +186,7 @@ def test_an_address_that_will_not_do_is_told_before(name, monkeypatch):
 
 
 def test_an_address_with_a_key_is_taken_from_the_environment_and_stored_nowhere(endpoint, monkeypatch):
+    monkeypatch.setattr("gslopes.score.scrub._REMEMBERED", set())  # what other tests asked with is no secret here
     monkeypatch.setenv("TEAM_ENDPOINT", f"{endpoint.name.removeprefix('http:')}?api_key=s3cr3t-0123456789")
     classifier = load_classifier("http:env:TEAM_ENDPOINT")
     assert classifier.name == "http:env:TEAM_ENDPOINT"
