@@ -15,7 +15,12 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHES = ROOT / "tests/benches"
 RESULTS = BENCHES / "results"
 # Files whose bench is not bench_<name>.py, and tables too long for a page, whose bench writes a page of its own.
-SOURCES = {"captions-planted": "gslopes captions --planted", "fuzz": "python -m tests.fuzz", "soak": "soak.py"}
+SOURCES = {
+    "gpu": "gpu.py",
+    "captions-planted": "gslopes captions --planted",
+    "fuzz": "python -m tests.fuzz",
+    "soak": "soak.py",
+}
 SOURCES["retrain"] = "python notebooks/retrain/retrain.py UTKFace OUT"
 LONG = ("coverage", "coverage-cases")
 WORDS = {
