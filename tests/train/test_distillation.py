@@ -18,7 +18,7 @@ NARROW = [8, 16, 16, 32, 32]
 
 @pytest.fixture(scope="module")
 def teacher() -> zoo.LoadedModel:
-    return zoo.load("gender-field")
+    return zoo.load("gender-teacher")
 
 
 @pytest.fixture(scope="module")
