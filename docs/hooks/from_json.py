@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -222,36 +222,20 @@ def planted_captions() -> str:
     return table(("planted", "truth", "mean of the estimates", "intervals that hold it", "sets"), found)
 
 
-FIELDS, FADERS = ("gender-field", "race-field"), ("gender-fader", "race-fader")
+EDITORS = ("gender-field", "gender-fader", "race-field", "race-fader")
 
 
 def editors() -> str:
-    """What was asked of both field editors and what they reach, from their metrics."""
-    return _of_editors(FIELDS, lambda rows: rows[0] and rows[1])
-
-
-def faders() -> str:
-    """What the Fader Networks reach, next to the field editors where these were measured alike."""
-    names = [name for pair in zip(FADERS, FIELDS, strict=True) for name in pair]
-    return _of_editors(names, lambda rows: rows[0] and rows[2])
-
-
-def _of_editors(names: Sequence[str], wanted: Callable[[list[dict[str, float] | None]], object]) -> str:
-    """A column an editor, of what its card's first table has; the rows that are wanted."""
+    """A column an editor of photos, of what its card's first table has; race may lack a row that gender has."""
     found = []
-    for name in names:
+    for name in EDITORS:
         rows = load(f"weights/{name}/metrics.json")["evaluation"]["tables"]["asked and reached"]
         found.append(
             {key.replace("P(masculine)", "P").replace("P(White)", "P"): row["reached"] for key, row in rows.items()}
         )
-    keys = [key for key in found[0] if "UTKFace" in key or "London" in key]
-    each = {key: [one.get(key) for one in found] for key in keys}
-    shown = [
-        (key, *("–" if one is None else _ended(one, ".2f") for one in rows))
-        for key, rows in each.items()
-        if wanted(rows)
-    ]
-    return table(("measured", *names), shown)
+    keys = [key for key in dict.fromkeys(key for one in found for key in one) if "UTKFace" in key or "London" in key]
+    shown = [(key, *("–" if key not in one else _ended(one[key], ".2f") for one in found)) for key in keys]
+    return table(("measured", *EDITORS), shown)
 
 
 def _ended(found: Mapping[str, float], form: str) -> str:
@@ -265,7 +249,6 @@ MACROS: dict[str, Callable[..., str]] = {
     "benches": benches,
     "croppers": croppers,
     "editors": editors,
-    "faders": faders,
     "faces": faces,
     "interval": interval,
     "number": number,
