@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -328,3 +328,32 @@ def questions(html: str) -> list[str]:
     contents = html[html.index("<nav") : html.index("</nav>")]
     assert re.findall(r'href="#(\w+)"', contents)[: len(found)] == [name for name, _ in found]
     return [title for _, title in found]
+
+
+@pytest.fixture(scope="session")
+def portrait_chip() -> np.ndarray:
+    """The astronaut's aligned chip, (1, 128, 128, 3) uint8."""
+    from skimage.data import astronaut
+
+    from gslopes.find.align import choose, warp
+    from gslopes.networks.mtcnn import Mtcnn
+
+    photo = astronaut()
+    return warp(photo, choose(Mtcnn(32)([photo])[0], 512, 512, 32).matrix, 128)[None]
+
+
+def round_to_tf32(modules: Iterable[Any]) -> int:
+    """Let convolutions and matrices round as a GPU's matrix units do, to ten bits; returns how many there are."""
+    import torch
+
+    def rounded(values: Any) -> Any:
+        bits = values.contiguous().view(torch.int32)
+        return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
+
+    count = 0
+    for module in modules:
+        if isinstance(module, torch.nn.Conv2d | torch.nn.ConvTranspose2d | torch.nn.Linear):
+            module.weight.data = rounded(module.weight.data)
+            module.register_forward_pre_hook(lambda _, given: (rounded(given[0]), *given[1:]))
+            count += 1
+    return count

@@ -78,6 +78,10 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
         here, there = (swept.edited - swept.neutral[:, None] for swept in sweeps)
         assert np.abs(here - there).max() <= 1
         assert np.abs(here - there).mean() < 0.1
+    for name in ("gender-fader", "race-fader"):
+        for blend in (None, "paste"):
+            here, there = (editor_of(name, one, blend=blend).sweep(chips, VALUES).edited for one in ("cpu", DEVICE))
+            assert np.abs(here - there).max() <= 1
 
 
 def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tmp_path):

@@ -61,14 +61,14 @@ def audit(
     from gslopes.core.summary import gated
     from gslopes.executors import OneProcess
     from gslopes.report.recommended import CONDITION
-    from gslopes.run.walk import Walk
+    from gslopes.run.walk import PlannedAudit
 
     condition = condition_of(fail_if, CONDITION)
     config = configure(photos, options)
-    walk = Walk(config, out)
+    planned = PlannedAudit(config, out)
     if dry_run:
-        return print_plan(walk.plan, as_json)
-    result = walk.carry_out(OneProcess(progress=True), trust=trust)
+        return print_plan(planned.plan, as_json)
+    result = planned.carry_out(OneProcess(progress=True), trust=trust)
     if show_page and result.page is not None:
         open_page(result.page)
     code = print_audit(result, as_json)

@@ -71,8 +71,8 @@ def audit(
         audit = gslopes.audit("photos", "run", attribute="gender", classifier=brightness)
     """
     names, ready = split_classifiers(classifier)
-    walk = Walk(configure(photos, {**options, "classifier": names}), Path(out), ready)
-    return walk.carry_out(executor or OneProcess(progress=progress), trust=trust, components=components)
+    planned = PlannedAudit(configure(photos, {**options, "classifier": names}), Path(out), ready)
+    return planned.carry_out(executor or OneProcess(progress=progress), trust=trust, components=components)
 
 
 def synthesise(
@@ -182,7 +182,7 @@ def judge_run(
 # -- from a plan ------------------------------------------------------------------------------------------------------
 
 
-class Walk:
+class PlannedAudit:
     """An audit that is planned and not done yet: ``plan`` says what it will do, ``carry_out`` does it.
 
     config: its configuration; the default classifier is asked where neither it nor ``ready`` has one.

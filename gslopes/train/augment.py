@@ -136,3 +136,12 @@ def disturbed(x: Tensor, generator: torch.Generator) -> Tensor:
     line = torch.arange(size, device=x.device) / size
     hidden = ((line - u[:, 1:2]).abs() < HIDDEN / 2) & ((line[:, None] - u[:, 2:3]).abs() < HIDDEN / 2)
     return x.masked_fill(hidden & (u[:, 3:] < 0.5), 0.0)
+
+
+def varied(photos: Tensor, augmentation: Augmentation, generator: torch.Generator) -> Tensor:
+    """Chips (B, S, S, 3) uint8 RGB as (B, 3, S, S) in [-1, 1], some of them cut tight, moved and recoloured."""
+    x = photos.permute(0, 3, 1, 2).float() / 255
+    x = seen_through(x, random_rectangle(len(x), generator, share=augmentation.mirrored))
+    x = warp(x, augmentation.affine(len(x), generator))
+    x = color_jitter(2 * x - 1, generator, strength=augmentation.color).clamp(-1, 1)
+    return x.contiguous(memory_format=torch.channels_last)

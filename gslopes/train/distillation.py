@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gslopes.core.records import ByteArray
 from gslopes.networks.edit_field import EditField
-from gslopes.train.augment import Augmentation, color_jitter, random_rectangle, seen_through, warp
+from gslopes.train.augment import Augmentation, varied
 from gslopes.train.loop import Ema, Steps, descend, seed_step, set_rate
 from gslopes.zoo import ModelSpec, build
 from gslopes.zoo.reader import face_window
@@ -81,11 +81,7 @@ def distilled(
 
         # Photos, some of them cut tight, and what the teacher says of them.
         chosen = torch.multinomial(odds, config.batch, generator=generator).to(device)
-        x = photos[chosen].permute(0, 3, 1, 2).float() / 255
-        x = seen_through(x, random_rectangle(config.batch, on_device, share=config.mirrored))
-        x = warp(x, config.affine(config.batch, on_device))
-        x = color_jitter(2 * x - 1, on_device, strength=config.color).clamp(-1, 1)
-        x = x.contiguous(memory_format=torch.channels_last)
+        x = varied(photos[chosen], config, on_device)
         target_form, target_motion = mean_with_mirror_image(teacher, x)
         form, motion = network(x)
 

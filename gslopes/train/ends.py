@@ -21,7 +21,7 @@ from torch import Tensor
 
 from gslopes.core.records import ByteArray
 from gslopes.networks.edit_field import EditEnds
-from gslopes.train.augment import Augmentation, color_jitter, random_rectangle, seen_through, warp
+from gslopes.train.augment import Augmentation, varied
 from gslopes.train.distillation import BEYOND, ROUGH
 from gslopes.train.field_editor import FieldEditor
 from gslopes.train.loop import Ema, Steps, descend, seed_step, set_rate
@@ -87,17 +87,12 @@ def train_edit_ends(
 
         # Photos, some of them cut tight, and what the teacher makes of them.
         chosen = torch.multinomial(odds, batch, generator=generator).to(device)
-        x = photos[chosen].permute(0, 3, 1, 2).float() / 255
-        x = seen_through(x, random_rectangle(batch, on_device, share=augmentation.mirrored))
-        x = warp(x, augmentation.affine(batch, on_device))
-        x = color_jitter(2 * x - 1, on_device, strength=augmentation.color).clamp(-1, 1)
-        x = x.contiguous(memory_format=torch.channels_last)
+        x = varied(photos[chosen], augmentation, on_device)
         target, target_motion = editor.ends((x + 1) / 2)
         ratios, motion = network(x)
 
         # Both ends, the face's most, and the differences between neighbours; as shares of the teacher's variance.
-        ends = _difference(ratios, target, face, per=1)
-        moves = _difference(motion[:, None], target_motion[:, None], face, per=1)
+        ends, moves = _difference(ratios, target, face), _difference(motion[:, None], target_motion[:, None], face)
         left = (ratios - target) * ((face / face.max() + BEYOND) / target.square().mean().sqrt().clamp(min=1e-6))
         rough = ROUGH * sum(left.diff(dim=axis).square().mean() for axis in (3, 4))
         loss = ends.sum() + optimisation.motion * moves.sum() + rough
@@ -112,9 +107,8 @@ def _trunk(state: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: weights for name, weights in state.items() if not name.startswith("to_")}
 
 
-def _difference(predicted: Tensor, target: Tensor, face: Tensor, *, per: int) -> Tensor:
-    """Squared differences of (B, N, C, S, S), the face's most, as a share of the target's squares; one each of N."""
+def _difference(predicted: Tensor, target: Tensor, face: Tensor) -> Tensor:
+    """(N,) squared differences of (B, N, C, S, S), the face's most, as a share of the target's squares."""
     weight = face / face.max() + BEYOND
-    others = [axis for axis in range(5) if axis != per]
-    squares = ((predicted - target).square() * weight).mean(others)
-    return squares / (target.square() * weight).mean(others).clamp(min=1e-12)
+    squares = ((predicted - target).square() * weight).mean((0, 2, 3, 4))
+    return squares / (target.square() * weight).mean((0, 2, 3, 4)).clamp(min=1e-12)

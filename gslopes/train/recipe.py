@@ -125,7 +125,7 @@ def _trained(
         state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
-    digest = weights.save(folder, spec, state)
+    digest = weights.save(folder, spec, state, eight_bits=spec.network == "edit-field")  # a teacher's
     numbers = measure(spec, folder, everything.part(everything.held_out), work, device)
     facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
     runfolder.write_json(folder / "metrics.json", {**facts, **numbers})

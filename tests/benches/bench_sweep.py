@@ -7,8 +7,8 @@ channels appended before every layer, norms apart, fp32, PyTorch's own layout), 
 runs (a) as the reference's ``interpolate.py`` does, a batch encoded once and decoded value by value, and (b) one face
 at a time, encoded anew for every value. All get the same own values, so that neither reads them. The shipped editors of
 photos decode nothing: "edit field" is the whole sweep of each of them, own values read and all. On a CUDA device ours
-computes in 16 bits, as the editor does; in 32 bits (TF32 in cuDNN) and compiled by torch.compile it is timed beside
-that, to say whether either is worth having. ``--compiled`` tries that on the CPU.
+computes in 16 bits, as the editor of drawn faces does; in 32 bits (TF32 in cuDNN) and compiled by torch.compile it is
+timed as well, to say whether either is worth having. ``--compiled`` tries that on the CPU.
 """
 
 from __future__ import annotations

@@ -3,25 +3,21 @@
 import numpy as np
 import pytest
 import torch
-from skimage.data import astronaut
 
 from gslopes import zoo
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import LUMA, OFFSET
 from gslopes.edit.ends import EndsEditor, way
-from gslopes.find.align import choose, warp
-from gslopes.networks.mtcnn import Mtcnn
-from gslopes.zoo.reader import FaceReader
+from gslopes.zoo.reader import FaceReader, face_window
+from tests.fixtures import round_to_tf32
 
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
 NAMES = ("gender-field", "race-field")
 
 
-@pytest.fixture(scope="module")
-def chip() -> np.ndarray:
-    """The astronaut's aligned chip, (1, 128, 128, 3)."""
-    photo = astronaut()
-    return warp(photo, choose(Mtcnn(32)([photo])[0], 512, 512, 32).matrix, 128)[None]
+@pytest.fixture
+def chip(portrait_chip) -> np.ndarray:
+    return portrait_chip
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -95,7 +91,7 @@ def test_a_face_in_the_mirror_is_edited_nearly_as_in_the_mirror(editor, chip):
     face[40:110, 35:93] = True
     pairs = [(ratios[0, end, 1], there[0, end, 1].flip(1)) for end in (0, 1)]
     for here, mirrored in [*pairs, (motion[0, 0], -moved[0, 0].flip(1)), (motion[0, 1], moved[0, 1].flip(1))]:
-        assert np.corrcoef(here[face], mirrored[face])[0, 1] > 0.85
+        assert np.corrcoef(here[face], mirrored[face])[0, 1] > 0.9
 
 
 def test_a_batch_is_its_chips_one_by_one(editor, chip):
@@ -111,9 +107,10 @@ def test_race_moves_the_tone_of_the_face_and_gender_does_not(chip):
     tones = {}
     for name in NAMES:
         change = EndsEditor(name).sweep(chip, VALUES).edited[0] @ np.array(LUMA, np.float32)
-        tones[name] = (change[-1] - change[0])[50:105, 40:88].mean()
+        inside = face_window(128).reshape(128, 128).numpy() == 1
+        tones[name] = (change[-1] - change[0])[inside].mean()
     assert tones["race-field"] > 15
-    assert abs(tones["gender-field"]) < 6
+    assert abs(tones["gender-field"]) < 5
 
 
 def test_another_model_is_no_edit_field():
@@ -121,22 +118,11 @@ def test_another_model_is_no_edit_field():
         EndsEditor(zoo.load("judge"))
 
 
-def as_tf32(values: torch.Tensor) -> torch.Tensor:
-    """Floats with the ten bits of mantissa that a GPU's matrix units keep of them, rounded to the nearest."""
-    bits = values.contiguous().view(torch.int32)
-    return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
-
-
 def test_tf32_moves_no_level_by_more_than_one(editor, chip):
     """What cuDNN does to convolutions on a GPU by default, here on the CPU with the weights that ship."""
     whole = editor.sweep(chip, VALUES)
     short = EndsEditor(editor.spec.name)
-    rounded = 0
-    for module in [*short.network.modules(), *short.photo_values.reader.model.module.modules()]:
-        if isinstance(module, torch.nn.Conv2d | torch.nn.ConvTranspose2d | torch.nn.Linear):
-            module.weight.data = as_tf32(module.weight.data)
-            module.register_forward_pre_hook(lambda _, given: (as_tf32(given[0]), *given[1:]))
-            rounded += 1
+    rounded = round_to_tf32([*short.network.modules(), *short.photo_values.reader.model.module.modules()])
     swept = short.sweep(chip, VALUES)
     assert rounded > 20
     assert 0 < np.abs(swept.edited - whole.edited).max() <= 1

@@ -11,7 +11,7 @@ from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.run.config import FitConfig, configure
 from gslopes.run.fitting import TONES, fit_folder, read_about, tones_of, unmatched_rows
-from gslopes.run.walk import Walk
+from gslopes.run.walk import PlannedAudit
 
 VALUES = np.linspace(-2, 2, 3)
 FAST = {"bootstrap": 20, "permutations": 19}
@@ -134,5 +134,5 @@ def test_a_table_of_photos_that_lacks_a_column_is_refused_before_an_audit_begins
     (tmp_path / "about.csv").write_text(rows)
     given = {f"fit.{name}": text for name, text in options.items()}
     with pytest.raises(UsageError, match=why):
-        Walk(configure(draw(2).photos, {**given, "fit.photos_csv": tmp_path / "about.csv"}), tmp_path / "run")
+        PlannedAudit(configure(draw(2).photos, {**given, "fit.photos_csv": tmp_path / "about.csv"}), tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -5,27 +5,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from skimage.data import astronaut
 
 from gslopes import zoo
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import EditedChips, Motion
-from gslopes.find.align import choose, warp
-from gslopes.networks.mtcnn import Mtcnn
 from gslopes.train import field_editor as field
 from gslopes.train.field_editor import FieldEditor, as_template
 from gslopes.zoo.reader import FaceReader
+from tests.fixtures import round_to_tf32
 
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
 NAMES = ("gender-teacher", "race-teacher")
 
 
-@pytest.fixture(scope="module")
-def chip() -> np.ndarray:
-    """The astronaut's aligned chip, (1, 128, 128, 3)."""
-    photo = astronaut()
-    return warp(photo, choose(Mtcnn(32)([photo])[0], 512, 512, 32).matrix, 128)[None]
+@pytest.fixture
+def chip(portrait_chip) -> np.ndarray:
+    return portrait_chip
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -219,22 +215,11 @@ def test_another_model_is_no_edit_field():
         FieldEditor(zoo.load("judge"))
 
 
-def as_tf32(values: torch.Tensor) -> torch.Tensor:
-    """Floats with the ten bits of mantissa that a GPU's matrix units keep of them, rounded to the nearest."""
-    bits = values.contiguous().view(torch.int32)
-    return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
-
-
 def test_tf32_moves_no_level_by_more_than_one(editor, chip):
     """What cuDNN does to convolutions on a GPU by default, here on the CPU with the weights that ship."""
     whole = sweep(editor, chip, VALUES)
     short = FieldEditor(editor.spec.name)
-    rounded = 0
-    for module in [*short.network.modules(), *short.photo_values.reader.model.module.modules()]:
-        if isinstance(module, torch.nn.Conv2d | torch.nn.ConvTranspose2d | torch.nn.Linear):
-            module.weight.data = as_tf32(module.weight.data)
-            module.register_forward_pre_hook(lambda _, given: (as_tf32(given[0]), *given[1:]))
-            rounded += 1
+    rounded = round_to_tf32([*short.network.modules(), *short.photo_values.reader.model.module.modules()])
     swept = sweep(short, chip, VALUES)
     assert rounded > 20
     assert 0 < np.abs(swept.edited - whole.edited).max() <= 1

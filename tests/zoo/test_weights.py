@@ -36,6 +36,22 @@ def test_weights_are_stored_as_half_precision(home):
     assert all(torch.equal(state[key], again[key]) for key in state)
 
 
+def test_in_eight_bits_a_kernel_is_within_half_a_step_of_what_fp16_stores(tmp_path):
+    torch.manual_seed(0)
+    state = zoo.build(SPEC).state_dict()
+    for name, eight_bits in (("half", False), ("eight", True)):
+        weights.save(tmp_path / name, SPEC, state, eight_bits=eight_bits)
+    stored, half = (weights.load(tmp_path / name)[1] for name in ("eight", "half"))
+    assert stored.keys() == half.keys()
+    kernels = {key: value for key, value in stored.items() if value.dim() > 1}
+    assert kernels
+    for key, value in kernels.items():
+        step = half[key].abs().amax(tuple(range(1, value.dim())), keepdim=True) / 127
+        assert ((value - half[key]).abs() <= 0.5001 * step).all()
+    others = {key for key in stored if key not in kernels}
+    assert all(torch.equal(stored[key], half[key]) for key in others)
+
+
 def test_the_same_weights_have_one_checksum(tmp_path):
     state = zoo.build(SPEC).state_dict()
     assert len({weights.save(tmp_path / str(number), SPEC, state) for number in range(20)}) == 1
