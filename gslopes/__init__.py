@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     from gslopes.collect.api import census, collect_photos
     from gslopes.contexts.audit import audit_contexts
     from gslopes.core.opening import load
-    from gslopes.core.tracking import log_mlflow, log_wandb
     from gslopes.crops.audit import audit_crops
     from gslopes.evaluate.api import evaluate_model
     from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
     from gslopes.run.compare import compare_runs
-    from gslopes.run.counterfactuals import Counterfactuals, pair_penalty
     from gslopes.run.export import export
     from gslopes.run.walk import audit, score_photos, synthesise, validate_run
     from gslopes.score.classifiers.in_memory import as_classifier
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = {
-    "Counterfactuals": "gslopes.run.counterfactuals",
     "as_classifier": "gslopes.score.classifiers.in_memory",
     "audit": "gslopes.run.walk",
     "audit_captions": "gslopes.captions.audit",
@@ -54,9 +51,6 @@ _MODULES = {
     "export": "gslopes.run.export",
     "fit_slopes": "gslopes.fit.frames",
     "load": "gslopes.core.opening",
-    "log_mlflow": "gslopes.core.tracking",
-    "log_wandb": "gslopes.core.tracking",
-    "pair_penalty": "gslopes.run.counterfactuals",
     "score_photos": "gslopes.run.walk",
     "synthesise": "gslopes.run.walk",
     "train_model": "gslopes.train.api",
@@ -65,7 +59,6 @@ _MODULES = {
 }
 
 __all__ = [
-    "Counterfactuals",
     "__version__",
     "as_classifier",
     "audit",
@@ -80,9 +73,6 @@ __all__ = [
     "export",
     "fit_slopes",
     "load",
-    "log_mlflow",
-    "log_wandb",
-    "pair_penalty",
     "score_photos",
     "synthesise",
     "train_model",

@@ -81,12 +81,25 @@ def train(make: Callable[[], nn.Module], sets: Tensor, old: Tensor, way: str, ne
             logits = model(pictures.flatten(0, 1)).unflatten(0, pictures.shape[:2])  # (b, 1 + K, 1)
             shown = logits if added else logits[:, :1]
             loss = binary_cross_entropy_with_logits(shown[..., 0], old[batch, None].expand(shown.shape[:2]))
-            loss = loss + weight * gslopes.pair_penalty(logits) if weight else loss
+            loss = loss + weight * pair_penalty(logits) if weight else loss
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             slower.step()
     return model.eval()
+
+
+def pair_penalty(logits: Tensor) -> Tensor:
+    """The mean squared difference of two answers to one set, over sets, pairs and classes: (B, K, C) to a scalar."""
+    return 2 * logits.var(dim=1, correction=1).mean()  # of independent draws, E (a - b)^2 is twice the variance
+
+
+def sets(run: Path) -> dict[str, list[Path]]:
+    """Photo to the files of its edits, from the lowest value to the highest."""
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+    edits = tables.read(tables.EDITS, run / "edits.parquet").sort_values(["photo", "step"])
+    files = {photo: [run / file for file in names] for photo, names in edits.groupby("photo")["file"]}
+    return {path: files[photo] for path, photo in zip(photos["path"], photos["photo"], strict=True) if photo in files}
 
 
 class Inputs:
@@ -133,20 +146,13 @@ def main(source: Path, out: Path) -> None:
         choose(source, out)
     people = {row["file"]: row for row in csv.DictReader((out / "people.csv").open())}
     label = {path.name: float(people[path.name]["age"] == "old") for path in (out / "train").iterdir()}
-    edits = gslopes.Counterfactuals(
-        out / "train",
-        attribute="gender",
-        values=(-2, 0, 2),
-        editor="field",
-        labels=label,
-        out=out / "sets",
-        progress=True,
-    )
+    options = {"attribute": "gender", "steps": 3, "editor": "field", "placebo": False, "progress": True}
+    edits = sets(gslopes.synthesise(out / "train", out / "sets", **options).folder)
     inputs, taken = Inputs(), []
-    for place, path in enumerate(edits.paths):
-        own = torch.from_numpy(open_photo(out / "train" / path).pixels.copy()).permute(2, 0, 1)[None] / 255
-        taken.append(inputs(torch.cat([own, edits[place][0]])))
-    old = torch.tensor(list(edits.labels))
+    for photo, files in edits.items():
+        pictures = [open_photo(file).pixels for file in (out / "train" / photo, *files)]
+        taken.append(inputs(torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2) / 255))
+    old = torch.tensor([label[photo] for photo in edits])
     whole = {name: torch.stack([one[name] for one in taken]).clone() for name in NETWORKS}
     makers: dict[str, Callable[[], nn.Module]] = {
         "linear head": lambda: nn.Sequential(nn.BatchNorm1d(1280), nn.Linear(1280, 1)),
