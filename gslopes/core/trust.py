@@ -1,6 +1,6 @@
 """Files that are programs: which of them the user trusts, asked for once a run and file.
 
-A TorchScript file runs with its user's rights: it can read and write files, and never end. So it runs only where the
+A TorchScript file runs with its user's rights: it can read and write files. So it runs only where the
 user says that it may: by ``--trust`` (``trust=True`` in Python), or by an answer at the terminal. What was trusted is
 remembered for the run folder by the file's sha256; a file that changed is asked for again. It is remembered in a file
 of the user's own, ``trusted.json`` next to the answer cache, never in the run folder, which may be untrusted.

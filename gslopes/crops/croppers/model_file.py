@@ -134,7 +134,7 @@ class Onnx(_ModelFile):
 
 
 class TorchScript(_ModelFile):
-    """``torchscript:PATH``: (1, 3, h, w) float32 to one map; a program, asked for first and run in its own process.
+    """``torchscript:PATH``: (1, 3, h, w) float32 to one map; a program, asked for first.
 
     Raises: UsageError if it is not trusted, see ``core.trust``; in ``maps`` as ``zoo.program.Program``.
     """

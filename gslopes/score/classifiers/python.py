@@ -26,7 +26,6 @@ from typing import Any, ClassVar, cast
 from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import function_reply
-from gslopes.score.classifiers.exits import exit_said
 from gslopes.score.classifiers.function_reply import FunctionCaller
 from gslopes.score.classifiers.model_file import digest_of, digest_of_texts, existing, read_labels
 from gslopes.score.classifiers.python_source import function_digest, source_digest
@@ -92,8 +91,7 @@ class PythonClassifier:
         """
         arrays = decoded(pictures)
         try:
-            with exit_said(self.name):
-                answers = self._caller(arrays)
+            answers = self._caller(arrays)
         except GslopesError:
             raise
         except (Exception, SystemExit) as error:

@@ -3,13 +3,12 @@
 For example ``torchscript:model.pt,labels=labels.txt,size=224,activation=softmax,top_k=5,std=0.229/0.224/0.225``. The
 program in the file takes a batch of pictures and returns one row of outputs each.
 
-Such a file is a program, not only weights: it runs with your rights. So you are asked first (``core.trust``), and it
-runs in a process of its own (``zoo.program``). The same model as an ONNX file needs neither.
+Such a file is a program, not only weights: it runs with your rights. So you are asked first (``core.trust``). The same
+model as an ONNX file needs no trust.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,22 +17,9 @@ from numpy.typing import NDArray
 from gslopes.core.errors import ConfigError
 from gslopes.core.files import sha256_of
 from gslopes.score.classifiers.model_file import ModelFile, ModelFileOptions
-from gslopes.score.names import OPERATIONAL
 
 if TYPE_CHECKING:
     from gslopes.core.trust import Trust
-
-
-@dataclass(frozen=True, slots=True)
-class TorchScriptOptions(ModelFileOptions):
-    """As ``ModelFileOptions``.  time_limit: seconds for one batch of 32 pictures."""
-
-    time_limit: float = field(default=120.0, metadata=OPERATIONAL)
-
-    def __post_init__(self) -> None:
-        ModelFileOptions.__post_init__(self)
-        if self.time_limit <= 0:
-            raise ConfigError(f"time_limit must be a number of seconds above 0, not {self.time_limit:g}.")
 
 
 class TorchScriptClassifier(ModelFile):
@@ -42,10 +28,9 @@ class TorchScriptClassifier(ModelFile):
     Raises: UsageError if it is not trusted; as ``ModelFile``.
     """
 
-    Options = TorchScriptOptions
     runs_code = True
 
-    def __init__(self, name: str, options: TorchScriptOptions, device: str = "cpu", trust: Trust | None = None) -> None:
+    def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu", trust: Trust | None = None) -> None:
         from gslopes.core.trust import Trust
         from gslopes.zoo.program import Program
 
@@ -54,7 +39,7 @@ class TorchScriptClassifier(ModelFile):
         super().__init__(name, options)
         digest = sha256_of(self._file)
         (trust or Trust()).require(self._file, digest)
-        self._program = Program(self._file, digest, device, options.time_limit)
+        self._program = Program(self._file, digest, device)
         self._try_out()
 
     def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""TorchScript files as classifiers: trusted first, then run apart. What else holds of them: test_every_classifier."""
+"""TorchScript files as classifiers: trusted first. What else holds of them: test_every_classifier."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ import warnings
 from hashlib import sha256
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import torch
 
 from gslopes.core import tables
-from gslopes.core.errors import ConfigError, ModelError, UsageError
+from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.trust import Trust
-from gslopes.run import walk
-from gslopes.score.classifiers import canonical_name, load_classifier
+from gslopes.score.classifiers import load_classifier
 from tests.fake_provider.folder import write_run
-from tests.score import local_models
 
 GIVEN = Trust(given=True)
 
@@ -62,38 +59,6 @@ def test_the_command_asks_once_a_run_and_file(gslopes, tmp_path):
     assert "changed since it was trusted" in changed.err or "another version" in changed.err
 
 
-@pytest.mark.slow
-def test_an_endless_loop_ends_the_command_with_one_sentence(gslopes, tmp_path):
-    body = "    while bool(pictures.sum() > -1):\n        pictures = pictures * 0\n"
-    name = scripted(tmp_path, body) + ",time_limit=2"
-    done = gslopes("score", write_run(tmp_path / "run", 2), "-c", name, "--device", "cpu", "--trust")
-    assert done.code == 1
-    assert "did not answer within 2 seconds" in done.err
-    assert "Traceback" not in done.err
-
-
-@pytest.mark.slow
-def test_a_crash_in_the_middle_stops_the_walk_and_the_same_command_goes_on(tmp_path):
-    run, calm = (write_run(tmp_path / name, 4, part=1) for name in ("run", "calm"))
-    name = scripted(tmp_path, "")
-    dying = load_classifier(name, trust=GIVEN)
-    asked = dying.ask
-
-    def ask(pictures: list[bytes]) -> list[object]:
-        answers = asked(pictures)
-        dying._program._process.kill()
-        return answers
-
-    dying.ask = ask
-    with pytest.raises(ModelError, match=r"ended its process .*SIGKILL"):
-        walk.score_photos(run, dying, cache=tmp_path / "cache", yes=True)
-    walk.score_photos(run, name, device="cpu", cache=tmp_path / "cache", trust=True)
-    walk.score_photos(calm, name, device="cpu", cache=tmp_path / "other", trust=True)
-    for table in (tables.ASKED, tables.SCORES):
-        frames = [tables.read(table, folder / f"{table.name}.parquet") for folder in (run, calm)]
-        pd.testing.assert_frame_equal(*frames)
-
-
 def test_a_program_that_fails_on_every_picture_is_found_before_any_work(tmp_path):
     name = scripted(tmp_path, "    pictures = pictures.view(-1, 7)\n")
     with pytest.raises(ModelError, match="does not take a picture of 8 pixels"):
@@ -117,10 +82,3 @@ def test_a_recording_runs_nothing_that_it_names(tmp_path, monkeypatch):
             with pytest.raises(UsageError):
                 replay.parse(raw)
     assert not mark.exists()
-
-
-def test_its_time_limit_moves_no_answer_and_must_be_above_0(tmp_path):
-    name = local_models.torchscript(tmp_path)
-    assert canonical_name(f"{name},time_limit=5") == canonical_name(name)
-    with pytest.raises(ConfigError, match="above 0"):
-        canonical_name(f"{name},time_limit=0")
