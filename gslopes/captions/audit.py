@@ -30,9 +30,9 @@ from gslopes.core.runfolder import show
 from gslopes.core.text import many
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
+from gslopes.language.graph import RELAX
 from gslopes.language.mentions import Mentions
 from gslopes.language.parsers import parser_identity
-from gslopes.language.senses import RELAX
 
 IDENTITY = ("kind", "inputs", "parser", "wordnet", "senses", "limit")
 
@@ -88,11 +88,7 @@ def audit_captions(
         notes = _write_read(out, read, config, mentions)
         executor = executor or OneProcess(progress=progress)
         executor = engine(executor, "auto", config.workers, "cpu") if config.workers else executor
-        parsed, unreadable = parse_all(out, config, executor)
-        if unreadable:
-            notes.append(
-                f"{many(unreadable, 'distinct caption')} were parsed by chunks: {config.parser} was unreadable."
-            )
+        parsed = parse_all(out, config, executor)
         given = [frame for frame in (tabulate.label_facts(read.stages, mentions.senses), parsed) if len(frame)]
         tuples = pd.concat(given, ignore_index=True) if given else parsed
         runfolder.write_table(schemas.TUPLES, tuples, out / "tuples.parquet")
@@ -138,7 +134,7 @@ def _write_read(out: Path, read: Read, config: CaptionsConfig, mentions: Mention
         notes += [f"{stage}: {many(count, 'row')} left out: {why}." for why, count in sorted(rows.dropped.items())]
         lost = rows.dropped.get("synset that this WordNet does not have", 0)
         if lost > 0.05 * max(1, len(rows.objects)):
-            notes.append(f"{stage}: many synsets are unknown; another version of WordNet may be meant (--wordnet).")
+            notes.append(f"{stage}: many synsets are unknown; another version of WordNet may be meant.")
     partial = int((images["stages"].str.count(",") + 1 < len(read.stages)).sum())
     notes += [f"{partial:,} of {many(len(images), 'image')} are not in every stage."] if partial else []
     notes += [f"{many(repeated, 'caption')} stood twice for an image and were kept once."] if repeated else []

@@ -11,7 +11,7 @@ from typing import Literal, TypedDict
 from gslopes.captions.techniques import STAGES, TECHNIQUES
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import check, names, option, section
-from gslopes.language.senses import RELAX, Rule
+from gslopes.language.graph import RELAX, Rule
 
 PerImage = Literal["union", "each", "one"]
 
@@ -123,8 +123,7 @@ class CaptionsConfig:
         metavar="nvar",
         advanced=True,
     )
-    parser: str = option("chunks", help="chunks, spacy:DIR, factual:DIR or tuples:FILE.")
-    wordnet: str = option("", help="Another WordNet.", metavar="wndb:DIR", shown="3.0, embedded", advanced=True)
+    parser: str = option("chunks", help="chunks, spacy:DIR or tuples:FILE.")
     images: Path | None = option(None, help="Photos that the review links to, blurred.", metavar="DIR", advanced=True)
     coverage: dict[str, str] = option(
         dict, help="Whether a stage's labels are open, closed or none.", metavar="STAGE=WORD", advanced=True
@@ -174,7 +173,6 @@ class CaptionsOptions(TypedDict, total=False):
     senses: Literal["overrides", "paper"]
     relax: str
     parser: str
-    wordnet: str
     images: str | Path | None
     coverage: dict[str, str]
     limit: int | None

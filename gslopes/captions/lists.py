@@ -8,8 +8,8 @@ from typing import Any
 from gslopes.captions import tables as schemas
 from gslopes.captions.config import CaptionsConfig
 from gslopes.core import tables
+from gslopes.language.graph import Senses
 from gslopes.language.mentions import Mentions
-from gslopes.language.senses import Senses
 from gslopes.language.wordlists import Lists, read_list, shipped
 from gslopes.language.wordnet import WordNet, wordnet
 
@@ -29,7 +29,7 @@ def mentions_of(config: CaptionsConfig) -> Mentions:
 
     Raises: ConfigError, ModelError.
     """
-    words = wordnet(config.wordnet)
+    words = wordnet()
     return Mentions(Senses(words, config.senses, config.relax), lists_of(config, words))
 
 

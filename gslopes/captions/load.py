@@ -54,7 +54,7 @@ def material_of(out: Path, config: CaptionsConfig, mentions: Mentions) -> Materi
         dict(zip(areas["image"], areas["person_area"].astype(float), strict=True)),
         tabulate.boxes_of(tuples),
         _coverage(out / "coverage.json"),
-        None if config.parser.startswith("tuples:") else standard(source=config.wordnet).tag,
+        None if config.parser.startswith("tuples:") else standard().tag,
         clusters,
     )
 

@@ -13,12 +13,10 @@ from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.tabulate import caption_tuples
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
-from gslopes.core.files import read_json
 from gslopes.executors import Executor, Tick
 from gslopes.executors.executor import RemoteTask, Work
-from gslopes.language.graph import Fact, Parser, with_synsets
+from gslopes.language.graph import Fact, Parser, Senses, with_synsets
 from gslopes.language.parsers import find_parser
-from gslopes.language.senses import Senses
 from gslopes.language.wordnet import wordnet
 
 STAGE = "parse"
@@ -36,7 +34,6 @@ class Parse:
     def __init__(self, out: Path, config: CaptionsConfig) -> None:
         self.out, self.config = out, config
         self._loaded: tuple[Parser, Senses] | None = None
-        self._unreadable = 0
         self._known: dict[str, tuple[Fact, ...]] = {}
         self._sentences: dict[int, pd.DataFrame] | None = None
 
@@ -54,12 +51,6 @@ class Parse:
             if len(rows) % 500 == 0:
                 tick(500)
         tick(len(rows) % 500)
-        if self._loaded is not None and hasattr(self._loaded[0], "fallen_back"):
-            total = self._loaded[0].fallen_back
-            path = fallback_path(self.out, part)
-            runfolder.make_folder(path.parent)
-            runfolder.write_json(path, {"captions": total - self._unreadable})
-            self._unreadable = total
         path = runfolder.part_path(self.out, STAGE, schemas.TUPLES, part)
         runfolder.write_table(schemas.TUPLES, caption_tuples(rows), path)
 
@@ -71,8 +62,8 @@ class Parse:
     def _facts(self, text: str) -> tuple[Fact, ...]:
         if text not in self._known:
             if self._loaded is None:
-                senses = Senses(wordnet(self.config.wordnet), self.config.senses, self.config.relax)
-                self._loaded = find_parser(self.config.parser, self.config.wordnet), senses
+                senses = Senses(wordnet(), self.config.senses, self.config.relax)
+                self._loaded = find_parser(self.config.parser), senses
             parser, senses = self._loaded
             self._known[text] = tuple(with_synsets(fact, senses) for fact in parser.parse(text))
         return self._known[text]
@@ -89,19 +80,14 @@ def _part_of(frame: pd.DataFrame, out: Path) -> pd.Series[int]:
     return frame["image"].map(number).astype("int64") // PART
 
 
-def fallback_path(out: Path, part: int) -> Path:
-    """The file with the number of a part's distinct captions that the parser could not read."""
-    return out / "parts" / STAGE / f"fallback-{part:06d}.json"
-
-
-def parse_all(out: Path, config: CaptionsConfig, executor: Executor) -> tuple[pd.DataFrame, int]:
-    """The tuples of all captions, and the number of distinct ones that were parsed by ``chunks`` instead.
+def parse_all(out: Path, config: CaptionsConfig, executor: Executor) -> pd.DataFrame:
+    """The tuples of all captions.
 
     Parts that are there are not parsed again.
     """
     kind, _, file = config.parser.partition(":")
     if kind == "tuples":
-        return _given_tuples(Path(file)), 0
+        return _given_tuples(Path(file))
     images = tables.read(schemas.IMAGES, out / "images.parquet")
     count = max(1, -(-len(images) // PART))
     missing = runfolder.missing_parts(out, STAGE, schemas.TUPLES, count)
@@ -112,9 +98,7 @@ def parse_all(out: Path, config: CaptionsConfig, executor: Executor) -> tuple[pd
         left = {part: int(sizes.get(part, 0)) for part in missing}
         executor(Parse(out, config), left, label="parse", unit="captions", done=len(usable) - sum(left.values()))
     parts = (runfolder.part_path(out, STAGE, schemas.TUPLES, part) for part in range(count))
-    tuples = pd.concat([tables.read(schemas.TUPLES, part) for part in parts], ignore_index=True)
-    files = sorted((out / "parts" / STAGE).glob("fallback-*.json"))
-    return tuples, sum(int(read_json(file)["captions"]) for file in files)
+    return pd.concat([tables.read(schemas.TUPLES, part) for part in parts], ignore_index=True)
 
 
 def _given_tuples(file: Path) -> pd.DataFrame:

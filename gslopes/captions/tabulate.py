@@ -17,10 +17,9 @@ from gslopes.captions.techniques import STAGES
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.text import plain
 from gslopes.datasets.caption_tables import StageRows
-from gslopes.language.graph import Fact
+from gslopes.language.graph import ROLES, Fact, Sense, Senses, overrides
 from gslopes.language.mentions import Mentions
 from gslopes.language.pos_tagger import LONGEST
-from gslopes.language.senses import ROLES, Sense, Senses, overrides
 
 LABELS = ("human-labels", "system-labels")
 SIDES = ["x0", "y0", "x1", "y1", "score"]

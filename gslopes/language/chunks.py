@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from gslopes.language.graph import Fact
+from gslopes.language.graph import Fact, Senses, compounds
 from gslopes.language.mentions import Mentions
-from gslopes.language.phrases import Phrase, is_noun, noun_phrase, preposition
+from gslopes.language.phrases import Phrase, as_adjectives, is_noun, noun_phrase, preposition
 from gslopes.language.pos_tagger import PosTagger, Token, hanta, sentences
-from gslopes.language.possessives import as_adjectives
-from gslopes.language.senses import Senses, compounds
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import WordNet, wordnet
 
@@ -52,15 +50,6 @@ class Chunks:
     def tag(self, caption: str) -> list[list[Token]]:
         """The tokens of each sentence with their tags repaired; *the women's restroom* without women, as adjective."""
         return [as_adjectives(tokens, self.animate) for tokens in self._repaired(caption)]
-
-    def only_for_whom(self, caption: str) -> frozenset[str]:
-        """Nouns, as written and base forms, that only say for whom a thing is, and are no object elsewhere in it."""
-        before: set[str] = set()
-        after: set[str] = set()
-        for tokens in self._repaired(caption):
-            before |= _nouns(tokens)
-            after |= _nouns(as_adjectives(tokens, self.animate))
-        return frozenset(before - after)
 
     def _repaired(self, caption: str) -> Iterator[list[Token]]:
         return (repair(self.tagger.tag(words), self.wordnet, self.animate) for words in sentences(caption))
@@ -278,17 +267,17 @@ def _before_participle(tokens: Sequence[Token], index: int) -> bool:
     return "VVN" in rest or "VBN" in rest
 
 
-def standard(source: str = "") -> Chunks:
-    """The parser with HanTa.  source: of WordNet, see ``wordnet``.
+def standard() -> Chunks:
+    """The parser with HanTa.
 
     >>> facts = standard().parse("A woman in a red dress is holding a tie.")
     >>> [fact.text for fact in facts if fact.kind == "relation"]
     ['woman – hold – tie', 'woman – in – dress']
     """
-    return Chunks(hanta(), wordnet(source), animate(source))
+    return Chunks(hanta(), wordnet(), animate())
 
 
-def animate(source: str = "") -> Callable[[str], bool]:
-    """Whether a base form is a person or an animal.  source: of WordNet."""
-    known = Mentions(Senses(wordnet(source)), shipped())
+def animate() -> Callable[[str], bool]:
+    """Whether a base form is a person or an animal."""
+    known = Mentions(Senses(wordnet()), shipped())
     return lambda word: known.is_person(word) or known.is_animal(word)

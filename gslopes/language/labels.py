@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from gslopes.language.bounds import BOUNDS, caption_bounds, demeaning_synsets
-from gslopes.language.graph import Fact, Parser, with_synsets
-from gslopes.language.mentions import Mentions
+from gslopes.language.graph import Fact, Parser, Rule, Senses, with_synsets
+from gslopes.language.mentions import BOUNDS, Mentions, caption_bounds, demeaning_synsets
 from gslopes.language.parsers import find_parser
-from gslopes.language.senses import Rule, Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
 
@@ -79,7 +77,7 @@ class CaptionLabels:
 def caption_labels(rule: Rule = "overrides", up: int = 0, parser: str = "chunks") -> CaptionLabels:
     """Labels by a parser and a sense rule, made once a process.
 
-    parser: ``chunks``, ``spacy:FOLDER`` or ``factual:FOLDER``.
+    parser: ``chunks`` or ``spacy:FOLDER``.
 
     Raises: UnknownName; UsageError, ModelError if the parser, HanTa or WordNet's tables are not as they should be.
     """

@@ -1,8 +1,7 @@
-"""Parsers by name: ``chunks`` (default), ``spacy:FOLDER`` and ``factual:FOLDER`` from a user's installation."""
+"""Parsers by name: ``chunks`` (default), and ``spacy:FOLDER`` from a user's installation."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from importlib import metadata, util
@@ -12,18 +11,17 @@ from typing import Any
 from gslopes.core.errors import ModelError, UnknownName, UsageError
 from gslopes.core.files import read_named, sha256_of
 from gslopes.core.text import plain
-from gslopes.language.chunks import PARTITIVES, Chunks, animate, standard
+from gslopes.language.chunks import PARTITIVES, animate, standard
 from gslopes.language.graph import Fact, Parser
+from gslopes.language.phrases import for_whom
 from gslopes.language.pos_tagger import LONGEST
-from gslopes.language.possessives import for_whom
 
-NAMES = ("chunks", "spacy", "factual", "tuples")
+NAMES = ("chunks", "spacy", "tuples")
 RULES = "2"  # of what is made of a pipeline's or a model's answer; part of a parser's name
-_ARC = re.compile(r"\(\s*([^(),]+?)\s*,\s*([^(),]+?)\s*,\s*([^(),]+?)\s*\)")
 
 
-def find_parser(name: str, source: str = "") -> Parser:
-    """The parser of a name.  source: of WordNet, see ``wordnet``.
+def find_parser(name: str) -> Parser:
+    """The parser of a name.
 
     Raises: UnknownName; UsageError if its package is missing; ModelError if its folder is.
     """
@@ -31,12 +29,12 @@ def find_parser(name: str, source: str = "") -> Parser:
     if kind not in NAMES:
         raise UnknownName("parser", kind, NAMES)
     if kind == "chunks":
-        return standard(source=source)
+        return standard()
     if kind == "tuples":
         raise UsageError("tuples:FILE is read, not parsed.", "Write --parser tuples:FILE in gslopes captions.")
     if not folder or not Path(folder).is_dir():
-        raise ModelError(f"There is no folder {folder!r} of a {kind} model.", f"Write {kind}:FOLDER.")
-    return Spacy(Path(folder), animate(source)) if kind == "spacy" else Factual(Path(folder), standard(source=source))
+        raise ModelError(f"There is no folder {folder!r} of a spaCy pipeline.", "Write spacy:FOLDER.")
+    return Spacy(Path(folder), animate())
 
 
 def digest_of(folder: Path) -> str:
@@ -147,83 +145,6 @@ def _attached(source: Any, preposition: Any, word: str) -> set[Fact]:
 
 def _base(token: Any) -> str:
     return str(token.lemma_ or token.lower_)
-
-
-class Factual:
-    """A user's copy of the FACTUAL scene graph parser; what cannot be read falls back to ``chunks`` and is counted.
-
-    Possessors that only say for whom a thing is, which its text does not tell from others, are found by ``chunks``.
-
-    Source: Li et al. 2023, FACTUAL: A Benchmark for Faithful and Consistent Textual Scene Graph Parsing.
-
-    Raises: UsageError if transformers is missing; ModelError if the folder holds no such model.
-    """
-
-    def __init__(self, folder: Path, fallback: Chunks) -> None:
-        if util.find_spec("transformers") is None:
-            hint = "pip install 'gslopes[transformers]'"
-            raise UsageError("The parser factual needs transformers, which is not installed.", hint)
-        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
-        try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            load: Any = AutoModelForSeq2SeqLM.from_pretrained
-            self._model: Any = load(folder, local_files_only=True, use_safetensors=True)
-        except (OSError, ValueError) as error:
-            hint = "Name the folder that save_pretrained wrote."
-            raise ModelError(f"{folder} is no seq2seq model with safetensors: {error}.", hint) from error
-        self._model.eval()
-        self.fallback = fallback
-        self.fallen_back = 0
-        self.name = f"factual-{digest_of(folder)}+{RULES}+{fallback.name}"
-
-    def parse(self, caption: str) -> tuple[Fact, ...]:
-        """The facts of one caption, sorted, each once."""
-        caption = plain(caption[:LONGEST])
-        if not caption.strip():
-            return ()
-        import torch
-
-        tokens = self._tokenizer([f"Generate Scene Graph: {caption}"], return_tensors="pt", truncation=True)
-        with torch.inference_mode():
-            made = self._model.generate(**tokens, max_new_tokens=200, num_beams=1, do_sample=False)
-        found = facts_of_arcs(self._tokenizer.decode(made[0], skip_special_tokens=True))
-        if found is None:
-            self.fallen_back += 1
-            return self.fallback.parse(caption)
-        return without(found, self.fallback.only_for_whom(caption))
-
-
-def facts_of_arcs(text: str) -> tuple[Fact, ...] | None:
-    """FACTUAL's text, ``( s , r , o ) , …``, as facts; ``is`` and ``has_attribute`` make attributes; None if none.
-
-    >>> [fact.text for fact in facts_of_arcs("( woman , hold , tie ) , ( dress , is , red )")]
-    ['dress: red', 'dress', 'tie', 'woman', 'woman – hold – tie']
-    """
-    arcs = _ARC.findall(text)
-    if not arcs:
-        return None
-    facts: set[Fact] = set()
-    for subject, relation, other in arcs:
-        relation = relation.lower().removeprefix("pv:").removeprefix("v:").strip()  # FACTUAL marks its verbs
-        subject, other = (end.replace(" ", "_").lower() for end in (subject, other))
-        facts.add(Fact("object", subject))
-        if relation in ("is", "has_attribute"):
-            facts.add(Fact("attribute", other, subject=subject))
-        else:
-            facts |= {Fact("object", other), Fact("relation", relation, subject=subject, object=other)}
-    return tuple(sorted(facts))
-
-
-def without(facts: Iterable[Fact], words: frozenset[str]) -> tuple[Fact, ...]:
-    """The facts that are about none of these objects.
-
-    >>> [fact.text for fact in without(facts_of_arcs("( woman , have , restroom )"), frozenset({"woman"}))]
-    ['restroom']
-    """
-    return tuple(
-        fact for fact in facts if not words & {fact.subject, fact.object, fact.word if fact.kind == "object" else ""}
-    )
 
 
 def parser_identity(name: str) -> str:

@@ -1,4 +1,4 @@
-"""WordNet 3.0: senses of a word, what lies above what, similarity, base forms; from embedded tables or a user's files.
+"""WordNet 3.0: senses of a word, what lies above what, similarity, base forms; from embedded tables.
 
 Synsets go by their names, such as ``woman.n.01``: first lemma, part of speech (n noun, v verb, a adjective, s adjective
 satellite, r adverb) and the number of the lemma's sense.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from gslopes.core.errors import ModelError
-from gslopes.language.wndb import CODES, Arrays, Ragged, read_wndb
 
 DATA = Path(__file__).parent / "data"
 FILES = ("wordnet-lemmas.parquet", "wordnet-synsets.parquet", "wordnet-irregular.parquet")
@@ -36,13 +37,49 @@ SUFFIXES = {
     "a": ("er:", "est:", "er:e", "est:e"),
     "r": (),
 }
+CODES = "nvar"
 _KINDS = "nvars"
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ragged:
+    """Lists of integers of different lengths in one array: list i is values[starts[i]:starts[i + 1]]."""
+
+    values: Ints
+    starts: Ints
+
+    def __getitem__(self, row: int) -> Ints:
+        return self.values[self.starts[row] : self.starts[row + 1]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrays:
+    """WordNet as arrays; S synsets and L pairs of lemma and part of speech.
+
+    lemmas: L lower-case words, underscores for spaces.  part: (L,) 0 to 3, of n, v, a, r.
+    senses: rows of synsets of each lemma, commonest first.
+    offset: (S,) the byte offset, which ImageNet's ids are made of.  kind: (S,) 0 to 4, of n, v, a, r and s.
+    head: (S,) the lemma that the synset is called after.
+    above: rows of hypernyms of each synset.  classes: rows of the classes of which it is an instance.
+    irregular: per part, form to lemma.
+    """
+
+    lemmas: list[str]
+    part: Ints
+    senses: Ragged
+    offset: Ints
+    kind: Ints
+    head: Ints
+    above: Ragged
+    classes: Ragged
+    irregular: dict[str, dict[str, str]]
 
 
 class WordNet:
     """Senses, taxonomy and base forms.
 
-    arrays: the content.  name: ``wordnet-3.0``, or ``wndb:FOLDER`` of a user's copy.  digest: sha256 of its files.
+    arrays: the content.  name: such as ``wordnet-3.0``.  digest: sha256 of its files.
     """
 
     def __init__(self, arrays: Arrays, name: str, digest: str) -> None:
@@ -196,16 +233,11 @@ class WordNet:
 
 
 @cache
-def wordnet(source: str = "") -> WordNet:
-    """A WordNet, read once a process.
-
-    source: empty for the embedded tables of WordNet 3.0, or ``wndb:FOLDER``.
+def wordnet() -> WordNet:
+    """WordNet 3.0 from the embedded tables, read once a process.
 
     Raises: ModelError if its files are damaged or missing.
     """
-    if source:
-        arrays, digest = read_wndb(Path(source.removeprefix("wndb:")))
-        return WordNet(arrays, source, digest)
     contents = [_checked(name) for name in FILES]
     return WordNet(from_parquet(contents), "wordnet-3.0", sha256("".join(SHA256.values()).encode()).hexdigest())
 

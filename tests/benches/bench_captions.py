@@ -195,8 +195,8 @@ def measuring(images: int) -> dict[str, float]:
     """Seconds of each technique, without those that compare distributions."""
     from gslopes.captions.analysis import RUNNERS, run_technique
     from gslopes.captions.planted.scenes import Planted, scenes
+    from gslopes.language.graph import Senses
     from gslopes.language.mentions import Mentions
-    from gslopes.language.senses import Senses
     from gslopes.language.wordlists import shipped
     from gslopes.language.wordnet import wordnet
 

@@ -9,9 +9,8 @@ import pytest
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair
 from gslopes.language.chunks import standard
-from gslopes.language.graph import Fact, with_synsets
+from gslopes.language.graph import Fact, Senses, with_synsets
 from gslopes.language.mentions import Mentions
-from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import WordNet, wordnet
 

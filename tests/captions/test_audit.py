@@ -13,7 +13,6 @@ import pytest
 import gslopes
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from tests.fixtures import QUESTIONS, questions
-from tests.score import tiny_transformers
 
 QUICK = {"bootstrap": 100, "permutations": 99, "splits": 20}
 
@@ -127,17 +126,6 @@ def test_an_age_column_says_who_is_an_adult(tmp_path: Path):
     assert sorted(found) == [["0", "boys"], ["2", "boys"], ["3", "boys (unclear)"]]
     with pytest.raises(UnknownName, match="yeers"):
         gslopes.audit_captions(stages, tmp_path / "other", **{**options, "age": "yeers"})
-
-
-def test_captions_that_a_parser_cannot_read_are_counted_in_a_note(stages: Path, tmp_path: Path):
-    folder = tiny_transformers.seq2seq(tmp_path / "t5")
-    audit = gslopes.audit_captions(
-        stages, tmp_path / "run", parser=f"factual:{folder}", limit=3, techniques=["D1"], **QUICK
-    )
-    (note,) = [note for note in audit.notes if "chunks" in note]
-    assert "distinct captions were parsed by chunks: factual:" in note
-    assert 1 <= int(note.split()[0]) <= 6  # each once
-    assert len(audit.tables["cases"]) == 0
 
 
 def test_the_groups_may_lie_among_the_stages(stages: Path, tmp_path: Path):

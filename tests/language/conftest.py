@@ -5,9 +5,8 @@ from functools import cache
 import pytest
 
 from gslopes.language.chunks import Chunks, standard
-from gslopes.language.graph import Fact
+from gslopes.language.graph import Fact, Senses
 from gslopes.language.mentions import Mentions
-from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import WordNet, wordnet
 

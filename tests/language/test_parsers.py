@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from gslopes.core.errors import ModelError, UnknownName, UsageError
-from gslopes.language.parsers import Factual, facts_of_arcs, facts_of_dependencies, find_parser, parser_identity
+from gslopes.language.parsers import facts_of_dependencies, find_parser, parser_identity
 from tests.language.tiny_parsers import spacy_pipeline
-from tests.score import tiny_transformers
 
 
 @pytest.mark.parametrize("caption", ["", "A dog on a bench.", "\x00", "?"])
@@ -27,7 +25,7 @@ def test_unknown_names_and_missing_folders(tmp_path: Path):
     with pytest.raises(UnknownName, match="chunks"):
         find_parser("chunk")
     with pytest.raises(ModelError, match="no folder"):
-        find_parser("factual:nowhere")
+        find_parser("spacy:nowhere")
     with pytest.raises(ModelError, match="no folder"):
         find_parser("spacy")
 
@@ -36,13 +34,6 @@ def test_the_identity_names_versions_and_digests(tmp_path: Path):
     assert parser_identity("chunks") == "chunks-2+hanta-1.2.1"
     (tmp_path / "t.parquet").write_bytes(b"x")
     assert parser_identity(f"tuples:{tmp_path / 't.parquet'}").startswith("tuples-")
-
-
-def test_factuals_text():
-    found = facts_of_arcs("( woman , hold , tie ) , ( dress , has_attribute , red )")
-    assert found is not None
-    assert {fact.text for fact in found} == {"woman", "tie", "dress", "dress: red", "woman – hold – tie"}
-    assert facts_of_arcs("no graph") is None
 
 
 def word(lemma: str, pos: str, dep: str, tag: str = "", *children: SimpleNamespace) -> SimpleNamespace:
@@ -99,11 +90,6 @@ def spacy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return spacy_pipeline(tmp_path_factory.mktemp("spacy") / "en")
 
 
-@pytest.fixture(scope="module")
-def factual_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_transformers.seq2seq(tmp_path_factory.mktemp("factual") / "t5")
-
-
 @pytest.mark.slow
 def test_a_spacy_pipeline_of_the_users(spacy_folder: Path):
     parser = find_parser(f"spacy:{spacy_folder}")
@@ -119,39 +105,14 @@ def test_a_spacy_pipeline_of_the_users(spacy_folder: Path):
 
 
 @pytest.mark.slow
-def test_every_parser_keeps_the_contract(spacy_folder: Path, factual_folder: Path):
-    for name in (f"spacy:{spacy_folder}", f"factual:{factual_folder}"):
-        parser, other = find_parser(name), find_parser(name)
-        assert parser.name == other.name
-        for caption in ("", " ", "A dog on a bench.", "\x00", "?", "x " * 3000):
-            facts = parser.parse(caption)
-            assert facts == other.parse(caption) == tuple(sorted(set(facts)))
-            assert all(fact.word for fact in facts)
-        assert not parser.parse("")
-
-
-def test_what_factual_writes_unreadably_falls_back_and_is_counted(factual_folder: Path):
-    parser = find_parser(f"factual:{factual_folder}")
-    assert isinstance(parser, Factual)
-    assert parser.parse("A dog on a bench.") == find_parser("chunks").parse("A dog on a bench.")
-    assert parser.fallen_back == 1
-
-
-def test_what_factual_writes_is_read_through_its_tokenizer(factual_folder: Path, monkeypatch: pytest.MonkeyPatch):
-    parser = find_parser(f"factual:{factual_folder}")
-    assert isinstance(parser, Factual)
-    asked = []
-
-    def write(input_ids: Any, **_: Any) -> Any:
-        asked.append(parser._tokenizer.decode(input_ids[0], skip_special_tokens=True))
-        return parser._tokenizer(["( man , v: hold , tie ) , ( tie , is , red )"], return_tensors="pt")["input_ids"]
-
-    monkeypatch.setattr(parser._model, "generate", write)
-    assert {fact.text for fact in parser.parse("A man.")} == {"man", "tie", "tie: red", "man – hold – tie"}
-    assert asked == ["Generate Scene Graph: A man."]
-    assert {fact.text for fact in parser.parse("The ｍen’s tie, a man.")} >= {"man", "tie", "man – hold – tie"}
-    assert asked[1] == "Generate Scene Graph: The men's tie, a man."
-    assert {fact.text for fact in parser.parse("A tie in the men’s room.")} == {"tie", "tie: red"}
+def test_spacy_keeps_the_contract(spacy_folder: Path):
+    parser, other = (find_parser(f"spacy:{spacy_folder}") for _ in range(2))
+    assert parser.name == other.name
+    for caption in ("", " ", "A dog on a bench.", "\x00", "?", "x " * 3000):
+        facts = parser.parse(caption)
+        assert facts == other.parse(caption) == tuple(sorted(set(facts)))
+        assert all(fact.word for fact in facts)
+    assert not parser.parse("")
 
 
 def test_folders_that_hold_no_such_model(tmp_path: Path):
@@ -159,9 +120,8 @@ def test_folders_that_hold_no_such_model(tmp_path: Path):
     import spacy
 
     (tmp_path / "empty").mkdir()
-    for kind in ("spacy", "factual"):
-        with pytest.raises(ModelError):
-            find_parser(f"{kind}:{tmp_path / 'empty'}")
+    with pytest.raises(ModelError):
+        find_parser(f"spacy:{tmp_path / 'empty'}")
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(ModelError, match="no tagger and no parser"):
         find_parser(f"spacy:{tmp_path / 'blank'}")
@@ -169,7 +129,6 @@ def test_folders_that_hold_no_such_model(tmp_path: Path):
 
 def test_a_missing_package_is_named_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("gslopes.language.parsers.util.find_spec", lambda name: None)
-    for kind, extra in (("spacy", "spacy"), ("factual", "transformers")):
-        with pytest.raises(UsageError, match="not installed") as raised:
-            find_parser(f"{kind}:{tmp_path}")
-        assert f"gslopes[{extra}]" in str(raised.value.hint)
+    with pytest.raises(UsageError, match="not installed") as raised:
+        find_parser(f"spacy:{tmp_path}")
+    assert "gslopes[spacy]" in str(raised.value.hint)

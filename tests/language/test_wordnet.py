@@ -1,4 +1,4 @@
-"""WordNet 3.0: look-ups of the specification (goldens 8 to 12), damage, a user's files, NLTK as reference."""
+"""WordNet 3.0: look-ups of the specification (goldens 8 to 12), damage, NLTK as reference."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from gslopes.core.errors import ModelError
+from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.language import wordnet as module
-from gslopes.language.wndb import read_wndb
+from gslopes.language.wordlists import read_list, shipped
 from gslopes.language.wordnet import WordNet, from_parquet, wordnet
-from training.wordnet import to_parquet
+from training.wordnet import read_wndb, to_parquet
 
 DEBIAN = Path(os.environ.get("GSLOPES_WNDB", "/usr/share/wordnet"))
 needs_files = pytest.mark.skipif(
@@ -77,12 +77,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / module.FILES[0]).write_bytes(b"PAR1")
     monkeypatch.setattr(module, "DATA", tmp_path)
     with pytest.raises(ModelError, match="damaged"):
-        wordnet.__wrapped__("")
-
-
-def test_a_folder_without_database_files_is_refused(tmp_path: Path):
-    with pytest.raises(ModelError, match="There is no file"):
-        wordnet(f"wndb:{tmp_path}")
+        wordnet.__wrapped__()
 
 
 @pytest.mark.slow
@@ -174,3 +169,35 @@ def test_nltk_agrees(words: WordNet, tmp_path: Path):
         for one, other in itertools.pairwise(some):
             theirs = reference.lch_similarity(reference.synset(one), reference.synset(other))
             assert words.similarity(one, other) == pytest.approx(theirs)
+
+
+def test_every_shipped_list_names_its_source_and_licence():
+    assert len(list(shipped())) >= 15
+    assert all(listed.source and listed.licence and listed.version for listed in shipped())
+
+
+def test_demeaning_synsets_ship_empty():
+    assert not shipped().has("demeaning-synsets")
+    assert not shipped().has("non-imageable-synsets")
+
+
+def test_plain_text_takes_words_names_and_imagenet_ids(tmp_path: Path, words: WordNet):
+    file = tmp_path / "mine.txt"
+    file.write_text("# a comment\nn10787470\nslob.n.01\n")
+    listed = read_list(file, "demeaning-synsets", words)
+    assert (listed.kind, sorted(listed.entries)) == ("synsets", ["slob.n.01", "woman.n.01"])
+
+
+@pytest.mark.parametrize("line", ["n99999999", "nothing_here.n.07"])
+def test_an_unknown_entry_is_refused(tmp_path: Path, words: WordNet, line: str):
+    file = tmp_path / "mine.txt"
+    file.write_text(line)
+    with pytest.raises(ConfigError, match="no synset"):
+        read_list(file, wordnet=words)
+
+
+def test_a_missing_file_and_an_unknown_name(tmp_path: Path):
+    with pytest.raises(ConfigError, match="There is no file"):
+        read_list(tmp_path / "none.txt")
+    with pytest.raises(UnknownName, match="people-words"):
+        shipped()["people-word"]

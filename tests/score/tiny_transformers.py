@@ -126,29 +126,6 @@ def git(folder: Path) -> Path:
     return folder
 
 
-def seq2seq(folder: Path) -> Path:
-    """A T5 of one layer a side."""
-    import torch
-    from transformers import T5Config, T5ForConditionalGeneration
-
-    torch.manual_seed(0)
-    words = tokenizer()
-    config = T5Config(
-        vocab_size=len(words),
-        d_model=16,
-        d_kv=8,
-        d_ff=16,
-        num_layers=1,
-        num_heads=2,
-        pad_token_id=words.pad_token_id,
-        eos_token_id=words.eos_token_id,
-        decoder_start_token_id=words.pad_token_id,
-    )
-    T5ForConditionalGeneration(config).save_pretrained(folder)
-    words.save_pretrained(folder)
-    return folder
-
-
 def trained_git(folder: Path, dark: str, bright: str) -> Path:
     """A GIT that was trained here, in seconds, to say one thing of dark pictures and another of bright ones."""
     import numpy as np

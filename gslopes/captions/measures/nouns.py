@@ -24,7 +24,7 @@ def as_nouns(sentences: Iterable[Sequence[Token]], words: Iterable[str], mention
     >>> from gslopes.language.chunks import standard
     >>> parser = standard()
     >>> from gslopes.language.mentions import Mentions
-    >>> from gslopes.language.senses import Senses
+    >>> from gslopes.language.graph import Senses
     >>> from gslopes.language.wordlists import shipped
     >>> known = Mentions(Senses(parser.wordnet), shipped())
     >>> [word for word, _ in as_nouns(parser.tag("The female walked in the room."), ["female"], known)]

@@ -23,9 +23,8 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.executors.progress import progress_line
 from gslopes.language.chunks import Chunks, standard
-from gslopes.language.graph import with_synsets
+from gslopes.language.graph import Senses, with_synsets
 from gslopes.language.mentions import Mentions
-from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
 from gslopes.stats.intervals import wilson

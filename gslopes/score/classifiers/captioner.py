@@ -34,7 +34,7 @@ LONGEST = 20_000  # characters; more is no caption
 class CaptionReading:
     """How captions are read.
 
-    senses: sense rule.  up: hypernyms that are labels, too.  parser: ``chunks``, ``spacy:FOLDER``, ``factual:FOLDER``.
+    senses: sense rule.  up: hypernyms that are labels, too.  parser: ``chunks``, ``spacy:FOLDER``.
     """
 
     senses: Literal["overrides", "paper"] = field(default="overrides", metadata=PARSING)

@@ -1,4 +1,4 @@
-"""D1 on stages; its bounds are tested in tests/language/test_bounds.py."""
+"""D1 on stages; its bounds are tested in tests/language/test_mentions.py."""
 
 from __future__ import annotations
 

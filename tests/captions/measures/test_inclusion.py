@@ -12,9 +12,8 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Material, Pair
 from gslopes.captions.measures.inclusion import associate, imageable, judge, keeps
 from gslopes.captions.report.page import cells
-from gslopes.language.graph import Fact
+from gslopes.language.graph import Fact, Senses
 from gslopes.language.mentions import Mentions
-from gslopes.language.senses import Senses
 from gslopes.language.wordlists import WordList, shipped
 from gslopes.language.wordnet import WordNet
 from tests.captions.conftest import material, things

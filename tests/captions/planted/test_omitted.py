@@ -4,8 +4,8 @@ import pytest
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.planted.omitted import OMITTED, alarm_rows, alarms
+from gslopes.language.graph import Senses
 from gslopes.language.mentions import Mentions
-from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from gslopes.captions.planted.scenes import COUNTS, NOTHING, Planted, scenes, truths
+from gslopes.language.graph import Senses
 from gslopes.language.mentions import Mentions
-from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
 

@@ -12,8 +12,8 @@ from gslopes.captions.planted.scenes import COUNTS, NOTHING, Planted, truths
 from gslopes.captions.planted.study import parsed_counts, recover, recover_once, summarise
 from gslopes.core.errors import UsageError
 from gslopes.language.chunks import standard
+from gslopes.language.graph import Senses
 from gslopes.language.mentions import Mentions
-from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
 

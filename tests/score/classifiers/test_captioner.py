@@ -119,4 +119,4 @@ def test_a_parser_that_is_none_is_named_before_anything_is_asked(tmp_path: Path,
     with pytest.raises(UnknownName, match="chunks"):
         load_classifier("captioner-chat:some-model,parser=chunk", prepare=False)
     with pytest.raises(ModelError, match="no folder"):
-        load_classifier("captioner-chat:some-model,parser=factual:nowhere", prepare=False)
+        load_classifier("captioner-chat:some-model,parser=spacy:nowhere", prepare=False)

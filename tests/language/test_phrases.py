@@ -7,7 +7,7 @@ import pytest
 from gslopes.language.chunks import standard
 from gslopes.language.labels import caption_labels
 from gslopes.language.mentions import Mentions
-from gslopes.language.possessives import LIST, for_whom
+from gslopes.language.phrases import LIST, for_whom
 from gslopes.language.wordlists import shipped
 from tests.language.conftest import parse
 
