@@ -86,13 +86,11 @@ class Chat:
         self.settings = settings
 
     def owns(self, request: Request) -> bool:
-        return request.path.startswith(("/v1/chat", "/v1/moderations"))
+        return request.path.startswith("/v1/chat")
 
     def read(self, request: Request, accounts: Accounts) -> Job:
         if request.headers.get("authorization") != f"Bearer {accounts.chat}":
             raise Bad("credentials", "Incorrect API key provided.")
-        if request.path == "/v1/moderations":
-            return _moderation(request.body)
         if (request.method, request.path) != ("POST", "/v1/chat/completions"):
             raise Bad("invalid", "Unknown request URL.")
         try:
@@ -112,10 +110,6 @@ class Chat:
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
         place = dict(whole(results))
-        if "input" in job.parameters:
-            return Reply.of(
-                200, {"id": "modr-1", "model": version, "results": [self._moderated(place["a"], place["u"])]}
-            )
         asked, text = job.parameters, str(job.parameters["text"])
         sha256 = hashlib.sha256(job.images[0]).hexdigest()
         lot = random.Random(f"{sha256} {asked.get('seed')}")
@@ -169,14 +163,6 @@ class Chat:
             reply["logprobs"] = {"content": _tokens(chosen, chances, most), "refusal": None}
         return reply
 
-    def _moderated(self, a: float, u: float) -> dict[str, Any]:
-        there = [name for name, slope in self.settings.slopes.items() if present(slope, a, u) > 0]
-        scores = dict.fromkeys(_CATEGORIES, 0.0) | {"sexual": 0.6 if "nurse" in there else 0.01, "violence": 0.001}
-        flags = {name: score > 0.5 for name, score in scores.items()}
-        types = {name: ["image"] if score else [] for name, score in scores.items()}
-        found = {"flagged": any(flags.values()), "categories": flags, "category_scores": scores}
-        return found | {"category_applied_input_types": types}
-
     def weights(self, options: list[str], a: float, u: float) -> dict[str, float]:
         """Each option with its probability."""
         settings = self.settings
@@ -190,37 +176,6 @@ class Chat:
         found = {one: SURE / len(liked) for one in liked} | {one: (1 - SURE) / len(rest) for one in rest}
         first = settings.first
         return {one: (1 - first) * found[one] + first * (one == options[0]) for one in options}
-
-
-_CATEGORIES = (
-    "harassment",
-    "harassment/threatening",
-    "hate",
-    "hate/threatening",
-    "illicit",
-    "illicit/violent",
-    "self-harm",
-    "self-harm/instructions",
-    "self-harm/intent",
-    "sexual",
-    "sexual/minors",
-    "violence",
-    "violence/graphic",
-)
-
-
-def _moderation(body: bytes) -> Job:
-    """Raises: Bad."""
-    try:
-        asked = json.loads(body)
-        (part,) = asked["input"]
-        head, _, data = part["image_url"]["url"].partition(",")
-        image = base64.b64decode(data, validate=True)
-    except (ValueError, KeyError, TypeError, binascii.Error) as error:
-        raise Bad("invalid", f"We could not parse the JSON body of your request: {error!r}") from error
-    if part["type"] != "image_url" or not head.startswith("data:image/") or "moderation" not in asked.get("model", ""):
-        raise Bad("invalid", "The input or the model is not supported.")
-    return Job([image], asked)
 
 
 def check(image: bytes) -> None:

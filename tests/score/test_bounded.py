@@ -25,7 +25,6 @@ CLIENTS = {
     "captioner-http": "captioner-http:{url}/judge",
     "llm": "llm:some-model,prompt=doctor-nurse,timeout={seconds}",
     "captioner-chat": "captioner-chat:some-model,timeout={seconds}",
-    "openai": "openai:moderation",
     "imagga": "imagga",
     "google": "google",
     "rekognition": "rekognition:region=eu-west-1",

@@ -1,4 +1,4 @@
-"""What ``llm`` and ``openai:moderation`` share: the official client of OpenAI's protocol and its errors."""
+"""What ``llm`` and ``captioner-chat`` share: the official client of OpenAI's protocol and its errors."""
 
 from __future__ import annotations
 

@@ -42,9 +42,7 @@ def ready(name: str):
 
 
 def test_the_services_of_the_tests_are_those_that_can_be_asked():
-    assert {*NAMES, "watson", "azure-caption", "captioner-chat", "llm", "openai"} == set(
-        SERVICES
-    )  # the last three have tests of their own
+    assert {*NAMES, "azure-caption", "captioner-chat", "llm"} == set(SERVICES)  # the last three have tests of their own
 
 
 @each
