@@ -3,7 +3,7 @@
     python training/pack.py gender-field DATA packed/gender-field.npz        here, where the data sets are
     python -m gslopes train gender-field --data packed --device cuda     there
 
-The file holds the aligned chips as JPEG with their labels, weights and split, so that nothing but the weights of the
+The file holds the aligned chips as WebP with their labels, weights and split, so that nothing but the weights of the
 recipe's model comes out of the machine. It holds photos of people: never commit it.
 """
 

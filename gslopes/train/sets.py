@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from gslopes.core.errors import DataMissing
 from gslopes.core.geometry import similarity, warp
@@ -23,8 +24,10 @@ from gslopes.train.chips import Chips, aligned, cache_folder, find_points, read_
 from gslopes.train.training_set import TrainingSet, packed
 from gslopes.zoo import ModelSpec, load
 from gslopes.zoo.framing import CHIP, FRAMES
+from gslopes.zoo.parsing import class_probabilities
 
 TONE = 8.0  # degrees of the typology angle within which skin tones count as the same
+TONES = (10.0, 28.0, 41.0)  # degrees between dark, tan, intermediate and light skin (Chardon et al. 1991)
 YOUNG = 35  # years; "young" means looks younger than this
 LEAST = 10  # faces at each end of an attribute without which a census is no training set
 CERTAIN = 0.85  # a model labels an editor's photos only where its probability is at least this, or at most 1 less it
@@ -136,7 +139,7 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     return TrainingSet(np.stack(photos), np.stack(masks), evened(np.array(angles)), keep)
 
 
-def fader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+def fader(spec: ModelSpec, data: Path, device: str, tone: bool = False) -> TrainingSet:
     """Wide CelebA and the editors' fold of UTKFace with the spec's attributes from -1 to 1.
 
     Faces with glasses are left out, unless the editor knows glasses as an attribute.
@@ -145,6 +148,8 @@ def fader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     Kärkkäinen label CelebA with FairFace in the same way); UTKFace's are its annotators'. Smiles, glasses and beards
     are the tagger's, the other attributes that are held fixed the labeller's. Where DATA holds ``<model>.npz`` of
     ``training/pack.py`` instead, it is that; where DATA is a folder of ``gslopes census``, its photos with its labels.
+
+    tone: draw evenly over beards and the measured tone of the skin, in place of the race that the labeller reads.
 
     Raises: DataMissing.
     """
@@ -156,7 +161,7 @@ def fader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
         chips, tight = aligned(source, device=device), aligned(source, crop="tight", device=device)
         held_out = chips.photos.held_out()
         fold = chips.photos.fold("editors") if source.set == "utkface" else ~held_out
-        parts.append(_editor_part(spec, chips, tight, fold | held_out, tagged(source, chips, device), device))
+        parts.append(_editor_part(spec, chips, tight, fold | held_out, tagged(source, chips, device), device, tone))
     return _joined(parts, (1.0,)) if counted else _joined(parts)
 
 
@@ -173,7 +178,7 @@ def _check_ends(spec: ModelSpec, edited: NDArray[np.float32], aside: NDArray[np.
 
 def _editor_part(
     spec: ModelSpec, chips: Chips, tight: Chips, chosen: NDArray[np.bool_], tags: dict[str, NDArray[np.float32]],
-    device: str,
+    device: str, tone: bool = False,
 ) -> TrainingSet:  # fmt: skip
     """One source of an editor's photos: those whose edited attribute is known, see ``fader`` for glasses."""
     photos = chips.photos
@@ -203,13 +208,26 @@ def _editor_part(
     labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
     if counted:
         _check_ends(spec, labels[:, 0], photos.held_out()[index])
-    dark = (read["black"] + read["indian"])[index]
-    weights = balanced(
-        known[edited][index], known["young"][index].round(), known["smiling"][index].round(), dark.round()
-    )
+    groups = [known[edited][index], known["young"][index].round(), known["smiling"][index].round()]
+    if tone:
+        groups += [np.digitize(_tones(chips.pixels, index, device), TONES), known["beard"][index].round()]
+    else:
+        groups.append((read["black"] + read["indian"])[index].round())
+    weights = balanced(*groups)
     return TrainingSet(
         np.array(chips.pixels[index]), labels.astype(np.float32), weights / weights.sum(), photos.held_out()[index]
     )
+
+
+def _tones(pixels: ByteArray, index: NDArray[np.intp], device: str) -> NDArray[np.float64]:
+    """Typology angles of the skin of the chosen chips, degrees, (n,)."""
+    parser = load("face-parser", device)
+    skin, angles = parser.spec.labels.index("skin"), []
+    for start in tqdm(range(0, len(index), 64), desc="tones", unit="batch"):
+        chips = np.array(pixels[index[start : start + 64]])
+        masks = class_probabilities(parser, chips, torch.device(device))[:, skin].cpu().numpy() > 0.5
+        angles += [typology_angle_of(chip, mask) for chip, mask in zip(chips, masks, strict=True)]
+    return np.array(angles)
 
 
 def _joined(parts: list[TrainingSet], shares: tuple[float, ...] = (0.65, 0.35)) -> TrainingSet:
@@ -281,6 +299,7 @@ SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
     "tagger": tagger,
     "face-parser": parser,
     "fader": fader,
+    "fader-even": partial(fader, tone=True),
     "drawn": drawn_faces,
     "drawn-confounded": partial(drawn_faces, faces=9000, seed=2, confound=CONFOUND),
 }

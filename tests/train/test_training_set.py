@@ -1,4 +1,4 @@
-"""A packed set is the set, but for what JPEG loses."""
+"""A packed set is the set, but for what WebP loses."""
 
 import numpy as np
 import pytest
