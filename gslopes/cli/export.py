@@ -9,7 +9,7 @@ import click
 
 from gslopes.core.commands import PATH, json_option, options, out_option, print_json, say, verb
 from gslopes.core.text import many
-from gslopes.run.export.config import FORMS, ExportConfig
+from gslopes.run.export.pictures import ExportConfig
 
 
 @verb(
@@ -19,7 +19,12 @@ from gslopes.run.export.config import FORMS, ExportConfig
     "gslopes export run --form answers --out answers.parquet",
 )
 @click.argument("run", type=PATH)
-@click.option("--form", type=click.Choice(FORMS), required=True, help="The form, see above.")
+@click.option(
+    "--form",
+    type=click.Choice(["imagefolder", "parquet", "webdataset", "answers"]),
+    required=True,
+    help="The form, see above.",
+)
 @out_option("PATH", "A folder, or the file of answers. [default: RUN/export/FORM, RUN/answers.csv]", default=None)
 @options(ExportConfig)
 @json_option
@@ -30,12 +35,10 @@ def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[
     imagefolder  files and metadata.jsonl
     parquet      pictures within, as the library datasets reads it
     webdataset   tar files; a set is never divided
-    coco         files and COCO's JSON, the edited face as a box
-    fiftyone     a FiftyOneImageClassificationDataset
     answers      CSV or Parquet, one row a picture and label
 
-    With the pictures come a card (README.md) and a Croissant file. Every edited picture says in its metadata that it is
-    one.
+    With the pictures come a card (README.md) and, with the extra croissant, a Croissant file. Every edited picture says
+    in its metadata that it is one.
     """
     from gslopes.core.runfolder import show
     from gslopes.run.export import export as export_run
@@ -48,4 +51,6 @@ def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[
     else:
         parts = ", ".join(f"{name} {count:,}" for name, count in found.splits.items())
         say(f"{many(found.rows, 'picture')} in {found.sets:,} sets ({parts}) in {show(found.path)}")
+    if form != "answers" and not (found.path / "croissant.json").is_file():
+        say("Without croissant.json: pip install 'gslopes[croissant]', then export to a new folder.", err=True)
     return 0

@@ -164,19 +164,12 @@ def readme(about: Facts) -> str:
 def _front(about: Facts) -> str:
     lines = [f"pretty_name: {json.dumps(title(about))}", "license: other", "license_name: see-the-card"]
     lines += ["task_categories:", "- image-classification", "tags:", "- counterfactual", "- fairness", "- synthetic"]
-    lines += ["- croissant", "size_categories:", f"- {_size(about.pictures)}"]
+    lines.append("- croissant")
     paths = {"parquet": "data/{}-*.parquet", "webdataset": "data/{}-*.tar", "imagefolder": "{}/**"}
-    if about.form in paths:
-        lines += ["configs:", "- config_name: default", "  data_files:"]
-        for split in about.splits:
-            lines += [f"  - split: {split}", f"    path: {json.dumps(paths[about.form].format(split))}"]
+    lines += ["configs:", "- config_name: default", "  data_files:"]
+    for split in about.splits:
+        lines += [f"  - split: {split}", f"    path: {json.dumps(paths[about.form].format(split))}"]
     return "\n".join(lines)
-
-
-def _size(pictures: int) -> str:
-    """The hubs' words for a size."""
-    ends = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K", 1_000_000: "100K<n<1M"}
-    return next((words for end, words in ends.items() if pictures < end), "1M<n<10M")
 
 
 def _measured(about: Facts) -> str:
@@ -184,13 +177,12 @@ def _measured(about: Facts) -> str:
     if not about.measured:
         return "The edits were not judged by a reader."
     rows = []
-    for one in about.measured:
-        rows.append(
-            (one["attribute"], "shift of the reader's probability, last value minus first", _interval(one["shift"]))
-        )
-        rows.append((one["attribute"], "share of sweeps whose reading rises", _interval(one["monotone"])))
-        for name, share in (one.get("leakage") or {}).items():
-            rows.append((one["attribute"], f"{name} moves too, share of the target's slope", _interval(share)))
+    for measured in about.measured:
+        numbers = {"shift of the reader's probability, last value minus first": measured["shift"]}
+        numbers["share of sweeps whose reading rises"] = measured["monotone"]
+        leakage = measured.get("leakage") or {}
+        numbers |= {f"{name} moves too, share of the target's slope": share for name, share in leakage.items()}
+        rows += [(measured["attribute"], name, _interval(number)) for name, number in numbers.items()]
     note = "Of all sweeps of the run, kept or not; in brackets the 95 % interval over photos."
     return note + "\n\n" + _table(("attribute", "what", "number"), rows)
 
@@ -223,9 +215,7 @@ def _dropped(about: Facts) -> str:
     if not about.measured and not about.dropped:
         return "No gate judged the sweeps."
     lines = f"The gate kept {about.kept:,} of the run's {about.sweeps:,} sweeps. `kept` says it of each picture."
-    if not about.dropped:
-        return lines
-    return lines + "\n\n" + _counted("reason", "sweeps", about.dropped)
+    return lines + ("\n\n" + _counted("reason", "sweeps", about.dropped) if about.dropped else "")
 
 
 def _counted(name: str, what: str, counts: Mapping[str, int]) -> str:

@@ -5,6 +5,7 @@ Source: Croissant format specification 1.1 and its RAI vocabulary 1.0, https://d
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,34 +13,18 @@ from gslopes.core import runtime
 from gslopes.core.files import sha256_of
 from gslopes.run.export.card import NOT_FOR, PAPER, UNSTATED, USES, Facts, title
 
-_OWN = (
-    "arrayShape citeAs column containedIn equivalentProperty extract field fileProperty fileObject fileSet format "
-    "includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace "
-    "samplingRate separator source subField transform"
-)
-_CONTEXT: dict[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "dct": "http://purl.org/dc/terms/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "description": {"@container": "@language"},
-    "name": {"@container": "@language"},
-    **{name: f"cr:{name}" for name in _OWN.split()},
+# Form to the pattern and media type of its files.
+_FILES = {
+    "parquet": ("data/*.parquet", "application/x-parquet"),
+    "webdataset": ("data/*.tar", "application/x-tar"),
+    "imagefolder": ("*/metadata.jsonl", "application/jsonlines"),
 }
-_TYPES = {
-    "value": "sc:Float",
-    "step": "sc:Integer",
-    "width": "sc:Integer",
-    "height": "sc:Integer",
-    "kept": "sc:Boolean",
-}
-_FORMATS = {".parquet": "application/x-parquet", ".tar": "application/x-tar", ".jsonl": "application/jsonlines"}
+_TYPES = {"value": "FLOAT", "step": "INTEGER", "width": "INTEGER", "height": "INTEGER", "kept": "BOOL"}  # else TEXT
+
+
+def available() -> bool:
+    """Whether mlcroissant is installed."""
+    return find_spec("mlcroissant") is not None
 
 
 def metadata(about: Facts, out: Path) -> dict[str, Any]:
@@ -49,88 +34,70 @@ def metadata(about: Facts, out: Path) -> dict[str, Any]:
 
     Raises: OSError if they cannot be read.
     """
-    files, records = _contents(about, out)
-    return {
-        "@context": _CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
-        "name": title(about),
-        "description": f"{about.pictures} pictures in {about.sets} sets of {about.photos} photos; see README.md.",
-        "license": [name for name in about.licences if name != UNSTATED] or [f"Licences of the photos {UNSTATED}"],
-        "datePublished": about.made[:10],
-        "version": "1.0.0",
-        "citeAs": PAPER,
-        "keywords": ["counterfactual", "fairness", "synthetic", *about.attributes],
-        "distribution": files,
-        "recordSet": records,
-        **_responsible(about),
-    }
+    import mlcroissant as mlc  # an extra, and seconds to import
 
-
-def _responsible(about: Facts) -> dict[str, Any]:
+    pattern, kind = _FILES[about.form]
+    files: list[Any] = [
+        mlc.FileObject(
+            id=path.relative_to(out).as_posix(),
+            name=path.relative_to(out).as_posix(),
+            content_url=path.relative_to(out).as_posix(),
+            content_size=f"{path.stat().st_size} B",
+            encoding_formats=[kind],
+            sha256=sha256_of(path),
+        )
+        for path in sorted(out.glob(pattern))
+    ]
+    records = []
+    if about.form == "webdataset":
+        inside = [file.id for file in files]
+        facts = {"includes": ["*.json"], "encoding_formats": ["application/json"], "contained_in": inside}
+        files.append(mlc.FileSet(id="facts", name="facts", **facts))
+    else:
+        files.append(mlc.FileSet(id="files", name="files", includes=[pattern], encoding_formats=[kind]))
+        records.append(_records(mlc, about))
     models = "; ".join(f"{attribute} by {name}, sha256 {digest}" for attribute, name, digest, _ in about.editors)
     dropped = "; ".join(f"{count} of them: {reason}" for reason, count in about.dropped.items())
-    return {
-        "rai:dataCollection": "Photos of people, from a folder of the exporter's; licences are counted in README.md.",
-        "rai:dataCollectionType": ["Secondary Data Analysis", "Others"],
-        "rai:dataManipulationProtocol": f"One face a photo is edited along one attribute at a time: {models}.",
-        "rai:dataPreprocessingProtocol": [
+    content: dict[str, Any] = mlc.Metadata(
+        ctx=mlc.Context(conforms_to="http://mlcommons.org/croissant/1.1"),
+        name=title(about),
+        description=f"{about.pictures} pictures in {about.sets} sets of {about.photos} photos; see README.md.",
+        license=[name for name in about.licences if name != UNSTATED] or [f"Licences of the photos {UNSTATED}"],
+        date_published=about.made[:10],
+        version="1.0.0",
+        cite_as=PAPER,
+        keywords=["counterfactual", "fairness", "synthetic", *about.attributes],
+        distribution=files,
+        record_sets=records,
+        data_collection="Photos of people, from a folder of the exporter's; licences are counted in README.md.",
+        data_collection_type=["Secondary Data Analysis", "Others"],
+        data_manipulation_protocol=f"One face a photo is edited along one attribute at a time: {models}.",
+        data_preprocessing_protocol=[
             f"A gate kept {about.kept} of {about.sweeps} sweeps." + (f" Dropped, {dropped}." if dropped else "")
         ],
-        "rai:machineAnnotationTools": [f"gslopes {runtime.gslopes_version()}"],
-        "rai:dataBiases": [
+        machine_annotation_tools=[f"gslopes {runtime.gslopes_version()}"],
+        data_biases=[
             "Edits of a perceived trait follow the people, and their stereotypes, in the editor's training photos; "
             "README.md has its known failures, and what else an independent reader sees move."
         ],
-        "rai:dataLimitations": list(NOT_FOR),
-        "rai:dataUseCases": [USES],
-        "rai:dataSocialImpact": "It can show that a classifier's answer depends on a face. It has no labels of gender "
+        data_limitations=list(NOT_FOR),
+        data_use_cases=[USES],
+        data_social_impact="It can show that a classifier's answer depends on a face. It has no labels of gender "
         "or race, and must not be used as if it had.",
-        "rai:personalSensitiveInformation": ["Faces of people", "Perceived gender or race as the axis of an edit"],
-    }
+        personal_sensitive_information=["Faces of people", "Perceived gender or race as the axis of an edit"],
+    ).to_json()
+    return content
 
 
-def _contents(about: Facts, out: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """(distribution, recordSet)."""
-    patterns = {"parquet": "data/*.parquet", "webdataset": "data/*.tar", "imagefolder": "*/metadata.jsonl"}
-    patterns |= {"coco": "annotations/*.json", "fiftyone": "labels.json"}
-    paths = sorted(out.glob(patterns[about.form]))
-    files = [_file(path, out) for path in paths]
+def _records(mlc: Any, about: Facts) -> Any:
+    """The record set, a record a picture."""
+
+    def field(name: str, kind: str, transforms: Any = ()) -> Any:
+        source = mlc.Source(file_set="files", extract=mlc.Extract(column=name), transforms=list(transforms))
+        return mlc.Field(id=f"records/{name}", name=name, data_types=[getattr(mlc.DataType, kind)], source=source)
+
+    first = ["file_name"] if about.form == "imagefolder" else []
+    fields = [field(name, _TYPES.get(name, "TEXT")) for name in (*first, *about.columns) if name != "box"]
     if about.form == "parquet":
-        files.append(_alike("pictures", "data/*.parquet", _FORMATS[".parquet"]))
-        return files, [_records(about, "pictures", image=True)]
-    if about.form == "imagefolder":
-        files.append(_alike("lines", "*/metadata.jsonl", _FORMATS[".jsonl"]))
-        return files, [_records(about, "lines", ("file_name",))]
-    if about.form == "webdataset":
-        inside = [{"@id": one["@id"]} for one in files]
-        files.append(_alike("facts", "*.json", "application/json") | {"containedIn": inside})
-    return files, []
-
-
-def _file(path: Path, out: Path) -> dict[str, Any]:
-    name = path.relative_to(out).as_posix()
-    kind = _FORMATS.get(path.suffix, "application/json")
-    known = {"contentUrl": name, "contentSize": f"{path.stat().st_size} B", "encodingFormat": kind}
-    return {"@type": "cr:FileObject", "@id": name, "name": name, **known, "sha256": sha256_of(path)}
-
-
-def _alike(name: str, pattern: str, kind: str) -> dict[str, Any]:
-    """Several files alike."""
-    return {"@type": "cr:FileSet", "@id": name, "name": name, "includes": pattern, "encodingFormat": kind}
-
-
-def _records(about: Facts, source: str, first: tuple[str, ...] = (), image: bool = False) -> dict[str, Any]:
-    """The record set, a record a picture.
-
-    source: of the files.  first: columns before those of every form.  image: whether the picture is one of them.
-    """
-
-    def found(name: str, kind: str, **extra: Any) -> dict[str, Any]:
-        place = {"fileSet": {"@id": source}, "extract": {"column": name}}
-        return {"@type": "cr:Field", "@id": f"records/{name}", "name": name, "dataType": kind, "source": place | extra}
-
-    fields = [found(name, _TYPES.get(name, "sc:Text")) for name in (*first, *about.columns) if name != "box"]
-    if image:
-        fields.insert(0, found("image", "sc:ImageObject", transform={"jsonPath": "bytes"}))
-    return {"@type": "cr:RecordSet", "@id": "records", "name": "records", "field": fields}
+        fields.insert(0, field("image", "IMAGE_OBJECT", [mlc.Transform(json_path="bytes")]))
+    return mlc.RecordSet(id="records", name="records", fields=fields)

@@ -1,19 +1,20 @@
-"""The pictures of a run as rows: what is exported, in which split, with which facts."""
+"""What is exported: the pictures of a run as rows, in which split, with which facts; its answers as rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, tables
-from gslopes.core.errors import UnknownName, UsageError
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.options import numbers, option
 from gslopes.core.runfolder import show
 from gslopes.core.tables.collection import SOURCES
-from gslopes.run.export.config import ExportConfig
 
 # Columns of every exported picture, in this order; those of the people table stand between them and CREDIT.
 COLUMNS = ("split", "set", "photo", "attribute", "value", "step", "kind", "kept", "reason", "width", "height", "box")
@@ -22,6 +23,37 @@ ENDS = ("source_path", *CREDIT, "editor", "editor_sha256")
 ORIGINAL = -1  # the step of an unedited photo
 TRAIN, TEST = "train", "test"
 _NEAR = 0.005  # two values of an attribute that are this close are the same as a user writes them
+
+
+@dataclass(frozen=True, slots=True)
+class ExportConfig:
+    """Which pictures of a run are exported, and how they are divided."""
+
+    split: float | None = option(
+        None, help="Share of the photos in the split 'train'; the rest is 'test'.", metavar="SHARE"
+    )
+    split_by: str = option(
+        "",
+        help="Column of --photos-csv; photos with the same value, such as a person, stay together.",
+        metavar="COLUMN",
+    )
+    photos_csv: Path | None = option(
+        None, help="A CSV with one row per photo: its columns are exported.", metavar="CSV"
+    )
+    only: Literal["all", "kept"] = option("all", help="Which sweeps: all, or those that the gate kept.")
+    values: tuple[float, ...] = option(
+        (), help="Only these values, such as -2,2.", metavar="VALUES", shown="all", parse=numbers
+    )
+    placebos: bool = option(False, help="Export the placebo sweeps too.")
+    originals: bool = option(True, help="Export each photo itself, unedited, with its sets.")
+
+    def __post_init__(self) -> None:
+        if self.split is not None and not 0 < self.split < 1:
+            raise ConfigError(f"The split is {self.split}; it must be between 0 and 1.", "Try 0.8.")
+        if self.split_by and self.photos_csv is None:
+            raise ConfigError("--split-by is a column of a table of photos.", "Name it with --photos-csv.")
+        if self.split_by and self.split is None:
+            raise ConfigError("--split-by needs --split.", "Try --split 0.8.")
 
 
 def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
@@ -155,3 +187,25 @@ def _split(photos: pd.Series, people: pd.DataFrame, config: ExportConfig, seed: 
         hint = "Choose another share, or leave out --split."
         raise UsageError(f"{len(order)} photos or people cannot be split {config.split:g} to the rest.", hint)
     return units.isin(order[:count]).map({True: TRAIN, False: TEST})
+
+
+def answers(run: Path) -> pd.DataFrame:
+    """One row a picture and label.
+
+    Columns: photo, path (of the original), attribute, step, value, file (the edited picture), classifier, status,
+    label, score; label and score are missing where a picture was answered without any label, refused, or failed.
+
+    Raises: UsageError if the run has no answers; TableError.
+    """
+    runfolder.read_manifest(run)
+    if not (run / "asked.parquet").is_file():
+        raise UsageError(f"{show(run)} has no answers of a classifier yet.", "Finish it with gslopes audit.")
+    asked, scores, edits, photos = (
+        _read(run, table) for table in (tables.ASKED, tables.SCORES, tables.EDITS, tables.PHOTOS)
+    )
+    pictures = edits.merge(photos[["photo", "path"]].drop_duplicates("photo"), on="photo", how="left")
+    keys = ["photo", "attribute", "step"]
+    rows = asked.merge(pictures[[*keys, "path", "value", "file"]], on=keys, how="left")
+    rows = rows.merge(scores[[*keys, "classifier", "label", "score"]], on=[*keys, "classifier"], how="left")
+    columns = ["photo", "path", "attribute", "step", "value", "file", "classifier", "status", "label", "score"]
+    return rows[columns].sort_values(["classifier", "attribute", "photo", "step", "label"], ignore_index=True)

@@ -1,11 +1,11 @@
-"""The forms in which pictures are written, shard by shard: each shard whole and in its place, or not there."""
+"""The three forms in which pictures are written: each file whole and in its place, or not there."""
 
 from __future__ import annotations
 
 import io
 import json
 import tarfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,12 @@ from gslopes.core import runfolder
 from gslopes.core.killpoints import kill_point
 
 Record = dict[str, Any]
-Picture = tuple[Record, bytes]  # the row's facts, and the file
+Picture = tuple[Record, Callable[[], bytes]]  # the row's facts, and what reads the file
 
 _ROW_GROUP = 32_000_000  # bytes of pictures in a row group of Parquet: what is in memory at once
+# The columns that are no texts.
 _KINDS = {"value": pa.float64(), "step": pa.int64(), "kept": pa.bool_(), "box": pa.list_(pa.float64())}
-_KINDS |= {"width": pa.int64(), "height": pa.int64()}  # of the columns that are no texts
+_KINDS |= {"width": pa.int64(), "height": pa.int64()}
 
 
 def name_of(record: Record) -> str:
@@ -30,115 +31,50 @@ def name_of(record: Record) -> str:
     return "original" if record["kind"] == "original" else f"{record['step']:02d}_{round(record['value'], 2):g}"
 
 
-def key_of(record: Record) -> str:
-    """A picture's name in the whole export, without a full stop."""
-    return f"{record['set']}_{name_of(record)}".replace(".", "p")
+def write_imagefolder(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
+    """The pictures of a split as files, and ``metadata.jsonl``, a line a picture, once they are there.
 
-
-def suffix(file: bytes) -> str:
-    """``.jpg`` or ``.png``, by content."""
-    return ".png" if file.startswith(b"\x89P") else ".jpg"
-
-
-# -- files, with an index ---------------------------------------------------------------------------------------------
-
-
-def file_of(form: str, record: Record) -> str:
-    """Where a picture lies in an export of files, relative to it and without suffix."""
-    if form == "fiftyone":
-        return f"data/{key_of(record)}"
-    return f"{record['split']}/{record['set']}/{name_of(record)}"
-
-
-def write_files(form: str, out: Path, shard: Iterable[Picture]) -> None:
-    """Pictures as files, in the place that ``file_of`` names."""
-    written = []
-    for record, data in shard:
-        path = out / f"{file_of(form, record)}{suffix(data)}"
-        runfolder.make_folder(path.parent)
-        runfolder.write_bytes(path, data)
-        written.append(path)
+    path: of ``metadata.jsonl``.  A picture that is there is not written again.
+    """
+    written, lines = [], []
+    for record, read in pictures:
+        name = f"{record['set']}/{name_of(record)}{suffix}"
+        file = path.parent / name
+        if not file.is_file():
+            runfolder.make_folder(file.parent)
+            runfolder.write_bytes(file, read())
+            written.append(file)
+        lines.append(json.dumps(plain({"file_name": name, **record}), ensure_ascii=False) + "\n")
     runfolder.settle(written)
+    runfolder.write_bytes(path, "".join(lines).encode())
+    runfolder.settle([path])
 
 
-def metadata_lines(records: Iterable[Record]) -> Iterator[str]:
-    """``metadata.jsonl`` of an image folder: a line a picture.  records: with ``file_name``."""
-    for record in records:
-        yield json.dumps(plain(record), ensure_ascii=False) + "\n"
-
-
-def coco(records: Sequence[Record], about: str) -> Iterator[str]:
-    """COCO's JSON: pictures, and the edited face of each as a box of category 1.
-
-    records: with ``file_name``; ``box`` is x0 y0 x1 y1 in pixels.  about: the set in a sentence.
-    """
-    yield f'{{"info": {json.dumps({"description": about})},\n"categories": [{{"id": 1, "name": "face"}}],\n"images": ['
-    for index, record in enumerate(records, start=1):
-        yield ("," if index > 1 else "") + "\n" + json.dumps({"id": index, **plain(record)}, ensure_ascii=False)
-    yield '],\n"annotations": ['
-    comma = ""
-    for index, record in enumerate(records, start=1):
-        box = plain(record)["box"]
-        if box:
-            x0, y0, x1, y1 = box
-            sides = {"bbox": [x0, y0, round(x1 - x0, 3), round(y1 - y0, 3)], "area": round((x1 - x0) * (y1 - y0), 3)}
-            yield f"{comma}\n{json.dumps({'id': index, 'image_id': index, 'category_id': 1, 'iscrowd': 0, **sides})}"
-            comma = ","
-    yield "]}\n"
-
-
-def fiftyone_labels(records: Sequence[Record]) -> Iterator[str]:
-    """``labels.json`` of a FiftyOneImageClassificationDataset: a label a picture, its facts as attributes of it."""
-    labels = list(dict.fromkeys(map(_label, records)))
-    place = {label: index for index, label in enumerate(labels)}
-    yield f'{{"classes": {json.dumps(labels)},\n"labels": {{'
-    for index, record in enumerate(records):
-        entry = json.dumps({"label": place[_label(record)], "attributes": plain(record)}, ensure_ascii=False)
-        yield ("," if index else "") + f"\n{json.dumps(key_of(record))}: {entry}"
-    yield "}}\n"
-
-
-def _label(record: Record) -> str:
-    """``gender -2`` or ``gender original``: what a picture shows along its attribute."""
-    shown = "original" if record["kind"] == "original" else f"{round(record['value'], 2):g}"
-    return f"{record['attribute']} {shown}"
-
-
-def write_text(path: Path, chunks: Iterable[str]) -> None:
-    """A text file in UTF-8, piece by piece."""
-    with _placed(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        file.writelines(chunks)
-
-
-# -- Parquet ----------------------------------------------------------------------------------------------------------
-
-
-def write_parquet(path: Path, shard: Iterable[Picture], columns: Sequence[str]) -> None:
-    """One Parquet file with the pictures within, as ``datasets`` reads it: ``image`` is bytes and path.
-
-    columns: of the records.
-    """
-    schema = _schema(columns)
-    texts = [name for name in columns if name not in _KINDS]
-    with (
-        _placed(path) as temporary,
-        # a picture is compressed already; its bytes have neither a dictionary nor a least and a greatest
-        pq.ParquetWriter(temporary, schema, compression="none", use_dictionary=texts, write_statistics=texts) as writer,
-    ):
-        for group in _groups(shard):
+def write_parquet(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
+    """One Parquet file with the pictures within, as ``datasets`` reads it: ``image`` is bytes and path."""
+    with _placed(path) as temporary:
+        writer: pq.ParquetWriter | None = None
+        for group in _groups(pictures):
+            if writer is None:
+                columns = list(group[0][0])
+                texts = [name for name in columns if name not in _KINDS]
+                # a picture is compressed already; its bytes have neither a dictionary nor a least and a greatest
+                options = {"compression": "none", "use_dictionary": texts, "write_statistics": texts}
+                writer = pq.ParquetWriter(temporary, _schema(columns), **options)
             rows = [
-                {**plain(record), "image": {"bytes": data, "path": f"{key_of(record)}{suffix(data)}"}}
-                for record, data in group
+                {**plain(record), "image": {"bytes": data, "path": f"{_key(record)}{suffix}"}} for record, data in group
             ]
-            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+            writer.write_table(pa.Table.from_pylist(rows, schema=writer.schema))
+        if writer is not None:
+            writer.close()
 
 
-def _groups(shard: Iterable[Picture]) -> Iterator[list[Picture]]:
-    group: list[Picture] = []
+def _groups(pictures: Iterable[Picture]) -> Iterator[list[tuple[Record, bytes]]]:
+    group: list[tuple[Record, bytes]] = []
     size = 0
-    for picture in shard:
-        group.append(picture)
-        size += len(picture[1])
+    for record, read in pictures:
+        group.append((record, read()))
+        size += len(group[-1][1])
         if size >= _ROW_GROUP:
             yield group
             group, size = [], 0
@@ -150,32 +86,38 @@ def _schema(columns: Sequence[str]) -> pa.Schema:
     features: Record = {"image": {"_type": "Image"}}
     for name in columns:
         kind = "float64" if name in ("value", "box") else str(_KINDS.get(name, "string"))
-        one = {"dtype": kind, "_type": "Value"}
-        features[name] = {"feature": one, "_type": "Sequence"} if name == "box" else one
+        feature = {"dtype": kind, "_type": "Value"}
+        features[name] = {"feature": feature, "_type": "Sequence"} if name == "box" else feature
     image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
     fields = [pa.field("image", image), *(pa.field(name, _KINDS.get(name, pa.string())) for name in columns)]
     return pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
 
 
-# -- WebDataset -------------------------------------------------------------------------------------------------------
-
-
-def write_tar(path: Path, shard: Iterable[Picture]) -> None:
+def write_tar(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
     """One tar of WebDataset: a sample a picture, ``SET_NAME`` with the picture and its facts as ``.json``.
 
     Times, owners and modes are fixed, so that the same pictures make the same file.
     """
     with _placed(path) as temporary, tarfile.open(temporary, "w", format=tarfile.PAX_FORMAT) as tar:
-        for record, data in shard:
+        for record, read in pictures:
             facts = json.dumps(plain(record), ensure_ascii=False).encode()
-            for ending, content in ((suffix(data), data), (".json", facts)):
-                member = tarfile.TarInfo(key_of(record) + ending)
+            for ending, content in ((suffix, read()), (".json", facts)):
+                member = tarfile.TarInfo(_key(record) + ending)
                 member.size, member.mode = len(content), 0o644
                 tar.addfile(member, io.BytesIO(content))
             tar.members.clear()  # type: ignore[attr-defined]  # else it remembers each of them
 
 
-# -- places and rows --------------------------------------------------------------------------------------------------
+WRITERS: Mapping[str, Callable[[Path, Iterable[Picture], str], None]] = {
+    "imagefolder": write_imagefolder,
+    "parquet": write_parquet,
+    "webdataset": write_tar,
+}
+
+
+def _key(record: Record) -> str:
+    """A picture's name in the whole export, without a full stop."""
+    return f"{record['set']}_{name_of(record)}".replace(".", "p")
 
 
 @contextmanager

@@ -8,7 +8,8 @@ import gslopes
 from gslopes.core.files import sha256_of
 
 
-@pytest.mark.parametrize("form", ["imagefolder", "parquet", "webdataset", "coco", "fiftyone"])
+@pytest.mark.filterwarnings("ignore")  # of what mlcroissant imports
+@pytest.mark.parametrize("form", ["imagefolder", "parquet", "webdataset"])
 def test_files_are_named_with_their_digests_and_the_words_of_responsible_ai_are_there(run, tmp_path, form):
     out = gslopes.export(run, form, tmp_path / "out").path
     found = json.loads((out / "croissant.json").read_text("utf-8"))
@@ -17,16 +18,17 @@ def test_files_are_named_with_their_digests_and_the_words_of_responsible_ai_are_
     assert files
     assert all(one["sha256"] == sha256_of(out / one["contentUrl"]) for one in files)
     assert "detector of gender" in " ".join(found["rai:dataLimitations"])
-    assert "1 of them: the face was not found again" in " ".join(found["rai:dataPreprocessingProtocol"])
-    assert found["license"] == ["CC BY 4.0"]
+    assert "1 of them: the face was not found again" in found["rai:dataPreprocessingProtocol"]
+    assert found["license"] == "CC BY 4.0"
 
 
 @pytest.mark.slow  # seconds to import mlcroissant
 @pytest.mark.filterwarnings("ignore")  # of what mlcroissant imports
-@pytest.mark.parametrize("form", ["imagefolder", "parquet", "webdataset", "coco", "fiftyone"])
-def test_mlcroissant_has_no_error_and_reads_the_records(run, tmp_path, form):
-    mlc = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed: pip install 'gslopes[test]'")
-    out = gslopes.export(run, form, tmp_path / "out", shard=0.01).path
+@pytest.mark.parametrize("form", ["imagefolder", "parquet", "webdataset"])
+def test_mlcroissant_has_no_error_and_reads_the_records(run, tmp_path, form, monkeypatch):
+    monkeypatch.setattr("gslopes.run.export.SHARD", 10e3)
+    mlc = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed: pip install 'gslopes[croissant]'")
+    out = gslopes.export(run, form, tmp_path / "out").path
     found = mlc.Dataset(jsonld=str(out / "croissant.json"))
     assert not found.metadata.ctx.issues.errors
     assert not any("context" in warning for warning in found.metadata.ctx.issues.warnings)

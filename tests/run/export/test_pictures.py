@@ -8,8 +8,7 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.options import build
-from gslopes.run.export.config import ExportConfig
-from gslopes.run.export.pictures import pictures
+from gslopes.run.export.pictures import ExportConfig, pictures
 from tests.run.export.conftest import DIGEST
 
 
@@ -85,7 +84,7 @@ def test_no_split_goes_through_a_set_or_a_person(run, people, seed):
 
 
 def test_what_cannot_be_chosen_is_refused(run, people):
-    for options in ({"split": 1.0}, {"split_by": "person"}, {"split_by": "person", "photos_csv": people}, {"shard": 0}):
+    for options in ({"split": 1.0}, {"split_by": "person"}, {"split_by": "person", "photos_csv": people}):
         with pytest.raises(ConfigError):
             rows(run, **options)
     with pytest.raises(UsageError, match="no column 'name'"):
