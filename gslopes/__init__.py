@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from gslopes.contexts.audit import audit_contexts
     from gslopes.core.opening import load
     from gslopes.crops.audit import audit_crops
-    from gslopes.evaluate.api import evaluate_model
     from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
     from gslopes.run.compare import compare_runs
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from gslopes.run.walk import audit, score_photos, synthesise, validate_run
     from gslopes.score.classifiers.in_memory import as_classifier
     from gslopes.synthetic.api import drawn_faces
-    from gslopes.train.api import train_model
 
     __version__: str
 
@@ -47,13 +45,11 @@ _MODULES = {
     "collect_photos": "gslopes.collect.api",
     "compare_runs": "gslopes.run.compare",
     "drawn_faces": "gslopes.synthetic.api",
-    "evaluate_model": "gslopes.evaluate.api",
     "export": "gslopes.run.export",
     "fit_slopes": "gslopes.fit.frames",
     "load": "gslopes.core.opening",
     "score_photos": "gslopes.run.walk",
     "synthesise": "gslopes.run.walk",
-    "train_model": "gslopes.train.api",
     "validate_run": "gslopes.run.walk",
     "write_report": "gslopes.report",
 }
@@ -69,13 +65,11 @@ __all__ = [
     "collect_photos",
     "compare_runs",
     "drawn_faces",
-    "evaluate_model",
     "export",
     "fit_slopes",
     "load",
     "score_photos",
     "synthesise",
-    "train_model",
     "validate_run",
     "write_report",
 ]

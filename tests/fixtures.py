@@ -28,11 +28,11 @@ DRAWS = {
     "collect",
     "contexts",
     "crops",
-    "evaluate",
     "executors",
     "report",
     "run",
     "synthetic",
+    "training",
 }  # folders whose tests write reports
 EMPTY = {"pdf": b"%PDF-1.4\n", "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>"}  # in place of figures; and a PNG:
 EMPTY["png"] = bytes.fromhex(

@@ -18,8 +18,8 @@ import numpy as np
 from gslopes.compose import device as on_device
 from gslopes.core.records import EditedChips, Motion
 from gslopes.run import plan
-from gslopes.run.bench import ON_DEVICE
 from gslopes.run.components import Components
+from tests.benches.bench_machine import ON_DEVICE
 
 NAME = "cuda:0"
 

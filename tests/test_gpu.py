@@ -25,10 +25,10 @@ from gslopes.edit.editors import editor_of
 from gslopes.find import align
 from gslopes.find.detect import MtcnnFinder
 from gslopes.run import stages
-from gslopes.run.bench import write_variants
 from gslopes.run.components import default_components
 from gslopes.run.config import configure
 from gslopes.run.plan import make_plan
+from tests.benches.bench_machine import write_variants
 
 DEVICE = os.environ.get("GSLOPES_TEST_DEVICE", "cuda")
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
@@ -104,7 +104,7 @@ def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tm
 
 
 def test_a_training_goes_down_on_the_device(tmp_path):
-    from gslopes.train.fader import Optimisation, train_fader
+    from training.fader import Optimisation, train_fader
 
     write_variants(tmp_path, 64)
     chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
@@ -120,8 +120,8 @@ def test_a_training_goes_down_on_the_device(tmp_path):
 
 
 def test_an_edit_field_trains_on_the_device(tmp_path):
-    from gslopes.train.distillation import Distillation
-    from gslopes.train.edit_field import Optimisation, train_edit_field
+    from training.distillation import Distillation
+    from training.edit_field import Optimisation, train_edit_field
 
     write_variants(tmp_path, 32)
     chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
@@ -138,7 +138,7 @@ def test_an_edit_field_trains_on_the_device(tmp_path):
 
 
 def test_both_ends_are_learned_on_the_device(tmp_path):
-    from gslopes.train.ends import Optimisation, train_edit_ends
+    from training.ends import Optimisation, train_edit_ends
 
     write_variants(tmp_path, 32)
     chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])

@@ -1,27 +1,19 @@
-"""Measure the colours of skin that ``gslopes.train.skin_colour`` follows, and print its table.
-
-python training/skin_colours.py DATA
-
-DATA: the folder of the data sets, as for ``gslopes train race-field``, whose training photos these are. 5 minutes on 2
-cores. The shipped table was measured with the parser of 4,000 steps, before ``parser-longer``.
-"""
+"""Measure the colours of skin that ``training.skin_colour`` follows."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import torch
 from tqdm import tqdm
 
-from gslopes.datasets.celebamask import SKIN
-from gslopes.train.field_template import SMOOTH, blurred
-from gslopes.train.sets import SETS
-from gslopes.train.skin_colour import colours_of
 from gslopes.zoo import load
-from gslopes.zoo.parsing import class_probabilities
+from gslopes.zoo.parsing import SKIN, class_probabilities
 from gslopes.zoo.spec import find_spec
+from training.field_template import SMOOTH, blurred
+from training.sets import SETS
+from training.skin_colour import colours_of
 
 FACES, PIXELS, BATCH = 2400, 300, 64
 KNOTS = np.arange(3.0, 5.5, 0.4)  # logarithms of luminance
@@ -31,7 +23,10 @@ OUTER = 0.05  # share at either end that is cut to the rest
 
 
 def measured(data: Path) -> list[tuple[float, ...]]:
-    """The rows of the table: lightness, medians of red and blue, their deviations, their correlation."""
+    """The rows of the table: lightness, medians of red and blue, their deviations, their correlation.
+
+    data: the folder of the data sets, whose photos the race editors learn from.
+    """
     everything = SETS["fader"](find_spec("race-field"), data, "cpu")
     faces = everything.part(~everything.held_out)
     random, odds = np.random.default_rng(0), np.minimum(faces.weights / faces.weights.mean(), 8)
@@ -70,10 +65,3 @@ def row_at(
     covariance = (cut * weight) @ cut.T
     red, blue = np.sqrt(np.diag(covariance))
     return (knot, *middle, red, blue, covariance[0, 1] / red / blue)
-
-
-if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("data", type=Path)
-    for knot, *columns in measured(arguments.parse_args().data):
-        print(f"    ({knot:.1f}, {', '.join(f'{value:.3f}' for value in columns[:4])}, {columns[4]:.2f}),")

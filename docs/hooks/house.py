@@ -14,7 +14,7 @@ SAYS = {
     "cli": "the door",
     "contexts": "questions",
     "run": "the order",
-    "train": "makers",
+    "collect": "makers",
     "find": "the walk",
     "zoo": "models",
     "networks": "shelves",

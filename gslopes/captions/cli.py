@@ -35,7 +35,6 @@ from gslopes.core.options import build
     "gslopes captions stages --groups groups.csv --dry-run",
     "gslopes captions stages --groups groups.csv --fail-if finding --out run",
     "gslopes captions --lists",
-    "gslopes captions --planted --out planted",
 )
 @click.argument("stages", type=PATH, required=False)
 @out_option(default=None)
@@ -47,10 +46,6 @@ from gslopes.core.options import build
     cls=Flag,
     advanced=True,
     help="The file of the groups; --groups then names a column.",
-)
-@click.option("--planted", is_flag=True, help="Plant harms in made-up scenes and show how they are recovered.")
-@click.option(
-    "--sets", type=int, default=200, show_default=True, metavar="N", cls=Flag, advanced=True, help="Planted sets."
 )
 @click.option("--lists", "show_lists", is_flag=True, cls=Flag, advanced=True, help="Print the available word lists.")
 @click.option(
@@ -68,8 +63,6 @@ def captions(
     stages: Path | None,
     out: Path | None,
     photos_csv: Path | None,
-    planted: bool,
-    sets: int,
     show_lists: bool,
     unlisted: Path | None,
     fail_if: FailIf,
@@ -92,8 +85,6 @@ def captions(
         return _print_lists(as_json)
     if unlisted is not None:
         return _print_unlisted(unlisted, as_json)
-    if planted:
-        return _planted(out, sets, as_json)
     from gslopes.captions.sweep import is_audit
 
     if stages is None:
@@ -197,21 +188,3 @@ def _print_sweep(run: Path, as_json: bool) -> int:
     say(print_rows(found))
     say(f"table      {run / TABLE}", err=True)
     return 0
-
-
-def _planted(out: Path | None, sets: int, as_json: bool) -> int:
-    from gslopes.captions.planted.study import recover
-    from gslopes.core.errors import UsageError
-
-    if out is None:
-        raise UsageError("No folder is given.", "Write --out DIR.")
-    table = recover(out, sets, progress=True)
-    print_json(table) if as_json else say("\n".join(_planted_line(row) for row in table))
-    return 0
-
-
-def _planted_line(row: dict[str, Any]) -> str:
-    names = {"truth": "truth", "mean": "mean", "covered": "covered", "p_flagged": "p < 0.05", "flagged": "q < 0.05"}
-    shown = [(text, row.get(name)) for name, text in (names | {"lost": "lost"}).items()]
-    cells = [f"{text} {value:.3f}" for text, value in shown if value is not None]
-    return "  ".join([f"{row['set']:<8} {row['planted']:<44}", *cells, f"sets {row['sets']}"])

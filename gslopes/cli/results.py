@@ -33,7 +33,7 @@ def print_plan(plan: Plan, as_json: bool) -> int:
         f"images       {plan.images:,} at most (photos without a usable face give none)",
         f"classifiers  {', '.join(plan.classifiers) or 'none'}",
         f"calls        {plan.calls:,} at most, a picture each",
-        f"time         {_duration(plan.images)} or so for the pictures on one core; gslopes bench measures yours",
+        f"time         {_duration(plan.images)} or so for the pictures on one core",
         f"disk         {_size(plan)} or so for the pictures",
         f"parts        {plan.parts:,}, of which {plan.done:,} have their pictures already",
         f"device       {plan.device}",

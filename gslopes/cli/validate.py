@@ -48,14 +48,12 @@ def validate(
 
     config = build(GateConfig, options)
     executor = Engine(OneProcess(progress=True), engine, workers, device)
-    summaries = judge_run(run, config, photos_csv, groups, device=device, executor=executor, faces=True)
+    summaries = judge_run(run, config, photos_csv, groups, device=device, executor=executor)
     if as_json:
         print_json({"run": str(run), "attributes": [summary.facts() for summary in summaries]})
         return 0
     say("\n\n".join(map(format_summary, summaries)) or "There are no sweeps.")
-    written = [name for name in ("verdicts", "readings", "likeness") if (run / f"{name}.parquet").is_file()]
-    if "likeness" not in written:
-        say("\nWhether it is the same person was not measured: pip install 'gslopes[identity]'.", err=True)
+    written = [name for name in ("verdicts", "readings") if (run / f"{name}.parquet").is_file()]
     tables = ", ".join(f"{name}.parquet" for name in written)
     say(f"\ntables     {show(run)}/{tables}\nnext       {_next(run)}", err=True)
     return 0

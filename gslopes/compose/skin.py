@@ -19,10 +19,9 @@ from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
-from gslopes.datasets.celebamask import CLASSES, FACE, SKIN
 from gslopes.zoo import LoadedModel
 from gslopes.zoo.framing import CHIP, FRAMES
-from gslopes.zoo.parsing import probabilities_at_hand, resized
+from gslopes.zoo.parsing import CLASSES, FACE, SKIN, probabilities_at_hand, resized
 
 # By name alone: CelebAMask-HQ and the parsers trained on it are around with several numberings, and a wrong one would
 # edit hair unnoticed.

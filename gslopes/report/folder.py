@@ -33,7 +33,6 @@ from gslopes.report import (
     page,
     paper_figures,
     pictures,
-    planted,
     provenance,
     quote,
     recommended,
@@ -329,7 +328,7 @@ def _parts(
         },
         "p": options.p,
         "slope": options.slope,
-        "readings": [{name: entry[name] for name in ("values", "curves", "likeness")} for entry in sweeps],
+        "readings": [{name: entry[name] for name in ("values", "curves")} for entry in sweeps],
     }
     return {
         "data": data,
@@ -338,7 +337,6 @@ def _parts(
         "observed": observed.panels(source.run),
         "floors": validity.floors(source.slopes),
         "dropped": validity.dropped(source.run, names=options.embed != "none"),
-        "calibration": planted.read(source.run),
         "cards": provenance.cards(source.manifest),
         "album": len(album.photos) if attributes else 0,
     }

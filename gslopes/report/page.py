@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.report import decisions, inline, numbers, planted, units, words
+from gslopes.report import decisions, inline, numbers, units, words
 from gslopes.report.charts import whisker
 from gslopes.report.credit import Credit
 from gslopes.report.funnel import STEPS
@@ -23,7 +23,7 @@ _CONFIGURATION = ("config", "seed", "values", "inputs")
 _MOST_ROWS, _MOST_FILES, _MOST_REASONS = 100, 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 # What a page has in addition to its sections, and what stands for each part that is missing.
-# data: for the scripts.  sweeps, floors, dropped: see ``validity``.  calibration: see ``planted``.
+# data: for the scripts.  sweeps, floors, dropped: see ``validity``.
 # papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
 # album: number of photos in the explorer.  screens: see ``screen``, the strongest first.
 # method: how the run differs from the paper.  numbered: the paper's figures.  errors, observed: see there.
@@ -31,7 +31,6 @@ _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start"
 _PARTS: Mapping[str, Any] = {
     "data": {},
     "dropped": ((), 0),
-    "calibration": None,
     "quote": None,
     "truth": None,
     "album": 0,
@@ -159,22 +158,18 @@ def render(
     manifest: the content of run.json; whatever it lacks, the page leaves out.  parts: see ``_PARTS``.
     """
     known = {**_PARTS, **parts}
-    calibration, dropped = known.pop("calibration"), known.pop("dropped")
-    found = None if calibration is None else planted.planted(calibration)
-    panels = [] if found is None else list(found.panels)
+    dropped = known.pop("dropped")
     method = known.pop("method")
     return inline.render(
         "page.html.j2",
         scripts=[f"page-{name}.js" for name in _SCRIPTS],
         plots=True,
-        data={"sections": [], "readings": [], "planted": panels, **known.pop("data")},
+        data={"sections": [], "readings": [], **known.pop("data")},
         decisions=[(decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES],
         embed_note=_NOTES[options.embed],
         steps=STEPS,
         dropped_rows=dropped[0],
         dropped_many=dropped[1],
-        calibration="" if calibration is None else _pretty(calibration),
-        planted=found,
         differs=[one for one in method if not one.same],
         alike=[one for one in method if one.same],
         citation=citation(manifest),

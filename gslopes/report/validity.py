@@ -1,6 +1,6 @@
 """What the page says about the pictures themselves: does the sweep move its target, what else moves, on whom it failed.
 
-From the tables that the gate and ``gslopes validate`` left (verdicts, readings, likeness) and the slopes of placebo
+From the tables that the gate and ``gslopes validate`` left (verdicts, readings) and the slopes of placebo
 sweeps.
 """
 
@@ -42,7 +42,6 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
         ["photo", "attribute", "kept", "reason", "looked", "found", "tau", "shift", "off_target", "off_target_reading"],
     )
     readings = tally.read(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
-    cosines = tally.read(tables.LIKENESS, run, ["photo", "attribute", "step", "other", "cosine"])
     side_effects = what_else_moves(run)
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):
@@ -64,7 +63,6 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
                 "off_readings": [NAMES.get(r, words.printable(r)) for r in of_group["off_target_reading"].mode() if r],
                 "values": list(values.get(attribute, ())),
                 "curves": _curves(readings[readings["attribute"] == attribute], attribute, values.get(attribute, ())),
-                "likeness": likeness(cosines[cosines["attribute"] == attribute], len(values.get(attribute, ()))),
             }
         )
     return entries
@@ -88,24 +86,6 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
     return found
-
-
-def likeness(rows: pd.DataFrame, steps: int) -> dict[str, Any] | None:
-    """Is it still the same person: mean cosine with the photo's of_group centre at each value, and that of two people.
-
-    rows: of one attribute, of core.tables.LIKENESS.  steps: K.
-
-    Returns photos, mean, low, high (K each; 95 %, normal, over photos) and two: (mean, low, high) or None; None
-    without rows.
-    """
-    same = rows["photo"] == rows["other"]
-    by = rows[same].groupby("step")["cosine"].agg(["mean", "std", "count"]).sort_index()
-    if rows.empty or by.index.tolist() != list(range(steps)):
-        return None
-    mean, low, high = _interval(by)
-    two = rows.loc[~same, "cosine"].agg(["mean", "std", "count"]).to_frame().T
-    floor = [column[0] for column in _interval(two)] if two["count"].iloc[0] > 1 else None
-    return {"photos": int(by["count"].max()), "mean": mean, "low": low, "high": high, "two": floor}
 
 
 def floors(slopes: pd.DataFrame) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,9 @@ from gslopes.core.text import many
 from gslopes.report import numbers
 from gslopes.run import manifest
 from gslopes.run.fitting import read_about
-from gslopes.run.likeness import likeness
 from gslopes.run.plan import SYNTHESIS
 from gslopes.stats.clusters import normal_texts
-from gslopes.validate import leakage, manipulation
+from gslopes.validate import manipulation
 from gslopes.validate.estimates import Estimate, Groups
 from gslopes.validate.gate import JUDGED, RESOLUTION
 
@@ -40,7 +39,6 @@ class Summary:
     monotone: share of sweeps whose reading rises, tau-b of 0.8 or more to two hundredths.
     groups: column to group to shift.
     leakage: other reading to its slope as a share of the target's, both in standard deviations of unedited photos.
-    identity: which pictures to the mean cosine of their face embeddings, see ``run.likeness``; empty if not measured.
     """
 
     attribute: str
@@ -53,13 +51,11 @@ class Summary:
     monotone: Estimate | None = None
     groups: Mapping[str, Groups] = field(default_factory=dict)
     leakage: Mapping[str, Estimate] = field(default_factory=dict)
-    identity: Mapping[str, Estimate] = field(default_factory=dict)
 
     def rows(self) -> list[tuple[str, str, float, float | None, float | None]]:
         """Its numbers as (measure, name, value, low, high)."""
         measured = [("shift", "", self.shift), ("monotone", "", self.monotone)]
         measured += [("leakage", name, share) for name, share in self.leakage.items()]
-        measured += [("identity", name, cosine) for name, cosine in self.identity.items()]
         for column, by_group in self.groups.items():
             measured += [(f"shift by {column}", name, group.number) for name, group in by_group.each.items()]
         found = [(kind, name, e.value, e.low, e.high) for kind, name, e in measured if e is not None]
@@ -76,7 +72,6 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
     """The summaries of a judged run folder, an attribute each.
 
     photos_csv, columns: a CSV about the photos, as for the fit, and those of its columns that make groups.
-    Whether it is the same person is in it where ``run.likeness.compare_faces`` has measured that.
 
     Raises: TableError if the run was not judged; UsageError if the CSV does not fit.
     """
@@ -88,7 +83,7 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
         _one(str(name), values[str(name)], sweeps, readings[readings["attribute"] == name], about, columns)
         for name, sweeps in verdicts.groupby("attribute")
     ]
-    return [replace(one, identity=likeness(run, one.attribute)) for one in found]
+    return found
 
 
 def check_inputs(run: Path, photos_csv: Path | None = None, columns: Sequence[str] = ()) -> None:
@@ -178,7 +173,7 @@ def _share(other: NDArray[np.float64], target: NDArray[np.float64], values: Sequ
     if readable.sum() < 2:
         return Estimate(np.nan, np.nan, np.nan)
     unedited = {"other_unedited": other[readable, 0], "target_unedited": target[readable, 0]}
-    return leakage.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
+    return manipulation.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
 
 
 def _steps(wide: pd.DataFrame, name: str, count: int) -> NDArray[np.float64]:

@@ -141,7 +141,7 @@ def validate_run(
     photos_csv, groups: a CSV about the photos, and those of its columns that make groups.
 
     Returns one row an attribute and measure: attribute, measure (``kept``, ``shift``, ``monotone``, ``leakage``,
-    ``identity``, ``shift by <column>``), name, value, low, high (95 % interval over photos).
+    ``shift by <column>``), name, value, low, high (95 % interval over photos).
 
     Raises: UsageError, ModelError, TableError, StorageError.
     """
@@ -160,20 +160,12 @@ def judge_run(
     *,
     device: str,
     executor: Executor,
-    faces: bool = False,
 ) -> list[Summary]:
-    """Judge the sweeps of a run folder; their summaries, an attribute each, which are kept in the folder.
-
-    faces: whether the identity of the faces is compared as well, where the extra ``identity`` is installed.
-    """
-    from gslopes.run.likeness import compare_faces, recogniser
+    """Judge the sweeps of a run folder; their summaries, an attribute each, which are kept in the folder."""
     from gslopes.run.validation import check_inputs, keep_summaries, summarise
 
     check_inputs(run, photos_csv, groups)
     stages.run_gate(run, executor, config, device=runtime.pick_device(device))
-    embed = recogniser() if faces else None
-    if embed is not None:
-        compare_faces(run, embed, executor)
     summaries = summarise(run, photos_csv, groups)
     keep_summaries(run, summaries)
     return summaries

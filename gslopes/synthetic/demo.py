@@ -30,7 +30,6 @@ from gslopes.run.components import rendered_components
 from gslopes.run.outcome import Audit
 from gslopes.score.questions import read_picture
 from gslopes.stats.ols import fit_lines
-from gslopes.synthetic.planted.classifier import drawn as faces_to_audit
 
 EDITOR = "drawn-confounded"
 SIZE = 160  # of the drawn photos, pixels
@@ -150,7 +149,13 @@ def audit_rendered(
 
 def drawn(faces: int, seed: int) -> rendered.FaceParameters:
     """The demo's faces."""
-    return faces_to_audit(faces, seed + 100)
+    return drawn_in_place(faces, seed + 100)
+
+
+def drawn_in_place(faces: int, seed: int, confound: dict[str, float] | None = None) -> rendered.FaceParameters:
+    """Faces to audit: all in one place, the cue within (-1, 1), the range of the editor's training."""
+    parameters = rendered.sample(faces, seed, confound=confound, pose=0)
+    return parameters.replace(gender=(parameters.gender / 2).astype(np.float32), width=0.0, eye_size=0.0)
 
 
 def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[pd.DataFrame, float]:

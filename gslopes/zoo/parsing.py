@@ -18,6 +18,20 @@ from gslopes.core.errors import ModelError
 from gslopes.core.records import ByteArray
 from gslopes.zoo.loading import LoadedModel
 
+# The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered. The list next to that
+# archive, which begins "skin, left brow", is of another numbering (that of face-parsing.PyTorch): under it, hair would
+# be the lower lip.
+CLASSES = (
+    "background", "skin", "nose", "eyeglasses", "left eye", "right eye", "left brow", "right brow", "left ear",
+    "right ear", "mouth", "upper lip", "lower lip", "hair", "hat", "earring", "necklace", "neck", "cloth",
+)  # fmt: skip
+
+# What is the face's skin, and what the face: neither hair, ears, neck, spectacles nor background.
+SKIN = ("skin", "nose")
+FACE = (
+    "skin", "left eye", "right eye", "left brow", "right brow", "nose", "mouth", "upper lip", "lower lip",
+)  # fmt: skip
+
 CACHED = 64  # chips whose probabilities are kept, 1.2 MB each; the walk has 32 in hand, see ``run.synthesis``
 
 Key = tuple[str, int, str, bytes]

@@ -194,11 +194,11 @@ def paper(count: int) -> dict[str, object]:
 def measuring(images: int) -> dict[str, float]:
     """Seconds of each technique, without those that compare distributions."""
     from gslopes.captions.analysis import RUNNERS, run_technique
-    from gslopes.captions.planted.scenes import Planted, scenes
     from gslopes.language.graph import Senses
     from gslopes.language.mentions import Mentions
     from gslopes.language.wordlists import shipped
     from gslopes.language.wordnet import wordnet
+    from training.studies.scenes import Planted, scenes
 
     material, _ = scenes(Planted(), images, 0, Mentions(Senses(wordnet()), shipped()), standard().tag)
     found: dict[str, float] = {"images": images}

@@ -1,4 +1,4 @@
-"""The plan of ``gslopes bench`` against the walk, with a stand-in for a GPU and without: who bounds the run.
+"""The plan of ``python tests/benches/bench_machine.py`` against the walk, with a stand-in for a GPU and without: who bounds the run.
 
     python tests/benches/bench_standin.py [--photos 192] [--rounds 3] [--out results/standin.json]
 
@@ -24,10 +24,10 @@ import measure  # noqa: E402
 from gslopes.executors import OneProcess  # noqa: E402
 from gslopes.executors.threads import cores  # noqa: E402
 from gslopes.run import stages  # noqa: E402
-from gslopes.run.bench import ON_DEVICE, Bench, time_steps, write_variants  # noqa: E402
 from gslopes.run.components import default_components  # noqa: E402
 from gslopes.run.config import configure  # noqa: E402
 from gslopes.run.plan import make_plan  # noqa: E402
+from tests.benches.bench_machine import ON_DEVICE, Bench, time_steps, write_variants  # noqa: E402
 from tests.standin import NAME, StandIn  # noqa: E402
 
 MILLISECONDS = (1.0, 20.0, 120.0)  # of the device for a photo: about an H100's, one that keeps up, one that does not

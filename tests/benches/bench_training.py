@@ -31,9 +31,9 @@ import measure  # noqa: E402
 
 from gslopes import zoo  # noqa: E402
 from gslopes.datasets import drawn as rendered  # noqa: E402
-from gslopes.networks.critics import LatentCritic  # noqa: E402
-from gslopes.train.fader import Optimisation, train_fader  # noqa: E402
-from gslopes.train.sets import drawn_chips  # noqa: E402
+from training.critics import LatentCritic  # noqa: E402
+from training.fader import Optimisation, train_fader  # noqa: E402
+from training.sets import drawn_chips  # noqa: E402
 
 WIDTHS = (16, 32, 64, 128, 256)
 SPEC = zoo.ModelSpec("bench", "", "fader", 128, ("gender",), "", (), "", "", {"widths": list(WIDTHS)})

@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 
 import measure  # noqa: E402
 
-from gslopes.run.bench import write_variants  # noqa: E402
+from tests.benches.bench_machine import write_variants  # noqa: E402
 
 
 def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, list[str]]]:

@@ -160,7 +160,7 @@ def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
         seen.update(options, recipe=recipe)
         return tmp_path / "weights"
 
-    monkeypatch.setattr("gslopes.train.recipe.run_recipe", run_recipe)
+    monkeypatch.setattr("training.recipe.run_recipe", run_recipe)
     done = gslopes("train", "parser", "--data", tmp_path, "--steps", 5, "--device", "cpu", "--out", tmp_path / "o")
     assert (done.code, done.out) == (0, f"{tmp_path / 'weights'}\n")
     assert seen == {

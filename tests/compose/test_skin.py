@@ -13,9 +13,9 @@ from gslopes.compose.skin import ParserMasker, framed, region_classes
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.core.geometry import warp
 from gslopes.core.records import Face, Photo
-from gslopes.datasets.celebamask import CLASSES
 from gslopes.zoo import LoadedModel, ModelSpec
 from gslopes.zoo.framing import CHIP, FRAMES
+from gslopes.zoo.parsing import CLASSES
 
 SPEC = ModelSpec(
     name="painted", summary="Reads the class off the colour.", network="feature-pyramid", size=128, labels=CLASSES,

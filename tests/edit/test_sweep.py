@@ -9,7 +9,7 @@ from gslopes.core.errors import ModelError
 from gslopes.core.levels import OFFSET
 from gslopes.datasets import drawn as rendered
 from gslopes.edit.sweep import FaderEditor, arithmetic
-from gslopes.train.sets import drawn_chips
+from training.sets import drawn_chips
 
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
 

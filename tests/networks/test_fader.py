@@ -2,8 +2,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from gslopes.networks.critics import LatentCritic
 from gslopes.networks.fader import Fader, FaderConfig, Up
+from training.critics import LatentCritic
 
 
 @pytest.fixture

@@ -92,7 +92,6 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "stamps name a device": lambda run: [stamped(one) for one in (run / "parts").glob("*.json")] and None,
     "presence is nested": written("presence.json", b"[" * 100_000),
     "validity is nested": written("validity.json", b"[" * 100_000),
-    "calibration is nested": written("calibration.json", b"[" * 100_000),
     "presence is a pipe": lambda run: piped(run / "presence.json"),
 }
 

@@ -172,7 +172,7 @@ def test_the_report_follows_from_the_pictures_too_and_from_what_lies_beside_the_
     assert current(audit.run) == {"fit": True, "report": False}
     os.utime(picture, ns=(now, now))
     assert current(audit.run) == {"fit": True, "report": True}
-    (audit.run / "calibration.json").write_text("{}")
+    (audit.run / "validity.json").write_text("{}")
     assert current(audit.run) == {"fit": True, "report": False}
 
 

@@ -13,10 +13,10 @@ from PIL import Image
 from gslopes.core import tables
 from gslopes.executors import OneProcess
 from gslopes.run import stages
-from gslopes.run.bench import ON_DEVICE, write_variants
 from gslopes.run.components import default_components
 from gslopes.run.config import configure
 from gslopes.run.plan import make_plan
+from tests.benches.bench_machine import ON_DEVICE, write_variants
 from tests.standin import StandIn
 
 

@@ -53,15 +53,6 @@ def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
         gslopes.drawn_faces(tmp_path / "none", faces=0)
 
 
-def test_training_says_what_it_would_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    import gslopes.train
-
-    folder = gslopes.train_model("drawn-fader", data=tmp_path, steps=2, dry_run=True, out=tmp_path / "w")  # type: ignore[operator]
-    assert folder == tmp_path / "w"
-    assert not folder.exists()
-    assert '"recipe": "drawn-fader.toml"' in capsys.readouterr().out
-
-
 def test_an_argument_that_there_is_not_is_told_with_the_nearest_one(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no option 'classifer'") as error:
         gslopes.audit(tmp_path, tmp_path / "run", classifer="celeba-tagger")  # type: ignore[call-arg]

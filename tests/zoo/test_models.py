@@ -7,7 +7,8 @@ import pytest
 from gslopes import zoo
 from gslopes.core.errors import UnknownName
 from gslopes.core.files import sha256_of
-from gslopes.zoo import cards, home, weights
+from gslopes.zoo import home, weights
+from training.evaluation import cards
 
 ROOT = home.PACKAGE.parent
 NAMES = sorted(path.name for path in (ROOT / "models").iterdir() if path.is_dir())

@@ -27,7 +27,7 @@ from gslopes.core.tables.fitted import (
     reading,
 )
 from gslopes.core.tables.schema import Table
-from gslopes.core.tables.walk import ASKED, EDITS, LIKENESS, PHOTOS, READINGS, SCORES, VERDICTS
+from gslopes.core.tables.walk import ASKED, EDITS, PHOTOS, READINGS, SCORES, VERDICTS
 
 __all__ = [
     "ASKED",
@@ -39,7 +39,6 @@ __all__ = [
     "GATING",
     "GROUPS",
     "JOINT",
-    "LIKENESS",
     "MEASURED",
     "OBSERVED",
     "PHOTOS",
@@ -66,7 +65,7 @@ __all__ = [
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        *(PHOTOS, EDITS, VERDICTS, READINGS, LIKENESS, ASKED, SCORES),
+        *(PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES),
         *(SLOPES, GROUPS, DIFFERENCES, SHAPE, JOINT, BALANCE),
         *(PLACEBOS, REFUSALS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED),
     )

@@ -97,14 +97,3 @@ READINGS = table(
     text("reading", "gender, race, young, smiling (the reader's), luminance, sharpness"),
     column("score", pa.float32(), "probability, L* in 0 to 100, log variance of the Laplacian"),
 )
-
-LIKENESS = table(
-    "likeness",
-    ("photo", "attribute", "other", "step"),
-    PHOTO,
-    ATTRIBUTE,
-    STEP,
-    VALUE,
-    text("other", "whose centre picture it is compared with: the photo's own, or another's"),
-    column("cosine", pa.float32(), "of the two faces' embeddings, -1 to 1"),
-)

@@ -24,7 +24,6 @@ from gslopes.core.errors import DataMissing, StorageError
 from gslopes.core.records import BOX, POINTS
 from gslopes.datasets.drawn.draw import render
 from gslopes.datasets.drawn.parameters import COLUMNS, FaceParameters
-from gslopes.datasets.labelled import need
 
 PHOTOS, MASKS, FACES, ATTRIBUTES = "photos", "masks", "faces.csv", "attributes.csv"
 
@@ -83,7 +82,9 @@ def read_parameters(folder: Path) -> FaceParameters:
 
     Raises: DataMissing if the folder has no attributes.csv, or one of other columns.
     """
-    path = need(folder / ATTRIBUTES, "The table of drawn faces")
+    path = folder / ATTRIBUTES
+    if not path.exists():
+        raise DataMissing(f"The table of drawn faces is not at {path}.", "Name a folder that drawn_faces wrote.")
     table = read_csv(path, raises=DataMissing)
     if tuple(table.columns) != ("path", *COLUMNS):
         raise DataMissing(f"{path} does not have the columns of drawn faces.", f"They are {', '.join(COLUMNS)}.")

@@ -122,8 +122,8 @@ function ticksOf(values) {
   return whole.length >= 3 && whole.length <= values.length ? whole : values;
 }
 
-// A mean over the K values with its band: shares in percent, probabilities, cosines.
-function curve(values, mean, low, high, { yName, title, line = null, floor = null, side = "", ends = ["", ""], height = 300, width, format = short, shares = false }) {
+// A mean over the K values with its band: shares in percent, probabilities.
+function curve(values, mean, low, high, { yName, title, line = null, side = "", ends = ["", ""], height = 300, width, format = short, shares = false }) {
   const at = values.map((value, k) => ({ value, mean: mean[k], low: low[k], high: high[k] })).filter((d) => d.mean !== null && d.low !== null && d.high !== null);
   const reached = line ? [values[0], values[values.length - 1]].map((v) => line[0] + line[1] * v) : [];
   const top = Math.min(100, Math.max(1, ...at.map((d) => d.high), ...reached)); // per cent: a line may leave the shares that there are
@@ -134,9 +134,6 @@ function curve(values, mean, low, high, { yName, title, line = null, floor = nul
     x: { domain: [first, last], ticks: ticksOf(values), tickFormat: short, label: ends[0] ? null : "value of the attribute", labelAnchor: "center", labelArrow: "none" }, y: { label: yName, grid: true, nice: !shares, tickFormat: format, ...(shares ? { domain: [0, top] } : {}) },
     marks: [
       Plot.rectX(seen, { x1: "from", x2: "to", fill: "var(--ink)", fillOpacity: 0.05 }),
-      floor ? Plot.ruleY([{ low: floor[1], high: floor[2] }], { y: floor[0], stroke: "var(--edge)", strokeDasharray: "5 3" }) : null,
-      floor ? Plot.rectY([0], { x1: first, x2: last, y1: floor[1], y2: floor[2], fill: "var(--band)" }) : null,
-      floor ? Plot.text(["two people"], { x: last, y: floor[2], dy: -7, textAnchor: "end", fontSize: 12, fill: "var(--soft)" }) : null,
       Plot.areaY(at, { x: "value", y1: "low", y2: "high", fill: colour, fillOpacity: 0.2 }),
       line ? Plot.line([first, last], { x: (v) => v, y: (v) => line[0] + line[1] * v, stroke: colour, strokeWidth: 1.6, strokeDasharray: "6 4", clip: shares }) : null,
       Plot.line(at, { x: "value", y: "mean", stroke: colour, strokeWidth: line ? 1 : 2 }),
@@ -144,25 +141,6 @@ function curve(values, mean, low, high, { yName, title, line = null, floor = nul
       ends[0] || ends[1] ? cornerMarks(ends, "bottom", 40) : null,
     ].filter(Boolean),
   }, title);
-}
-
-// Biases planted in a classifier of drawn faces against what was found: one dot a label, the diagonal is the truth.
-function plantedPlot({ title, dots, most, reach }, width) {
-  const shapes = { none: "circle", hair: "square", background: "diamond", smile: "triangle" };
-  const colours = { none: "var(--ink)", hair: "var(--series-2)", background: "var(--series-1)", smile: "var(--series-4)" };
-  const root = chart({
-    width, height: width, marginLeft: 50, marginBottom: 46, marginTop: 34, color: { type: "identity" },
-    x: { domain: [-most, most], label: "planted (truth)", labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => whole(points(v)) },
-    y: { domain: [-most, most], label: "found", labelArrow: "none", grid: true, tickFormat: (v) => whole(points(v)) },
-    marks: [
-      Plot.line([-most, most], { x: (v) => v, y: (v) => v, stroke: "var(--edge)" }),
-      reach === null ? null : Plot.line([-most, most], { x: (v) => v, y: (v) => reach * v, stroke: "var(--edge)", strokeDasharray: "2 3" }),
-      Plot.ruleX(dots.filter((d) => d.low !== null), { x: "truth", y1: "low", y2: "high", stroke: (d) => colours[d.kind] }),
-      ...Object.entries(shapes).map(([kind, symbol]) => Plot.dot(dots.filter((d) => d.kind === kind), { x: "truth", y: "found", symbol, r: 4.5, fill: colours[kind], title: (d) => `${d.label}: ${points(d.truth)} planted, ${points(d.found)} found` })),
-      Plot.text([title], { frameAnchor: "top-left", dy: -26, text: (d) => d, fontSize: 13, fill: "var(--ink)" }),
-    ].filter(Boolean),
-  }, `Planted against found, ${title}; the table below holds the same numbers`);
-  return root;
 }
 
 // A slope in a cell of a table: its interval and dot, 0 in the middle; ends outside are cut and dashed.

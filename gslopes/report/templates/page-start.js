@@ -46,12 +46,3 @@ for (const root of document.querySelectorAll("[data-readings]")) {
     drawn(el("div", {}), (width) => curve(entry.values, reading.mean, reading.low, reading.high, { width, height: 220, yName: reading.unit ? "mean probability" : "mean", title: `Mean reading of ${reading.name} along the sweep`, side: reading.target ? "pos" : "" })),
     el("figcaption", {}, `${reading.name}${reading.target ? ": the target" : ""}`))));
 }
-for (const root of document.querySelectorAll("[data-likeness]")) {
-  const { values, likeness } = page.readings[Number(root.dataset.likeness)];
-  root.replaceChildren(el("figure", {},
-    drawn(el("div", {}), (width) => curve(values, likeness.mean, likeness.low, likeness.high, { width, height: 240, yName: "cosine with value 0", title: "Likeness of the face to its own picture at value 0 along the sweep", side: "pos", floor: likeness.two })),
-    el("figcaption", {}, likeness.two ? "Each face next to its own picture at value 0, with the 95 % interval over photos. Grey: pictures of two people." : "Each face next to its own picture at value 0, with the 95 % interval over photos.")));
-}
-for (const root of document.querySelectorAll("[data-planted]")) {
-  root.replaceChildren(...page.planted.map((panel) => drawn(el("div", {}), (width) => plantedPlot(panel, Math.min(width, 420)))));
-}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.networks.mtcnn import Mtcnn
-from gslopes.validate import gate, realism
+from gslopes.validate import gate
 from gslopes.validate.gate import JUDGED, Measured
 from gslopes.zoo.framing import CHIP
 from gslopes.zoo.reader import FaceReader, attribute
@@ -93,8 +93,8 @@ class SweepMeasurer:
             "gender": said.get("masculine"),
             "race": attribute(said, "race") if "white" in said else None,
             **{name: said[name] for name in ("young", "smiling") if name in said},
-            "luminance": realism.luminance(chips, middle),
-            "sharpness": realism.sharpness(chips, middle),
+            "luminance": luminance(chips, middle),
+            "sharpness": sharpness(chips, middle),
         }
         readings = {name: np.asarray(v, np.float64) for name, v in found.items() if v is not None}
         if sweep.original is None:
@@ -155,3 +155,29 @@ def _middle() -> NDArray[np.float32]:
     middle, axes = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE)), (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
     cv2.ellipse(mask, middle, axes, 0, 0, 360, 1.0, -1)
     return mask
+
+
+def sharpness(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Log variance of the Laplacian of luminance L* within each mask, (n,); NaN where a mask is empty.
+
+    chips: (n, S, S, 3) uint8 RGB.  masks: (n, S, S) in [0, 1]; pixels of 0.5 and more count.
+
+    Source: Pech-Pacheco et al. 2000, Diatom autofocusing in brightfield microscopy.
+    """
+    out = np.full(len(chips), np.nan)
+    for row, (chip, mask) in enumerate(zip(chips, masks, strict=True)):
+        if (mask >= 0.5).any():
+            edges = cv2.Laplacian(np.ascontiguousarray(cielab(chip)[..., 0]), cv2.CV_32F)
+            out[row] = np.log(float(edges[mask >= 0.5].var()) + 1e-6)
+    return out
+
+
+def luminance(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Mean L* within each mask, (n,) in [0, 100]; NaN where a mask is empty. Arguments as ``sharpness``."""
+    inside = [cielab(chip)[mask >= 0.5, 0] for chip, mask in zip(chips, masks, strict=True)]
+    return np.array([values.mean() if len(values) else np.nan for values in inside], np.float64)
+
+
+def cielab(chip: ByteArray) -> NDArray[np.float32]:
+    """(S, S, 3): L* in [0, 100], a* and b*, of sRGB."""
+    return np.asarray(cv2.cvtColor(chip.astype(np.float32) / 255, cv2.COLOR_RGB2LAB))

@@ -8,7 +8,7 @@ from PIL import Image
 
 from gslopes.core import runfolder
 from gslopes.core.records import Detections
-from gslopes.run.gate.sweep_measurer import Sweep, SweepMeasurer, _around_face, _inside, _same
+from gslopes.run.gate.sweep_measurer import Sweep, SweepMeasurer, _around_face, _inside, _same, luminance, sharpness
 from gslopes.zoo.reader import FaceReader
 
 BOX = np.array([20.0, 20.0, 60.0, 80.0])
@@ -192,3 +192,28 @@ def test_the_shipped_editor_passes_the_gate_on_a_portrait_and_a_blank_edit_does_
     assert facts["dropped"] == {"the reading does not follow the edit": 1}
     assert facts["means"][6]["value"] > facts["means"][0]["value"]
     assert runfolder.read_manifest(run)["gate"]["thresholds"]["shift"] == 0.9999
+
+
+def test_blur_lowers_sharpness_and_light_raises_luminance() -> None:
+    photos = np.random.default_rng(0).integers(60, 240, (3, 32, 32, 3)).astype(np.uint8)
+    soft = ((photos.astype(int) + np.roll(photos, 1, 1) + np.roll(photos, 1, 2)) // 3).astype(np.uint8)
+    masks = np.ones((3, 32, 32), np.float32)
+    assert (sharpness(soft, masks) < sharpness(photos, masks)).all()
+    assert (luminance((photos * 0.5).astype(np.uint8), masks) < luminance(photos, masks)).all()
+
+
+def test_white_is_100_and_an_empty_mask_unknown() -> None:
+    white = np.full((2, 8, 8, 3), 255, np.uint8)
+    masks = np.stack([np.ones((8, 8)), np.zeros((8, 8))]).astype(np.float32)
+    np.testing.assert_allclose(luminance(white, masks), [100, np.nan], atol=0.01)
+    assert np.isnan(sharpness(white, masks)[1])
+
+
+def test_only_the_mask_is_read() -> None:
+    photos = np.random.default_rng(0).integers(60, 240, (2, 32, 32, 3)).astype(np.uint8)
+    masks = np.zeros((2, 32, 32), np.float32)
+    masks[:, 12:20, 12:20] = 1
+    other = photos.copy()
+    other[:, :8] = 0
+    np.testing.assert_array_equal(luminance(photos, masks), luminance(other, masks))
+    np.testing.assert_array_equal(sharpness(photos, masks), sharpness(other, masks))

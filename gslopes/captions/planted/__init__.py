@@ -1,1 +1,0 @@
-"""Scenes with planted harms, against what the audit recovers."""

@@ -1,1 +1,0 @@
-"""What a shipped model reaches on people that no model has learned from."""

@@ -1,0 +1,239 @@
+"""How fast this machine is, step by step, and what the paper's 64,500 photos would cost on it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from gslopes.compose.encode import Variants
+from gslopes.compose.masks import mask_is_degenerate
+from gslopes.compose.paste import compose
+from gslopes.core import runfolder, runtime
+from gslopes.core.errors import UsageError
+from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.datasets.folder import list_photos, open_photo, photo_bytes
+from gslopes.executors import Executor
+from gslopes.executors.threads import cores, one_thread_each
+from gslopes.find import align
+from gslopes.run import stages
+from gslopes.run.components import default_components
+from gslopes.run.config import configure
+from gslopes.run.plan import make_plan
+from tests.benches.energy import Meter
+
+PAPER_PHOTOS = 64_500  # Joo & Kärkkäinen 2020, §4.2
+BATCH = 32
+SIDE = 224  # of the built-in photos, pixels
+ON_DEVICE = ("mask", "edit", "compose")  # the steps that a GPU does; it finds no faces, see FindConfig.device
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What was measured.
+
+    device: where the networks ran.  cores: that decode, find and encode.
+    photos: how many went through each step; faces: how many had a usable face.
+    steps: each to seconds for all of them, one photo's work on one core or the device at a time.
+    walk: photos a second from files to counterfactual files, everything overlapped, all cores in use.
+    watts: mean power while it ran, of what the machine has meters for (see ``run.energy``); None if it has none.
+    metered: what those were.
+    """
+
+    device: str
+    cores: int
+    photos: int
+    faces: int
+    steps: dict[str, float]
+    walk: float
+    watts: float | None
+    metered: str = ""
+
+    @property
+    def paper_minutes(self) -> float:
+        """Minutes for the paper's photos at this rate."""
+        return PAPER_PHOTOS / self.walk / 60
+
+    @property
+    def busy(self) -> dict[str, float]:
+        """Who works to seconds a photo: the cores together, and the device unless it is the CPU."""
+        device = 0.0 if self.device == "cpu" else sum(self.steps[step] for step in ON_DEVICE)
+        cores = (sum(self.steps.values()) - device) / self.cores
+        return {"cores": cores / self.photos} | ({self.device: device / self.photos} if device else {})
+
+    @property
+    def planned(self) -> float:
+        """Photos a second if whoever is busiest never waits."""
+        return 1 / max(self.busy.values())
+
+    @property
+    def bound(self) -> str:
+        """What bounds that rate: the device, or the cores and the step that takes most of their time."""
+        if max(self.busy, key=self.busy.__getitem__) != "cores":
+            return self.device
+        on_cores = self.steps if self.device == "cpu" else {k: v for k, v in self.steps.items() if k not in ON_DEVICE}
+        return f"the cores, most of all {max(on_cores, key=on_cores.__getitem__)}"
+
+    @property
+    def paper_watt_hours(self) -> float | None:
+        """Energy for the paper's photos at this rate and power."""
+        return None if self.watts is None else self.watts * self.paper_minutes / 60
+
+
+def bench(
+    photos: str | Path | None, executor: Executor, *, count: int = 96, attribute: str = "gender", device: str = "auto"
+) -> Bench:
+    """Measure.
+
+    photos: a folder; None for variants of the astronaut's portrait, 224 pixels a side.
+    count: photos of it, again from the first if there are fewer.
+
+    Raises: UsageError if there is no photo with a usable face; as ``run.walk.synthesise``.
+    """
+    with tempfile.TemporaryDirectory(prefix="gslopes-bench-") as place:
+        there = Path(place)
+        folder = there / "photos"
+        folder.mkdir()
+        if photos is None:
+            write_variants(folder, count)
+        else:
+            link_photos(Path(photos), folder, count)
+        device = runtime.pick_device(device)
+        clock, faces = time_steps(folder, there, attribute, device, executor)
+        seconds, meter = time_walk(folder, there / "run", attribute, device, executor)
+    return Bench(device, cores(), count, faces, clock, count / seconds, meter.watts, meter.source)
+
+
+# -- one step after the other -----------------------------------------------------------------------------------------
+
+
+def time_steps(
+    folder: Path, place: Path, attribute: str, device: str, executor: Executor, values: FloatArray | None = None
+) -> tuple[dict[str, float], int]:
+    """Seconds of each step for all photos, after a first batch to warm up; and how many faces were edited.
+
+    values: of the sweep, (K,); the attribute's own by default.
+    """
+    config = configure(folder, {"attribute": attribute, "min_face": 20, "device": device})
+    components = default_components(config, device)
+    (editor,) = components.editors.values()
+    if values is None:
+        values = np.asarray(make_plan(config, place / "none").values[attribute], np.float32)
+    files = [file.path for file in list_photos(folder)]
+    seconds: dict[str, float] = {}
+    clock = _clock(seconds, device)
+    faces = 0
+
+    def walk(paths: list[Path]) -> int:
+        with clock("read and decode"):
+            opened = [open_photo(path) for path in paths]
+        with clock("find"):
+            found = components.finder(opened)
+        with clock("align"):
+            sizes = [photo.pixels.shape for photo in opened]
+            chosen = [
+                (photo, align.choose(seen, width, height, 20, editor.size))
+                for photo, seen, (height, width, _) in zip(opened, found, sizes, strict=True)
+            ]
+            usable: list[tuple[Photo, Face]] = [(photo, face) for photo, face in chosen if not isinstance(face, str)]
+            if not usable:
+                return 0
+            chips = np.stack([align.warp(photo.pixels, face.matrix, editor.size) for photo, face in usable])
+        with clock("mask"):
+            photos, faces_there = [photo for photo, _ in usable], [face for _, face in usable]
+            masks = components.masker(photos, faces_there, chips, editor.border)
+            kept = [index for index, mask in enumerate(masks) if not mask_is_degenerate(mask)]
+        if not kept:
+            return 0
+        with clock("edit"):
+            swept = editor.sweep(chips[kept], values)
+        for row, index in enumerate(kept):
+            photo, face = usable[index]
+            with clock("compose"):
+                given = photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[index], face.matrix
+                moved = swept.motion_of(row)
+                whole = compose(*given, editor.blend, device, chroma=editor.chroma, motion=moved)
+            with clock("encode"):
+                files = Variants(photo.pixels, photo.gray, photo.icc)
+                encoded = [files.encode(patch, whole.box) for patch in whole.patches]
+            with clock("write"):
+                for step, data in enumerate(encoded):
+                    runfolder.write_bytes(place / f"picture-{step}", data)
+        return len(kept)
+
+    executor.note(f"bench      {len(files)} photos, step by step, on {device}")
+    with one_thread_each():
+        walk(files[:BATCH])
+        seconds.clear()
+        for start in range(0, len(files), BATCH):
+            faces += walk(files[start : start + BATCH])
+    if not faces:
+        raise UsageError(f"None of the photos in {folder} has a face that can be edited.", "Name another folder.")
+    return seconds, faces
+
+
+def _clock(seconds: dict[str, float], device: str) -> Callable[[str], AbstractContextManager[None]]:
+    def wait() -> None:
+        if device.startswith("cuda"):
+            import torch
+
+            torch.cuda.synchronize(device)
+
+    @contextmanager
+    def timed(step: str) -> Iterator[None]:
+        wait()
+        began = time.perf_counter()
+        yield
+        wait()
+        seconds[step] = seconds.get(step, 0.0) + time.perf_counter() - began
+
+    return timed
+
+
+# -- the walk, as an audit does it ------------------------------------------------------------------------------------
+
+
+def time_walk(folder: Path, run: Path, attribute: str, device: str, executor: Executor) -> tuple[float, Meter]:
+    """Seconds of the whole stage, models loaded before, and the meter that ran meanwhile."""
+    plan = make_plan(configure(folder, {"attribute": attribute, "min_face": 20, "device": device}), run)
+    components = default_components(plan.config, plan.device)
+    executor.note(f"bench      {len(plan.files)} photos, files to counterfactual files")
+    with Meter(device) as meter:
+        began = time.perf_counter()
+        stages.run_synthesise(plan, components, executor)
+        seconds = time.perf_counter() - began
+    return seconds, meter
+
+
+# -- photos -----------------------------------------------------------------------------------------------------------
+
+
+def write_variants(folder: Path, count: int) -> None:
+    """The astronaut's portrait (NASA, public domain, as scikit-image ships it), each time cut a little differently."""
+    from skimage.data import astronaut
+
+    portrait = Image.fromarray(astronaut()[:400, 40:440])
+    for index in range(count):
+        x, y = index % 20, index // 20 % 20
+        cut = portrait.crop((x, y, x + 380, y + 380)).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+        pixels: ByteArray = np.array(cut)
+        pixels[0, 0] = (index % 256, index // 256 % 256, 0)  # no two files are the same
+        Image.fromarray(pixels).save(folder / f"{index:06d}.jpg", quality=92)
+
+
+def link_photos(photos: Path, folder: Path, count: int) -> None:
+    """A number of photos of a folder under new names; a photo that comes again gets a few bytes at its end."""
+    files = list_photos(photos, count)
+    if not files:
+        raise UsageError(f"There are no photos in {photos}.", "Name another folder.")
+    for index in range(count):
+        file = files[index % len(files)].path
+        data = photo_bytes(file)
+        again = index // len(files)
+        (folder / f"{index:06d}{file.suffix}").write_bytes(data + b"%d" % again if again else data)

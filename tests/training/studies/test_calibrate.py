@@ -1,0 +1,97 @@
+import json
+
+import numpy as np
+import pytest
+
+from gslopes.compose.paste import compose
+from gslopes.core.geometry import similarity, warp
+from gslopes.datasets import drawn as rendered
+from gslopes.edit.steps import values_for
+from gslopes.edit.sweep import FaderEditor
+from gslopes.executors import OneProcess
+from gslopes.stats.ols import line_weights
+from gslopes.synthetic.demo import SIZE, drawn_in_place
+from gslopes.zoo.framing import CHIP
+from training.sets import CONFOUND
+from training.studies.calibrate import EDITOR, calibrate, naive, summarise
+from training.studies.planted_classifier import GRID, PlantedClassifier
+
+
+def test_a_naive_comparison_blames_what_goes_along_with_gender():
+    rng = np.random.default_rng(0)
+    cue = rng.uniform(-1, 1, 2000).astype(np.float32)
+    goes_along = cue + rng.normal(0, 0.5, 2000) > 0
+    columns = np.stack([goes_along, rng.random(2000) < 0.5], 1)
+    found = naive(columns, cue, 2000, 2)
+    assert found.shape == (2, 2, 2)
+    assert (found[:, 0, 1] < 1e-6).all()
+    assert (found[:, 1, 1] > 1e-3).all()
+    assert found[0, 0, 0] > 40
+
+
+@pytest.mark.slow
+def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_tone_and_nothing_else():
+    parameters = drawn_in_place(60, 77, CONFOUND)
+    faces = rendered.render(parameters, SIZE)
+    values, classifier = values_for("gender"), PlantedClassifier()
+    weights = line_weights(values.astype(np.float64))
+    matrices = [similarity(points, CHIP * 64 - 0.5) for points in faces.points]
+    chips = np.stack([warp(photo, matrix, 64) for photo, matrix in zip(faces.pixels, matrices, strict=True)])
+    editor = FaderEditor(EDITOR, reader=None)
+    swept = editor.sweep(chips, values)
+    edited, neutral = swept.edited, swept.neutral
+    readings, anew = np.empty((2, 60, len(values), 5))
+    for row, matrix in enumerate(matrices):
+        mask = warp(faces.face_mask[row], matrix, 64)
+        composite = compose(faces.pixels[row], False, edited[row], neutral[row], mask, matrix, editor.blend)
+        readings[row] = classifier.read(composite.pictures)
+    for step, value in enumerate(values.tolist()):
+        anew[:, step] = classifier.read(rendered.render(parameters.replace(gender=value), SIZE).pixels)
+    slopes, wanted = (np.einsum("nkr,k->nr", each, weights) for each in (readings, anew))
+    cue, tone, hair, background, smile = slopes.mean(0)
+    assert 0.9 < cue / wanted[:, 0].mean() < 1.1
+    thirds = np.array_split(np.argsort(parameters.tone), 3)
+    reach = [slopes[third, 0].mean() / wanted[third, 0].mean() for third in thirds]
+    assert max(reach) - min(reach) < 0.1
+    assert abs(tone) < 0.03
+    assert abs(smile) < 0.05
+    assert hair == pytest.approx(0, abs=1e-6)
+    assert background == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_the_whole_calibration_recovers_signs_and_writes_what_it_says(tmp_path):
+    found = calibrate(tmp_path / "c", OneProcess(), faces=160, sets=2)
+    strong = found.labels[found.labels["cue"].abs() == 0.6]
+    assert (np.sign(strong["recovered"]) == np.sign(strong["truth"])).all()
+    assert 0.9 < found.reach < 1.1
+    assert found.summary["error"] < found.summary["error_naive"]
+    assert json.loads((tmp_path / "c" / "calibration.json").read_text())["faces"] == 160
+    assert found.picture.read_bytes().startswith(b"\x89PNG")
+    assert len(found.labels) == len(GRID)
+
+
+def test_summary_keeps_nothing_and_confounder_alone_apart():
+    import pandas as pd
+
+    labels = pd.DataFrame(
+        {
+            "cue": [0.0, 0.0, 0.3],
+            "confounder": ["", "hair", ""],
+            "truth": [0.0, 0.0, 5.0],
+            "recovered": [0.0, 0.0, 4.0],
+            "per_reach": [0.0, 0.0, 5.0],
+            "naive": [0.0, 9.0, 5.0],
+            "covered": [1.0, 1.0, 0.0],
+            "covered_per_reach": [1.0, 1.0, 1.0],
+            "flagged": [0.0, 0.1, 1.0],
+            "decided": [0.0, 0.05, 0.9],
+            "naive_flagged": [0.0, 1.0, 1.0],
+        }
+    )
+    summary = summarise(labels)
+    assert summary["false_positives_nothing"] == 0
+    assert summary["false_positives_confounder_only"] == pytest.approx(0.1)
+    assert summary["findings_confounder_only"] == pytest.approx(0.05)
+    assert summary["naive_false_positives_confounder_only"] == 1
+    assert summary["error_naive"] > summary["error"] > summary["error_per_reach"] == 0

@@ -1,0 +1,23 @@
+import torch
+
+from training.critics import PictureCritic
+
+
+def critic(attributes: int) -> PictureCritic:
+    torch.manual_seed(0)
+    return PictureCritic(1, attributes, widths=(4, 8, 8, 8, 8, 8))
+
+
+def test_each_end_has_its_own_answer():
+    pictures, judge = torch.randn(3, 1, 128, 128), critic(1)
+    low, high = (judge(pictures, torch.full((3, 1), end)) for end in (-1.0, 1.0))
+    middle = judge(pictures, torch.zeros(3, 1))
+    assert low.shape == (3,)
+    assert (low != high).all()
+    torch.testing.assert_close(middle, (low + high) / 2)
+
+
+def test_the_other_attributes_count():
+    pictures, judge = torch.randn(2, 1, 128, 128), critic(3)
+    one, other = (judge(pictures, torch.tensor([[1.0, young, 0.0]] * 2)) for young in (-1.0, 1.0))
+    assert (one != other).all()

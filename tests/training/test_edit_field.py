@@ -1,0 +1,129 @@
+"""The loop of edit fields: what the terms of its loss say, and that a stopped run goes on as if never stopped."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from gslopes import zoo
+from gslopes.datasets import drawn as rendered
+from gslopes.zoo.reader import face_window
+from training import edit_field, loop
+from training.augment import disturbed, seen_through
+from training.distillation import Distillation
+from training.edit_field import Optimisation, train_edit_field
+from training.sets import drawn_chips
+
+SPEC = zoo.ModelSpec(
+    name="small", network="edit-field", summary="", licence="", data=(), paper="", recipe="", size=128,
+    labels=("gender", "young"), ends=("feminine", "masculine"), blend="ratio", config={"widths": [8, 8, 8, 16, 16]},
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def training() -> tuple[np.ndarray, np.ndarray]:
+    """32 drawn faces of both ends, (32, 128, 128, 3) and (32, 2)."""
+    faces = rendered.sample(32, seed=5)
+    ends = np.where(np.arange(32) % 2, 1.0, -1.0).astype(np.float32)
+    return drawn_chips(faces.replace(gender=ends), 128), np.stack([ends, np.zeros(32, np.float32)], 1)
+
+
+def run(training, folder, steps):
+    folder.mkdir(exist_ok=True)
+    length = Optimisation(steps=steps, batch=4, warm=1)
+    pixels, labels = training
+    return train_edit_field(
+        SPEC, pixels, labels, np.ones(len(pixels)), folder, optimisation=length, report_every=1, save_every=2
+    )
+
+
+@pytest.mark.slow
+def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, monkeypatch):
+    whole = run(training, tmp_path / "whole", 4)
+
+    class Stopped(Exception):
+        pass
+
+    keep = loop.save_state
+
+    def save_and_stop(*given):
+        keep(*given)
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "save_state", save_and_stop)
+        with pytest.raises(Stopped):
+            run(training, tmp_path / "halved", 4)
+    halved = run(training, tmp_path / "halved", 4)
+    assert all(torch.equal(whole[key], halved[key]) for key in whole)
+    rows = [json.loads(line) for line in (tmp_path / "halved" / "log.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in rows] == [1, 2, 3, 4]
+    assert "leak" not in rows[0]  # the critic learns alone at first
+    assert {"leak", "size", "rim", "rough", "broad", "moved", "fold"} <= set(rows[1])
+
+
+@pytest.mark.slow
+def test_a_wider_network_teaches_that_of_the_spec(training, tmp_path):
+    pixels, labels = training
+    made = train_edit_field(
+        SPEC, pixels, labels, np.ones(len(pixels)), tmp_path, optimisation=Optimisation(steps=2, batch=4, warm=1),
+        widths=(16, 16, 16, 16, 16), distillation=Distillation(steps=2, batch=4), report_every=1,
+    )  # fmt: skip
+    zoo.build(SPEC).load_state_dict(made)
+    assert len((tmp_path / "narrow" / "log.jsonl").read_text().splitlines()) == 2
+
+
+def test_one_label_is_turned_round_and_the_edited_one_twice_as_often():
+    labels = torch.tensor([[1.0, -0.5, 0.25]]).repeat(3000, 1)
+    false, certainty = edit_field._false_label(labels, torch.Generator().manual_seed(0))
+    turned = false != labels
+    assert (turned.sum(1) == 1).all()
+    torch.testing.assert_close(turned.float().mean(0), torch.tensor([0.5, 0.25, 0.25]), atol=0.04, rtol=0)
+    torch.testing.assert_close(certainty, (labels.abs() * turned).sum(1))
+
+
+def test_what_does_not_change_costs_nothing_and_colour_is_dearer():
+    masks, inner, face = torch.ones(1, 1, 128, 128), torch.ones(1, 128, 128), face_window(128)
+    nothing = torch.zeros(1, 3, 128, 128), torch.zeros(1, 2, 128, 128)
+    assert not any(edit_field._costs(*nothing, masks, inner, face, 30.0).values())
+    spot = torch.zeros(1, 3, 128, 128)
+    spot[:, 0, 60:70, 60:70] = 0.1
+    light = edit_field._costs(spot, nothing[1], masks, inner, face, 30.0)
+    colour = edit_field._costs(spot.roll(1, 1), nothing[1], masks, inner, face, 30.0)
+    assert colour["size"] == pytest.approx(30 * float(light["size"]), rel=1e-4)
+    shade = torch.zeros(1, 3, 128, 128)
+    shade[:, 0, 80:, :] = 0.1
+    broad = edit_field._costs(shade, nothing[1], masks, inner, face, 30.0)["broad"]
+    assert broad > 10 * light["broad"] > 0
+    torn = torch.zeros(1, 2, 128, 128)
+    torn[:, 0, :, 64:] = 1.0
+    assert edit_field._costs(nothing[0], torn, masks, inner, face, 30.0)["fold"] > 0
+
+
+def test_what_must_be_preserved_is_read_before_and_after(training):
+    preserved = edit_field._Preserved("gender", "cpu")
+    x = torch.from_numpy(training[0][:8]).permute(0, 3, 1, 2).float() / 255
+    labels = torch.from_numpy(training[1][:8])
+    assert preserved.change(x, x, labels) == 0
+    assert preserved.change(x, (0.5 * x).requires_grad_(), labels) > 0
+    blurred_chin = x.clone()
+    blurred_chin[:, :, 90:] *= 0.5
+    with_beard = edit_field._Preserved("gender", "cpu", beard=1.0)
+    assert with_beard.change(x, blurred_chin, labels) > preserved.change(x, blurred_chin, labels)
+
+
+def test_a_cut_chip_has_no_mask_at_the_cut_and_a_whole_one_keeps_it():
+    both = torch.ones(2, 4, 128, 128)
+    seen = seen_through(both, torch.tensor([[0.0, 0.0, 1.0, 1.0], [0.25, 0.0, 1.0, 1.0]]))
+    assert torch.equal(seen[0], both[0])
+    assert seen[1, 3, :, :32].max() == 0
+    assert seen[1, 3, :, 60:].min() == 1
+
+
+def test_disturbed_pictures_follow_the_generator_and_hide_a_square_of_half_of_them():
+    x = torch.ones(400, 1, 32, 32)
+    one, again, other = (disturbed(x, torch.Generator().manual_seed(seed)) for seed in (0, 0, 1))
+    assert torch.equal(one, again)
+    assert not torch.equal(one, other)
+    assert (one == 0).flatten(1).any(1).float().mean() == pytest.approx(0.5, abs=0.1)

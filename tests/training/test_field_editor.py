@@ -1,0 +1,236 @@
+"""Edit fields: what a network says of a face, applied to it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from gslopes import zoo
+from gslopes.core.errors import ModelError
+from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.records import EditedChips, Motion
+from gslopes.zoo.reader import FaceReader
+from tests.fixtures import round_to_tf32
+from training import field_editor as field
+from training.field_editor import FieldEditor, as_template
+
+VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
+NAMES = ("gender-teacher", "race-teacher")
+
+
+@pytest.fixture
+def chip(portrait_chip) -> np.ndarray:
+    return portrait_chip
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def editor(request) -> FieldEditor:
+    return FieldEditor(request.param)
+
+
+def sweep(editor: FieldEditor, chips: np.ndarray, values: np.ndarray) -> EditedChips:
+    """Chips (B, S, S, 3) at values (K,), as an editor gives them."""
+    x = as_floats(chips)
+    edits, motion, distances = editor.at(x, values.tolist())
+    edited = ((255 * x + OFFSET).log()[:, None] + edits).exp().permute(0, 1, 3, 4, 2).numpy() - OFFSET
+    moving = Motion(motion.permute(0, 2, 3, 1).numpy(), distances.numpy())
+    return EditedChips(edited, chips.astype(np.float32), moving)
+
+
+def as_floats(chips: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
+
+
+def test_at_the_photos_own_value_the_chip_is_as_it_was(editor, chip):
+    own = float(editor.photo_values(as_floats(chip))[0, 0])
+    swept = sweep(editor, chip, np.array([own], np.float32))
+    np.testing.assert_allclose(swept.edited[:, 0], chip, atol=0.01)
+    np.testing.assert_array_equal(swept.neutral, chip)
+    assert abs(swept.motion.distances[0, 0]) < 1e-5
+
+
+def test_a_judge_that_shares_no_photo_reads_every_step_in_order(editor, chip):
+    edited = np.clip(np.rint(sweep(editor, chip, VALUES).edited[0]), 0, 255).astype(np.uint8)
+    reader = FaceReader.load()
+    attribute = editor.spec.labels[0]
+    read = reader.attributes(as_floats(edited), (attribute,))[:, 0].numpy()
+    assert (np.diff(read) > 0).all()
+    assert read[-1] - read[0] > 0.1
+
+
+def test_the_other_attributes_are_read_from_the_photo(editor, chip):
+    photo = editor.photo_values(as_floats(chip))
+    assert photo.shape == (1, len(editor.spec.labels))
+    assert photo.abs().max() <= 1
+
+
+def test_a_face_in_the_mirror_has_nearly_the_mirrored_field(editor, chip):
+    x = as_floats(chip)
+    (form, motion), (form_there, motion_there) = editor.field(x), editor.field(x.flip(3))
+    pairs = [(form[:, 0], form_there[:, 0].flip(2)), (motion[:, 0], -motion_there[:, 0].flip(2))]
+    for here, there in [*pairs, (motion[:, 1], motion_there[:, 1].flip(2))]:
+        inside = editor.face.expand_as(here) == editor.face.max()
+        assert np.corrcoef(here[inside].detach(), there[inside].detach())[0, 1] > 0.9
+
+
+def test_a_batch_is_its_chips_one_by_one(editor, chip):
+    chips = np.concatenate([chip, chip[:, :, ::-1], chip // 2, chip, chip[:, :, ::-1] // 2])
+    together = sweep(editor, chips, VALUES)
+    for row in range(len(chips)):
+        alone = sweep(editor, chips[row : row + 1], VALUES)
+        np.testing.assert_allclose(together.edited[row], alone.edited[0], atol=0.05)
+        np.testing.assert_allclose(together.motion.of(row).field, alone.motion.field[0], atol=1e-3)
+
+
+def test_towards_minus_1_race_goes_further_so_that_light_faces_follow_as_dark_ones_do(chip):
+    editor = FieldEditor("race-teacher")
+    assert editor.config.downward > 1
+    editor.config = replace(editor.config, reach=(0.0, 0.0), downward_exponent=1.0)  # the usual length, evenly gone
+    own = float(editor.photo_values(as_floats(chip))[0, 0])
+    for share in (1.0, editor.config.darker_motion):
+        editor.config = replace(editor.config, darker_motion=share)
+        there = sweep(editor, chip, np.array([own - 0.5, own + 0.5], np.float32)).motion.distances[0]
+        np.testing.assert_allclose(there, [-0.5 * editor.config.downward * share, 0.5], atol=1e-5)
+
+
+def test_the_first_steps_down_are_shorter_than_the_last_and_the_way_to_the_end_is_as_long(chip, monkeypatch):
+    """Whatever a face's own value; the way up is gone evenly."""
+    editor = FieldEditor("race-teacher")
+    assert editor.config.downward_exponent == 1.3
+    values = np.array([-2, -1, -0.5, 0.95, 2], np.float32)
+    for own in (0.9, 0.0, -0.4):
+        monkeypatch.setattr(editor, "photo_values", lambda chips, own=own: torch.full((len(chips), 4), own))
+        ways = {}
+        for exponent in (1.0, 1.3):
+            editor.config = replace(editor.config, reach=(0.0, 0.0), downward_exponent=exponent)
+            ways[exponent] = sweep(editor, chip, values).motion.distances[0]
+        down = values < own
+        share = (own - values[down]) / (own + 2)
+        np.testing.assert_allclose(ways[1.3][down], ways[1.0][down] * share**0.3, rtol=1e-4)
+        assert ways[1.3][0] == ways[1.0][0]
+        np.testing.assert_array_equal(ways[1.3][~down], ways[1.0][~down])
+
+
+def test_a_face_goes_as_far_as_its_reading_is_to_go_on_the_side_that_the_spec_names(chip):
+    """The astronaut, read at -2: with a nearer target the reading is closer to that than in the usual length."""
+    editor = FieldEditor("gender-teacher")
+    assert editor.config.reach == (0, 0)
+    ends = np.array([-2, 2], np.float32)
+
+    def log_odds(swept):
+        pictures = torch.from_numpy(swept.edited[0].clip(0, 255)).permute(0, 3, 1, 2) / 255
+        return ((editor.photo_values(pictures)[:, 0] + 1) / 2).logit().tolist()
+
+    usual = sweep(editor, chip, ends)
+    read = log_odds(usual)
+    own = float(((editor.photo_values(as_floats(chip))[0, 0] + 1) / 2).logit())
+    target = read[0] + 0.25 * (own - read[0])
+    editor.config = replace(editor.config, reach=(1 / (1 + np.exp(-target)), 0.0))
+    shorter = sweep(editor, chip, ends)
+    assert abs(log_odds(shorter)[0] - target) < 0.7 * abs(read[0] - target)
+    np.testing.assert_array_equal(shorter.edited[:, 1], usual.edited[:, 1])
+    share = shorter.motion.distances / usual.motion.distances
+    np.testing.assert_allclose(share, [[0.75, 1]], atol=1e-4)
+
+
+def test_eyes_are_the_stiller_the_nearer_a_face_is_to_the_end_whence_it_darkens(chip, monkeypatch):
+    """The same face as if it were read as White, in the middle and as Black; its mouth moves alike."""
+    editor = FieldEditor("race-teacher")
+    assert editor.config.steady_eyes == 1
+
+    def moved(own):
+        monkeypatch.setattr(editor, "photo_values", lambda chips: torch.full((len(chips), 4), own))
+        field = sweep(editor, chip, VALUES).motion.field[0]
+        return [np.linalg.norm(part, axis=-1).mean() for part in (field[45:60], field[90:100])]
+
+    (light, light_mouth), (middle, _), (dark, dark_mouth) = (moved(own) for own in (1.0, 0.0, -1.0))
+    assert light < 0.1 * dark
+    assert middle == pytest.approx(0.5 * dark, rel=0.1)
+    assert light_mouth == pytest.approx(dark_mouth, rel=0.02)
+
+
+def test_a_face_that_is_there_already_goes_the_shortest_way_and_one_that_lags_the_longest(chip):
+    editor = FieldEditor("gender-teacher")
+    usual = sweep(editor, chip, VALUES)
+    for target, length in ((0.9999, field.SHORTEST), (0.0001, field.LONGEST)):
+        editor.config = replace(editor.config, reach=(target, 0.0))
+        there = sweep(editor, chip, VALUES)
+        np.testing.assert_allclose(there.motion.distances[0, 0] / usual.motion.distances[0, 0], length, atol=1e-5)
+
+
+def test_a_faces_length_depends_on_the_photo_and_not_on_the_values_that_are_asked_for(chip):
+    editor = FieldEditor("race-teacher")
+    editor.config = replace(editor.config, reach=(0.3, 0.7))
+    every = sweep(editor, chip, VALUES)
+    for k in range(len(VALUES)):
+        alone = sweep(editor, chip, VALUES[k : k + 1])
+        np.testing.assert_allclose(alone.edited[:, 0], every.edited[:, k], atol=0.02)
+
+
+def test_race_moves_the_tone_of_the_face_and_gender_does_not(chip):
+    tones = {}
+    for name in NAMES:
+        editor = FieldEditor(name)
+        change = sweep(editor, chip, VALUES).edited[0] @ np.array(LUMA, np.float32)
+        inside = editor.face.reshape(128, 128).numpy()
+        tones[name] = (change[-1] - change[0])[inside == 1].mean()
+    assert tones["race-teacher"] > 15
+    assert abs(tones["gender-teacher"]) < 5
+
+
+def test_colour_does_not_change_luminance():
+    form = torch.randn(2, 3, 4, 4)
+    template = as_template(form)
+    luma = torch.tensor(LUMA)[:, None, None]
+    torch.testing.assert_close((template * luma).sum(1), form[:, 0], atol=1e-5, rtol=0)
+    torch.testing.assert_close(template[:, 0] - form[:, 0], form[:, 1])
+    assert torch.equal(as_template(form[:, :1]), form[:, :1])  # lightness alone stays one channel
+
+
+def test_no_lightness_of_the_gender_editor_passes_its_limit(chip):
+    editor = FieldEditor("gender-teacher")
+    form, _ = editor.field(as_floats(chip))
+    assert 0.8 * editor.config.limit < form[:, 0].abs().max() < editor.config.limit
+
+
+def test_a_long_way_darkens_less_where_darkening_has_a_bound_and_lightens_as_far(chip):
+    editor, far = FieldEditor("gender-teacher"), np.array([-6], np.float32)
+    held = sweep(editor, chip, far).edited
+    editor.config = replace(editor.config, darkest=0.0)
+    further = sweep(editor, chip, far).edited - held
+    assert further.max() < 1e-3
+    assert further.min() < -20
+
+
+def test_of_a_motion_the_share_that_the_spec_says_stays(chip):
+    editor = FieldEditor("gender-teacher")
+    _, whole = editor.field(as_floats(chip))
+    editor.config = replace(editor.config, motion=0.5 * editor.config.motion)
+    torch.testing.assert_close(editor.field(as_floats(chip))[1], 0.5 * whole)
+
+
+def test_another_model_is_no_edit_field():
+    with pytest.raises(ModelError, match="no edit field"):
+        FieldEditor(zoo.load("judge"))
+
+
+def test_tf32_moves_no_level_by_more_than_one(editor, chip):
+    """What cuDNN does to convolutions on a GPU by default, here on the CPU with the weights that ship."""
+    whole = sweep(editor, chip, VALUES)
+    short = FieldEditor(editor.spec.name)
+    rounded = round_to_tf32([*short.network.modules(), *short.photo_values.reader.model.module.modules()])
+    swept = sweep(short, chip, VALUES)
+    assert rounded > 20
+    assert 0 < np.abs(swept.edited - whole.edited).max() <= 1
+    assert np.abs(swept.motion.field - whole.motion.field).max() < 0.01  # pixels of the chip, a unit
+
+
+def test_the_ends_are_what_the_editor_makes_of_a_face_at_both(editor, chip):
+    ratios, motion = editor.ends(as_floats(chip))
+    there = sweep(editor, chip, np.array([-2, 2], np.float32))
+    own = float(editor.photo_values(as_floats(chip))[0, 0])
+    ends = (as_floats(chip) * 255 + OFFSET)[:, None] * ratios.exp() - OFFSET
+    np.testing.assert_allclose(ends[0].permute(0, 2, 3, 1), there.edited[0], atol=0.01)
+    a_unit = (there.motion.distances[0] / (np.array([-2, 2]) - own)).mean()
+    np.testing.assert_allclose(motion[0].permute(1, 2, 0), a_unit * there.motion.field[0], atol=1e-4)

@@ -1,0 +1,329 @@
+"""A template moves lightness, mostly in log-odds; a tone of skin moves the whole face, and colour as skin's does."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.ndimage import gaussian_filter
+
+from gslopes.core.levels import LUMA, OFFSET
+from training.face_parts import PARTS
+from training.field_template import (
+    BROAD,
+    CEILING,
+    GLOW,
+    SLOPE,
+    SMOOTH,
+    TemplateEdits,
+    TemplateUse,
+    blurred,
+)
+
+LIGHTNESS = 0.2
+TONE = TemplateUse(LIGHTNESS)
+
+SIDE = 32
+FACE = torch.ones(SIDE, SIDE)
+PLAIN = torch.zeros(3, SIDE, SIDE)  # a template without form
+
+
+def template_edits(chips, template, face, distances, use=None):
+    return TemplateEdits(chips, template, face, use)(distances)
+
+
+def flat(level: float, tint: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> torch.Tensor:
+    return torch.tensor(tint)[None, :, None, None] * torch.full((1, 3, SIDE, SIDE), level)
+
+
+def edits(
+    chips: torch.Tensor, *distances: float, template: torch.Tensor = PLAIN, lightness: float = LIGHTNESS
+) -> torch.Tensor:
+    return template_edits(chips, template, FACE, torch.tensor([distances]), TemplateUse(lightness))[0]
+
+
+def test_nothing_moves_at_distance_0_and_lightness_rises_with_it():
+    edited = edits(flat(0.4), -3.0, -1.0, 0.0, 1.0, 3.0).mean((1, 2, 3))
+    assert edited[2] == pytest.approx(0, abs=1e-6)
+    assert (edited.diff() > 0.05).all()
+
+
+def test_the_log_odds_of_luminance_move_by_so_much_a_unit():
+    moved = (edits(flat(0.3), 1.0)[0, :, 16, 16] * torch.tensor(LUMA)).sum()
+    level = torch.expm1(moved) * (0.3 * 255 + OFFSET) / 255 + 0.3
+    odds = (level / (CEILING - level)) / (0.3 / (CEILING - 0.3))
+    assert odds.log().item() == pytest.approx(LIGHTNESS, rel=1e-3)
+
+
+def test_what_is_bright_hardly_becomes_brighter_and_nothing_passes_the_ceiling():
+    dark, bright = (edits(flat(level), 2.0).mean() for level in (0.2, 0.8))
+    assert bright < 0.2 * dark
+    level = torch.expm1(edits(flat(0.8), 9.0)[0].mean()) * (0.8 * 255 + OFFSET) / 255 + 0.8
+    assert level <= CEILING
+
+
+def test_where_skin_darkens_light_and_shade_darken_more_alike_than_in_log_odds_and_highlights_stay():
+    chips = flat(0.25)
+    chips[:, :, :, 11:21], chips[:, :, :, 21:] = 0.7, 1.0
+    luma = torch.tensor(LUMA)[:, None, None]
+    edited, other = ((edits(chips, distance)[0] * luma).sum(0) for distance in (-1.0, 1.0))
+    shade, light, highlight = (edited[16, column].item() for column in (3, 16, 30))
+
+    def in_log_odds(level, odds=-LIGHTNESS):
+        moved = CEILING / (1 + (CEILING - level) / level * 2.718281828**-odds)
+        return torch.tensor((255 * moved + OFFSET) / (255 * level + OFFSET)).log().item()
+
+    for found, level in ((shade, 0.25), (light, 0.7)):
+        assert found == pytest.approx(
+            -LIGHTNESS * TONE.evenly * SLOPE + (1 - TONE.evenly) * in_log_odds(level), abs=2e-3
+        )
+    assert in_log_odds(0.7) / in_log_odds(0.25) < 0.35 < 0.5 < light / shade
+    assert abs(highlight) < 0.01
+    assert other[16, 16] == pytest.approx(in_log_odds(0.7, LIGHTNESS), rel=1e-3)
+
+
+def test_skin_grows_paler_as_it_grows_lighter_and_gets_more_colour_as_it_darkens():
+    skin = flat(0.6, (1.2, 0.95, 0.75))
+    paler = edits(skin, 1.0).mean((2, 3))[0]
+    assert paler[0] < paler[1] < paler[2]
+    browner = edits(skin, -1.0).mean((2, 3))[0]
+    assert browner[0] > browner[1] > browner[2]
+
+
+def test_a_red_nose_grows_less_red_than_the_face_around_it_and_what_is_as_small_as_a_tooth_keeps_its_colour():
+    def redder(side):
+        """By how much a darker face is redder than the photo: in the middle of a red square, and far from it."""
+        face, low, high = flat(0.6, (1.2, 0.95, 0.75)), (SIDE - side) // 2, (SIDE + side) // 2
+        luma = torch.tensor(LUMA)[:, None, None]
+        nose = face[0, :, low:high, low:high] * torch.tensor([1.1, 0.9, 0.9])[:, None, None]
+        face[0, :, low:high, low:high] = nose * (face[0, :, 0, 0, None, None] * luma).sum() / (nose * luma).sum(0)
+        edited = edits(face, -2.0)[0]
+        return (edited[0] - edited[1])[SIDE // 2, SIDE // 2], (edited[0] - edited[1])[2, 2]
+
+    nose, face = redder(8)
+    assert nose < face - 0.02
+    tooth, face = redder(1)
+    assert face > 0.01
+    torch.testing.assert_close(tooth, face, atol=0.01, rtol=0)
+
+
+def test_a_picture_without_colour_hardly_gets_any():
+    for distance in (-2.0, 2.0):
+        edited = edits(flat(0.5), distance).mean((2, 3))[0]
+        assert (edited.max() - edited.min()) < 0.1 * edited.abs().mean()
+
+
+def test_each_chip_may_have_a_template_of_its_own():
+    random = torch.Generator().manual_seed(0)
+    templates = 0.1 * torch.randn(2, 3, SIDE, SIDE, generator=random)
+    chips = torch.cat([flat(0.3), flat(0.6)])
+    both = template_edits(chips, templates, FACE, torch.tensor([[-1.0, 2.0]] * 2), TONE)
+    for row in (0, 1):
+        torch.testing.assert_close(both[row], edits(chips[row : row + 1], -1.0, 2.0, template=templates[row]))
+
+
+def test_a_template_gives_form_but_no_mean_of_its_own():
+    template = PLAIN.clone()
+    template[:, :16], template[:, 16:] = 0.2, 0.1
+    edited, plain = (edits(flat(0.3), 1.0, template=each)[0] for each in (template, PLAIN + 5.0))
+    assert edited[:, :16].mean() > edited[:, 16:].mean() + 0.05
+    torch.testing.assert_close(plain, edits(flat(0.3), 1.0)[0])
+
+
+def test_an_attribute_that_is_no_tone_of_skin_moves_form_alone():
+    template = PLAIN.clone()
+    template[:, :16] = 0.4
+    edited = edits(flat(0.7), 1.0, template=template, lightness=0.0)[0]
+    assert edited[:, :16].mean() > 0.02
+    assert edited[:, 16:].mean() < -0.02
+    torch.testing.assert_close(edited[0], edited[2])  # no colour: bright skin does not grow paler
+    torch.testing.assert_close(edits(flat(0.7), 1.0, lightness=0.0), torch.zeros(1, 3, SIDE, SIDE))
+
+
+def test_pictures_are_the_chips_times_their_edits():
+    chips, distances = flat(0.4), torch.tensor([[0.0, 2.0]])
+    template = PLAIN + torch.tensor([0.1, 0.0, -0.1])[:, None, None]
+    toned = TemplateEdits(chips, template, FACE, TONE).pictures(distances)[0]
+    logs = edits(chips, 0.0, 2.0, template=template)
+    torch.testing.assert_close(toned, (255 * chips + OFFSET) * logs.exp() - OFFSET)
+
+
+def luminance_of(edited: torch.Tensor) -> torch.Tensor:
+    return (edited * torch.tensor(LUMA)[:, None, None]).sum(0)
+
+
+@pytest.mark.parametrize("lightness", [LIGHTNESS, -LIGHTNESS])
+def test_no_part_of_a_face_shines_where_the_face_darkens(lightness):
+    template = PLAIN.clone()
+    template[:, 12:20, 12:20] = -4 * lightness  # lids, say: far lighter where the face is darker
+    away = -1.0 if lightness > 0 else 1.0
+    darkened, lightened = (
+        luminance_of(edits(flat(0.4), x, template=template, lightness=lightness)[0]) for x in (away, -away)
+    )
+    at_most = luminance_of(edits(flat(0.4), 1.0, lightness=GLOW)[0]).max()
+    assert darkened[2, 2] < -0.05
+    assert -0.01 < darkened[16, 16] <= at_most + 1e-6
+    assert lightened[16, 16] < -0.1  # the other way the form stays whole
+
+
+def test_what_darkens_more_gets_more_colour_and_what_hardly_darkens_gets_as_much_as_the_face():
+    skin = flat(0.6, (1.2, 0.95, 0.75))
+    template = PLAIN.clone()
+    template[:, :8], template[:, 24:] = 0.3, -0.3  # at the top skin darkens most, at the bottom it hardly does
+    edited = edits(skin, -1.0, template=template)[0]
+    top, middle, bottom = (edited[0, row, 16] - edited[2, row, 16] for row in (2, 16, 29))
+    assert top > middle + 0.01
+    assert bottom > 0.5 * middle > 0.005
+
+
+def test_however_far_an_edit_goes_no_part_darkens_beyond_the_darkest_and_what_lightens_goes_on():
+    line = PLAIN.clone()
+    line[:, :, 8], line[:, :, 20] = -0.3, 0.3
+    ways = torch.tensor([[0.1, 1.0, 4.0, 40.0]])
+    free, held = (
+        template_edits(flat(0.4), line, FACE, ways, use)[0, :, 0, 4]
+        for use in (TemplateUse(), TemplateUse(darkest=0.5))
+    )
+    torch.testing.assert_close(held[0, 8], free[0, 8], rtol=0.01, atol=0)  # a short way stays
+    torch.testing.assert_close(held[:, 20], free[:, 20])
+    asked = template_edits(flat(0.4), line * 5 / 3, FACE, torch.tensor([[1.0]]))[0, 0, 0, 4, 8]
+    assert free[2, 8] < 1.5 * asked
+    assert (held.diff(dim=0)[:, 8] <= 0).all()
+    assert held[3, 8].item() == pytest.approx(asked.item(), rel=1e-3)
+
+
+def test_the_darkest_holds_beside_the_tone_and_not_for_it():
+    uses = TONE, TemplateUse(LIGHTNESS, darkest=0.1)
+    edited = [template_edits(flat(0.4), PLAIN, FACE, torch.tensor([[-2.0]]), use) for use in uses]
+    torch.testing.assert_close(*edited)
+
+
+def test_however_far_an_edit_goes_no_part_lightens_beyond_the_brightest_and_what_darkens_goes_on():
+    line = PLAIN.clone()
+    line[:, :, 8], line[:, :, 20] = -0.3, 0.3
+    uses = TemplateUse(), TemplateUse(brightest=0.9)
+    ways = torch.tensor([[0.1, 40.0]])
+    free, held = (template_edits(flat(0.4), line, FACE, ways, use)[0, :, 0, 4] for use in uses)
+    torch.testing.assert_close(held[0, 20], free[0, 20], rtol=0.01, atol=0)  # a short way stays
+    torch.testing.assert_close(held[:, 8], free[:, 8])
+    asked = template_edits(flat(0.4), line * 3, FACE, torch.tensor([[1.0]]))[0, 0, 0, 4, 20]
+    assert held[1, 20].item() == pytest.approx(asked.item(), rel=1e-3)
+    assert free[1, 20] > held[1, 20] + 0.3
+
+
+def test_less_of_what_varies_slowly_stays_where_the_tone_darkens_and_all_of_it_where_it_lightens():
+    chin, line = PLAIN.clone(), PLAIN.clone()
+    chin[:, 20:], line[:, :, 10] = 0.1, 0.1
+    slow = blurred(chin[None, :1], BROAD)[0].expand(3, -1, -1)
+    whole, less, none = TONE, TemplateUse(LIGHTNESS, slow=0.3), TemplateUse(LIGHTNESS, slow=0.0)
+
+    def apart(template, way, use, a, b):
+        edited = luminance_of(template_edits(flat(0.4), template, FACE, torch.tensor([[way]]), use)[0, 0])
+        return (edited[a] - edited[b]).item()
+
+    chins = [apart(slow, -1.0, use, (28, 16), (4, 16)) for use in (whole, less, none)]
+    assert chins[0] < chins[1] < -0.005  # the chin, darker than the cheek, and less so
+    assert chins[1] == pytest.approx(0.3 * chins[0], rel=0.2)
+    assert chins[2] == pytest.approx(0, abs=0.002)
+    lines = [apart(line, -1.0, use, (16, 10), (16, 25)) for use in (whole, none)]
+    assert abs(lines[1]) > 0.65 * abs(lines[0]) > 0.02  # what is narrow stays
+    assert apart(slow, 1.0, none, (28, 16), (4, 16)) == apart(slow, 1.0, whole, (28, 16), (4, 16)) > 0.02
+
+
+def test_form_counts_more_where_the_tone_darkens_and_as_it_is_where_it_lightens():
+    line = PLAIN.clone()
+    line[:, :, 8] = 0.02
+    uses = TONE, TemplateUse(LIGHTNESS, darker_form=2.0)
+    for way, times in ((-1.0, 2.0), (1.0, 1.0)):
+        once, more = (template_edits(flat(0.4), line, FACE, torch.tensor([[way]]), use)[0, 0, 0, 4] for use in uses)
+        assert (more[8] - more[20]).item() == pytest.approx(times * (once[8] - once[20]).item(), rel=0.1)
+        torch.testing.assert_close(more[20], once[20], rtol=0.02, atol=0)
+
+
+def test_all_of_the_darkening_is_one_factor_in_light_and_shade_if_it_is_to_be_even():
+    chips = flat(0.25)
+    chips[:, :, :, 16:] = 0.7
+    use = TemplateUse(LIGHTNESS, evenly=1.0)
+    edited = luminance_of(template_edits(chips, PLAIN, FACE, torch.tensor([[-1.0]]), use)[0, 0])
+    assert edited[16, 3].item() == pytest.approx(edited[16, 28].item(), rel=0.05)
+    assert edited[16, 3].item() == pytest.approx(-LIGHTNESS * SLOPE, rel=0.05)
+
+
+def beside_the_tone(template: torch.Tensor, way: float, use: TemplateUse) -> torch.Tensor:
+    """(S, S) by how much more than the tone alone an edit changes a flat face, logarithms; the right is as the tone."""
+    right = torch.zeros(SIDE, SIDE)
+    right[:, 24:] = 1
+    edited = luminance_of(template_edits(flat(0.4), template, right, torch.tensor([[way]]), use)[0, 0])
+    return edited - edited[:, -1:]
+
+
+def bounded(darkest: float = 0.0, brightest: float = 0.0, parts: tuple[str, ...] = PARTS) -> TemplateUse:
+    def of(bound):
+        return tuple(bound if part in parts else 0.0 for part in PARTS)
+
+    return TemplateUse(LIGHTNESS, darkest_by_part=of(darkest), brightest_by_part=of(brightest), evenly=1.0)
+
+
+def test_bounds_by_part_hold_where_the_tone_darkens_and_not_where_it_lightens():
+    """The left of a face, which darkens, or lightens, beside the tone."""
+    left = PLAIN.clone()
+    left[:, :, :16] = 0.15
+    free = bounded()
+    for sign, held in ((1, bounded(darkest=0.1)), (-1, bounded(brightest=0.1))):
+        loose, kept = (beside_the_tone(sign * left, -2.0, use)[16, 6] for use in (free, held))
+        asked = 1 / (1 / 0.1 + 1 / 0.3)  # 0.3 long, bounded by 0.1
+        assert abs(loose) == pytest.approx(0.3 * SLOPE, rel=0.02)
+        assert abs(kept) == pytest.approx(asked * SLOPE, rel=0.02)
+        assert abs(beside_the_tone(sign * left, -200.0, held)[16, 6]) < 1.05 * 0.1 * SLOPE
+        torch.testing.assert_close(*(beside_the_tone(sign * left, 2.0, use) for use in (free, held)))
+
+
+def test_a_bound_shortens_what_lies_near_together_by_one_factor():
+    """Of a dark patch with a darker line the line stands out as before; pixel by pixel both would be at the bound."""
+    patch = PLAIN.clone()
+    patch[:, :, :16], patch[:, :, 6] = 0.3, 0.6
+    edited = beside_the_tone(patch, -2.0, bounded(darkest=0.1))[16]
+    assert edited[6] / edited[2] == pytest.approx(2, rel=0.25)
+    assert abs(edited[2]) < 0.1 * SLOPE
+
+
+def test_bounds_by_part_hold_in_their_part():
+    """Lines across the chip, one in the eyes, which are bound, one in the mouth, which is not."""
+    line = PLAIN.clone()
+    line[:, 13, :16], line[:, 23, :16] = -0.15, -0.15  # 0.41 and 0.72 of the height
+    loose, kept = (
+        beside_the_tone(line, -2.0, use)[:, 12] for use in (bounded(), bounded(brightest=0.1, parts=("eyes",)))
+    )
+    assert kept[13] < 0.8 * loose[13]
+    assert kept[23] == pytest.approx(loose[23].item(), rel=0.05)
+
+
+@pytest.mark.parametrize("sigma", [SMOOTH, BROAD])
+def test_a_picture_is_blurred_by_the_gaussian_asked_for(sigma):
+    """One pass or two: as scipy does it, which cuts a Gaussian off where it is told and mirrors the border."""
+    pictures = torch.rand(2, 3, 128, 128, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    pixels = sigma * 128
+    radius = round(2 * pixels)
+    theirs = gaussian_filter(pictures.numpy(), (0, 0, pixels, pixels), mode="mirror", radius=(0, 0, radius, radius))
+    np.testing.assert_allclose(blurred(pictures, sigma).numpy(), theirs, atol=1e-9)
+
+
+def test_edits_made_ready_once_are_those_made_anew():
+    """At every distance, with all that a template may use."""
+    chips = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(1))
+    template = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(2)) * 0.1
+    use = TemplateUse(
+        LIGHTNESS,
+        darkest=0.7,
+        brightest=0.9,
+        darkest_by_part=(0.1,) * len(PARTS),
+        brightest_by_part=(0.3,) * len(PARTS),
+        slow=0.3,
+    )
+    ready = TemplateEdits(chips, template, FACE, use)
+    for way in (-2.0, 1.0, -0.5):
+        ways = torch.tensor([[way], [0.3]])
+        torch.testing.assert_close(ready(ways), template_edits(chips, template, FACE, ways, use), rtol=0, atol=0)
+        both = torch.tensor([[way, 0.0, -way], [0.3, way, 0.0]])
+        torch.testing.assert_close(ready(both)[:, :1], ready(both[:, :1]))
+        there = torch.full((2, 3, 3, 32, 32), -1.0)
+        assert ready.pictures(both, out=there) is there
+        torch.testing.assert_close(there, ready.pictures(both), rtol=0, atol=0)

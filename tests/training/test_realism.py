@@ -1,0 +1,171 @@
+import numpy as np
+import pytest
+
+from training.evaluation import realism
+from training.evaluation.realism import colour_ratio, kid, two_sample_auc
+
+
+def faces(n: int, size: int = 32, seed: int = 0) -> np.ndarray:
+    """Blots of skin colour on grey, one a photo, with noise: photos enough for a test."""
+    random = np.random.default_rng(seed)
+    y, x = np.mgrid[:size, :size] / size - 0.5
+    out = np.full((n, size, size, 3), 120.0)
+    for row in range(n):
+        radius = random.uniform(0.3, 0.45)
+        out[row][x**2 + y**2 < radius**2] = random.uniform(0.6, 1.1) * np.array([220, 170, 140])
+    return (out + random.normal(0, 6, out.shape)).clip(0, 255).astype(np.uint8)
+
+
+# -- KID --------------------------------------------------------------------------------------------------------------
+
+
+def test_kid_of_two_draws_of_one_kind_is_about_zero() -> None:
+    random = np.random.default_rng(0)
+    found = [kid(random.normal(0, 1, (100, 16)), random.normal(0, 1, (100, 16)), seed=seed) for seed in range(40)]
+    assert abs(np.mean([number.value for number in found])) < 0.01
+    assert np.mean([number.low <= 0 <= number.high for number in found]) > 0.8
+
+
+def test_kid_of_two_kinds_is_the_kernels_expectation() -> None:
+    random = np.random.default_rng(1)
+    shift = np.array([1, 0, 0, 0])
+    a, b = random.normal(0, 1, (2000, 4)), random.normal(0, 1, (2000, 4)) + shift
+    found = kid(a, b, block=100)
+    # by the kernel's feature means: ||E phi(a) - E phi(b)||^2 with (1 + t)^3 = 1 + 3 t + 3 t^2 + t^3, t = x.y / 4
+    x, y = (random.normal(0, 1, (400000, 4)) for _ in range(2))
+
+    def kernel(p: np.ndarray, q: np.ndarray) -> float:
+        return float(((np.einsum("nd,nd->n", p, q) / 4 + 1) ** 3).mean())
+
+    truth = kernel(x, y) + kernel(x + shift, y + shift) - 2 * kernel(x, y + shift)
+    assert found.value == pytest.approx(truth, rel=0.1)
+    assert found.low < truth < found.high
+
+
+def test_kid_grows_with_the_distance() -> None:
+    random = np.random.default_rng(2)
+    a, b = random.normal(0, 1, (2, 100, 8))
+    values = [kid(a, b + step).value for step in (0.0, 0.5, 1.0, 2.0)]
+    assert values == sorted(values)
+
+
+def test_too_few_photos_for_two_blocks_leave_the_value_without_surprise() -> None:
+    a, b = np.random.default_rng(3).normal(0, 1, (2, 10, 4))
+    found = kid(a, b)
+    assert np.isfinite(found.value)
+    assert np.isnan(found.low)
+
+
+# -- two samples ------------------------------------------------------------------------------------------------------
+
+
+def test_equal_pictures_cannot_be_told_apart() -> None:
+    photos = faces(120)
+    found = two_sample_auc(photos, photos, np.arange(120), draws=1)
+    assert found.low < 0.5 < found.high
+
+
+def test_a_seam_around_the_face_is_seen() -> None:
+    photos = faces(100)
+    seamed = photos.copy()
+    seamed[:, 8:24, [8, 9, 22, 23]] //= 2
+    found = two_sample_auc(photos, seamed, np.arange(100), draws=1)
+    assert found.low > 0.8
+
+
+def test_people_are_known_by_their_looks_but_do_not_help() -> None:
+    people = np.repeat(np.arange(20), 6)
+    photos = faces(20, seed=1)[people]
+    found = two_sample_auc(photos, photos, people, draws=1)
+    assert found.low < 0.6
+
+
+@pytest.mark.slow
+def test_several_draws_give_their_mean() -> None:
+    photos = faces(24)
+    seamed = photos.copy()
+    seamed[:, 8:24, [8, 9]] -= 6
+    each = [two_sample_auc(photos, seamed, np.arange(24), draws=1, seed=seed).value for seed in (0, 1)]
+    assert each[0] != each[1]
+    assert two_sample_auc(photos, seamed, np.arange(24), draws=2).value == pytest.approx(np.mean(each))
+
+
+def test_a_draw_holds_no_more_people_than_asked_and_all_of_a_persons_photos(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def by_brightness(chips, fake, train, test, seed):
+        seen.append((train, test))
+        return -chips[test].mean((1, 2, 3))
+
+    monkeypatch.setattr(realism, "_train_and_score", by_brightness)
+    people = np.repeat(np.arange(50), 2)
+    photos = np.full((100, 32, 32, 3), 200, np.uint8)
+    found = two_sample_auc(photos, photos - 9, people, most=20, draws=3)
+    assert found.value == 1  # faces outside of a draw are not judged
+    assert len(seen) == 6
+    for train, test in seen:
+        assert not (train & test).any()
+        assert (train | test).sum() == 40
+        assert len(set(people[train])) == len(set(people[test])) == 10
+    drawn = [frozenset(people[train | test]) for train, test in seen]
+    assert len(set(drawn)) == 3
+
+
+def test_the_matched_test_does_not_count_what_a_reading_alone_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Composites are photos of the same kind, moved to one end: unmatched, their brightness gives them away."""
+    random, n, seen = np.random.default_rng(0), 400, []
+    read, moved = (random.random(n) < share for share in (0.4, 0.8))
+
+    def by_brightness(chips, fake, train, test, seed):
+        seen.append((fake, train, test))
+        return chips[test].mean((1, 2, 3))
+
+    monkeypatch.setattr(realism, "_train_and_score", by_brightness)
+    bright = [np.where(of, 200, 50).astype(np.uint8)[:, None, None, None] for of in (read, moved)]
+    photos, composites = (np.broadcast_to(of, (n, 32, 32, 3)) for of in bright)
+    readings = read * 0.9 + 0.05, moved * 0.9 + 0.05
+    assert two_sample_auc(photos, composites, np.arange(n), draws=2).low > 0.6
+    seen.clear()
+    matched = two_sample_auc(photos, composites, np.arange(n), draws=2, readings=readings)
+    assert matched.value == pytest.approx(0.5, abs=0.02)
+    for fake, train, test in seen:  # the two people of a pair are read alike, and no one is in both classes
+        assert not (train & test).any()
+        assert fake[train].sum() == (~fake[train]).sum() > 20
+        of = np.where(fake, moved, read)
+        assert of[train & fake].sum() == of[train & ~fake].sum()
+
+
+def test_without_enough_matches_the_matched_test_has_no_number() -> None:
+    photos = faces(40)
+    readings = np.full(40, 0.1), np.full(40, 0.9)
+    assert np.isnan(two_sample_auc(photos, photos, np.arange(40), draws=1, readings=readings).value)
+
+
+# -- colours ----------------------------------------------------------------------------------------------------------
+
+
+def test_photos_themselves_have_the_ratio_1() -> None:
+    photos = faces(40)
+    masks = np.ones((40, 32, 32), np.float32)
+    assert colour_ratio(photos, photos, masks).value == 1
+
+
+def test_blue_lips_have_a_ratio_far_above_1_and_outside_of_the_mask_none() -> None:
+    photos = faces(40)
+    odd = photos.copy()
+    odd[:, 20:24, 12:20] = [40, 60, 230]
+    masks = np.zeros((40, 32, 32), np.float32)
+    masks[:, 8:28, 8:24] = 1
+    found = colour_ratio(photos, odd, masks)
+    blue, inside = 4 * 8, 20 * 16
+    assert found.value > 0.8 * (blue / inside) / 0.01 * 0.5
+    assert found.low > 3
+    masks[:, 20:24] = 0
+    assert colour_ratio(photos, odd, masks).value == 1
+
+
+def test_lightness_alone_moves_no_colour() -> None:
+    """a* and b* of greys stay, however light."""
+    grey = np.repeat(np.random.default_rng(0).integers(20, 200, (20, 16, 16, 1)), 3, axis=3).astype(np.uint8)
+    found = colour_ratio(grey, grey + np.uint8(30), np.ones((20, 16, 16), np.float32))
+    assert np.isnan(found.value)  # no photo has a rare colour at all

@@ -1,0 +1,71 @@
+"""How often each photo of a training set is drawn."""
+
+import csv
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from torchvision.models import resnet34
+
+from gslopes.collect.api import collect_photos
+from gslopes.collect.census.answers import COLUMNS
+from gslopes.collect.census.count import CensusConfig, census
+from gslopes.core import tables
+from gslopes.core.errors import DataMissing
+from gslopes.core.tables.collection import CENSUS, MANIFEST
+from training.recipe import run_recipe
+from training.sets import balanced, evened
+
+
+def test_rare_skin_tones_are_drawn_more_often_and_common_ones_still_most():
+    angles = np.concatenate([np.full(90, 45.0), np.full(10, -30.0)])
+    weights = evened(angles)
+    assert weights[-1] / weights[0] == pytest.approx(3, rel=0.01)  # the root of 90 / 10
+    assert weights[:90].sum() > weights[90:].sum()
+    np.testing.assert_allclose(evened(angles[::-1]), weights[::-1])
+
+
+def test_every_combination_is_drawn_as_often_but_a_very_rare_one_eight_times_its_share():
+    first = np.array([0] * 50 + [1] * 49 + [2], np.float32)
+    weights = balanced(first)
+    assert weights[:50].sum() == pytest.approx(weights[50:99].sum())
+    assert weights[99] == pytest.approx(8 / 100)
+
+
+RACE = {"0": "white", "1": "black"}  # of UTKFace's file names
+
+
+@pytest.mark.slow
+def test_a_collection_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_path, monkeypatch):
+    """The whole path on few photos; the weights are FairFace's in shape and sure of nothing, so people say it all."""
+    monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "own").mkdir()
+    for race in RACE:
+        for path in sorted(unpacked("UTKFace").rglob(f"[2-5]?_?_{race}_*.jpg"))[:40]:
+            shutil.copy(path, tmp_path / "own" / path.name)
+    photos, out = tmp_path / "photos", tmp_path / "census"
+    collect_photos(photos, source=f"folder:{tmp_path / 'own'}")
+    network = resnet34(num_classes=18)
+    torch.nn.init.zeros_(network.fc.weight)
+    torch.nn.init.zeros_(network.fc.bias)
+    torch.save(network.state_dict(), tmp_path / "res34.pt")
+    config = CensusConfig(reader=tmp_path / "res34.pt", unsure=("race",), device="cpu")
+    first = census(photos, out, config)
+    assert first.queue == first.read > 60
+    with pytest.raises(DataMissing, match="0 and 0 faces"):
+        run_recipe("race-fader", data=out, steps=2, device="cpu", out=tmp_path / "none")
+    names = tables.read(MANIFEST, photos / "manifest.parquet").set_index("path")["url"]
+    rows = tables.read(CENSUS, out / "census.parquet").query("status == 'read'")
+    said = [
+        (photo, path, "correct", "", RACE[names[path].split("_")[2]], "")
+        for photo, path in zip(rows["photo"], rows["path"], strict=True)
+    ]
+    with (out / "review.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, *said])
+    assert census(photos, out, config).queue == 0
+    trained = run_recipe("race-fader", data=out, steps=2, device="cpu", out=tmp_path / "weights")
+    numbers = json.loads((trained / "metrics.json").read_text("utf-8"))
+    assert numbers["trained_on"] + numbers["held_out"] > 25
+    assert (trained / "model.safetensors").is_file()

@@ -1,0 +1,45 @@
+"""``python -m training``: train a model, or one of the commands for measuring and packing."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import click
+
+from gslopes.cli.main import LazyGroup
+from gslopes.core.commands import examples
+
+
+class Commands(LazyGroup):
+    """Commands by name; any other first word is the name of a recipe to train."""
+
+    verbs: ClassVar[dict[str, tuple[str, str]]] = {
+        "train": ("training.commands", "Train a model from its recipe."),
+        "evaluate": ("training.commands", "Measure a model on held-out people."),
+        "pack": ("training.commands", "Pack an editor's photos into one file."),
+        "colours": ("training.commands", "Measure the colours of skin."),
+        "calibrate": ("training.commands", "Study: the walk against planted biases."),
+        "captions": ("training.commands", "Study: the captions audit against planted harms."),
+    }
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does it; a recipe's name alone means ``train``."""
+        named = bool(args) and not args[0].startswith("-") and args[0] not in self.verbs
+        return super().parse_args(ctx, ["train", *args] if named else args)
+
+
+@click.group(
+    cls=Commands,
+    epilog=examples(
+        "python -m training gender-field --data data --dry-run", "python -m training evaluate judge --data data"
+    ),
+)
+def main() -> None:
+    """How the models of gslopes were made and measured.
+
+    python -m training NAME --data DATA trains the recipe training/NAME.toml; called again, it goes on.
+    """
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m training")

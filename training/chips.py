@@ -1,0 +1,135 @@
+"""Aligned chips of a data set, made once and kept as one array in a cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from tqdm import tqdm
+
+from gslopes.core import runfolder
+from gslopes.core.geometry import outside, similarity, warp
+from gslopes.core.records import ByteArray
+from gslopes.core.trust import VARIABLE, user_cache
+from gslopes.networks.mtcnn import Mtcnn
+from gslopes.zoo.framing import FRAMES
+from training.sources import celeba
+from training.sources.labelled import LabelledPhotos
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chips:
+    """Aligned faces of a labelled set.
+
+    photos: the set, only the photos that have a chip.  pixels: (n, size, size, 3) uint8 RGB, memory-mapped.
+    outside: (n,) share of each chip that lies outside its picture and was mirrored in.
+    """
+
+    photos: LabelledPhotos
+    pixels: ByteArray
+    outside: NDArray[np.float32]
+
+    def part(self, chosen: NDArray[np.bool_]) -> Chips:
+        """The chosen ones, in memory."""
+        photos = self.photos
+        paths = tuple(path for path, wanted in zip(photos.paths, chosen, strict=True) if wanted)
+        labelled = LabelledPhotos(photos.set, paths, photos.names, photos.values[chosen])
+        return Chips(labelled, self.pixels[chosen], self.outside[chosen])
+
+
+def cache_folder() -> Path:
+    """``$GSLOPES_CACHE``, or ``gslopes`` below the user's cache folder.  Raises: StorageError if there is none."""
+    chosen = os.environ.get(VARIABLE)
+    return Path(chosen) if chosen else user_cache()
+
+
+def aligned(photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, device: str = "cpu") -> Chips:
+    """Chips of every photo in which a face is found; read from the cache if they were made before.
+
+    crop: a name of zoo.framing.  size: side of a chip, pixels.
+    """
+    digest = hashlib.sha256("\n".join([crop, str(size), str(FRAMES[crop]), *(p.name for p in photos.paths)]).encode())
+    folder = cache_folder() / f"chips-{photos.set}-{crop}-{size}-{digest.hexdigest()[:12]}"
+    if not (folder / "kept.npz").is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        _make(photos, folder, crop, size, device)
+    with np.load(folder / "kept.npz") as file:
+        kept, share = file["kept"], file["outside"]
+    pixels = np.load(folder / "pixels.npy", mmap_mode="r")
+    paths = tuple(photos.paths[i] for i in kept)
+    return Chips(LabelledPhotos(photos.set, paths, photos.names, photos.values[kept]), pixels, share)
+
+
+def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: str) -> None:
+    points: list[NDArray[np.float64]] | list[NDArray[np.float32] | None]
+    if photos.set == "celeba":  # its pictures are aligned: the points are the same in all of them
+        points = [celeba.POINTS * read_rgb(photos.paths[0]).shape[1]] * len(photos)
+    else:
+        points = find_points(photos.paths, folder, device)
+    kept = [i for i, p in enumerate(points) if p is not None]
+    pixels = np.lib.format.open_memmap(
+        folder / "pixels.npy", mode="w+", dtype=np.uint8, shape=(len(kept), size, size, 3)
+    )
+    share = np.zeros(len(kept), np.float32)
+    good = np.ones(len(kept), bool)
+    for row, index in enumerate(tqdm(kept, desc=f"align {photos.set}", unit="face")):
+        picture = read_rgb(photos.paths[index])
+        found = points[index]
+        matrix = None if found is None else similarity(found, FRAMES[crop] * size - 0.5)
+        if matrix is None:
+            good[row] = False
+            continue
+        pixels[row] = warp(picture, matrix, size)
+        share[row] = outside(matrix, picture.shape[1], picture.shape[0], size)
+    share[~good] = 1
+    pixels.flush()
+    _save(folder / "kept.npz", kept=np.array(kept), outside=share)
+
+
+def _save(file: Path, **arrays: NDArray[Any]) -> None:
+    """Keep arrays; a run that is killed leaves no half of a file."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    with runfolder.storage(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    runfolder.write_bytes(file, buffer.getvalue())
+
+
+def read_rgb(path: Path) -> ByteArray:
+    """A training picture, (H, W, 3) uint8 RGB."""
+    with Image.open(path) as picture:
+        return np.asarray(picture.convert("RGB"))
+
+
+def find_points(paths: tuple[Path, ...], folder: Path, device: str) -> list[NDArray[np.float32] | None]:
+    """The five points of the face nearest each picture's centre, None where there is none; kept in ``folder``."""
+    key = "\n".join(f"{path.name} {path.stat().st_size}" for path in paths)  # two sets may use the same names
+    file = folder.parent / f"points-{hashlib.sha256(key.encode()).hexdigest()[:12]}.npz"
+    if not file.is_file():
+        points = np.full((len(paths), 5, 2), np.nan, np.float32)
+        detector = Mtcnn(min_face=50).to(device)
+        for start in tqdm(range(0, len(paths), 32), desc="find faces", unit="batch"):
+            pictures = [read_rgb(path) for path in paths[start : start + 32]]
+            for row, (picture, found) in enumerate(zip(pictures, detector(pictures), strict=True)):
+                if len(found.scores):
+                    centres = (found.boxes[:, :2] + found.boxes[:, 2:]) / 2
+                    middle = np.array([picture.shape[1], picture.shape[0]]) / 2
+                    points[start + row] = found.points[np.argmin(((centres - middle) ** 2).sum(1))]
+        _save(file, points=points)
+    with np.load(file) as stored:
+        return [p if np.isfinite(p).all() else None for p in stored["points"]]
+
+
+def resized(pixels: ByteArray, size: int) -> ByteArray:
+    """Chips (n, S, S, 3) to (n, size, size, 3), each output pixel the mean of the area it covers."""
+    if pixels.shape[1] == size:
+        return np.array(pixels)
+    return np.stack([cv2.resize(chip, (size, size), interpolation=cv2.INTER_AREA) for chip in pixels])

@@ -1,0 +1,181 @@
+"""The commands of ``python -m training``; what each does is imported when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.core.commands import PATH, dry_run_option, flags, json_option, out_option, print_json, rows, say, verb
+from gslopes.run.config import RunConfig
+
+
+@verb(
+    "python -m training gender-field --data data --dry-run",
+    "python -m training celeba-tagger --data data --device cuda --out weights/celeba-tagger",
+    "python -m training training/face-parser.toml --data data --steps 200 --out trial",
+)
+@click.argument("recipe")
+@click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
+@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Number of steps, instead of the recipe's.")
+@dry_run_option
+@flags(RunConfig, "device")
+@out_option("DIR", "Where the weights go. [default: weights/<model>]", default=None)
+def train(recipe: str, data: Path, steps: int | None, dry_run: bool, device: str, out: Path | None) -> int:
+    """Train a model: RECIPE is a name in training/ or a TOML file. Run again, it resumes from its checkpoint."""
+    from gslopes.core.runfolder import show, storage
+    from gslopes.core.runtime import pick_device
+    from training.recipe import run_recipe
+
+    with storage(out or Path("weights")):
+        folder = run_recipe(recipe, data=data, steps=steps, dry_run=dry_run, device=pick_device(device), out=out)
+    if not dry_run:
+        say(show(folder))
+    return 0
+
+
+@verb(
+    "python -m training evaluate gender-field --data data",
+    "python -m training evaluate face-parser --data data --no-write --json",
+    "python -m training evaluate race-field --data data --photos 200 --device cuda",
+)
+@click.argument("model")
+@click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
+@click.option("--photos", type=click.IntRange(min=40), metavar="N", help="At most this many photos. [default: all]")
+@flags(RunConfig, "device")
+@click.option("--write/--no-write", default=True, help="Also write to metrics.json and the card. [default: write]")
+@click.option(
+    "--sheets", type=PATH, metavar="DIR", help="For an editor: also write a contact sheet of each set to this folder."
+)
+@json_option
+def evaluate(
+    model: str, data: Path, photos: int | None, device: str, write: bool, sheets: Path | None, as_json: bool
+) -> int:
+    """Measure MODEL, a name or a folder of weights: what it edits, what else moves, for whom, how natural it looks."""
+    from gslopes.core.runtime import pick_device
+    from training.evaluation.cards import tables_as_text
+    from training.evaluation.models import measure_model
+
+    result = measure_model(model, data=data, photos=photos, device=pick_device(device), write=write, sheets=sheets)
+    if as_json:
+        print_json(result)
+        return 0
+    say(tables_as_text(result))
+    return 0
+
+
+@verb(
+    "python -m training pack gender-fader data packed/gender-fader.npz",
+)
+@click.argument("model")
+@click.argument("data", type=PATH)
+@click.argument("out", type=PATH)
+@flags(RunConfig, "device")
+def pack(model: str, data: Path, out: Path, device: str) -> int:
+    """Pack the photos of MODEL, an editor, from the data sets in DATA into the file OUT, PACKED/<model>.npz.
+
+    A machine without the data sets then trains from it: python -m training MODEL --data PACKED. The file holds the
+    aligned chips as JPEG with their labels, weights and split. It holds photos of people: never commit it.
+    """
+    from gslopes.core.runtime import pick_device
+    from training.pack import pack as write
+
+    count = write(model, data, out, pick_device(device))
+    say(f"{out}: {count} photos, {out.stat().st_size / 2**20:.1f} MiB")
+    return 0
+
+
+@verb(
+    "python -m training colours data",
+)
+@click.argument("data", type=PATH)
+def colours(data: Path) -> int:
+    """Measure the colours of skin of the race editor's photos in DATA, and print the table of training/skin_colour.py.
+
+    5 minutes on 2 cores. The shipped table was measured with the parser of 4,000 steps, before ``parser-longer``.
+    """
+    from training.skin_colours import measured
+
+    for knot, *columns in measured(data):
+        say(f"    ({knot:.1f}, {', '.join(f'{value:.3f}' for value in columns[:4])}, {columns[4]:.2f}),")
+    return 0
+
+
+@verb(
+    "python -m training calibrate --faces 3000 --sets 30 --out calibration --json",
+)
+@out_option("DIR", "The folder, made if missing. [default: gslopes-calibration]", default=Path("gslopes-calibration"))
+@click.option(
+    "--faces", type=click.IntRange(min=100), default=1000, metavar="N", help="Number of faces to draw. [default: 1000]"
+)
+@click.option(
+    "--sets",
+    type=click.IntRange(min=2),
+    default=10,
+    metavar="N",
+    help="Number of audits to split them into. [default: 10]",
+)
+@flags(RunConfig, "seed", "device")
+@json_option
+def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json: bool) -> int:
+    """Plant biases in a classifier of drawn faces, audit it, and compare with the truth.
+
+    The truth is known because a drawn face can be drawn again with nothing but the cue changed. The editor has learned
+    from faces whose hair, background and smile correlate with the cue. It needs no data and no network.
+    """
+    from gslopes.executors import OneProcess
+    from training.studies.calibrate import calibrate as run_calibration
+
+    found = run_calibration(out, OneProcess(progress=True), faces=faces, sets=sets, seed=seed, device=device)
+    if as_json:
+        print_json(
+            {"labels": rows(found.labels), "summary": found.summary, "reach": found.reach}
+            | {"table": str(found.table), "picture": str(found.picture), "run": str(found.run)}
+        )
+        return 0
+    say(f"\n{'planted':<28}{'truth':>8}{'recovered':>11}{'covered':>9}{'flagged':>9}{'naive':>8}{'flagged':>9}")
+    for row in found.labels.itertuples(index=False):
+        say(
+            f"{row.label:<28}{row.truth:>+8.2f}{row.recovered:>+11.2f}{row.covered:>9.0%}{row.flagged:>9.0%}"
+            f"{row.naive:>+8.2f}{row.naive_flagged:>9.0%}"
+        )
+    summary = found.summary
+    say(
+        f"\nPercentage points per unit of the attribute (photo-rate), means of {sets} audits of {faces // sets} photos."
+        f"\nThe edit moves the drawn cue {found.reach:.2f} times as far as drawing the face again."
+        f"\nerror (root mean square)       walk {summary['error']:.2f}, per unit of the cue seen "
+        f"{summary['error_per_reach']:.2f}, naive {summary['error_naive']:.2f}"
+        f"\n95 % intervals hold a planted  {summary['covered']:.0%}, per unit of the cue seen "
+        f"{summary['covered_per_reach']:.0%}"
+        f"\nflagged with nothing planted   walk {summary['false_positives_nothing']:.1%}, naive "
+        f"{summary['naive_false_positives_nothing']:.1%}"
+        f"\nflagged, confounder alone      walk {summary['false_positives_confounder_only']:.1%}, naive "
+        f"{summary['naive_false_positives_confounder_only']:.1%}"
+        f"\nfinding, nothing or confounder walk {summary['findings_nothing']:.1%}, "
+        f"{summary['findings_confounder_only']:.1%}"
+    )
+    say(f"\ntable    {found.table}\npicture  {found.picture}", err=True)
+    return 0
+
+
+@verb(
+    "python -m training captions --out planted --sets 200",
+)
+@out_option("DIR", "The folder, made if missing.")
+@click.option("--sets", type=click.IntRange(min=1), default=200, metavar="N", help="Number of sets. [default: 200]")
+@json_option
+def captions(out: Path, sets: int, as_json: bool) -> int:
+    """Plant harms in made-up scenes, and show how the captions audit recovers them."""
+    from training.studies.captions import recover
+
+    table = recover(out, sets, progress=True)
+    print_json(table) if as_json else say("\n".join(map(_planted_line, table)))
+    return 0
+
+
+def _planted_line(row: dict[str, Any]) -> str:
+    names = {"truth": "truth", "mean": "mean", "covered": "covered", "p_flagged": "p < 0.05", "flagged": "q < 0.05"}
+    shown = [(text, row.get(name)) for name, text in (names | {"lost": "lost"}).items()]
+    cells = [f"{text} {value:.3f}" for text, value in shown if value is not None]
+    return "  ".join([f"{row['set']:<8} {row['planted']:<44}", *cells, f"sets {row['sets']}"])

@@ -1,0 +1,286 @@
+"""Train an edit field: a network that says how a face changes, against a critic that knows photos of both ends.
+
+A photo of one end is edited to the other and pasted as the walk pastes it (``train.composites``); the critic sees its
+inner face without tone and cast, next to photos of that end. What changes with it, such as age, smile or race, is
+penalised three times: the critic knows these labels and is shown photos under false ones, and two models that labelled
+the training photos, and judge nothing, must read the same before and after.
+
+What is trained may be wider than what is kept: the model's own, narrow network then learns from it what it says
+(``train.distillation``).
+
+Source: Goodfellow et al. 2014, Generative adversarial nets, the non-saturating loss; R1, Mescheder, Geiger, Nowozin
+2018, Which training methods for GANs do actually converge?, §4.1; false labels, Reed et al. 2016, Generative
+adversarial text to image synthesis, §4.2; moved and partly hidden pictures, Zhao et al. 2020, Differentiable
+augmentation, §3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from gslopes.core.records import ByteArray
+from gslopes.networks.edit_field import EditField
+from gslopes.zoo import ModelSpec, build, load
+from gslopes.zoo.reader import FaceReader, cropped, face_window
+from training.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
+from training.composites import as_critic_sees, composite, face_masks, inner_face, well_inside
+from training.critics import PictureCritic
+from training.distillation import Distillation, distilled
+from training.field_template import blurred
+from training.loop import Ema, Steps, descend, seed_step, set_rate
+
+FOLD = 0.35  # pixels by which a motion changes from one pixel to the next: beyond that it costs
+FLIP = 2.0  # units from one end to the other
+BROAD = 6 / 128  # of the Gaussian beyond which a field varies slowly, in units of the side
+BEARD = ("No_Beard", "5_o_Clock_Shadow", "Goatee")
+AUGMENTATION = Augmentation(mirrored=0.35)
+EVERY = 16  # steps between two measurements of the critic's gradient
+
+
+@dataclass(frozen=True, slots=True)
+class Optimisation:
+    """How the weights move.
+
+    steps: of the field.  batch: photos a step, half of them of each end.
+    lr, critic_lr: Adam, beta1 0; 200 steps of warming up, constant, linear to a twentieth over the last 40 %.
+    ema: share of the averaged weights that each step keeps.  warm: steps that the critic learns alone at first.
+    """
+
+    steps: int = 9000
+    batch: int = 64
+    lr: float = 2e-4
+    critic_lr: float = 4e-4
+    ema: float = 0.998
+    warm: int = 400
+
+
+@dataclass(frozen=True, slots=True)
+class LossWeights:
+    """Weights of the terms of the loss of an edit from one end to the other, so that nothing changes that need not.
+
+    size: of the squared field.  rough: of its differences between neighbours.  rim: of the squared field at the mask's
+    rim and beyond the inner face.  colour: how much more colour weighs than lightness.
+    broad: of the squared field of lightness where it varies slowly, beyond ``BROAD``: dark chins and foreheads.
+    moved: of squared pixels.  fold: of a motion steeper than ``FOLD``, squared.
+    others: of what labeller and tagger see change in age, smile, and race or gender.
+    beard: what beard, stubble and goatee count among these; 0 where they belong to the attribute.
+    r1: of the critic's squared gradient at photos.  wrong: of photos under a false label that it accepts.
+    """
+
+    size: float = 1.5
+    rough: float = 2.0
+    rim: float = 3.0
+    colour: float = 30.0
+    broad: float = 0.0
+    moved: float = 0.01
+    fold: float = 10.0
+    others: float = 0.5
+    beard: float = 0.0
+    r1: float = 1.0
+    wrong: float = 0.5
+
+
+def train_edit_field(
+    spec: ModelSpec,
+    pixels: ByteArray,  # (n, S, S, 3) uint8 RGB, aligned chips
+    labels: NDArray[np.float32],  # (n, A) -1 to 1, the edited attribute first
+    weights: NDArray[np.float64],  # (n,) how often each photo is drawn among those of its end
+    folder: Path,  # checkpoint and log
+    *,
+    optimisation: Optimisation = Optimisation(),
+    loss_weights: LossWeights = LossWeights(),
+    augmentation: Augmentation = AUGMENTATION,
+    widths: tuple[int, ...] = (),  # of the network that is trained, ``spec``'s own then learns from it; none if empty
+    distillation: Distillation = Distillation(),
+    seed: int = 0,
+    device: str = "cpu",
+    report_every: int = 50,
+    save_every: int = 500,
+) -> dict[str, Any]:
+    """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights. On CUDA in bfloat16."""
+    wide = replace(spec, config={**spec.config, "widths": widths}) if widths else spec
+    # What is trained, and where it stands.
+    torch.manual_seed(seed)
+    cuda = torch.device(device).type == "cuda"
+    network = cast(EditField, build(wide)).to(device).to(memory_format=torch.channels_last).train()
+    config, count, steps = network.config, labels.shape[1], optimisation.steps
+    critic = PictureCritic(3 if config.colours else 1, count).to(device).to(memory_format=torch.channels_last).train()
+    average = Ema(network, cast(EditField, build(wide)).to(device), optimisation.ema)
+    optimiser = torch.optim.Adam(network.parameters(), optimisation.lr, betas=(0.0, 0.99), fused=cuda)
+    critic_optimiser = torch.optim.Adam(critic.parameters(), optimisation.critic_lr, betas=(0.0, 0.99), fused=cuda)
+    parts = {
+        "network": network, "critic": critic, "average": average,
+        "optimiser": optimiser, "critic_optimiser": critic_optimiser,
+    }  # fmt: skip
+    generator = torch.Generator(device).manual_seed(seed)
+    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+
+    # The whole set stays on the device.
+    photos = _Photos(pixels, labels, weights, augmentation, generator, device)
+    inner, face = inner_face(photos.masks), face_window(spec.size).to(device)
+    preserved = _Preserved(config.attributes[0], device, loss_weights.beard)
+
+    for step in loop:
+        seed_step(seed, step, generator)
+        scale = min(1.0, (step + 1) / 200, 0.05 + 2.5 * (1 - step / steps))
+        set_rate(optimiser, optimisation.lr * scale)
+        set_rate(critic_optimiser, optimisation.critic_lr * scale)
+
+        # Photos of both ends, each edited to the other one; and photos of that one.
+        x, m, a = photos.batch(optimisation.batch)
+        real, real_m, real_a = photos.batch(optimisation.batch)
+        units, target = -FLIP * a[:, :1], torch.cat([-a[:, :1], a[:, 1:]], 1)
+        with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
+            form, motion = network(2 * x - 1)
+        made = composite(x, m, form, motion, units, face, config.lightness)
+        seen = as_critic_sees(made, m, inner, not config.colours)
+
+        # The critic: photos, composites, photos under one false label; now and then its gradient at photos.
+        real = disturbed(as_critic_sees(real, real_m, inner, not config.colours), generator)
+        false_labels, certainty = _false_label(real_a, generator)
+        with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
+            on_photos, on_lies = critic(real, real_a).float(), critic(real, false_labels).float()
+            on_made = critic(disturbed(seen.detach(), generator), target).float()
+        critic_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
+        critic_loss = critic_loss + loss_weights.wrong * (certainty * F.softplus(on_lies)).mean()
+        if step % EVERY == 0:
+            critic_loss = critic_loss + loss_weights.r1 / 2 * EVERY * _squared_gradient(critic, real, real_a)
+        descend(critic_optimiser, critic_loss)
+
+        # The field fools it, and changes as little else as it can.
+        if step >= optimisation.warm:
+            critic.requires_grad_(False)
+            with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
+                judged = critic(disturbed(seen, generator), target).float()
+            critic.requires_grad_(True)
+            costs = _costs(form, motion, m, inner, face, loss_weights.colour)
+            leak = preserved.change(x, made, a)
+            loss = F.softplus(-judged).mean() + loss_weights.others * leak
+            loss = loss + sum(getattr(loss_weights, name) * cost for name, cost in costs.items())
+            descend(optimiser, loss)
+            average.update(network, step)
+            metrics = {"loss": loss, "fooled": judged.mean(), "leak": leak, **costs}
+        else:
+            metrics = {"loss": critic_loss}
+        metrics |= {"photos": on_photos.mean(), "composites": on_made.mean(), "lies": on_lies.mean()}
+        loop.end(**metrics)
+    if wide is spec:
+        return average.state_dict()
+    return distilled(
+        spec, cast(EditField, average.average), pixels, weights, folder / "narrow", config=distillation, seed=seed,
+        device=device, report_every=report_every,
+    )  # fmt: skip
+
+
+class _Photos:
+    """The training photos with their masks on the device, drawn half of each end and varied."""
+
+    def __init__(
+        self,
+        pixels: ByteArray,
+        labels: NDArray[np.float32],
+        weights: NDArray[np.float64],
+        augmentation: Augmentation,
+        generator: torch.Generator,
+        device: str,
+    ) -> None:
+        self.pixels, self.labels = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
+        self.masks = face_masks(pixels, device)
+        odds = torch.from_numpy(np.minimum(weights / weights.mean(), 8)).float().to(device)
+        self.odds = [odds * (self.labels[:, 0] < 0), odds * (self.labels[:, 0] > 0)]
+        self.augmentation, self.generator = augmentation, generator
+
+    def batch(self, count: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Chips (count, 3, S, S) and masks (count, 1, S, S) in [0, 1], labels (count, A); the first half is of -1."""
+        generator = self.generator
+        index = torch.cat(
+            [torch.multinomial(odds, count // 2, replacement=True, generator=generator) for odds in self.odds]
+        )
+        both = torch.cat([self.pixels[index].permute(0, 3, 1, 2), self.masks[index]], 1).float() / 255
+        both = seen_through(both, random_rectangle(count, generator, share=self.augmentation.mirrored))
+        both = warp(both, self.augmentation.affine(count, generator))
+        chips = (color_jitter(2 * both[:, :3] - 1, generator, strength=self.augmentation.color) + 1) / 2
+        return chips.clamp(0, 1).contiguous(memory_format=torch.channels_last), both[:, 3:], self.labels[index]
+
+
+class _Preserved:
+    """What must stay as it is, read by those that labelled the training photos: the annotator and the tagger."""
+
+    def __init__(self, edited: str, device: str, beard: float = 0.0) -> None:
+        self.labeller, self.tagger = FaceReader(load("labeller", device)), load("celeba-tagger", device)
+        self.column = {name: index for index, name in enumerate(self.labeller.labels)}
+        self.smile = self.tagger.spec.labels.index("Smiling")
+        self.beard = [self.tagger.spec.labels.index(name) for name in BEARD]
+        self.edited, self.share = edited, beard
+
+    def logits(self, chips: Tensor) -> Tensor:
+        """Chips (B, 3, S, S) to (B, 6) logits.
+
+        Young, smiling, masculine or, where gender is edited, White less Black; then no beard, stubble and goatee, times
+        what these count.
+        """
+        chips = chips.clamp(0, 1)
+        said = self.labeller.model.module(self.labeller.normalised(chips)).float()
+        spec = self.tagger.spec
+        mean, std = (chips.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
+        tags = self.tagger.module((cropped(chips, spec.crop, spec.size) - mean) / std).float()
+        white = said[:, self.column["white"]] - said[:, self.column["black"]]
+        third = white if self.edited == "gender" else said[:, self.column["masculine"]]
+        first = torch.stack([said[:, self.column["young"]], tags[:, self.smile], third], 1)
+        return torch.cat([first, self.share * tags[:, self.beard]], 1)
+
+    def change(self, before: Tensor, after: Tensor, labels: Tensor) -> Tensor:
+        """What changes with the attribute: of each face a little, of all faces of an end on average the more."""
+        with torch.no_grad():
+            said = self.logits(before)
+        along = (self.logits(after) - said) * -labels[:, :1]
+        means = torch.stack([half.mean(0) for half in along.chunk(2)])
+        each = F.smooth_l1_loss(along, torch.zeros_like(along), reduction="none").mean(0).sum() / 3
+        return 0.2 * each + means.square().sum()
+
+
+def _costs(
+    form: Tensor, motion: Tensor, masks: Tensor, inner: Tensor, face: Tensor, colour: float
+) -> dict[str, Tensor]:
+    """The terms of the loss of an edit from one end to the other, see ``LossWeights``."""
+    field, moves = FLIP * form, FLIP * motion
+    weight = field.new_tensor([1.0] + [colour] * (form.shape[1] - 1))[:, None, None]
+    centred = field - (field * face).sum((2, 3), keepdim=True) / face.sum()
+    squares = (centred.square() * weight).sum(1, keepdim=True) * masks
+    within = masks.sum((1, 2, 3)).clamp(min=100)
+    face_mask = masks * face
+    slow = blurred(field[:, :1], BROAD)
+    slow = slow - (slow * face_mask).sum((2, 3), keepdim=True) / face_mask.sum((2, 3), keepdim=True).clamp(min=100)
+    rim = 1 - well_inside(masks) * inner
+    rough = [(field.diff(dim=axis).abs() * weight.sqrt()).mean() for axis in (2, 3)]
+    steep = [F.relu(moves.diff(dim=axis).abs() - FOLD).square().mean() for axis in (2, 3)]
+    return {
+        "size": (squares.sum((1, 2, 3)) / within).mean(),
+        "rim": ((squares * rim).sum((1, 2, 3)) / (masks * rim).sum((1, 2, 3)).clamp(min=30)).mean(),
+        "rough": rough[0] + rough[1],
+        "broad": ((slow.square() * face_mask).sum((1, 2, 3)) / face_mask.sum((1, 2, 3)).clamp(min=100)).mean(),
+        "moved": ((moves.square().sum(1, keepdim=True) * masks).sum((1, 2, 3)) / within).mean(),
+        "fold": steep[0] + steep[1],
+    }
+
+
+def _false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Labels (B, A) of which one is reversed, the edited one twice as often; its absolute value, (B,)."""
+    draw = torch.randint(0, labels.shape[1] + 1, (len(labels), 1), generator=generator, device=labels.device)
+    which = (draw - 1).clamp(min=0)
+    was = labels.gather(1, which)
+    return labels.scatter(1, which, -was), was[:, 0].abs()
+
+
+def _squared_gradient(critic: PictureCritic, pictures: Tensor, labels: Tensor) -> Tensor:
+    pictures = pictures.detach().requires_grad_(True)
+    (gradient,) = torch.autograd.grad(critic(pictures, labels).sum(), pictures, create_graph=True)
+    return gradient.square().sum((1, 2, 3)).mean()

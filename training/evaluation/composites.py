@@ -1,0 +1,177 @@
+"""Held-out faces and what an audit would make of them: the real rooms, on photos that no model has learned from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.compose.head import heads_of
+from gslopes.compose.paste import compose
+from gslopes.compose.skin import ParserMasker
+from gslopes.core.geometry import outside, similarity, warp
+from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.datasets.folder import open_photo
+from gslopes.edit.editors import FaceEditor
+from gslopes.edit.sweep import FaderEditor
+from gslopes.zoo import load
+from gslopes.zoo.framing import CHIP, TIGHT
+from gslopes.zoo.spec import Blend
+from training.chips import cache_folder, find_points
+from training.evaluation import realism
+from training.sources import london, utkface
+from training.sources.labelled import LabelledPhotos
+
+VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
+REGIONS = ("face", "skin")
+MOST_OUTSIDE = 0.15  # of a tight chip's area beyond its picture: more of turned heads
+BATCH = 16
+SPLIT_SEED = 48
+Half = Literal["choose", "card"]
+Way = tuple[str, str]  # region, blend
+
+
+PUBLISHED: tuple[str, Blend] = ("skin", "paste")  # the way of the paper
+
+
+def ways(editor: FaceEditor) -> tuple[tuple[str, Blend], ...]:
+    """(region, blend) of the composites that are judged, the editor's default first."""
+    own: tuple[tuple[str, Blend], ...] = ((editor.region, editor.blend), ("skin", editor.blend), ("face", "paste"))
+    return (*own, PUBLISHED) if isinstance(editor, FaderEditor) else own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """Held-out faces with what their annotators, or they themselves, said.
+
+    name: of the set.  photos, faces: n of each.  labels: (n,) each: masculine and the races 0, 1 or NaN, age in years.
+    """
+
+    name: str
+    photos: list[Photo]
+    faces: list[Face]
+    labels: dict[str, NDArray[np.float32]]
+
+    def __len__(self) -> int:
+        return len(self.photos)
+
+    def chips(self, size: int) -> ByteArray:
+        """(n, size, size, 3) uint8 RGB, aligned."""
+        return np.stack([warp(p.pixels, f.matrix, size) for p, f in zip(self.photos, self.faces, strict=True)])
+
+    def take(self, rows: NDArray[np.intp]) -> HeldOut:
+        """These faces alone."""
+        labels = {name: values[rows] for name, values in self.labels.items()}
+        return HeldOut(self.name, [self.photos[i] for i in rows], [self.faces[i] for i in rows], labels)
+
+    def half(self, which: Half) -> HeldOut:
+        """The people of one half: ``choose`` for choosing settings and looking at sheets, ``card`` for cards alone.
+
+        Divided once, by a digest of seed and file name; UTKFace does not say which photos show one person.
+        """
+        digests = (hashlib.sha256(f"{SPLIT_SEED} {photo.path.stem}".encode()).digest()[0] for photo in self.photos)
+        chosen = np.array([digest % 2 == (which == "card") for digest in digests], bool)
+        return self.take(np.flatnonzero(chosen))
+
+    def groups(self) -> dict[str, NDArray[np.object_]]:
+        """(n,) names of perceived gender, race, age and their combination, as annotated."""
+        gender = np.where(self.labels["masculine"] > 0.5, "men", "women").astype(object)
+        names = [name for name in self.labels if name not in ("masculine", "age")]
+        known = np.nan_to_num(np.stack([self.labels[name] for name in names], 1))
+        race = np.where(known.any(1), np.array(names, object)[np.argmax(known, 1)], "race unknown")
+        age = np.where(self.labels["age"] < 35, "under 35", "35 and over").astype(object)
+        return {"gender": gender, "race": race, "age": age, "gender, race and age": gender + ", " + race + ", " + age}
+
+
+def held_out_faces(
+    data: Path, attribute: str, most: int | None, device: str, size: int = 128, half: Half | None = None
+) -> HeldOut:
+    """UTKFace's held-out photos that an editor of the attribute is for: for race, of White and Black people.
+
+    most: the most photos, chosen by seed.  half: see ``HeldOut.half``; both by default.
+
+    Raises: DataMissing.
+    """
+    every = utkface.read(data)
+    held = _aligned("UTKFace", every, every.held_out(), "held-out", device, size, MOST_OUTSIDE)
+    if attribute == "race":
+        held = held.take(np.flatnonzero(held.labels["white"] + held.labels["black"] > 0))
+    held = held if half is None else held.half(half)
+    rows = np.random.default_rng(0).permutation(len(held))[:most] if most else np.arange(len(held))
+    return held.take(np.sort(rows))
+
+
+def london_faces(data: Path, device: str, size: int = 128) -> HeldOut:
+    """The London set's neutral portraits with self-reported gender, ethnicity and age.  Raises: DataMissing."""
+    every = london.read(data, "neutral")
+    return _aligned("London", every, np.ones(len(every), bool), "london-neutral", device, size)
+
+
+def _aligned(
+    name: str, every: LabelledPhotos, chosen: NDArray[np.bool_], cache: str, device: str, size: int, beyond: float = 1.0
+) -> HeldOut:
+    """Faces of these photos that can be aligned.  beyond: share of a tight chip outside its photo, at most."""
+    rows = np.flatnonzero(chosen).tolist()
+    points = find_points(tuple(every.paths[row] for row in rows), cache_folder() / cache, device)
+    photos, faces, kept = [], [], []
+    for row, known in zip(rows, points, strict=True):
+        matrices = [None if known is None else similarity(known, frame * size - 0.5) for frame in (CHIP, TIGHT)]
+        if known is None or matrices[0] is None or matrices[1] is None:
+            continue
+        photo = open_photo(every.paths[row])
+        height, width = photo.pixels.shape[:2]
+        if outside(matrices[1], width, height, size) <= beyond:
+            photos.append(photo)
+            faces.append(Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrices[0]))
+            kept.append(row)
+    return HeldOut(name, photos, faces, {column: every.column(column)[kept] for column in every.names})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Swept:
+    """One batch of faces at every value.
+
+    rows: slice of the held-out faces.  masks: region to (B, S, S).
+    pictures: (region, blend) to B lists of K photos, (H, W, 3) uint8 RGB.
+    edges: (B, 1 + K) edge gradients of the photos and of the composites at every value, in the default way.
+    """
+
+    rows: slice
+    masks: dict[str, FloatArray]
+    pictures: dict[tuple[str, str], list[list[ByteArray]]]
+    edges: NDArray[np.float64]
+
+
+def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
+    """Composites of all faces, batch by batch, in every way."""
+    maskers = {region: ParserMasker(load("face-parser", device), region, editor.size, device) for region in REGIONS}
+    values = np.array(VALUES, np.float32)
+    for start in range(0, len(held), BATCH):
+        rows = slice(start, start + BATCH)
+        photos, faces = held.photos[rows], held.faces[rows]
+        chips = HeldOut(held.name, photos, faces, {}).chips(editor.size)
+        swept_by = {editor.blend: editor.sweep(chips, values)}
+        pasted = editor.blended("paste").sweep(chips, values) if isinstance(editor, FaderEditor) else None
+        swept_by["paste"] = pasted or swept_by[editor.blend]
+        masks = {region: masker(photos, faces, chips, editor.border) for region, masker in maskers.items()}
+        masks["head"] = masks["face"]  # what a judge looks at is the face
+        heads = heads_of(maskers["face"], photos, faces, chips, editor.border)
+        pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
+        edges = []
+        for region, blend in ways(editor):
+            pictures[region, blend], edits = [], swept_by[blend]
+            for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
+                head = heads[i] if region == "head" else None
+                given = photo.pixels, photo.gray, edits.edited[i], edits.neutral[i], masks[region][i], face.matrix
+                whole = compose(*given, blend, chroma=editor.chroma, motion=edits.motion_of(i), head=head)
+                pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
+                if (region, blend) == ways(editor)[0]:
+                    x0, y0, x1, y1 = whole.box
+                    parts = [photo.pixels[y0:y1, x0:x1], *whole.patches]
+                    edges.append([realism.edge_gradient(part, whole.weight) for part in parts])
+        yield Swept(rows, masks, pictures, np.array(edges))

@@ -1,0 +1,348 @@
+"""An editor on held-out faces: does it move its target, what else, who is it then, and does it look like a photo?"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from gslopes.core.errors import DataMissing, UsageError
+from gslopes.core.records import ByteArray, FloatArray
+from gslopes.datasets.folder import open_photo
+from gslopes.edit.editors import FaceEditor, editor_of
+from gslopes.edit.sweep import FaderEditor
+from gslopes.validate import manipulation
+from gslopes.validate.estimates import Estimate, mean
+from gslopes.zoo.loading import LoadedModel
+from training.evaluation import identity, probe, realism, reconstruction
+from training.evaluation.calibration import discrimination
+from training.evaluation.composites import (
+    PUBLISHED,
+    VALUES,
+    Half,
+    HeldOut,
+    Way,
+    held_out_faces,
+    london_faces,
+    swept,
+    ways,
+)
+from training.evaluation.contact_sheet import contact_sheet
+from training.evaluation.judges import Judges, Readings
+from training.evaluation.tables import Table, asked, cell
+
+OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
+GALLERY = 200  # faces among which the recogniser looks for each
+SIDE = 64  # pixels of the two-sample test's chips
+TESTED = 600  # faces in one draw of that test: with more of them its network sees more
+CENTRE = VALUES.index(0.0)
+
+
+@dataclass
+class Composites:
+    """Everything that was read from composites.
+
+    readings: way to reading to (n, K).  plain: reading to (n,), of the unedited photos.
+    chips: way to (n, K, S, S, 3), of the default region with both blends.
+    masks: region to (n, S, S).  found: (m, K) whether a face is found again, default way, in the
+        photos where it is found unedited.
+    photos: of the first m faces the composites at every value, default way.
+    edges: (n, 1 + K) edge gradients, see ``Swept``.  default: the way of an audit.
+    """
+
+    default: Way
+    readings: dict[Way, Readings] = field(default_factory=dict)
+    plain: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    chips: dict[Way, ByteArray] = field(default_factory=dict)
+    masks: dict[str, FloatArray] = field(default_factory=dict)
+    found: NDArray[np.bool_] | None = None
+    photos: list[list[ByteArray]] = field(default_factory=list)
+    edges: NDArray[np.float64] | None = None
+
+
+def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
+    """The tables of an editor's card.  Raises: DataMissing, ModelError."""
+    attribute = model.spec.labels[0]
+    if model.spec.name.startswith("drawn-"):
+        raise UsageError(f"{model.spec.name} edits drawn faces.", "python -m training calibrate measures it against the truth.")
+    editor, judges = editor_of(model, device), Judges(device)
+    tables: dict[str, Table] = {}
+    counts = []
+    for held in sets(data, attribute, most, device, "card"):
+        composites = look(held, editor, judges, device)
+        found = {
+            "what it edits": edited_table(composites, attribute),
+            "what else moves": leakage_table(composites, attribute),
+            "for whom": group_table(composites, held, attribute),
+            "how natural": realism_table(composites, held, judges, attribute),
+        }
+        if held.name == "UTKFace" and isinstance(editor, FaderEditor):
+            found |= {"latent and reconstruction": latent_table(held, editor, judges, attribute, device)}
+        found |= identity_tables(held, composites, data)
+        tables |= {f"{title}, {held.name}": table for title, table in found.items()}
+        counts.append(f"{len(held)} of {held.name}")
+    note = (
+        f"Measured on the half of the held-out people that nothing is chosen on, {' and '.join(counts)}, composited "
+        "into their photos at full size as an audit does. The judge shares no photo or weight with the editor, nor "
+        "with what labelled its training photos or reads a face's own values. In brackets 95 % bootstrap intervals "
+        "over photos. The matched test compares composites with photos of other people whose reading is the same."
+    )
+    return note, {"asked and reached": asked(attribute, f"{editor.region}, {editor.blend}", tables), **tables}
+
+
+def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) -> list[HeldOut]:
+    """One half of UTKFace's held-out faces, and of London's portraits where the set is there."""
+    found = [held_out_faces(data, attribute, most, device, half=half)]
+    with contextlib.suppress(DataMissing):
+        found.append(london_faces(data, device).half(half))
+    return found
+
+
+def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path) -> list[Path]:
+    """Sheets of twelve faces of each set, by seed from the half that may be looked at; the paths.
+
+    One in an editor's default way, and one as published where ``ways`` has that.
+
+    Raises: DataMissing, ModelError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    editor = editor_of(model, device)
+    looked_at = ways(editor)[:1] + tuple(way for way in ways(editor) if way == PUBLISHED)
+    return [
+        contact_sheet(held, editor, folder / f"{model.spec.name}-{held.name.lower()}{name}.png", way=way)
+        for held in sets(data, model.spec.labels[0], None, device, "choose")
+        for way, name in zip(looked_at, ("", "-as-published"), strict=False)
+    ]
+
+
+def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Composites:
+    """Composite every face in every way and read it."""
+    composites = Composites(ways(editor)[0])
+    parts = defaultdict[tuple[Any, ...], list[Any]](list)
+    for batch in tqdm(swept(held, editor, device), total=-(-len(held) // 16), desc="composites", unit="batch"):
+        faces = held.faces[batch.rows]
+        unedited = [[photo.pixels] for photo in held.photos[batch.rows]]
+        plain, _ = judges.read(unedited, faces, batch.masks["face"])
+        for way, pictures in batch.pictures.items():
+            readings, chips = judges.read(pictures, faces, batch.masks[way[0]])
+            for name, values in readings.items():
+                parts["readings", way, name].append(values)
+            if way in (composites.default, PUBLISHED):
+                parts["chips", way].append(chips)
+        for name, values in plain.items():
+            parts["plain", name].append(values[:, 0])
+        for region in batch.masks:
+            parts["masks", region].append(batch.masks[region])
+        parts["edges",].append(batch.edges)
+        default = batch.pictures[composites.default]
+        parts["found",].append(judges.found([[*a, *b] for a, b in zip(unedited, default, strict=True)]))
+        if len(composites.photos) < GALLERY:
+            composites.photos += default
+    for (what, *key), pieces in parts.items():
+        joined = np.concatenate(pieces)
+        match what:
+            case "readings":
+                composites.readings.setdefault(key[0], {})[key[1]] = joined
+            case "edges":
+                composites.edges = joined
+            case "found":
+                composites.found = joined[joined[:, 0], 1:]
+            case _:
+                getattr(composites, what)[key[0]] = joined
+    composites.photos = composites.photos[:GALLERY]
+    return composites
+
+
+def edited_table(composites: Composites, attribute: str) -> Table:
+    """Mean reading of the target at every value, the shift, the share of faces that follow."""
+    table: Table = {}
+    judged = [attribute] + (["tagger: Male"] if attribute == "gender" else [])
+    for way, readings in composites.readings.items():
+        for judge in judged:
+            target = readings[judge]
+            row = {f"{v:+g}": cell(n) for v, n in zip(VALUES, manipulation.means_by_value(target), strict=True)}
+            row["shift"] = cell(manipulation.shift(target))
+            row["shift, -1 to 1"] = cell(manipulation.shift(target[:, 1:-1]))
+            row["monotone"] = cell(manipulation.share_monotone(target, VALUES))
+            table[f"{way[0]}, {way[1]}: {'reader' if judge == attribute else judge}"] = row
+    return table
+
+
+def leakage_table(composites: Composites, attribute: str) -> Table:
+    """Slopes of other readings as a share of the target's, way by way."""
+    table: Table = {}
+    for name in (*OTHERS[attribute], "luminance", "sharpness"):
+        row = {}
+        for way, readings in composites.readings.items():
+            share = manipulation.share_of_target(
+                readings[name],
+                readings[attribute],
+                VALUES,
+                other_unedited=composites.plain[name],
+                target_unedited=composites.plain[attribute],
+            )
+            row[f"{way[0]}, {way[1]}"] = cell(share)
+        table[name] = row
+    return table
+
+
+def group_table(composites: Composites, held: HeldOut, attribute: str) -> Table:
+    """The shift by group, default way."""
+    table: Table = {}
+    target = composites.readings[composites.default][attribute]
+    for kind, names in (held.groups() | {"skin tone": thirds(composites.plain["luminance"])}).items():
+        groups = manipulation.by_group(target, names)
+        for name, group in groups.each.items():
+            if group.n >= 20:
+                table[name] = {"faces": group.n, "shift": cell(group.number)}
+        if groups.gap is not None:
+            table[f"gap by {kind}"] = {"faces": len(held), "shift": cell(groups.gap)}
+    return table
+
+
+def thirds(luminance: NDArray[np.float64]) -> NDArray[np.object_]:
+    """(n,) names of each face's third by the luminance of its skin in the photo."""
+    rank = np.argsort(np.argsort(luminance, kind="stable"), kind="stable") * 3 // max(1, len(luminance))
+    return np.array(["darkest third", "middle third", "lightest third"], object)[rank]
+
+
+def realism_table(composites: Composites, held: HeldOut, judges: Judges, attribute: str) -> Table:
+    """Are composites and photos distinguishable, how far apart, of which colours, and is a face still found?
+
+    Next to it, the AUC of the reading of the attribute alone: where an edit moves the reading of a whole set,
+    a network that learns enough finds at least as much.
+    """
+    import cv2
+
+    def small(chips: ByteArray) -> ByteArray:
+        return np.stack([cv2.resize(c, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for c in chips])
+
+    table: Table = {}
+    unedited = held.chips(composites.masks["face"].shape[1])
+    photos, people = small(unedited), np.arange(len(held))
+    features = judges.features(unedited)
+    for way, chips in composites.chips.items():
+        for k, value in enumerate(tqdm(VALUES, desc="two-sample tests", unit="value")):
+            tested = small(chips[:, k])
+            row = {"two-sample AUC": cell(realism.two_sample_auc(photos, tested, people, most=TESTED))}
+            if len(held) > TESTED:
+                row["two-sample AUC, all faces"] = cell(realism.two_sample_auc(photos, tested, people, draws=3))
+            read = composites.plain[attribute], composites.readings[way][attribute][:, k]
+            matched = realism.two_sample_auc(photos, tested, people, most=TESTED, readings=read)
+            if np.isfinite(matched.value):
+                row["matched two-sample AUC"] = cell(matched)
+            row |= {
+                "AUC of the reading alone": cell(reading_auc(composites, way, attribute, k)),
+                "KID x 1000": cell(scaled(realism.kid(judges.features(chips[:, k]), features), 1000)),
+                "colour ratio": cell(realism.colour_ratio(unedited, chips[:, k], composites.masks[way[0]])),
+            }
+            if composites.edges is not None and way == composites.default:
+                row["seam"] = cell(realism.seam(composites.edges[:, 0], composites.edges[:, 1 + k]))
+            if way == composites.default and composites.found is not None:
+                row["face found"] = cell(mean(composites.found[:, k].astype(float)))
+            table[f"{way[0]}, {way[1]} at {value:+g}"] = row
+    return table
+
+
+def reading_auc(composites: Composites, way: Way, attribute: str, column: int) -> Estimate:
+    """AUC of the attribute's reading alone for composites at a value against the photos, towards that value."""
+    read, plain = composites.readings[way][attribute][:, column], composites.plain[attribute]
+    towards = 1 if VALUES[column] >= 0 else -1
+    rows = np.arange(len(plain))
+    truth = np.repeat([True, False], len(rows))
+    return discrimination(truth, towards * np.concatenate([read, plain]), people=np.tile(rows, 2))
+
+
+def scaled(number: Estimate, factor: float) -> Estimate:
+    """A number in another unit."""
+    return Estimate(number.value * factor, number.low * factor, number.high * factor)
+
+
+def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: str, device: str) -> Table:
+    """What a fresh probe reads from the latent, and what is lost from chip to chip at the face's own values."""
+    chips = held.chips(editor.size)
+    truth = held.labels["masculine" if attribute == "gender" else "white"] > 0.5
+    latents, rebuilt = [], []
+    with torch.inference_mode():
+        for start in range(0, len(chips), 32):
+            part = chips[start : start + 32]
+            x = torch.from_numpy(part).to(device).permute(0, 3, 1, 2).float() / 127.5 - 1
+            latents.append(editor.network.encode(x).flatten(1).float().cpu().numpy())
+            rebuilt.append(np.rint(editor.sweep(part, np.array([0.0], np.float32)).neutral).astype(np.uint8))
+    z, again = np.concatenate(latents), np.concatenate(rebuilt)
+    reading = probe.probe_auc(z, truth, probe.folds_by_people(np.arange(len(z))))
+    plain = discrimination(truth, judges.probabilities(chips)[:, 0 if attribute == "gender" else 1])
+    numbers = {
+        "probe on the latent, AUC": reading.best,
+        "the reader on the same photos, AUC": plain,
+    }
+    if editor.template is None:  # with a template nothing is rebuilt
+        numbers |= {
+            "L1, share of the range": reconstruction.l1(chips, again),
+            "PSNR, dB": reconstruction.psnr(chips, again),
+            "perceptual (LPIPS's formula on the reader's features)": reconstruction.perceptual(
+                chips, again, judges.stages
+            ),
+        }
+    return {name: {"number": cell(number)} for name, number in numbers.items()}
+
+
+def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[str, Table]:
+    """Cosines of a third party's face embedding, next to those of real pairs; empty without the extra or the set."""
+    try:
+        embed = identity.FaceEmbedding()
+        pairs = london_pairs(data)
+    except (UsageError, DataMissing) as error:
+        return {"who it is": {"not measured": {"why": str(error).split("\n")[0]}}}
+    first, second = (embed(photos, points) for photos, points in pairs)
+    same = identity.cosine(first, second)
+    other = identity.cosine(first, np.roll(first, 1, 0))
+    points = np.stack([face.points for face in held.faces[: len(composites.photos)]])
+    unedited = embed([photo.pixels for photo in held.photos[: len(composites.photos)]], points)
+    two_faces = identity.cosine(unedited, np.roll(unedited, 1, 0))
+    table: Table = {
+        "London, one person neutral and smiling": {"cosine": cell(mean(same))},
+        "London, two persons": {"cosine": cell(mean(other))},
+        f"{held.name}, two of the faces": {"cosine": cell(mean(two_faces))},
+    }
+    centre = embed([row[CENTRE] for row in composites.photos], points)
+    for k, value in enumerate(VALUES):
+        if k != CENTRE:
+            edited = embed([row[k] for row in composites.photos], points)
+            person = identity.nearer_same(identity.cosine(edited, centre), same, two_faces)
+            row = {
+                "cosine": cell(person.edited),
+                "nearer to one person": cell(person.nearer),
+                "nearest to itself": cell(identity.nearest_itself(edited, unedited)),
+            }
+            table[f"at {value:+g} and at 0"] = row
+    return {"who it is": table}
+
+
+def london_pairs(data: Path) -> list[tuple[list[ByteArray], FloatArray]]:
+    """The London set's neutral and smiling photos in one order, with MTCNN's five points.  Raises: DataMissing."""
+    from training.chips import cache_folder, find_points
+
+    sides = {kind: {path.name: path for path in (data / kind).glob("*.jpg")} for kind in ("neutral", "smiling")}
+    names = sorted(set.intersection(*map(set, sides.values())))
+    if not names:
+        raise DataMissing(
+            f"The London set (neutral/ and smiling/) is not below {data}.",
+            "Unpack it there, or name another folder with --data.",
+        )
+    paths = [tuple(side[name] for name in names) for side in sides.values()]
+    points = [
+        find_points(each, cache_folder() / f"london-{kind}", "cpu") for kind, each in zip(sides, paths, strict=True)
+    ]
+    good = [i for i in range(len(names)) if all(each[i] is not None for each in points)]
+    return [
+        ([open_photo(each[i]).pixels for i in good], np.stack([np.asarray(known[i], np.float32) for i in good]))
+        for each, known in zip(paths, points, strict=True)
+    ]

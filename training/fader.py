@@ -1,0 +1,186 @@
+"""Train an editor: a Fader Network whose latent a critic must misread.
+
+Source: Lample et al. 2017, Fader Networks, §3.3, equations 2 to 4: reconstruction, and a latent adversary that the
+encoder drives towards the flipped attributes. The adversary's loss is never clipped: a certain critic would leave no
+gradient, and nothing would be learned.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from gslopes.core.records import ByteArray
+from gslopes.networks.fader import Fader
+from gslopes.zoo import ModelSpec, build
+from gslopes.zoo.reader import face_window
+from training import parallel
+from training.augment import Augmentation, color_jitter, mirrored_outside, random_rectangle, to_float, warp
+from training.critics import LatentCritic
+from training.loop import Ema, Steps, descend, seed_step, set_rate
+from training.sheet import sheet
+
+AUGMENTATION = Augmentation()
+
+
+@dataclass(frozen=True, slots=True)
+class Optimisation:
+    """How the weights move.
+
+    steps: of the encoder and decoder.  batch: photos a step, over all processes.
+    lr: of encoder and decoder, Adam, beta1 0.5; constant, then linear to a tenth over the last third.
+    ema: share of the averaged weights that each step keeps; 0 for those of the last step themselves.
+    compiled: run the network through torch.compile, on CUDA.
+    """
+
+    steps: int = 4000
+    batch: int = 32
+    lr: float = 5e-4
+    ema: float = 0.998
+    compiled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Adversary:
+    """The latent critic and its weight in the loss.
+
+    weight: of the adversarial loss, reached linearly over the first ``ramp`` steps.
+    others: weight of each attribute but the edited one, whose weight is 1.
+    critic_lr: Adam, beta1 0.5.  memory: how many of the last batches the critic learns on at every step.
+    widths, dropout: of the critic's hidden layers.
+    """
+
+    weight: float = 0.08
+    ramp: int = 800
+    others: float = 0.3
+    critic_lr: float = 5e-4
+    memory: int = 4
+    widths: tuple[int, ...] = (512, 256)
+    dropout: float = 0.2
+
+
+class Recent:
+    """The last few batches of latents with their attributes, so that an adversary learns on more than the last one.
+
+    batches: how many it keeps.
+    """
+
+    def __init__(self, batches: int) -> None:
+        self.kept: deque[tuple[Tensor, Tensor]] = deque(maxlen=max(1, batches))
+
+    def add(self, latents: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
+        """Keep a batch (no gradient flows into it); returns all that are kept, one after the other."""
+        self.kept.append((latents.detach(), attributes))
+        return torch.cat([z for z, _ in self.kept]), torch.cat([a for _, a in self.kept])
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is kept."""
+        return {"kept": [[z.cpu(), a.cpu()] for z, a in self.kept]}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what ``state_dict`` gave."""
+        self.kept.extend((z, a) for z, a in state["kept"])
+
+
+def train_fader(
+    spec: ModelSpec,
+    pixels: ByteArray,  # (n, S, S, 3) uint8 RGB, aligned chips
+    labels: NDArray[np.float32],  # (n, A) -1 to 1, the edited attribute first
+    weights: NDArray[np.float64],  # (n,) how often each photo is drawn
+    folder: Path,  # checkpoint and log
+    *,
+    optimisation: Optimisation = Optimisation(),
+    adversary: Adversary = Adversary(),
+    augmentation: Augmentation = AUGMENTATION,
+    face_weight: float = 2.0,  # how much more the reconstruction counts within the face
+    seed: int = 0,
+    device: str = "cpu",
+    report_every: int = 50,
+    save_every: int = 200,
+) -> dict[str, Any]:
+    """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
+
+    Under torchrun every process takes its share of the batch and gradients are averaged. On CUDA in bfloat16 autocast.
+    """
+    # What is trained, and where it stands.
+    steps, lr = optimisation.steps, optimisation.lr
+    torch.manual_seed(seed)
+    rank, world = parallel.join(device)
+    cuda = torch.device(device).type == "cuda"
+    network = cast(Fader, build(spec).to(device).to(memory_format=torch.channels_last).train())
+    config, count = network.config, labels.shape[1]
+    critic = LatentCritic(
+        config.channels, spec.size >> len(config.widths), count, adversary.widths, adversary.dropout
+    ).to(device).train()  # fmt: skip
+    average = Ema(network, build(spec).to(device), optimisation.ema)
+    optimiser = torch.optim.Adam(network.parameters(), lr=lr, betas=(0.5, 0.999), fused=cuda)
+    critic_optimiser = torch.optim.Adam(critic.parameters(), lr=adversary.critic_lr, betas=(0.5, 0.999), fused=cuda)
+    recent = Recent(adversary.memory)
+    parts = {
+        "network": network, "critic": critic, "average": average,
+        "optimiser": optimiser, "critic_optimiser": critic_optimiser, "recent": recent,
+    }  # fmt: skip
+    generator = torch.Generator(device).manual_seed(seed)
+    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    compiled_network = torch.compile(network) if optimisation.compiled and cuda else network
+
+    # The whole set stays on the device.
+    x_all, a_all = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
+    odds = torch.from_numpy(weights / weights.sum()).to(device)
+    face = face_window(spec.size).to(device)
+    importance = torch.tensor([1.0] + [adversary.others] * (count - 1), device=device)
+    local_batch = optimisation.batch // world
+
+    for step in loop:
+        seed_step(seed + 7919 * rank, step, generator, torch.default_generator)
+        adversarial_ramp = min(1.0, step / max(1, adversary.ramp))
+        set_rate(optimiser, lr * min(1.0, 0.1 + 2.7 * (1 - step / steps)))
+
+        # A batch: mirrored and slightly moved and recoloured; some cut tight.
+        index = torch.multinomial(odds, local_batch, replacement=True, generator=generator)
+        x = to_float(x_all[index], spec.mean, spec.std)
+        if augmentation.mirrored:
+            x = mirrored_outside(x, random_rectangle(local_batch, generator, share=augmentation.mirrored))
+        x = warp(x, augmentation.affine(local_batch, generator))
+        x = color_jitter(x, generator, strength=augmentation.color).clamp(-1, 1)
+        a = a_all[index]
+
+        with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
+            z, rebuilt = compiled_network(x, a)
+
+            # The critic learns to read the attributes from the last batches' latents (equation 2) ...
+            latents, truth = recent.add(z, a)
+            critic_loss = attribute_loss(critic(latents).float(), truth, importance)
+
+            # ... while encoder and decoder reconstruct and lead it to the opposite answers (equations 3 and 4).
+            error = (rebuilt.float() - x).abs()
+            reconstruction = error.mean() + face_weight * (error * face).sum() / (3 * local_batch * face.sum())
+            critic.requires_grad_(False)
+            guess = critic(z).float()
+            critic.requires_grad_(True)
+            fooling = attribute_loss(guess, -a, importance)
+            loss = reconstruction + adversary.weight * adversarial_ramp * fooling
+
+        descend(optimiser, loss)
+        descend(critic_optimiser, critic_loss)
+        average.update(network, step)
+
+        right = ((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean()
+        losses = {"reconstruction": error.mean(), "critic": critic_loss, "fooling": fooling, "accuracy": right}
+        if loop.end(**losses):
+            sheet(spec, average.average, pixels[:8], labels[:8], folder / f"sheet-{step + 1:06}.png", device)
+    return average.state_dict()
+
+
+def attribute_loss(logits: Tensor, attributes: Tensor, importance: Tensor) -> Tensor:
+    """Mean binary cross-entropy of logits (B, A) against attributes (B, A) in [-1, 1], weighted by attribute (A,)."""
+    losses = F.binary_cross_entropy_with_logits(logits, (attributes + 1) / 2, reduction="none")
+    return (losses.mean(0) * importance).sum() / importance.sum()

@@ -1,0 +1,148 @@
+"""What the training loops share: steps that resume where they stopped, one descent, averaged weights, a schedule."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+from tqdm import tqdm
+
+from training import parallel
+
+
+class Steps:
+    """The steps of a loop: iterate over them, and finish each with ``end``. A resumed run goes on as if never stopped.
+
+    folder: of the checkpoint ``state.pt`` and of ``log.jsonl``.  steps: the last one.
+    parts: name to module or optimiser (anything with ``state_dict``); restored if there is a checkpoint.
+    generator: the loop's own random numbers, stored with torch's global ones (dropout); None where ``seed_step`` is
+        called.
+    report_every, save_every: steps between two lines of the log, and between two checkpoints; the last is always saved.
+    """
+
+    def __init__(
+        self, folder: Path, steps: int, parts: dict[str, Any], generator: torch.Generator | None = None, *,
+        report_every: int, save_every: int,
+    ) -> None:  # fmt: skip
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.steps, self.parts, self.generator = folder, steps, parts, generator
+        self.report_every, self.save_every = report_every, save_every
+        self.first = self.done = load_state(folder / "state.pt", parts, generator)
+        self.writes = parallel.rank() == 0
+        self.bar = tqdm(total=steps, initial=self.first, unit="step", mininterval=5, disable=not self.writes)
+        self.began = time.monotonic()
+
+    def __iter__(self) -> Iterator[int]:
+        with self.bar:
+            yield from range(self.first, self.steps)
+
+    def end(self, **metrics: Tensor | float) -> bool:
+        """One more step is done; report its metrics and save when it is time.  Returns whether it was saved."""
+        self.done += 1
+        self.bar.update()
+        if not self.writes:
+            return False
+        if self.done % self.report_every == 0:
+            self._report({name: v.item() if isinstance(v, Tensor) else v for name, v in metrics.items()})
+        saves = self.done % self.save_every == 0 or self.done == self.steps
+        if saves:
+            save_state(self.folder / "state.pt", self.done, self.parts, self.generator)
+        return saves
+
+    def _report(self, metrics: dict[str, float]) -> None:
+        """Add a line to the log: the step, steps per second since the start, and the metrics."""
+        rate = (self.done - self.first) / max(time.monotonic() - self.began, 1e-9)
+        row = {"step": self.done, "steps_per_s": round(rate, 3), **{k: round(v, 5) for k, v in metrics.items()}}
+        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        self.bar.set_postfix({k: f"{v:.3g}" for k, v in metrics.items()})
+
+
+def save_state(path: Path, step: int, parts: dict[str, Any], generator: torch.Generator | None) -> None:
+    """Write all that the next step depends on, atomically."""
+    state = {name: part.state_dict() for name, part in parts.items()}
+    random = {"torch": torch.get_rng_state()} | ({"loop": generator.get_state()} if generator else {})
+    partial = path.with_suffix(".partial")
+    torch.save({"step": step, "state": state, "random": random}, partial)
+    os.replace(partial, path)
+
+
+def load_state(path: Path, parts: dict[str, Any], generator: torch.Generator | None) -> int:
+    """Restore what ``save_state`` wrote; returns the step to go on with, 0 if there is no file."""
+    if not path.is_file():
+        return 0
+    stored = torch.load(path, map_location="cpu", weights_only=True)
+    for name, part in parts.items():
+        part.load_state_dict(stored["state"][name])
+    if generator:
+        generator.set_state(stored["random"]["loop"])
+    torch.set_rng_state(stored["random"]["torch"])
+    return int(stored["step"])
+
+
+def seed_step(seed: int, step: int, *generators: torch.Generator) -> None:
+    """Seed generators for one step, so that all that is random in it comes from its number."""
+    for generator in generators:
+        generator.manual_seed(seed + 1000003 * step)
+
+
+def set_rate(optimiser: Optimizer, rate: float) -> float:
+    """Set the learning rate of all parameters and return it."""
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    return rate
+
+
+def one_cycle(optimiser: Optimizer, peak: float, step: int, steps: int) -> float:
+    """Set and return the rate of a step: up to the peak within the first tenth of them, and down to 0 on a cosine.
+
+    peak: the rate that the schedule stays just below.  step: from 0.
+
+    Source: Smith & Topin 2019, arXiv 1708.07120, with a cosine in place of the second line.
+    """
+    rate = peak * min(1.0, (step + 1) / (0.1 * steps)) * 0.5 * (1 + math.cos(math.pi * step / steps))
+    return set_rate(optimiser, rate)
+
+
+def descend(optimiser: Optimizer, loss: Tensor, clip: float = 0.0) -> None:
+    """One step down a loss; under torchrun with the mean gradients of all processes.
+
+    clip: longest gradient, L2; 0 for any.
+    """
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()
+    parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+    parallel.average_gradients(parameters)
+    if clip:
+        nn.utils.clip_grad_norm_(parameters, clip)
+    optimiser.step()
+
+
+class Ema:
+    """An exponential moving average of a network's weights; buffers are copied.
+
+    decay: share of the old average that each step keeps.
+    """
+
+    def __init__(self, module: nn.Module, average: nn.Module, decay: float) -> None:
+        self.average = average.requires_grad_(False).eval()
+        self.average.load_state_dict(module.state_dict())
+        self.state_dict, self.load_state_dict = self.average.state_dict, self.average.load_state_dict
+        self.decay = decay
+
+    @torch.no_grad()
+    def update(self, module: nn.Module, step: int) -> None:
+        """Move the average towards the weights; early steps move it faster, so that it forgets its random start."""
+        decay = min(self.decay, (1 + step) / (10 + step))
+        for average, theirs in zip(self.average.parameters(), module.parameters(), strict=True):
+            average.lerp_(theirs, 1 - decay)
+        for held, given in zip(self.average.buffers(), module.buffers(), strict=True):
+            held.copy_(given)

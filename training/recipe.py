@@ -1,0 +1,206 @@
+"""A recipe is data: which model, trained on which set, with which options; ``run_recipe`` follows it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gslopes.core import runfolder
+from gslopes.core.config import from_dict, load_toml, to_dict
+from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.files import read_json
+from gslopes.zoo import ModelSpec, home, load, weights
+from gslopes.zoo.spec import find_spec
+from training import parallel
+from training.calibration import calibrated
+from training.edit_field import train_edit_field
+from training.ends import train_edit_ends
+from training.face_parser import train_face_parser
+from training.fader import train_fader
+from training.measure import measure
+from training.pretrained import efficientnet_lite_file
+from training.sets import SETS
+from training.tagger import train_tagger
+from training.template import with_template
+
+Loop = Callable[..., dict[str, Any]]
+LOOPS: dict[str, Loop] = {
+    "tagger": train_tagger,
+    "feature-pyramid": train_face_parser,
+    "fader": train_fader,
+    "edit-field": train_edit_field,
+    "edit-ends": train_edit_ends,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One training/*.toml.
+
+    model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
+    template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
+        its slowly varying colour that stays, see ``train.template``.
+    """
+
+    model: str
+    set: str
+    template: int = 0
+    tint: float = 1.0
+    train: dict[str, Any] = field(default_factory=dict)
+
+
+def run_recipe(
+    recipe: str | Path,
+    *,
+    data: Path,
+    steps: int | None = None,
+    dry_run: bool = False,
+    device: str = "cpu",
+    out: Path | None = None,
+) -> Path:
+    """Train what a recipe says and write weights, metrics.json, log and sample sheets; returns the folder of weights.
+
+    recipe: a name in training/ or a path.  data: the folder that holds the data sets.
+    steps: fewer or more than the recipe says.  dry_run: resolve and check everything, then stop.
+    out: where the weights go, weights/<model> of the first home by default; the checkpoint is in ``out/training`` and
+        a second call with the same options goes on from it.
+
+    Raises: ConfigError for unknown options, UnknownName for an unknown recipe, DataMissing where a set is absent,
+        UsageError or ModelError where the weights that training begins with are not there.
+    """
+    path = find_recipe(recipe)
+    plan = load_toml(Recipe, path)
+    spec = find_spec(plan.model)
+    loop = LOOPS[spec.network]
+    options = loop_options(plan, loop, path, steps)
+    if plan.set not in SETS:
+        raise UnknownName("training set", plan.set, SETS)
+    check_template(plan, spec, path)
+    if options.get("pretrained"):
+        efficientnet_lite_file()  # raises where it is not there, before any photo is read
+    if options.get("begin_with"):
+        check_beginning(load(options["begin_with"]).spec, spec)
+    if "teacher" in options:
+        check_teacher(options["teacher"], spec, path)
+    folder = out or home.writable("weights") / plan.model
+    resolved = {
+        "recipe": path.name,
+        **asdict(plan),
+        "train": to_dict(options),
+        "device": device,
+        "torch": torch.__version__,
+    }
+    if dry_run:
+        print(json.dumps({**resolved, "out": str(folder)}, indent=2))
+        return folder
+    work = folder / "training"
+    if parallel.rank() > 0:  # the first of torchrun's processes holds the folder for all
+        work.mkdir(parents=True, exist_ok=True)
+        return _trained(plan, spec, options, path, data, device, folder)
+    with runfolder.locked(work):
+        keep_options(work / "options.json", resolved)
+        return _trained(plan, spec, options, path, data, device, folder)
+
+
+def _trained(
+    plan: Recipe, spec: ModelSpec, options: dict[str, Any], path: Path, data: Path, device: str, folder: Path
+) -> Path:
+    """Read the set, train, and write what ``run_recipe`` says."""
+    work = folder / "training"
+    everything = SETS[plan.set](spec, data, device)
+    aside = everything.held_out if everything.calibration is None else everything.held_out | everything.calibration
+    seen = everything.part(~aside)
+    state = LOOPS[spec.network](spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
+    if parallel.rank() > 0:
+        return folder
+
+    if plan.template:
+        subset = slice(None, None, max(1, len(seen.pixels) // plan.template))
+        state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
+    if everything.calibration is not None:
+        state = calibrated(spec, state, everything.part(everything.calibration), device)
+    digest = weights.save(folder, spec, state, eight_bits=spec.network == "edit-field")  # a teacher's
+    numbers = measure(spec, folder, everything.part(everything.held_out), work, device)
+    facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
+    runfolder.write_json(folder / "metrics.json", {**facts, **numbers})
+    return folder
+
+
+def find_recipe(recipe: str | Path) -> Path:
+    """The file of a recipe.  Raises: UnknownName, naming the nearest."""
+    if Path(recipe).is_file():
+        return Path(recipe)
+    found = home.find("training", f"{recipe}.toml")
+    if found is None:
+        known = [name.removesuffix(".toml") for name in home.names("training") if name.endswith(".toml")]
+        raise UnknownName("recipe", str(recipe), known)
+    return found
+
+
+def loop_options(plan: Recipe, loop: Loop, path: Path, steps: int | None = None) -> dict[str, Any]:
+    """The keywords of the loop: its defaults, with what the recipe says.  steps: instead.  Raises: ConfigError."""
+    parameters = inspect.signature(loop).parameters.values()
+    known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "device"}
+    unknown = sorted(set(plan.train) - set(known))
+    if unknown:
+        raise ConfigError(f"{path} has an unknown option {unknown[0]!r} under [train].", f"Known: {', '.join(known)}.")
+    found = known | plan.train
+    for name, default in known.items():
+        if is_dataclass(default):
+            section = to_dict(default) | plan.train.get(name, {})
+            found[name] = from_dict(type(default), section, where=f"train.{name}")
+    if steps is not None and "optimisation" in found:
+        found["optimisation"] = replace(found["optimisation"], steps=steps)
+    elif steps is not None:
+        found["steps"] = steps
+    return found
+
+
+def check_template(plan: Recipe, spec: ModelSpec, path: Path) -> None:
+    """Raises: ConfigError if a template is wanted of a model that has none, or none of one that needs it."""
+    has = bool(spec.network == "fader" and spec.config.get("template"))
+    if plan.template < 0 or not 0 <= plan.tint <= 1:
+        raise ConfigError(f"{path}: template is a number of photos, and tint a share, 0 to 1.", "Correct the recipe.")
+    if has != bool(plan.template):
+        what = "has a template, which is taken on some photos" if has else "has no template"
+        hint = "Set template to their number, such as 2000." if has else "Leave template out of the recipe."
+        raise ConfigError(f"{path}: {plan.model} {what}, and template is {plan.template}.", hint)
+
+
+def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
+    """Raises: ConfigError if a model's weights are none that the training of ``spec`` can go on from."""
+    if (begin.network, begin.config, begin.labels) != (spec.network, spec.config, spec.labels):
+        raise ConfigError(
+            f"{spec.name} cannot begin with the weights of {begin.name}: their networks differ.",
+            f"Set begin_with to a {spec.network} of the same shape, or leave it out.",
+        )
+
+
+def check_teacher(teacher: str, spec: ModelSpec, path: Path) -> None:
+    """Raises: ConfigError if no teacher is named, or one that edits another attribute; UnknownName."""
+    if not teacher:
+        raise ConfigError(f"{path} names no teacher for {spec.name}.", "Set teacher under [train] to an edit field.")
+    known = find_spec(teacher)
+    if (known.network, known.size, known.labels) != ("edit-field", spec.size, spec.labels):
+        raise ConfigError(
+            f"{teacher} cannot teach {spec.name}: it is no edit field of the same size and attributes.",
+            "Set teacher under [train] to one that is.",
+        )
+
+
+def keep_options(path: Path, resolved: dict[str, Any]) -> None:
+    """Write the resolved options first; a checkpoint of other options is not resumed.  Raises: ConfigError."""
+    if path.is_file():
+        try:
+            before = read_json(path)["train"]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise ConfigError(f"{path} is damaged.", "Delete its folder, or name another --out.") from error
+        if before != json.loads(json.dumps(resolved["train"])):
+            raise ConfigError(f"{path.parent} holds a run with other options.", "Delete it, or name another --out.")
+    runfolder.write_bytes(path, (json.dumps(resolved, indent=2) + "\n").encode())

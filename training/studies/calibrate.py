@@ -1,0 +1,284 @@
+"""Calibrate the whole walk on drawn faces: every planted bias next to its truth, what was recovered, and what was not.
+
+Truth is the slope under do(cue): the same faces drawn again with nothing but the cue changed. The editor has learned
+from faces whose hair, background and smile correlate with the cue, as they may in photos from the web; the audited
+faces are drawn that way too, so that a comparison of the photos as they are is confounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gslopes.core import runfolder, tables
+from gslopes.core.files import csv_bytes
+from gslopes.core.records import FloatArray
+from gslopes.datasets import drawn as rendered
+from gslopes.edit.steps import values_for
+from gslopes.executors import Executor
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
+from gslopes.report import numbers
+from gslopes.report.charts import LIGHT, new_figure, render, tidy
+from gslopes.run import stages, walk
+from gslopes.run.components import rendered_components
+from gslopes.score.questions import read_picture
+from gslopes.stats.ols import line_weights
+from gslopes.synthetic.demo import SIZE, drawn_in_place
+from training.sets import CONFOUND
+from training.studies.planted_classifier import GRID, PlantedClassifier, totals
+
+EDITOR = "drawn-confounded"
+READING = "photo-rate"
+ATTRIBUTE = "gender"
+LEVEL = 0.05
+NAMES = {"": "no confounder", "hair": "hair", "background": "background", "smile": "smile"}
+COLOURS = {"": LIGHT.ink, "hair": LIGHT.series[1], "background": LIGHT.series[0], "smile": LIGHT.series[3]}
+PANELS = (("recovered", "the walk, per unit of the attribute"), ("naive", "comparing photos of men and women"))
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedStudy:
+    """What was found.
+
+    labels: a row a label, see ``compare``.  summary: what is said in one line each.
+    reach: how far the edit moves the drawn cue, as a share of drawing the face again.
+    table, picture: where they were written.  run: the audit's folder.
+    """
+
+    labels: pd.DataFrame
+    summary: dict[str, float]
+    reach: float
+    table: Path
+    picture: Path
+    run: Path
+
+
+def calibrate(
+    out: str | Path, executor: Executor, *, faces: int = 1000, sets: int = 10, seed: int = 0, device: str = "auto"
+) -> PlantedStudy:
+    """Draw faces, audit them, compare with the truth; called again, it goes on where it was stopped.
+
+    faces: how many are drawn.  sets: into how many audits they are dealt, each fitted by itself.
+
+    Raises: StorageError, ModelError.
+    """
+    out = Path(out)
+    runfolder.make_folder(out)
+    parameters = drawn_in_place(faces, seed + 200, CONFOUND)
+    classifier = PlantedClassifier()
+    executor.note(f"{faces:,} drawn faces, {len(GRID)} planted biases, {sets} audits of {faces // sets} photos each.")
+    run = audit_drawn(out, parameters, classifier, executor, seed, device)
+
+    executor.note("truth      every face drawn again at every value")
+    values = values_for("gender")
+    shares, cue = drawn_anew(parameters, classifier, values)
+    weights = line_weights(values.astype(np.float64))
+    truth = 100 * shares @ weights
+    redrawn = float(cue @ weights)
+    seen = cue_by_photo(run, classifier, values)
+    reach = float(seen["reach"].mean()) / redrawn
+
+    executor.note("fit        each audit by itself")
+    found = fit_sets(run, sets, seed, seen)
+    unedited = totals(classifier.read(rendered.render(parameters, SIZE).pixels)) > 0
+    labels = compare(truth, found, naive(unedited, parameters.gender, faces, sets), reach, redrawn)
+    summary = summarise(labels)
+    table, picture = out / "calibration.csv", out / "calibration.png"
+    runfolder.write_bytes(table, csv_bytes(labels))
+    runfolder.write_bytes(picture, draw_planted(labels, reach))
+    runfolder.write_json(out / "calibration.json", {"faces": faces, "sets": sets, "reach": reach, **summary})
+    return PlantedStudy(labels, summary, reach, table, picture, run)
+
+
+def audit_drawn(
+    out: Path,
+    parameters: rendered.FaceParameters,
+    classifier: PlantedClassifier,
+    executor: Executor,
+    seed: int,
+    device: str,
+) -> Path:
+    """Write the faces, and walk through them with the confounded editor, known landmarks and known masks."""
+    folder, run = out / "photos", out / "run"
+    with runfolder.storage(out):
+        photos = rendered.write_folder(parameters, folder, SIZE)
+    components = rendered_components(folder, photos, EDITOR, device)
+    walk.synthesise(photos, run, components=components, executor=executor, editor=EDITOR, seed=seed, device=device)
+    stages.run_score(run, [classifier], executor)
+    return run
+
+
+def drawn_anew(
+    parameters: rendered.FaceParameters, classifier: PlantedClassifier, values: FloatArray
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Every face drawn with the cue at each value: (labels, K) shares of photos with the label, (K,) mean cue."""
+    shares, cue = [], []
+    for value in values:
+        parts = [parameters.take(slice(start, start + 250)) for start in range(0, len(parameters), 250)]
+        pixels = (rendered.render(part.replace(gender=float(value)), SIZE).pixels for part in parts)
+        read = np.concatenate([classifier.read(picture) for picture in pixels])
+        shares.append((totals(read) > 0).mean(0))
+        cue.append(read[:, 0].mean())
+    return np.stack(shares, 1), np.array(cue)
+
+
+def cue_by_photo(run: Path, classifier: PlantedClassifier, values: FloatArray) -> pd.DataFrame:
+    """How far the edit moves the cue in each photo, per unit: columns photo, attribute, reading and reach."""
+    edits = tables.read(tables.EDITS, run / "edits.parquet").sort_values(["step", "photo"])
+    edits = edits[edits["attribute"] == ATTRIBUTE]
+    read = []
+    for _, group in edits.groupby("step"):
+        answers = classifier.ask([read_picture(run, file) for file in group["file"]])
+        read.append(np.asarray(answers, np.float64)[:, 0])
+    photos = edits.loc[edits["step"] == 0, "photo"].to_numpy()
+    reach = np.stack(read, 1) @ line_weights(values.astype(np.float64))
+    return pd.DataFrame({"photo": photos, "attribute": ATTRIBUTE, "reading": "cue", "reach": reach})
+
+
+def fit_sets(run: Path, sets: int, seed: int, seen: pd.DataFrame) -> pd.DataFrame:
+    """The photo-rate slopes of each audit, with their ratios to how far the cue was seen to move, and a column ``set``.
+
+    seen: as ``cue_by_photo`` gives it.
+    """
+    scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet").sort_values("path")["photo"].to_numpy()
+    options = FitOptions(estimators=(READING,), bootstrap=0, permutations=2000, seed=seed)
+    frames = []
+    for index in range(sets):
+        found = analyse(scores, asked, options=options, photos=set(photos[index::sets]), reach=seen)
+        slopes = found.slopes[found.slopes["attribute"] == ATTRIBUTE]
+        ratios = found.reach[["label", "ratio_low", "ratio_high"]]
+        frames.append(slopes.merge(ratios, on="label", how="left").assign(set=index))
+    return pd.concat(frames, ignore_index=True)
+
+
+def naive(unedited: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int) -> NDArray[np.float64]:
+    """What a comparison of photos of men and women concludes, with nothing edited, audit by audit.
+
+    unedited: (faces, labels) whether the unedited photo has the label.  cue: (faces,); above 0 is called a man.
+
+    Returns (sets, labels, 2): the difference of the two shares over that of the two mean cues, in percentage points
+    per unit, and the p-value of the two-sample t test with unequal variances.
+    """
+    from scipy.stats import ttest_ind
+
+    out = np.full((sets, unedited.shape[1], 2), np.nan)
+    for index in range(sets):
+        rows = np.arange(index, faces, sets)
+        men = cue[rows] > 0
+        difference = float(cue[rows][men].mean() - cue[rows][~men].mean())
+        a, b = unedited[rows][men].astype(np.float64), unedited[rows][~men].astype(np.float64)
+        out[index, :, 0] = 100 * (a.mean(0) - b.mean(0)) / difference
+        varies = (a.std(0) + b.std(0)) > 0
+        out[index, varies, 1] = ttest_ind(a[:, varies], b[:, varies], equal_var=False).pvalue
+    return out
+
+
+def compare(
+    truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.float64], reach: float, redrawn: float
+) -> pd.DataFrame:
+    """A row a label, slopes in percentage points per unit of the attribute.
+
+    cue, confounder, amount: what was planted.  truth: the slope under do(cue).
+    recovered: mean over the audits; recovered_low, recovered_high: its 95 % t interval over them.
+    per_reach: the same over how far the edit moves the cue, that is per unit of the
+        cue as it is seen.  covered: share of the audits whose 95 % t interval holds the truth; covered_per_reach: the
+        same of Fieller's interval per unit of the cue as it is seen.  flagged: share of the audits with q < 0.05.
+    decided: share of the audits that call the label a finding, placebos and all.
+    redrawn: slope of the cue where faces are drawn again.
+    naive: mean over the audits of what comparing men's and women's photos gives; naive_flagged: share with p < 0.05.
+    """
+    rows = []
+    for index, bias in enumerate(GRID):
+        of_label = found[found["label"] == bias.label]
+        low, high = of_label["ci_low"], of_label["ci_high"]
+        real = float(truth[index])
+        less, more = redrawn * of_label["ratio_low"], redrawn * of_label["ratio_high"]
+        rows.append(
+            {
+                "label": bias.label,
+                "cue": bias.cue,
+                "confounder": bias.confounder,
+                "amount": bias.amount,
+                "truth": real,
+                "recovered": float(of_label["slope"].mean()),
+                **over_audits(of_label["slope"]),
+                "per_reach": float(of_label["slope"].mean()) / reach,
+                "covered": float(((low <= real) & (real <= high)).mean()),
+                "covered_per_reach": float(((less <= real) & (real <= more)).mean()),
+                "flagged": float((of_label["q"] < LEVEL).mean()),
+                "decided": float((of_label["decision"] == "finding").mean()),
+                "naive": float(plain[:, index, 0].mean()),
+                "naive_flagged": float((plain[:, index, 1] < LEVEL).mean()),
+                "audits": len(of_label),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def over_audits(slopes: pd.Series) -> dict[str, float]:
+    """The 95 % t interval of the mean of a label's slopes over the audits."""
+    from gslopes.stats.intervals import mean_t
+
+    found = mean_t(slopes.to_numpy(float))
+    return {"recovered_low": found.low, "recovered_high": found.high}
+
+
+def summarise(labels: pd.DataFrame) -> dict[str, float]:
+    """One number a line: errors in percentage points per unit, shares of audits.
+
+    Coverage is over labels with a planted cue: where nothing moves, an interval of no width misses a truth of 0.002.
+    """
+    no_cue, confounded = labels["cue"] == 0, labels["confounder"] != ""
+
+    def error(column: str, rows: pd.Series) -> float:
+        return float(np.sqrt(((labels[column] - labels["truth"])[rows] ** 2).mean()))
+
+    return {
+        "error": error("recovered", labels["cue"].notna()),
+        "error_per_reach": error("per_reach", labels["cue"].notna()),
+        "error_naive": error("naive", labels["cue"].notna()),
+        "covered": float(labels.loc[~no_cue, "covered"].mean()),
+        "covered_per_reach": float(labels.loc[~no_cue, "covered_per_reach"].mean()),
+        "false_positives_nothing": float(labels.loc[no_cue & ~confounded, "flagged"].mean()),
+        "false_positives_confounder_only": float(labels.loc[no_cue & confounded, "flagged"].mean()),
+        "findings_nothing": float(labels.loc[no_cue & ~confounded, "decided"].mean()),
+        "findings_confounder_only": float(labels.loc[no_cue & confounded, "decided"].mean()),
+        "naive_false_positives_nothing": float(labels.loc[no_cue & ~confounded, "naive_flagged"].mean()),
+        "naive_false_positives_confounder_only": float(labels.loc[no_cue & confounded, "naive_flagged"].mean()),
+    }
+
+
+def draw_planted(labels: pd.DataFrame, reach: float) -> bytes:
+    """Draw the recovered slopes against their truth, one panel for the walk and one for the naive way.
+
+    labels: columns truth, recovered, naive, confounder.  reach: how far the edit moves the cue, drawn as a line.
+
+    Returns the bytes of a PNG.
+    """
+    figure = new_figure(10, 5, dpi=120, layout="constrained")
+    axes = figure.subplots(1, 2, sharex=True, sharey=True)
+    most = 1.1 * float(np.nanmax(np.abs(labels[["truth", "recovered", "naive"]].to_numpy())))
+    for axis, (column, title) in zip(axes, PANELS, strict=True):
+        tidy(axis)
+        axis.plot([-most, most], [-most, most], color=LIGHT.faint, linewidth=1)
+        axis.axhline(0, color=LIGHT.faint, linewidth=0.5)
+        for name, colour in COLOURS.items():
+            part = labels[labels["confounder"] == name]
+            axis.scatter(part["truth"], part[column], s=26, color=colour, label=NAMES[name], alpha=0.85)
+        axis.set_title(title, loc="left", fontsize=10, color=LIGHT.ink)
+        axis.set_xlabel("truth: the same faces drawn again, percentage points per unit")
+        axis.set_xlim(-most, most)
+        axis.set_ylim(-most, most)
+    axes[0].plot([-most, most], [-most * reach, most * reach], color=LIGHT.faint, linestyle=":", linewidth=1)
+    note = f"the edit moves the cue {numbers.decimal(reach)} times as far"
+    at = {"xytext": (4, 6), "textcoords": "offset points"}
+    axes[0].annotate(note, (-most, -most * reach), **at, color=LIGHT.faint, fontsize=8)
+    axes[0].set_ylabel("found, percentage points per unit")
+    axes[1].legend(loc="lower right", frameon=False, fontsize=8, title="planted in addition to the cue")
+    return render(figure)
