@@ -105,7 +105,7 @@ def _ratio(counts: NDArray[np.int64]) -> Number:
 
 
 def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
-    """Reconstruction and the size of the edit; what others read on composites is ``python -m training evaluate``'s to say."""
+    """Reconstruction and the size of the edit; what others read on composites is ``evaluation.editor``'s to say."""
     region = face_window(spec.size).to(device)
     error, edit = [], []
     for rows, x in _batches(spec, data.pixels, device):

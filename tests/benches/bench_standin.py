@@ -1,4 +1,4 @@
-"""The plan of ``python tests/benches/bench_machine.py`` against the walk, with a stand-in for a GPU and without: who bounds the run.
+"""The plan of ``bench_machine.py`` against the walk, with a stand-in for a GPU and without: who bounds the run.
 
     python tests/benches/bench_standin.py [--photos 192] [--rounds 3] [--out results/standin.json]
 

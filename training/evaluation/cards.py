@@ -59,7 +59,7 @@ def fill(home: Path, name: str) -> str:
 
 
 def _measured_on(metrics: dict[str, Any]) -> str:
-    """On which photos: those of ``python -m training evaluate`` for an editor, for others all that were held out."""
+    """On which photos: those of ``evaluate`` for an editor, for others all that were held out."""
     on, composited, _ = metrics.get("evaluation", {}).get("note", "").partition(", composited")
     return on if composited else f"Measured on {metrics['held_out']} held-out photos, never trained on"
 
@@ -94,7 +94,7 @@ def _headline(metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def tables_as_text(evaluation: dict[str, Any]) -> str:
-    """What ``python -m training evaluate`` found, ``{"note": …, "tables": {title: {row: {column: cell}}}}``, as Markdown."""
+    """What ``evaluate`` found, ``{"note": …, "tables": {title: {row: {column: cell}}}}``, as Markdown."""
     parts = [evaluation["note"]]
     for title, rows in evaluation["tables"].items():
         columns = list(dict.fromkeys(name for row in rows.values() for name in row))

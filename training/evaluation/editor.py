@@ -71,7 +71,9 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
     """The tables of an editor's card.  Raises: DataMissing, ModelError."""
     attribute = model.spec.labels[0]
     if model.spec.name.startswith("drawn-"):
-        raise UsageError(f"{model.spec.name} edits drawn faces.", "python -m training calibrate measures it against the truth.")
+        raise UsageError(
+            f"{model.spec.name} edits drawn faces.", "python -m training calibrate holds it against the truth."
+        )
     editor, judges = editor_of(model, device), Judges(device)
     tables: dict[str, Table] = {}
     counts = []

@@ -73,7 +73,7 @@ def test_no_set_at_all_is_a_usage_error(tmp_path: Path):
         recover(tmp_path, 0)
 
 
-# -- the recorded run: python -m training captions --sets 123 -----------------------------------------------------------
+# -- the recorded run: python -m training captions --sets 123 ---------------------------------------------------------
 
 RECORDED = Path(__file__).parents[2] / "benches" / "results" / "captions-planted.json"
 
