@@ -76,7 +76,7 @@ def pack(model: str, data: Path, out: Path, device: str) -> int:
     """Pack the photos of MODEL, an editor, from the data sets in DATA into the file OUT, PACKED/<model>.npz.
 
     A machine without the data sets then trains from it: python -m training MODEL --data PACKED. The file holds the
-    aligned chips as JPEG with their labels, weights and split. It holds photos of people: never commit it.
+    aligned chips as WebP with their labels, weights and split. It holds photos of people: never commit it.
     """
     from gslopes.core.runtime import pick_device
     from training.pack import pack as write

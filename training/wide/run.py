@@ -2,7 +2,7 @@
 
     python training/wide/run.py RUN --data DATA                       on the CPU, by training/wide/fader.toml
     python training/wide/run.py RUN --checkpoint                      weights and metrics.json of the checkpoint so far
-    gslopes evaluate RUN/gender-fader/checkpoint --data DATA          what it edits, what else moves, for whom
+    python -m training evaluate RUN/gender-fader/checkpoint --data DATA          what it edits, what else moves, for whom
 
 Without a copy of the photos, carry RUN/packed/ along and leave out --data. RUN holds photos of people: never commit it.
 With --minutes a short trial measures the rate and the run gets as many steps as fit; two runs may share a GPU.
@@ -28,12 +28,12 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT))
 
 from gslopes.core.runfolder import write_bytes, write_json  # noqa: E402
-from gslopes.train.measure import measure  # noqa: E402
-from gslopes.train.recipe import run_recipe  # noqa: E402
-from gslopes.train.sets import SETS  # noqa: E402
-from gslopes.train.training_set import packed, write_packed  # noqa: E402
 from gslopes.zoo import weights  # noqa: E402
 from gslopes.zoo.spec import find_spec  # noqa: E402
+from training.measure import measure  # noqa: E402
+from training.recipe import run_recipe  # noqa: E402
+from training.sets import SETS  # noqa: E402
+from training.training_set import packed, write_packed  # noqa: E402
 
 TRIAL, WARM = 300, 100  # steps of the trial that measures the rate, and how many of them are not counted
 
