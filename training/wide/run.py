@@ -2,7 +2,7 @@
 
     python training/wide/run.py RUN --data DATA                       on the CPU, by training/wide/fader.toml
     python training/wide/run.py RUN --checkpoint                      weights and metrics.json of the checkpoint so far
-    python -m training evaluate RUN/gender-fader/checkpoint --data DATA          what it edits, what else moves, for whom
+    python -m training evaluate RUN/gender-fader/checkpoint --data DATA   what it edits, what else moves, for whom
 
 Without a copy of the photos, carry RUN/packed/ along and leave out --data. RUN holds photos of people: never commit it.
 With --minutes a short trial measures the rate and the run gets as many steps as fit; two runs may share a GPU.
