@@ -47,7 +47,6 @@ VERBS = {
     "compare": ("gslopes.cli.compare", "Compare the slopes of two runs."),
     "drift": ("gslopes.cli.drift", "Does a service still answer as it did?"),
     "contexts": ("gslopes.contexts.cli", "Does the background decide who is seen?"),
-    "typology": ("gslopes.contexts.typology_cli", "Dictionaries of tags, and the tags that none contains."),
     "power": ("gslopes.cli.power", "How many photos does an audit need?"),
     "classifiers": ("gslopes.cli.classifiers", "The classifiers you can audit."),
     "cache": ("gslopes.cli.cache", "Show, export, import or prune cached answers."),

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.contexts import notes as sentences
 from gslopes.contexts import tables as schemas
 from gslopes.contexts.catalogue import read_contexts
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures import checks
 from gslopes.contexts.measures.accuracy import accuracy_table
 from gslopes.contexts.measures.changes import changes_table, consistent
 from gslopes.contexts.measures.congruence import congruence_table
-from gslopes.contexts.measures.describe import GROSS, Key, answered_tags, describe_all, tag_sets
+from gslopes.contexts.measures.describe import ALONE, GROSS, Key, answered_tags, describe_all
 from gslopes.contexts.measures.distances import compare_groups, distances_table
 from gslopes.contexts.measures.grid import make_grid
 from gslopes.contexts.measures.inferred import inferred_table
@@ -28,11 +26,14 @@ from gslopes.contexts.measures.recognised import recognised_table
 from gslopes.contexts.ratings import read_ratings, summarise_ratings
 from gslopes.contexts.typology import Typology, normalise, read_typology
 from gslopes.core import runfolder, tables
+from gslopes.core.reasons import counted
 from gslopes.core.runfolder import show
+from gslopes.core.text import many
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 TESTED = ("inferred", "recognised", "accuracy", "anova", "changes", "congruence", "interaction", "palettes")
 _FAMILY_P = {"congruence": "p_perm", "recognised": "p_perm"}
+KNOWN = 0.05  # share of a classifier's tags under which the typology is not for it
 _WITH_RUN = ("inferred", "recognised")
 
 
@@ -70,11 +71,10 @@ def analyse_run(run: Path, options: ContextOptions, content: Mapping[str, Any]) 
         typology = typology_of(str(name), options, content, used)
         answers = answered_tags(scored, questions, options)
         tagged[str(name)] = frozenset(key for key, tags in typology.contexts.items() if tags)
-        notes += sentences.of_classifier(str(name), answers, used, typology, questions)
+        notes += _notes_of_classifier(str(name), answers, typology, questions)
         described = describe_all(str(name), answers, used, typology, options)
         for table, frame in (
             ("described", described),
-            ("confusion", checks.confusion_table(str(name), answers, used, typology, options.recognised_at)),
             ("interaction", _interactions(described, answers, people, content, options)),
             ("palettes", _palettes(described, answers, people, used, options)),
             *_about_tags(str(name), scored, answers, typology),
@@ -83,10 +83,9 @@ def analyse_run(run: Path, options: ContextOptions, content: Mapping[str, Any]) 
     made |= {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()}
     more = {name: made.pop(name) for name in ("interaction", "palettes")}
     made |= analyse(made["described"], people, used, tagged, options, more)
-    made["balance_contexts"] = checks.balance_table(composites, people)
     _write(run, made)
     made |= {"people": people, "composites": composites, "backgrounds": backgrounds, "cutouts": cutouts}
-    notes += [*sentences.of_balance(made["balance_contexts"]), *sentences.of_gate(run)]
+    notes += _notes_of_gate(run)
     made["sweep"] = sweep_shares(made["described"], content)
     return AnalysisResult(made, notes)
 
@@ -216,7 +215,7 @@ def _about_tags(
     row = {"classifier": name, "name": typology.name, "version": typology.version, "partial": typology.partial}
     kinds = [(name, label, kind_of(str(label), typology)) for label in scored["label"].unique()]
     return [
-        ("typologies", pd.DataFrame([{**row, "unassigned": 1 - checks.known_share(answers, typology)}])),
+        ("typologies", pd.DataFrame([{**row, "unassigned": 1 - typology.known_share(answers.values())}])),
         ("tag_kinds", pd.DataFrame(kinds, columns=["classifier", "label", "kind"])),
     ]
 
@@ -268,16 +267,39 @@ def typology_of(
     return typology.with_contexts({key: words for key, words in tags.items() if key in shown})
 
 
-def tags_of_run(run: Path, options: ContextOptions) -> pd.DataFrame:
-    """Tags in no cluster and no context, by frequency; see ``checks.unassigned``."""
-    content = runfolder.read_manifest(run)
-    scores = tables.read(tables.SCORES, run / "scores.parquet")
-    backgrounds = tables.read(schemas.BACKGROUNDS, run / "backgrounds.parquet")
-    frames = []
-    for name, scored in scores.groupby("classifier", sort=True):
-        typology = typology_of(str(name), options, content, backgrounds)
-        frames.append(checks.unassigned(tag_sets(scored, options), typology, str(name), set(backgrounds["key"])))
-    return pd.concat(frames, ignore_index=True).sort_values("pictures", ascending=False, ignore_index=True)
+def _notes_of_classifier(
+    name: str, answers: Mapping[Key, frozenset[str]], typology: Typology, questions: pd.DataFrame
+) -> list[str]:
+    """What is doubtful about one classifier.  answers: picture to tags.  questions: its rows of the ``asked`` table."""
+    notes = []
+    share = typology.known_share(answers.values())
+    if share < KNOWN:
+        notes.append(f"{name}: the typology {typology.name} knows {share:.1%} of its tags; give another.")
+    if typology.partial:
+        notes.append(f"{name}: the typology {typology.name} is partial.")
+    # pictures without a person do not count: many taggers have no answer to them
+    lost = (questions["status"] != "answered") & ~questions["attribute"].isin(ALONE)
+    if lost.any():
+        why = counted(zip(questions.loc[lost, "reason"], questions.loc[lost, "detail"], strict=True))
+        pictures = f"{many(lost.sum(), 'picture')} of people ({why})"
+        notes.append(f"{name}: refused or failed, and left out pairwise: {pictures}.")
+    return notes
+
+
+def _notes_of_gate(run: Path) -> list[str]:
+    """How many sweeps the gate dropped, and why."""
+    if not (run / "verdicts.parquet").is_file():
+        return []
+    verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet").drop_duplicates("photo")
+    if verdicts.empty:
+        return []  # nothing was judged
+    lost = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
+    why = "; ".join(f"{count} dropped: {reason}" for reason, count in lost.items())
+    kept = int(verdicts["kept"].sum())
+    return [
+        f"The gate kept the sweeps of {kept:,} of {many(len(verdicts), 'person', 'people')}"
+        + (f"; {why}." if why else ".")
+    ]
 
 
 def with_ratings(

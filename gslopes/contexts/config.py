@@ -174,7 +174,6 @@ class ContextOptions:
     min_group: int = option(3, help="Minimum people per cell.", advanced=True, least=1)
     bootstrap: int = option(2000, help="Bootstrap resamples.", advanced=True, least=1)
     permutations: int = option(9999, help="Permutations.", advanced=True, least=1)
-    mixed: bool = option(False, help="Also a mixed linear model of congruence.", advanced=True)
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -109,7 +109,6 @@ class ContextsOptions(CostOptions, TypedDict, total=False):
     min_group: int
     bootstrap: int
     permutations: int
-    mixed: bool
     config: str | Path | None
 
 

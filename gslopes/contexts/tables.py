@@ -215,7 +215,7 @@ CONGRUENCE = _table("congruence", "classifier tags measure gender group estimato
     rooms_low, rooms_high interval: the slope, people and rooms as samples of both
     p_rooms float: the same
     q
-    estimator text: person, difference or mixed
+    estimator text: person or difference
     note
 """)  # fmt: skip
 INTERACTION = _table("interaction", "classifier tags background label", """
@@ -251,13 +251,6 @@ PALETTES = _table("palettes", "classifier tags context label palette other", """
     p_rooms float: of the change, people and rooms as samples of both
     q, note
 """)  # fmt: skip
-CONFUSION = _table("confusion", "classifier dictionary shown", """
-    classifier
-    dictionary text: whose tags are looked for
-    shown text: the context or baseline of the pictures
-    n, count
-    share float: that the dictionary would have recognised
-""")  # fmt: skip
 RATINGS = _table("ratings", "context", """
     context, n
     dropped int: answers coded incorrect
@@ -268,15 +261,8 @@ RATINGS = _table("ratings", "context", """
     category text: feminine, neutral or masculine
     alpha float: Krippendorff's, of all contexts
 """)  # fmt: skip
-BALANCE_CONTEXTS = _table("balance_contexts", "measure one other", """
-    measure text: face_height or person_share
-    one, other text: gender or group
-    mean_one, mean_other float: share of the canvas
-    difference float: one minus other
-    p float: Welch
-""")  # fmt: skip
 
 CONTEXT_TABLES = (
     *(BACKGROUNDS, PEOPLE, CUTOUTS, COMPOSITES, DESCRIBED, INFERRED, RECOGNISED, ACCURACY, DISTANCES, ANOVA, TUKEY),
-    *(CHANGES, CONGRUENCE, INTERACTION, PALETTES, CONFUSION, RATINGS, BALANCE_CONTEXTS),
+    *(CHANGES, CONGRUENCE, INTERACTION, PALETTES, RATINGS),
 )

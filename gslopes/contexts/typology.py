@@ -8,6 +8,7 @@ Source: Barlas et al. 2020, section 5 and table 5.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -15,8 +16,8 @@ from pathlib import Path
 
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.csv_table import read_csv
-from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.files import is_file, show, without_guard
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.files import is_file, parse_json, read_text, show, without_guard
 from gslopes.core.text import plain
 
 DATA = Path(__file__).parent / "data"
@@ -54,6 +55,11 @@ class Typology:
     def known(self) -> frozenset[str]:
         """Every tag that is in some cluster or context."""
         return frozenset().union(*self.clusters.values(), *self.contexts.values())
+
+    def known_share(self, answers: Iterable[frozenset[str]]) -> float:
+        """The share of the different tags of all answers that the typology knows; NaN if there is none."""
+        tags = frozenset().union(*answers)
+        return len(tags & self.known) / len(tags) if tags else math.nan
 
     def complete(self, tags: Iterable[str]) -> frozenset[str]:
         """The normalised tags of one answer with their complements."""
@@ -102,9 +108,10 @@ class _File:
 
 
 def read_typology(which: str | Path | Sequence[str | Path]) -> Typology:
-    """A typology by its name, from a TOML file, or from a CSV with the columns tag and cluster; several are merged.
+    """A typology by its name, or from TOML, a CSV with the columns tag and cluster, or a folder; several are merged.
 
-    which: one of ``SHIPPED``, or a path; of a list, later ones add to earlier ones.
+    which: one of ``SHIPPED``, or a path; of a list, later ones add to earlier ones.  A folder holds the published
+        dictionaries (doi 10.7910/DVN/APZKSS and 10.7910/DVN/4W5GOW), in any layout that ``_read_dictionary`` knows.
 
     Raises: UnknownName for a name that is neither; ConfigError for an unknown key or super-cluster, an empty tag, a
         cluster under two super-clusters, or if nothing is masculine or feminine at the end; UsageError for a CSV that
@@ -152,6 +159,8 @@ def _read_one(which: str | Path, supers: Mapping[str, str], within: tuple[Path, 
     if name in SHIPPED:
         return _read_toml(DATA / f"{name}.toml")
     path = Path(which)
+    if path.is_dir():
+        return _read_folder(path)
     if not is_file(path):
         if path.suffix in (".toml", ".csv"):
             raise ConfigError(f"There is no typology {path}.", f"Shipped: {', '.join(SHIPPED)}.")
@@ -196,9 +205,9 @@ def _tags(tags: Iterable[str], where: str) -> frozenset[str]:
 
 
 def _read_csv(path: Path, supers: Mapping[str, str]) -> Typology:
-    """The filled list of ``gslopes typology RUN --out CSV``: columns tag and cluster; rows without one do not count."""
+    """A list of one's own: columns tag and cluster; rows without a cluster do not count."""
     clusters: dict[str, frozenset[str]] = {}
-    hint = "gslopes typology RUN --out makes a CSV with them."
+    hint = "Give each tag and its cluster, such as bride,feminine."
     for line, row in read_csv(path, ("tag", "cluster"), strip=True, hint=hint).rows():
         cluster, tag = row["cluster"], normalise(without_guard(row["tag"]))
         if cluster and not tag:
@@ -214,3 +223,47 @@ def _usual_super(cluster: str) -> str:
     if cluster not in usual:
         raise UnknownName("cluster", cluster, usual)
     return usual[cluster]
+
+
+def _read_folder(folder: Path) -> Typology:
+    """Raises: UsageError if the folder holds no dictionaries."""
+    clusters: dict[str, frozenset[str]] = {}
+    for path in sorted(folder.rglob("*")):
+        for cluster, tags in _read_dictionary(path).items():
+            name = normalise(cluster)
+            clusters[name] = clusters.get(name, frozenset()) | frozenset(filter(None, map(normalise, tags)))
+    if not clusters:
+        raise UsageError(f"There are no dictionaries in {folder}.", "CSV, TXT or JSON are read.")
+    supers = _read_one("starter", {}).supers
+    return Typology(folder.name, "", folder.name, clusters, {name: supers.get(name, "") for name in clusters})
+
+
+def _read_dictionary(path: Path) -> Mapping[str, Sequence[str]]:
+    """Cluster to tags of a long CSV (a column tag, term or word; one cluster, category or theme), of a wide CSV (a
+    cluster a column), of a .txt or a CSV of one column (a cluster), or of a JSON object of lists.
+    """
+    if path.suffix.lower() == ".json":
+        try:
+            content = parse_json(read_text(path))
+        except ValueError as error:
+            raise UsageError(f"{show(path)} is no JSON: {error}.", "Save it again.") from error
+        if not isinstance(content, Mapping):
+            raise UsageError(f"{show(path)} is no JSON object of lists.", "Take it out of the folder.")
+        return {key: list(map(str, tags)) for key, tags in content.items() if isinstance(tags, list)}
+    if path.suffix.lower() == ".txt":
+        return {path.stem: read_text(path).splitlines()}
+    if path.suffix.lower() != ".csv":
+        return {}
+    columns = read_csv(path).columns
+    head = {name.casefold(): name for name in columns}
+    tag = next((head[name] for name in ("tag", "term", "word") if name in head), "")
+    cluster = next((head[name] for name in ("cluster", "category", "theme") if name in head), "")
+    if tag and cluster:
+        clusters: dict[str, list[str]] = {}
+        for name, word in zip(columns[cluster], columns[tag], strict=True):
+            clusters.setdefault(name.strip(), []).append(word)
+        return clusters
+    if len(columns) == 1:
+        (first, words), *_ = columns.items()
+        return {path.stem: words if tag else [first, *words]}
+    return columns

@@ -12,7 +12,6 @@ import pytest
 from PIL import Image
 
 import gslopes
-from gslopes.contexts import analysis as analysing
 from gslopes.contexts.audit import audit_contexts, reanalyse
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.method import of_run
@@ -205,11 +204,6 @@ def test_fit_and_report_say_what_the_folder_is(found):
 def test_another_canvas_needs_another_folder(found, folder):
     with pytest.raises(RunFolderMismatch, match="canvas"):
         audit(folder, found.folder, canvas=(200, 128))
-
-
-def test_tags_in_no_cluster_are_listed(found):
-    tags = analysing.tags_of_run(found.folder, QUICK)
-    assert set(tags["tag"]) <= {"veil", "car", "shirt", "woman", "man"}
 
 
 @pytest.mark.parametrize(

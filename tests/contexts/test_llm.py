@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from hashlib import sha256
@@ -15,7 +14,6 @@ from gslopes.contexts.audit import Contexts
 from gslopes.contexts.cli import contexts as command
 from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.tables import COMPOSITES, PEOPLE
-from gslopes.contexts.typology_cli import typology
 from gslopes.core import tables
 from tests.contexts.test_audit import audit, folder, found
 from tests.fake_provider import FakeProvider
@@ -67,23 +65,9 @@ def test_a_language_models_words_are_counted_as_a_taggers(asked: Contexts, provi
     assert NAME in asked.page.read_text("utf-8")
 
 
-def test_tags_that_no_cluster_holds_are_listed_filled_and_count_from_then_on(asked: Contexts, tmp_path: Path) -> None:
+def test_tags_that_no_cluster_holds_count_once_a_list_names_them(asked: Contexts, tmp_path: Path) -> None:
     run, todo = asked.folder, tmp_path / "todo.csv"
-    listed = json.loads(CliRunner().invoke(typology, [str(run), "--json"]).stdout)
-    (row,) = [row for row in listed if row["classifier"] == NAME]
-    assert row["tag"] == "zeppelin"
-    assert (row["composites"], row["baselines"]) == (0.5, 0)
-    done = CliRunner().invoke(typology, [str(run), "--out", str(todo)])
-    assert done.exit_code == 0, done.output
-    with todo.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert {"tag", "classifier", "pictures", "cluster"} <= set(rows[0])
-    for row in rows:
-        row["cluster"] = "masculine" if row["tag"] == "zeppelin" else ""
-    with todo.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
+    todo.write_text("tag,cluster\nzeppelin,masculine\n")
     again = ["--typology", "starter", "--typology", str(todo)]
     done = CliRunner().invoke(command, [str(run), *again, "--bootstrap", "50", "--permutations", "49", "--json"])
     assert done.exit_code == 0, done.output
@@ -96,5 +80,3 @@ def test_tags_that_no_cluster_holds_are_listed_filled_and_count_from_then_on(ask
     # woman and zeppelin, one word each: neither
     assert counts["bridal", "neutral"] == 24
     assert counts["canvas", "woman"] == 12
-    left = CliRunner().invoke(typology, [str(run), *again, "--json"])
-    assert [row for row in json.loads(left.stdout) if row["classifier"] == NAME] == []

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from gslopes.contexts.typology import SHIPPED, normalise, read_typology
-from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
 
 
 def test_a_tag_is_compared_whole_and_folded():
@@ -85,3 +89,43 @@ def test_a_typology_that_extends_itself_is_named(tmp_path):
         (tmp_path / f"{name}.toml").write_text(f'extends = "{tmp_path}/{other}.toml"\n')
     with pytest.raises(ConfigError, match=r"a\.toml extends itself"):
         read_typology(str(tmp_path / "a.toml"))
+
+
+def test_the_share_of_tags_that_are_known():
+    starter = read_typology("starter")
+    assert starter.known_share([frozenset({"woman", "zeppelin"}), frozenset({"woman", "whatnot"})]) == pytest.approx(
+        1 / 3
+    )
+    assert np.isnan(starter.known_share([]))
+
+
+# -- the published dictionaries, in a folder --------------------------------------------------------------------------
+
+GENDERED = {"feminine": frozenset({"woman", "lady"}), "masculine": frozenset({"man"})}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("long.csv", "Tag,Cluster\nwoman,Feminine\nlady,Feminine\nman,Masculine\n"),
+        ("wide.csv", "Feminine,Masculine\nwoman,man\nlady,\n"),
+        ("all.json", json.dumps({"Feminine": ["woman", "lady"], "Masculine": ["man"], "version": 2})),
+    ],
+)
+def test_every_layout_gives_the_same_clusters(tmp_path: Path, name: str, text: str):
+    (tmp_path / name).write_text(text)
+    found = read_typology(tmp_path)
+    assert found.clusters == GENDERED
+    assert found.supers == dict.fromkeys(GENDERED, "demographics")
+
+
+def test_a_text_file_or_a_column_is_a_cluster_by_its_name(tmp_path: Path):
+    (tmp_path / "feminine.txt").write_text("woman\nlady\n\n")
+    (tmp_path / "masculine.csv").write_text("tag\nman\n")
+    (tmp_path / "README.md").write_text("about")
+    assert read_typology(tmp_path).clusters == GENDERED
+
+
+def test_a_folder_without_dictionaries_is_refused(tmp_path: Path):
+    with pytest.raises(UsageError, match="no dictionaries"):
+        read_typology(tmp_path)

@@ -133,7 +133,7 @@ def masker(photos, faces, chips, border=None):
 def contexts(folder: Path) -> Tables:
     """Twenty-four drawn people before three walls: two taggers, ratings; and a smaller run with a sweep of the face."""
     draw_contexts(folder)
-    quick = {"bootstrap": 200, "permutations": 199, "mixed": False}
+    quick = {"bootstrap": 200, "permutations": 199}
     more: dict[str, Any] = {"people": folder / "people.csv", "backgrounds": (str(folder / "backgrounds"),)}
     more |= {"canvas": (192, 128), "format": "png", "cutout": "eraser", "part": 7, "finder": Finder()}
     both = (Tagger("planted", 999), Tagger("light", 150))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -27,7 +26,6 @@ Words = NDArray[np.object_]
 SCALE = {"n_tags": 1.0}  # tags per unit; all others in points (hundredths) per unit
 _CHUNK = 500
 NEEDS_TWO = "needs two contexts of different rating"
-NOT_CONVERGED = "the mixed model did not converge"
 
 
 def kappa(rating: float, gender: str) -> float:
@@ -130,8 +128,6 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
             | _over_rooms(each, one, other, shown, weights)
             for gender, group, one, other in _pairs(genders, groups)
         ]
-        if options.mixed and len(rated) > 1:
-            made.append({"gender": ALL, "group": ALL, **mixed(grid, values, rated, ratings, scale)})
         rows += [{**grid.head, "measure": measure, **row} for row in made]
     return filled(CONGRUENCE, rows)
 
@@ -194,30 +190,3 @@ def _over_rooms(each: Array, one: Flags, other: Flags | None, shown: list[Array]
     half = float(t_quantile(people.dof)) * people.se if people.dof > 0 else math.nan
     low, high, p = crossed(value, (value - half, value + half), people, rooms_source(shown, weights, counts))
     return {"rooms_low": low, "rooms_high": high, "p_rooms": p}
-
-
-def mixed(grid: Grid, values: Array, rated: list[str], ratings: Mapping[str, float], scale: float) -> dict[str, Any]:
-    """The slope on congruence of a linear mixed model: person as group, background as a component of variance."""
-    from statsmodels.formula.api import mixedlm
-
-    columns = [column for name in rated for column in grid.of(name)]
-    rows = []
-    for photo, column in zip(*np.nonzero(grid.answered[:, columns]), strict=True):
-        condition = columns[column]
-        fit = kappa(ratings[grid.contexts[condition]], str(grid.gender[photo]))
-        rows.append(
-            (values[photo, condition], fit, grid.gender[photo], int(grid.person[photo]), grid.conditions[condition])
-        )
-    frame = pd.DataFrame(rows, columns=["y", "fit", "gender", "person", "place"]).dropna()
-    result: dict[str, Any] = {"n": frame["person"].nunique(), "estimator": "mixed"}
-    formula = "y ~ fit * C(gender, Sum)" if frame["gender"].nunique() > 1 else "y ~ fit"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the note says so
-        try:
-            model = mixedlm(formula, frame, groups="person", vc_formula={"place": "0 + C(place)"}).fit()
-        except (np.linalg.LinAlgError, ValueError):
-            return {**result, "note": NOT_CONVERGED}
-    low, high = (float(end) * scale for end in model.conf_int().loc["fit"])
-    result |= {"slope": float(model.params["fit"]) * scale, "se": float(model.bse["fit"]) * scale}
-    result |= {"ci_low": low, "ci_high": high, "p": float(model.pvalues["fit"])}
-    return {**result, "note": "" if model.converged else NOT_CONVERGED}

@@ -59,7 +59,7 @@ _SECTIONS = (
     ("RQ2: is the context recognised",
      "Pearson's X² with R permuted over people (in the table also with Rao and Scott's correction where people have "
      "several pictures); null hypothesis: recognition is independent of the inferred gender.",
-     ("recognised",), ("table8", "confusion")),
+     ("recognised",), ("table8",)),
     ("RQ3: is the inference right more often where the context fits",
      "F1 against self-report over recognised pictures, with Wilson's interval and a design effect. The congruence "
      "slope is each person's least squares slope over contexts; p permutes a person's answers; interval: t over people "
@@ -81,7 +81,7 @@ _SECTIONS = (
      "other, paired by person and room. Interval: t over people; p: sign flips by person, or exact McNemar; "
      "null hypothesis: a person's answers before a room in two palettes are exchangeable.",
      ("palettes",), ("palettes",)),
-    ("Backgrounds, sizes and raters", "", (), ("backgrounds", "balance", "ratings")),
+    ("Backgrounds and raters", "", (), ("backgrounds", "ratings")),
 )  # fmt: skip
 
 

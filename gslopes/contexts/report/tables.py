@@ -26,11 +26,9 @@ TITLES = {
     "errors": "Direction of errors: women inferred as men and men as women",
     "interaction": "Context and face: points",
     "palettes": "Colours within one context: pictures with a label, one palette minus another of the same rooms",
-    "confusion": "Specificity: the share of each kind of picture that each context's dictionary would recognise",
     "anova": "Analysis of variance of the distance (* below the paper's level)",
     "tukey": "Tukey's differences of the distance that are below the paper's level",
     "backgrounds": "Backgrounds, with licence and credit",
-    "balance": "Sizes of faces and people on the canvas, by gender and group: Welch's test",
     "ratings": "Crowd ratings of the contexts, 0 feminine to 10 masculine",
 }
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
@@ -55,9 +53,7 @@ def paper_tables(results: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]
         ("palettes", "palettes", _palettes),
         ("anova", "anova", _anova),
         ("tukey", "tukey", _tukey),
-        ("confusion", "confusion", _confusion),
         ("backgrounds", "backgrounds", _backgrounds),
-        ("balance", "balance_contexts", _rounded),
         ("ratings", "ratings", _rounded),
     )
     made = {name: make(rows) for name, source, make in makers if len(rows := rows_of(source))}
@@ -288,12 +284,6 @@ def _tukey(rows: pd.DataFrame) -> pd.DataFrame:
     kept = rows[rows["paper_significant"].astype(bool)]
     cells = {"difference": difference, "p": lambda row: numbers.probability(row["p"])}
     return _listed(kept, "classifier context factor", cells)
-
-
-def _confusion(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each dictionary, a column for each context shown."""
-    wide = rows.pivot_table(index=["classifier", "dictionary"], columns="shown", values="share", sort=False)
-    return wide.map(_share).reset_index()
 
 
 def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:
