@@ -58,7 +58,7 @@ LONGEST = (
 @pytest.fixture(autouse=True)
 def no_secret_outlives_its_test() -> Iterator[None]:
     """A key of one test is none in the next, where a text may look like a part of it."""
-    name = "gslopes.score.scrub"
+    name = "gslopes.core.secrets"
     before = set(sys.modules[name]._REMEMBERED) if name in sys.modules else set()
     yield
     if name in sys.modules:

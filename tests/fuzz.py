@@ -35,13 +35,13 @@ from gslopes.core import runfolder, tables
 from gslopes.core.config import read_toml
 from gslopes.core.errors import GslopesError
 from gslopes.core.http import DAY, seconds_to_wait
+from gslopes.core.secrets import scrub, scrub_json
 from gslopes.datasets.decode import decode
 from gslopes.score.answers import parse_answer
 from gslopes.score.cache import AnswerCache
 from gslopes.score.cache_files import import_answers
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.classifiers.replay import ReplayClassifier, ReplayOptions
-from gslopes.score.scrub import scrub, scrub_json
 
 SLOW = 20.0  # seconds for one input, on a busy machine
 EXPECTED = (GslopesError, DownloadError)

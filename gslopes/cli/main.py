@@ -23,8 +23,8 @@ from gslopes.core.commands import examples, say
 from gslopes.core.errors import GslopesError
 from gslopes.core.files import show
 from gslopes.core.runtime import is_out_of_memory, memory_limit
+from gslopes.core.secrets import guard_logs, scrub_text
 from gslopes.core.text import printable_lines
-from gslopes.score.scrub import guard_logs, scrub_text
 
 INTERRUPTED = 130
 ENOUGH = 8.0  # GiB of addresses: torch and its threads take some six

@@ -1,49 +1,176 @@
-"""What a key looks like, and keys within addresses: these would be stored in tables, caches and folder names."""
+"""Keys: what they look like, where they hide in addresses, and how they are taken out of every text that we keep.
+
+A secret is known as the value of an environment variable whose name says so, or by ``remember_secret``. It is found as
+it is, percent-encoded and base64-encoded once; user names in addresses and six shapes of keys are found without it.
+SECURITY.md says what is not: a server that already has the key, and disguises it.
+"""
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
+import logging
 import os
 import re
-from itertools import pairwise
-from urllib.parse import parse_qsl, unquote, urlsplit
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
+from gslopes.core.errors import GslopesError
+from gslopes.core.text import printable, printable_lines
+
+LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) is of no use in a table
 MIN_LENGTH = 8  # characters of a secret
+
+_HIDDEN = "***"
+_MOST = 20 * LIMIT  # characters of a message that are looked at,
+_LONGEST = 4096  # and of a secret: one that begins before the cut is seen whole
+_REMEMBERED: set[str] = set()
+_VARIABLE = re.compile(r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey")
 
 # How parameters and headers that hold a secret are named, or how their names end; every repetition is bounded, since a
 # server decides how long the text is that is searched for them.
-WORD = (
+_WORD = (
     r"(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|credential|"
     r"x-amz-[\w-]{1,60}|session[_-]?id)[\w-]{0,60}|(?<![A-Za-z0-9])(?:key|sig|pat|pwd|auth)"
 )
-# Keys that are known by their shape: Amazon, Google, OpenAI and others with a prefix, JSON web tokens.
-SHAPE = (
+_NAMED = re.compile(rf"(?i)(?:{_WORD}|\bcode)\Z")
+# Six shapes: Amazon's, Google's keys and tokens, JSON web tokens, keys with a prefix (OpenAI, GitHub …), private keys.
+_SHAPED = re.compile(
     r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]+|\beyJ[\w-]{8,4000}\.[\w.-]+|"
-    r"\b(?:sk|pk|rk|ghp|gho|xox[abp]|hf|glpat)[-_][A-Za-z0-9_-]{16,}"
+    r"\b(?:sk|pk|rk|ghp|gho|xox[abp]|hf|glpat)[-_][A-Za-z0-9_-]{16,}|"
+    r"(?s:-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z))"
 )
-_VARIABLE = re.compile(r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey")
-_NAMED = re.compile(rf"(?i)(?:{WORD}|\bcode)\Z")
-_SHAPED = re.compile(SHAPE)
-_PLACEHOLDERS = re.compile(r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height)\}&?")  # of an address of a cropper
-_CHANGES = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")  # from letters to digits and back
-_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d")
-_VERSION = re.compile(r"(?i)v\d{1,4}(?:(?:alpha|beta|rc|p)\d{0,2})?")
-_SIZE = re.compile(r"(?i)[a-z]{0,12}\d{1,3}[xs]\d{1,3}[a-z]{0,2}")  # as in RN50x64, yolov5s6
-_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # a word of camelCase
-# After the first letter of each: those that follow it in words, 95 % of all pairs in WordNet's and some of German.
-_FOLLOWING = (
-    "abcdefghiklmnprstuvwy baeiloru cacehiklortuy dadeiloruy eabcdefgilmnoprstuvwxy faefilortu gaeghilnoruy "
-    "haeilnortuy iabcdefgklmnoprstuvz j kaeit ladeilotuy mabeimopuy nacdefgiknostuyz oabcdefgiklmnoprstuvwx "
-    "paefhiloprstuy qu rabcdefghiklmnoprstuyz sabcehiklmnopstuy taceghilorstuyz uabcdegilmnprst "
-    "vaeio waeio xit yacelmnprst zae"
+_USER = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s@]+@")
+_SCHEME = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{4,}")
+# An Authorization header is secret to the end of its line or quote: some schemes hold several commas.
+_HEADER = re.compile(r"(?i)\b((?:(?:proxy-)?authorization|(?:set-)?cookie)[\"']?\s{0,9}[:=]\s{0,9})[\"']?[^\"'\r\n}]+")
+_PARAMETER = re.compile(
+    rf"(?i)((?:{_WORD})[\"']?\s{{0,9}}(?:[:=]|=>)\s{{0,9}})(\"[^\"]*\"|'[^']*'|[^\s,;&\"'<>)}}\]]+)"
 )
-_PAIRS = frozenset(row[0] + second for row in _FOLLOWING.split() for second in row[1:])
 _ADDRESS = re.compile(r"(?i)\A(?:[a-z][a-z0-9+.-]*:)?//")
+_PLACEHOLDERS = re.compile(r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height)\}&?")  # of an address of a cropper
+_CHANGE = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])|[a-z](?=[A-Z])")
+_RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
+
+
+# -- what is secret ----------------------------------------------------------------------------------------------------
 
 
 def secret_values() -> set[str]:
     """The values of the environment variables that are named like a secret."""
     return {value for name, value in os.environ.items() if _VARIABLE.search(name) and len(value) >= MIN_LENGTH}
+
+
+def remember_secret(value: str) -> None:
+    """Have this value taken out of every text from now on: for secrets that come from a vendor's own file.
+
+    It is kept in this process's memory only. Values of fewer than 8 characters are no secrets.
+    """
+    if len(value) >= MIN_LENGTH:
+        _REMEMBERED.add(value)
+
+
+def _known() -> re.Pattern[str] | None:
+    """What finds every secret that is known in every form; None if none is known."""
+    secrets = frozenset(secret_values() | _REMEMBERED)
+    return _pattern(secrets) if secrets else None
+
+
+@lru_cache(maxsize=8)
+def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
+    forms = {form for secret in secrets for form in _forms(secret) if len(form) >= MIN_LENGTH}
+    return re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))), re.IGNORECASE)
+
+
+def _forms(secret: str) -> set[str]:
+    """A secret as it is, within JSON, percent-encoded, and in base64 at each place within a longer text."""
+    data = secret.encode("utf-8", "surrogateescape")
+    forms = {secret, json.dumps(secret)[1:-1], quote(data, safe=""), quote(data), quote_plus(data)}
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        for before in range(3):  # bytes of another text, such as user:; characters with bits of it are left out
+            text = encode(b"\0" * before + data).decode()
+            forms.add(text[-(-before * 8 // 6) : (before + len(data)) * 8 // 6])
+    return forms
+
+
+# -- taking it out of texts --------------------------------------------------------------------------------------------
+
+
+def scrub(text: str) -> str:
+    """One line of at most ``LIMIT`` characters, without credentials and without control characters.
+
+    It is searched before it is cut.
+
+    >>> scrub("401 for https://host/tag?key=abc&size=2")
+    '401 for https://host/tag?key=***&size=2'
+    """
+    text = scrub_text(text[: _MOST + _LONGEST])[:_MOST]
+    text = printable(" ".join(text.split()).encode("utf-8", "replace").decode("utf-8")[: LIMIT + 1])
+    return text if len(text) <= LIMIT else text[: LIMIT - 1] + "…"
+
+
+def scrub_text(text: str) -> str:
+    """The text in its own lines and whole length, without credentials.
+
+    Removed are secrets that are known, keys of a known shape, user information in addresses, and what headers and
+    parameters hold that are named like a secret.
+    """
+    text = _SCHEME.sub(rf"\1 {_HIDDEN}", _HEADER.sub(rf"\1{_HIDDEN}", _without(text, _known())))
+    return _PARAMETER.sub(rf"\1{_HIDDEN}", text)
+
+
+def _without(text: str, known: re.Pattern[str] | None) -> str:
+    text = known.sub(_HIDDEN, text) if known else text
+    return _SHAPED.sub(_HIDDEN, _USER.sub(rf"\1{_HIDDEN}@", text))
+
+
+def scrub_error(error: GslopesError) -> GslopesError:
+    """The same error, its texts without credentials."""
+    error.message, error.hint = scrub_text(error.message), scrub_text(error.hint)
+    error.args = (error.message,)
+    return error
+
+
+def scrub_json(value: object) -> object:
+    """A JSON value without known secrets, keys of a known shape and user information in addresses.
+
+    Milder than ``scrub``: a label may be called "Secret: garden" and must come back as it is.
+    """
+    known, text = _known(), json.dumps(value, ensure_ascii=False)
+    return value if _without(text, known) == text else _scrubbed(value, known)
+
+
+def _scrubbed(value: object, known: re.Pattern[str] | None) -> object:
+    if isinstance(value, dict):
+        return {_scrubbed(key, known): _scrubbed(item, known) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_scrubbed(item, known) for item in value]
+    return _without(value, known) if isinstance(value, str) else value
+
+
+def guard_logs() -> None:
+    """Take credentials out of every log record of this process, whatever library writes it; harmless if repeated."""
+    make = logging.getLogRecordFactory()
+    if getattr(make, "guards_secrets", False):
+        return
+
+    def guarded(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = make(*args, **kwargs)
+        try:
+            record.msg, record.args = printable_lines(scrub_text(record.getMessage())), ()
+        except Exception:  # a wrong format string is the logger's business
+            record.msg, record.args = scrub_text(str(record.msg)), ()
+        if record.exc_info:
+            record.exc_text = scrub_text(logging.Formatter().formatException(record.exc_info))
+        return record
+
+    guarded.guards_secrets = True  # type: ignore[attr-defined]
+    logging.setLogRecordFactory(guarded)
+
+
+# -- addresses ---------------------------------------------------------------------------------------------------------
 
 
 def secret_in_address(text: str, *, public: bool = False) -> str:
@@ -68,62 +195,30 @@ def secret_in_address(text: str, *, public: bool = False) -> str:
     if "@" in parts.netloc:
         return "a user name or a password"
     for name, value in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True, separator="&"):
-        if value and _NAMED.search(name):
+        if (value and _NAMED.search(name)) or _is_secret(value):
             return f"a key in its parameter {name[:40]}"
-        if _is_secret(value):
-            return f"a key in its parameter {name[:40]}"
-    if any(_is_secret(segment) for segment in re.split(r"[/;:=]", unquote(parts.path))):
+    if _is_secret(unquote(parts.path)):
         return "a key in its path"
     if public:
         return ""
     if _PLACEHOLDERS.sub("", parts.query) or parts.fragment or ";" in parts.path:
         return "parameters, which may be a key"
-    if any(map(looks_random, _plain_path(parts.path).split("/"))):
-        return "a part that looks random, which may be a key"
-    return ""
+    return "a part that looks random, which may be a key" if looks_random(_plain(parts.path)) else ""
 
 
-def looks_random(segment: str) -> bool:
-    """Whether a segment of an address's path may be a key: none of its words and versions, or a long one.
+def looks_random(path: str) -> bool:
+    """Whether a part of a path may be a key: letters, digits and cases that take turns; many digits; a UUID.
 
-    >>> [looks_random(word) for word in ("llama-3.1-8b", "detectModerationLabels", "a8Kd02mVx", "hQzVbTxkLmNp")]
-    [False, False, True, True]
+    >>> [looks_random(word) for word in ("llama-3.1-8b", "predictImageLabelsV2", "a8Kd02mVxq71Lk9Z")]
+    [False, False, True]
     """
-    words = re.findall(r"[A-Za-z0-9]+", segment)
-    joined = "".join(words)
-    plain = sum(len(word) for word in re.findall(r"[A-Za-z]{4,}", segment))
-    return (
-        any(map(_is_random, words))
-        or (len(_CHANGES.findall(joined)) > 6 and 5 * plain < 2 * len(joined))
-        or not segment.isascii()
-    )
+    return any(_is_random(run) for run in _RUN.findall(path))
 
 
-def _is_random(word: str) -> bool:
-    """Letters and digits that take turns; digits that are no date; letters that follow each other in no word."""
-    if word.isdigit() or _VERSION.fullmatch(word):
-        return len(word) >= 8 and not _DATE.fullmatch(word)
-    if len(word) >= 10 and re.search(r"[0-9][A-Za-z]", word):
-        return True
-    if _SIZE.fullmatch(word):
-        return False
-    if len(_CHANGES.findall(word)) >= 3:
-        return len(word) >= 6
-    pieces = _PIECE.findall(word)
-    letters = sum(map(len, pieces))
-    if letters < 8:
-        return len(word) >= 16
-    pairs = [pair for piece in pieces for pair in map("".join, pairwise(piece.lower()))]
-    if max(map(len, pieces)) > 30 or 3 * (len(pieces) - 1) >= letters:
-        return True
-    return 10 * sum(pair in _PAIRS for pair in pairs) < 7 * len(pairs)
-
-
-def _plain_path(path: str) -> str:
-    """A path without its escapes and placeholders."""
-    for _ in range(4):
-        path = unquote(path)
-    return _PLACEHOLDERS.sub("", path)
+def _is_random(run: str) -> bool:
+    if run.isdigit():
+        return len(run) > 8  # a date has 8
+    return "-" in run or len(_CHANGE.findall(run)) * (5 if len(run) >= 16 else 2) > len(run)
 
 
 def shown_address(url: str) -> str:
@@ -131,17 +226,17 @@ def shown_address(url: str) -> str:
 
     Two addresses that differ there still differ, by 16 bits of a digest.
 
-    >>> shown_address("https://host.example/v1"), shown_address("https://host.example/hook/a8Kd02mVx?x=1")
-    ('https://host.example/v1', 'https://host.example/hook/*** 6741')
+    >>> shown_address("https://host.example/v1"), shown_address("https://host.example/hook/a8Kd02mVxq71Lk9Z?x=1")
+    ('https://host.example/v1', 'https://host.example/hook/*** 023b')
     """
     try:
         parts = urlsplit(url)
     except ValueError:
-        return "***"
-    path = parts.path.partition(";")[0]
-    known = "/".join("***" if looks_random(_plain_path(one)) or _is_secret(one) else one for one in path.split("/"))
-    shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{known}"
-    return shown if shown == url else f"{shown} {hashlib.sha256(url.encode()).hexdigest()[:4]}"
+        return _HIDDEN
+    segments = parts.path.partition(";")[0].split("/")
+    path = "/".join(_HIDDEN if looks_random(_plain(one)) or _is_secret(one) else one for one in segments)
+    address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
+    return address if address == url else f"{address} {hashlib.sha256(url.encode()).hexdigest()[:4]}"
 
 
 def secrets_within(url: str) -> list[str]:
@@ -156,12 +251,17 @@ def secrets_within(url: str) -> list[str]:
         parts = urlsplit(url)
     except ValueError:
         return []
-    user, found, _ = parts.netloc.rpartition("@")
+    user, at, _ = parts.netloc.rpartition("@")
     return [
-        *(user.split(":") if found else []),
-        *(segment for segment in parts.path.split("/") if re.search(r"\d", segment) or looks_random(segment)),
+        *(user.split(":") if at else []),
+        *(segment for segment in parts.path.split("/") if re.search(r"\d", segment)),
         *(value for _, value in parse_qsl(f"{parts.query}&{parts.fragment}")),
     ]
+
+
+def _plain(path: str) -> str:
+    """A path without escapes and placeholders."""
+    return _PLACEHOLDERS.sub("", unquote(path))
 
 
 def _is_secret(value: str) -> bool:

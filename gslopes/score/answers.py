@@ -14,8 +14,8 @@ from gslopes.core import tables
 from gslopes.core.errors import AnswerError, ClassifierError, GslopesError, PhotoError, Refused, Throttled, Unavailable
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
+from gslopes.core.secrets import scrub, scrub_error
 from gslopes.score.questions import Question
-from gslopes.score.scrub import scrub, scrub_error
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
 _STATUSES = ("answered", "refused", "failed")

@@ -27,7 +27,7 @@ from uuid import uuid4
 from gslopes.core.errors import StorageError
 from gslopes.core.runfolder import show, storage
 from gslopes.core.runtime import gslopes_version
-from gslopes.score.scrub import scrub_json
+from gslopes.core.secrets import scrub_json
 
 FILE = "answers.sqlite"
 LEASE = 14_400.0  # seconds; longer than one request with all its retries and the waits that a service asks for

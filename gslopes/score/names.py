@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.core.errors import ConfigError
-from gslopes.core.secrets import secret_in_address
-from gslopes.score.scrub import scrub
+from gslopes.core.secrets import scrub, secret_in_address
 
 
 class Dataclass(Protocol):

@@ -10,11 +10,11 @@ from gslopes.core.errors import ClassifierError, GslopesError, ServiceError, Sto
 from gslopes.core.killpoints import kill_point
 from gslopes.core.records import Answer
 from gslopes.core.runtime import is_out_of_memory
+from gslopes.core.secrets import scrub, scrub_json
 from gslopes.score.answers import failed_answer, parse_answer, raise_if_fatal
 from gslopes.score.classifier_cache import ClassifierCache
 from gslopes.score.cost import Budget, UsageStats
 from gslopes.score.retry import RETRYABLE, RequestSender, RetryPolicy, Stopped
-from gslopes.score.scrub import scrub, scrub_json
 
 MAX_OUTAGES = 2  # requests given up one after the other, with no answer in between: the service is down
 

@@ -23,7 +23,7 @@ from PIL import Image
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
 from gslopes.core.files import parse_json
 from gslopes.core.records import Answer
-from gslopes.core.secrets import secret_in_address
+from gslopes.core.secrets import scrub, secret_in_address
 from gslopes.crops.croppers import Request
 from gslopes.crops.pictures.geometry import crop_rectangle
 from gslopes.crops.pictures.locate import locate
@@ -32,7 +32,6 @@ from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.http import HttpClassifier
 from gslopes.score.limits import Limits, ServiceOptions
 from gslopes.score.names import ARGUMENT, NO_KEY, OPERATIONAL, canonical, read
-from gslopes.score.scrub import scrub
 
 SIDES = ("left", "top", "right", "bottom")
 # Where answers keep a rectangle, and what they call its sides, in the order in which they are looked for.

@@ -56,11 +56,11 @@ from typing import TYPE_CHECKING, Any, cast
 from gslopes.core.errors import ClassifierError, GslopesError, UsageError
 from gslopes.core.registry import Registry, Target
 from gslopes.core.runtime import is_out_of_memory, pick_device
+from gslopes.core.secrets import scrub, scrub_error
 from gslopes.score import names
 from gslopes.score.classifiers.catalogue import CATALOGUE
 from gslopes.score.classifiers.checkpoint import named_by_file
 from gslopes.score.limits import LOCAL, Limits
-from gslopes.score.scrub import scrub, scrub_error
 
 if TYPE_CHECKING:
     from gslopes.core.records import Classifier

@@ -14,10 +14,10 @@ from typing import Any, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError
 from gslopes.core.records import Answer
+from gslopes.core.secrets import scrub
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.service import Service
 from gslopes.score.limits import ServiceOptions
-from gslopes.score.scrub import scrub
 
 KEY = "CLARIFAI_PAT"
 HOST, USER, APP, MODEL = "api.clarifai.com", "clarifai", "main", "general-image-recognition"

@@ -16,12 +16,12 @@ from typing import Any, Literal, cast
 from gslopes.core.errors import ConfigError, CredentialsError
 from gslopes.core.files import read_json
 from gslopes.core.records import Answer
+from gslopes.core.secrets import remember_secret
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import google_face, google_safe_search
 from gslopes.score.classifiers.service import Service
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
-from gslopes.score.scrub import remember_secret
 
 VARIABLE, API_KEY = "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_API_KEY"
 FEATURES = {"labels": "LABEL_DETECTION", "faces": "FACE_DETECTION", "safe-search": "SAFE_SEARCH_DETECTION"}

@@ -42,12 +42,11 @@ from typing import Any, ClassVar, Literal, cast
 from gslopes.core.errors import ConfigError, CredentialsError, ServiceError, Unavailable
 from gslopes.core.files import parse_json
 from gslopes.core.records import Answer
-from gslopes.core.secrets import secrets_within
+from gslopes.core.secrets import remember_secret, scrub, secrets_within
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.service import Service
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL, check_unit
-from gslopes.score.scrub import remember_secret, scrub
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from gslopes.core.errors import CredentialsError
+from gslopes.core.secrets import remember_secret
 from gslopes.score.classifiers import chat_body, wire
 from gslopes.score.classifiers.service import OneByOne
-from gslopes.score.scrub import remember_secret
 
 KEY = "OPENAI_API_KEY"
 _POLICY = frozenset({"content_filter", "content_policy_violation", "moderation_blocked", "responsible_ai_policy"})

@@ -12,12 +12,12 @@ from typing import Any, Literal, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
 from gslopes.core.records import Answer
+from gslopes.core.secrets import remember_secret
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import rekognition_face
 from gslopes.score.classifiers.service import OneByOne
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
-from gslopes.score.scrub import remember_secret
 
 REGION = "AWS_DEFAULT_REGION"
 _KEPT = {  # of a reply: the answer itself, and the model's version where there is one

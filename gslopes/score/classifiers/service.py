@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from gslopes.core.errors import GslopesError
+from gslopes.core.secrets import guard_logs
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.catalogue import CATALOGUE
 from gslopes.score.limits import LOCAL, ServiceOptions
-from gslopes.score.scrub import guard_logs
 
 
 class Service(ABC):

@@ -35,8 +35,7 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
-from gslopes.core.secrets import secrets_within, shown_address
-from gslopes.score.scrub import remember_secret, scrub
+from gslopes.core.secrets import remember_secret, scrub, secrets_within, shown_address
 
 Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"]
 Kinds = Mapping[str, Kind]  # of what an error is called
