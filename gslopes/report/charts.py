@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # matplotlib takes its time, and pages of SVG do without
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-Form = Literal["png", "pdf", "svg"]
-FORMS: tuple[Form, ...] = ("png", "pdf", "svg")
+Form = Literal["png", "pdf"]
+FORMS: tuple[Form, ...] = ("png", "pdf")
 MARKERS = "osD^vPX*"
 DASHED = (0, (4, 2))
 # Frames on photos: bright, whatever lies below them.
@@ -33,7 +33,6 @@ FOCUS = "#d0021b"
 _NAMELESS: dict[Form, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
-    "svg": {"Creator": None, "Date": None},
 }
 
 
@@ -69,27 +68,25 @@ def _theme(block: str) -> Theme:
     return Theme(ink, edge, shade, card, neutral, ramp("neg", 6), ramp("pos", 6), ramp("series", 8))
 
 
-LIGHT, DARK = map(_theme, re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[:2])
+LIGHT = _theme(re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[0])
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------
 
 
-def new_figure(width: float, height: float, *, dpi: int = 150, theme: Theme = LIGHT, layout: Any = None) -> Figure:
+def new_figure(width: float, height: float, *, dpi: int = 150, layout: Any = None) -> Figure:
     """An empty figure that needs no display.  width, height: inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=dpi, facecolor=theme.ground, layout=layout)
+    figure = Figure(figsize=(width, height), dpi=dpi, facecolor=LIGHT.ground, layout=layout)
     FigureCanvasAgg(figure)
     return figure
 
 
-def new_sheet(
-    across: float, down: float, inches: float, *, dpi: int = 150, theme: Theme = LIGHT
-) -> tuple[Figure, Axes]:
+def new_sheet(across: float, down: float, inches: float, *, dpi: int = 150) -> tuple[Figure, Axes]:
     """A figure whose only axes fill it, without ticks, y downwards.  across, down: in units of ``inches``."""
-    figure = new_figure(across * inches, down * inches, dpi=dpi, theme=theme)
+    figure = new_figure(across * inches, down * inches, dpi=dpi)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set_xlim(0, across)
@@ -100,12 +97,12 @@ def new_sheet(
 def render(figure: Figure, form: Form = "png") -> bytes:
     """The bytes of a figure; the same figure gives the same bytes, which name no program and no date.
 
-    In PDF and SVG texts stay texts, of fonts that are embedded (PDF) or named (SVG).
+    In PDF texts stay texts, of fonts that are embedded.
     """
     from matplotlib import rc_context
 
     buffer = io.BytesIO()
-    fonts: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "gslopes"}
+    fonts: dict[Any, Any] = {"pdf.fonttype": 42}
     with warnings.catch_warnings(), rc_context(fonts):
         # a label may be in a script that the font lacks: a box in the picture, the right name in the tables
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*missing from")
@@ -119,13 +116,13 @@ def save(figure: Figure, folder: Path, name: str) -> None:
         runfolder.write_bytes(folder / f"{name}.{form}", render(figure, form))
 
 
-def tidy(axes: Axes, *, size: float = 8, theme: Theme = LIGHT) -> None:
+def tidy(axes: Axes, *, size: float = 8) -> None:
     """Two spines, small ticks, the theme's colours.  size: of tick labels, points."""
-    axes.set_facecolor(theme.ground)
+    axes.set_facecolor(LIGHT.ground)
     axes.spines[["top", "right"]].set_visible(False)
     for spine in axes.spines.values():
-        spine.set_color(theme.faint)
-    axes.tick_params(colors=theme.ink, labelsize=size, width=0.6, length=2.5)
+        spine.set_color(LIGHT.faint)
+    axes.tick_params(colors=LIGHT.ink, labelsize=size, width=0.6, length=2.5)
 
 
 def text(
@@ -166,9 +163,9 @@ def dots(
     axes.plot(*((middle, at) if across else (at, middle)), marker, color=colour, markersize=size, label=label)
 
 
-def sweep_axis(axes: Axes, values: Array, ticks: Array, theme: Theme = LIGHT) -> None:
+def sweep_axis(axes: Axes, values: Array, ticks: Array) -> None:
     """The values of an attribute along x; shaded: the range that the editor saw in training."""
-    axes.axvspan(-1, 1, color=theme.shade, zorder=0, linewidth=0)
+    axes.axvspan(-1, 1, color=LIGHT.shade, zorder=0, linewidth=0)
     axes.set_xticks(ticks, [numbers.value(tick) for tick in ticks])
     reach = 0.03 * float(np.ptp(values))
     axes.set_xlim(values[0] - reach, values[-1] + reach)
@@ -180,24 +177,22 @@ def fitted_line(axes: Axes, values: Array, intercept: float, slope: float, colou
     axes.plot(ends, intercept + slope * ends, color=colour, linewidth=0.9, linestyle=DASHED, zorder=3)
 
 
-def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[float], theme: Theme = LIGHT) -> None:
+def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[float]) -> None:
     """Above the columns of a sheet, whose middles are (K,): each value, and what both ends and the middle are."""
     negative, positive = words.ends(attribute)
     notes = {0: f"← {negative}", len(values) // 2: "neutral", len(values) - 1: f"{positive} →"}
     for step, (value, middle) in enumerate(zip(values, middles, strict=True)):
-        text(axes, middle, 0.13, notes.get(step, ""), size=9, align="center", colour=theme.faint)
-        text(axes, middle, 0.29, numbers.value(value), size=9.5, align="center", weight="bold", colour=theme.ink)
+        text(axes, middle, 0.13, notes.get(step, ""), size=9, align="center", colour=LIGHT.faint)
+        text(axes, middle, 0.29, numbers.value(value), size=9.5, align="center", weight="bold", colour=LIGHT.ink)
 
 
-def picture(
-    axes: Axes, pixels: NDArray[np.uint8] | None, left: float, top: float, side: float = 1.0, theme: Theme = LIGHT
-) -> None:
+def picture(axes: Axes, pixels: NDArray[np.uint8] | None, left: float, top: float, side: float = 1.0) -> None:
     """A square picture (S, S, 3) uint8 RGB on a sheet; a grey square that says so where there is none."""
     from matplotlib.patches import Rectangle
 
     if pixels is None:
-        axes.add_patch(Rectangle((left, top), side, side, facecolor=theme.shade, edgecolor="none"))
-        text(axes, left + side / 2, top + side / 2, "no picture", size=8, align="center", colour=theme.faint)
+        axes.add_patch(Rectangle((left, top), side, side, facecolor=LIGHT.shade, edgecolor="none"))
+        text(axes, left + side / 2, top + side / 2, "no picture", size=8, align="center", colour=LIGHT.faint)
     else:
         axes.imshow(pixels, extent=(left, left + side, top + side, top), aspect="auto", interpolation="antialiased")
 

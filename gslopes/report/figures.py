@@ -16,11 +16,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from gslopes.report import numbers, units, words
-from gslopes.report.charts import LIGHT, MARKERS, Theme, fitted_line, new_figure, spread, sweep_axis, tidy
+from gslopes.report.charts import LIGHT, MARKERS, fitted_line, new_figure, spread, sweep_axis, tidy
 from gslopes.report.decisions import Decision
 
 Array = NDArray[np.float64]
-WIDTHS = {"": 7.0, "-narrow": 3.3}  # inches: two columns of a journal, and one
+WIDTH = 7.0  # inches: two columns of a journal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,51 +71,43 @@ def curves_figure(
     photos: int,
     measure: str = "presence",
     unit: str = units.UNITS["presence"],
-    theme: Theme = LIGHT,
-    width: float = WIDTHS[""],
 ) -> Figure:
     """Draw the shares over the values with bands and fitted lines, one panel for each end, labels at their lines.
 
     curves: of one classifier and attribute, in the order in which they take their colours.  values: (K,).
     photos: over which the shares or means are.  measure, unit: of every curve, see ``units``.
-    width: inches; below 5 the panels stand one above the other.
     """
-    narrow = width < 5
-    figure = new_figure(width, 5.2 if narrow else 3.3, dpi=200, theme=theme)
+    figure = new_figure(WIDTH, 3.3, dpi=200)
     shares = measure == "presence"
-    axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2, sharey=shares)
-    wide = {"left": 0.075, "right": 0.8, "top": 0.78, "bottom": 0.19, "wspace": 0.75}
-    room = {"left": 0.15, "right": 0.6, "top": 0.84, "bottom": 0.11, "hspace": 0.55} if narrow else wide
-    figure.subplots_adjust(**room)
+    axes = figure.subplots(1, 2, sharey=shares)
+    figure.subplots_adjust(left=0.075, right=0.8, top=0.78, bottom=0.19, wspace=0.75)
     sides = [
         (axis, [curve for curve in curves if np.sign(curve.slope) == sign], colours)
-        for axis, sign, colours in zip(axes, (-1, 1), (theme.negative, theme.positive), strict=True)
+        for axis, sign, colours in zip(axes, (-1, 1), (LIGHT.negative, LIGHT.positive), strict=True)
     ]
     for (axis, side, colours), end in zip(sides, words.ends(attribute), strict=True):
-        _panel(axis, side, values, attribute, colours, f"{'More often' if shares else 'Higher'} toward {end}", theme)
+        _panel(axis, side, values, attribute, colours, f"{'More often' if shares else 'Higher'} toward {end}")
         if shares:
             top = min(axis.get_ylim()[1], 100.0)  # a line may leave the shares that there are
             axis.set_ylim(-0.02 * top if side else 0.0, 1.02 * top)
-    for axis in axes if narrow else axes[:1]:
-        axis.set_ylabel(_height(measure, unit), color=theme.ink, fontsize=7, parse_math=False)
+    axes[0].set_ylabel(_height(measure, unit), color=LIGHT.ink, fontsize=7, parse_math=False)
     for axis, side, colours in sides:
-        _name_lines(axis, side, values, colours, narrow, units.writer(measure), theme)
-    name = words.shorten(words.printable(classifier), 38 if narrow else 60)
+        _name_lines(axis, side, values, colours, units.writer(measure))
+    name = words.shorten(words.printable(classifier), 60)
     about = f"{words.perceived(attribute)}, {words.many(photos, 'photo')}"
-    lines = [(name if narrow else f"{name} · {about}", "bold", 8.0, theme.ink)]
-    lines += [(about, "normal", 7.0, theme.ink)] if narrow else []
-    lines += [(f"slopes in {unit}, 95 % intervals", "normal", 6.5, theme.faint)]
+    lines = [(f"{name} · {about}", "bold", 8.0, LIGHT.ink)]
+    lines += [(f"slopes in {unit}, 95 % intervals", "normal", 6.5, LIGHT.faint)]
     for place, (line, weight, size, colour) in enumerate(lines):
         height = 1 - (0.17 + 0.15 * place) / figure.get_figheight()
-        figure.text(room["left"], height, line, fontsize=size, weight=weight, color=colour, parse_math=False)
+        figure.text(0.075, height, line, fontsize=size, weight=weight, color=colour, parse_math=False)
     return figure
 
 
 def _panel(
-    axes: Axes, curves: list[Curve], values: Array, attribute: str, colours: tuple[str, ...], title: str, theme: Theme
+    axes: Axes, curves: list[Curve], values: Array, attribute: str, colours: tuple[str, ...], title: str
 ) -> None:
-    tidy(axes, size=6.5, theme=theme)
-    sweep_axis(axes, values, _ticks(values), theme)
+    tidy(axes, size=6.5)
+    sweep_axis(axes, values, _ticks(values))
     for index, curve in enumerate(curves):
         colour = colours[index % len(colours)]
         axes.fill_between(values, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0, zorder=2)
@@ -127,21 +119,21 @@ def _panel(
             marker=MARKERS[index % len(colours)],
             markersize=2.6,
             linewidth=1.2 if curve.moves else 0.7,
-            markerfacecolor=colour if curve.moves else theme.ground,
+            markerfacecolor=colour if curve.moves else LIGHT.ground,
             zorder=4,
         )
-    axes.set_xlabel(words.perceived(attribute), color=theme.ink, fontsize=7, parse_math=False)
+    axes.set_xlabel(words.perceived(attribute), color=LIGHT.ink, fontsize=7, parse_math=False)
     axes.xaxis.labelpad = 10  # below the names of the ends
     negative, positive = words.ends(attribute)
     for text, place, align in ((f"← {negative}", 0.0, "left"), (f"{positive} →", 1.0, "right")):
         at: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": align, "va": "top"}
         axes.annotate(
-            text, (place, 0), (0, -11), **at, fontsize=6.5, color=theme.faint, parse_math=False, annotation_clip=False
+            text, (place, 0), (0, -11), **at, fontsize=6.5, color=LIGHT.faint, parse_math=False, annotation_clip=False
         )
     heading = title if curves else "No label in this direction"
     axes.set_title(heading, loc="left", fontsize=7.5, color=colours[0], parse_math=False)
     axes.tick_params(axis="x", pad=1.5)
-    axes.grid(axis="y", color=theme.shade, linewidth=0.6)
+    axes.grid(axis="y", color=LIGHT.shade, linewidth=0.6)
     axes.set_axisbelow(True)
 
 
@@ -165,13 +157,11 @@ def _name_lines(
     curves: list[Curve],
     values: Array,
     colours: tuple[str, ...],
-    narrow: bool,
     write: numbers.Format,
-    theme: Theme,
 ) -> None:
     """Name every curve at its last point, pushed apart where names would overlap."""
     low, high = axes.get_ylim()
-    gap = (high - low) * (0.19 if narrow else 0.14)
+    gap = (high - low) * 0.14
     heights = spread([float(curve.share[-1]) for curve in curves], gap, low + gap / 2, high - gap / 2)
     edge, wide = axes.get_xlim()[1], float(np.ptp(values))
 
@@ -189,7 +179,7 @@ def _name_lines(
             edge + 0.1 * wide,
             height,
             f"{name}\n{numbers.with_interval(curve.slope, *curve.ends, short)}",
-            color=theme.ink,
+            color=LIGHT.ink,
             fontsize=6.2,
             va="center",
             linespacing=1.1,

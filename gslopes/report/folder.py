@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from gslopes.core import runfolder, tables
 from gslopes.core.files import csv_bytes
@@ -106,7 +105,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         method=differs,
         numbered=numbered,
         papers=papers,
-        prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]")),
+        prints=sorted(path.name for path in report.glob("*.pdf")),
         commands=provenance.commands(manifest, options.p, options.slope),
         screens=screens,
         unanswered=tally.unanswered(run),
@@ -177,22 +176,15 @@ def _draw(
     if curves:
         facts: dict[str, Any] = {"classifier": finding.classifier, "attribute": finding.attribute, **how}
         facts["photos"] = int(answers.complete.sum())
-        for name, width in figures.WIDTHS.items():
-            figure = figures.curves_figure(curves, finding.values, **facts, width=width)
-            charts.save(figure, report, f"curves{finding.suffix}{name}")
-        for name, width in reversed(figures.WIDTHS.items()):
-            dark = figures.curves_figure(curves, finding.values, **facts, theme=charts.DARK, width=width)
-            drawn["curves"] = _save_dark(report, f"curves{finding.suffix}{name}", dark)
+        drawn["curves"] = f"curves{finding.suffix}.png"
+        charts.save(figures.curves_figure(curves, finding.values, **facts), report, f"curves{finding.suffix}")
     sweeps = []
     if options.embed != "none":
         sweeps = tally.sweeps(source.run, finding.classifier, finding.attribute, finding.values)
     if sweeps:
-        light, dark = (
-            sheets.sweeps_figure(sweeps, finding.values, attribute=finding.attribute, run=source.run, theme=theme)
-            for theme in (charts.LIGHT, charts.DARK)
-        )
-        charts.save(light, report, f"sweeps{finding.suffix}")
-        drawn["sweeps"] = _save_dark(report, f"sweeps{finding.suffix}", dark)
+        sheet = sheets.sweeps_figure(sweeps, finding.values, attribute=finding.attribute, run=source.run)
+        drawn["sweeps"] = f"sweeps{finding.suffix}.png"
+        charts.save(sheet, report, f"sweeps{finding.suffix}")
     return drawn
 
 
@@ -222,12 +214,6 @@ def _curves(
             )
         )
     return curves, {"measure": measure, "unit": unit}
-
-
-def _save_dark(report: Path, name: str, figure: Figure) -> str:
-    """Write the variant for dark pages; the name of the light one."""
-    runfolder.write_bytes(report / f"{name}-dark.png", charts.render(figure))
-    return f"{name}.png"
 
 
 # -- data of the page's scripts ---------------------------------------------------------------------------------------

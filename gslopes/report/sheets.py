@@ -14,7 +14,7 @@ from PIL import Image
 from gslopes.core.errors import UsageError
 from gslopes.datasets.decode import named_picture
 from gslopes.report import charts, numbers, words
-from gslopes.report.charts import LIGHT, Theme, text
+from gslopes.report.charts import LIGHT, text
 from gslopes.report.tally import ChangedLabel, Sweep
 
 # All in units of one picture's side.
@@ -23,9 +23,7 @@ WHOLE = "whole"  # instead of a face's box: the whole picture, drawn out to a sq
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
 
 
-def sweeps_figure(
-    sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: str, run: Path, theme: Theme = LIGHT
-) -> Figure:
+def sweeps_figure(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: str, run: Path) -> Figure:
     """Draw the contact sheet: a photo a row, a value a column; beneath, the score of each label that moved.
 
     A label is teal if its score on this photo grows towards the positive end, orange if towards the negative; the bar
@@ -36,18 +34,18 @@ def sweeps_figure(
     """
     tall = [1 + _LINE * max(len(sweep.changed), 1) + 0.16 for sweep in sweeps]
     lefts = [_LEFT + step * (1 + _GAP) for step in range(len(values))]
-    figure, axes = charts.new_sheet(lefts[-1] + 1 + _GAP, _HEAD + sum(tall), 1.35, theme=theme)
-    text(axes, 0.08, 0.2, words.perceived(attribute), weight="bold", size=10, colour=theme.ink)
-    charts.sweep_heads(axes, values, attribute, [left + 0.5 for left in lefts], theme)
+    figure, axes = charts.new_sheet(lefts[-1] + 1 + _GAP, _HEAD + sum(tall), 1.35)
+    text(axes, 0.08, 0.2, words.perceived(attribute), weight="bold", size=10, colour=LIGHT.ink)
+    charts.sweep_heads(axes, values, attribute, [left + 0.5 for left in lefts])
     top = _HEAD
     for sweep, height in zip(sweeps, tall, strict=True):
-        text(axes, 0.08, top + 0.08, words.shorten(words.printable(sweep.name), 26), size=9, colour=theme.faint)
+        text(axes, 0.08, top + 0.08, words.shorten(words.printable(sweep.name), 26), size=9, colour=LIGHT.faint)
         for left, file in zip(lefts, sweep.files, strict=True):
-            charts.picture(axes, picture(file, sweep.box, run), left, top, theme=theme)
+            charts.picture(axes, picture(file, sweep.box, run), left, top)
         if not sweep.changed:
-            text(axes, _LEFT, top + 1.1, "no label's score moved", size=8, colour=theme.faint)
+            text(axes, _LEFT, top + 1.1, "no label's score moved", size=8, colour=LIGHT.faint)
         for line, changed in enumerate(sweep.changed):
-            _scores(axes, changed, lefts, top + 1.1 + line * _LINE, theme)
+            _scores(axes, changed, lefts, top + 1.1 + line * _LINE)
         top += height
     # pictures set limits of their own
     axes.set_xlim(0, lefts[-1] + 1 + _GAP)
@@ -82,8 +80,8 @@ def window(size: tuple[int, int], box: tuple[float, float, float, float] | None)
     return left, top, left + side, top + side
 
 
-def _scores(axes: Axes, changed: ChangedLabel, lefts: list[float], middle: float, theme: Theme) -> None:
-    colour = theme.positive[1] if changed.slope > 0 else theme.negative[1]
+def _scores(axes: Axes, changed: ChangedLabel, lefts: list[float], middle: float) -> None:
+    colour = LIGHT.positive[1] if changed.slope > 0 else LIGHT.negative[1]
     name = words.shorten(words.label(changed.label), 24)
     text(axes, _LEFT - 0.08, middle, name, align="right", size=9, colour=colour, weight="bold")
     shown = numbers.apart(changed.scores)
@@ -91,5 +89,5 @@ def _scores(axes: Axes, changed: ChangedLabel, lefts: list[float], middle: float
         if not np.isnan(score):
             bar = (left, middle - _LINE * 0.4), float(np.clip(score, 0, 1)), _LINE * 0.8
             axes.add_patch(Rectangle(*bar, facecolor=colour, alpha=0.18, edgecolor="none"))
-        ink = theme.faint if np.isnan(score) else theme.ink
+        ink = LIGHT.faint if np.isnan(score) else LIGHT.ink
         text(axes, left + 0.5, middle, number, align="center", size=9, colour=ink)

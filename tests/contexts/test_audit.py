@@ -124,7 +124,7 @@ def test_the_page_ends_with_what_to_do_next_and_what_to_quote(found):
         assert part in said + (found.folder / "report" / "model_card.md").read_text("utf-8")
 
 
-@pytest.mark.figures("svg")
+@pytest.mark.figures("png")
 def test_everybody_is_cut_out_and_put_in_front_of_every_room(found):
     assert (found.people, found.used, found.flagged) == (PEOPLE, PEOPLE, 0)
     kinds = found.tables["composites"]["kind"].value_counts().to_dict()
@@ -158,7 +158,7 @@ def test_the_page_and_the_papers_tables_are_there(found):
     folder = found.page.parent
     assert (folder / "tables/table7.tex").read_text("utf-8").startswith("\\begin{tabular}")
     assert "12-12-0" in (folder / "tables/table7.csv").read_text("utf-8")
-    assert (folder / "figures/inferred.svg").is_file()
+    assert (folder / "figures/inferred.png").is_file()
     assert (folder / "cutouts.html").read_text("utf-8").count("<figure") == PEOPLE
 
 

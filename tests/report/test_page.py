@@ -80,7 +80,7 @@ def test_manifest_of_strangers_is_text() -> None:
 def test_page_asks_nothing_of_any_server(html: str) -> None:
     reader = Reader(html)
     links = {value for name, value in reader.attributes if name in {"src", "href"}}
-    files = {"slopes.csv", "pulled_negative.csv", "pulled_positive.csv", "tables/table1.csv", "sweeps.svg"}
+    files = {"slopes.csv", "pulled_negative.csv", "pulled_positive.csv", "tables/table1.csv", "sweeps.pdf"}
     assert files < links
     assert not [link for link in links if link and ":" in link]
     ours = html[: html.index("<script>")]  # the library holds such words, and asks for nothing: see the browser tests
