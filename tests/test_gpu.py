@@ -138,7 +138,7 @@ def test_an_edit_field_trains_on_the_device(tmp_path):
 
 
 def test_both_ends_are_learned_on_the_device(tmp_path):
-    from training.ends import Optimisation, train_edit_ends
+    from training.distillation import Optimisation, train_edit_ends
 
     write_variants(tmp_path, 32)
     chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])

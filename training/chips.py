@@ -21,8 +21,7 @@ from gslopes.core.records import ByteArray
 from gslopes.core.trust import VARIABLE, user_cache
 from gslopes.networks.mtcnn import Mtcnn
 from gslopes.zoo.framing import FRAMES
-from training.sources import celeba
-from training.sources.labelled import LabelledPhotos
+from training.sources import CELEBA_POINTS, LabelledPhotos
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +70,7 @@ def aligned(photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, devi
 def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: str) -> None:
     points: list[NDArray[np.float64]] | list[NDArray[np.float32] | None]
     if photos.set == "celeba":  # its pictures are aligned: the points are the same in all of them
-        points = [celeba.POINTS * read_rgb(photos.paths[0]).shape[1]] * len(photos)
+        points = [CELEBA_POINTS * read_rgb(photos.paths[0]).shape[1]] * len(photos)
     else:
         points = find_points(photos.paths, folder, device)
     kept = [i for i, p in enumerate(points) if p is not None]

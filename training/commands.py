@@ -54,8 +54,7 @@ def evaluate(
 ) -> int:
     """Measure MODEL, a name or a folder of weights: what it edits, what else moves, for whom, how natural it looks."""
     from gslopes.core.runtime import pick_device
-    from training.evaluation.cards import tables_as_text
-    from training.evaluation.models import measure_model
+    from training.evaluation.models import measure_model, tables_as_text
 
     result = measure_model(model, data=data, photos=photos, device=pick_device(device), write=write, sheets=sheets)
     if as_json:
@@ -79,7 +78,7 @@ def pack(model: str, data: Path, out: Path, device: str) -> int:
     aligned chips as WebP with their labels, weights and split. It holds photos of people: never commit it.
     """
     from gslopes.core.runtime import pick_device
-    from training.pack import pack as write
+    from training.sets import pack as write
 
     count = write(model, data, out, pick_device(device))
     say(f"{out}: {count} photos, {out.stat().st_size / 2**20:.1f} MiB")

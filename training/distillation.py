@@ -1,7 +1,7 @@
-"""Teach a small edit field what a large one says of a face and of its mirror image: one look, at a quarter of the cost.
+"""Teach a network what another one says of a face: a small edit field, or what becomes of the face at both ends.
 
-Source: Hinton, Vinyals, Dean 2015, Distilling the knowledge in a neural network, arXiv 1503.02531; fields are matched
-rather than the probabilities of classes.
+Source: Hinton, Vinyals, Dean 2015, Distilling the knowledge in a neural network, arXiv 1503.02531; fields and pictures
+are matched rather than the probabilities of classes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gslopes.core.records import ByteArray
-from gslopes.networks.edit_field import EditField
+from gslopes.networks.edit_field import EditEnds, EditField
 from gslopes.zoo import ModelSpec, build
 from gslopes.zoo.reader import face_window
 from training.augment import Augmentation, varied
+from training.field_editor import FieldEditor
 from training.loop import Ema, Steps, descend, seed_step, set_rate
+
+# -- a small field from a large one ------------------------------------------------------------------------------------
+
 
 BEYOND = 0.1  # weight of what lies beyond the face's place in a chip
 ROUGH = 4.0  # of the differences between neighbours, against the field's own
@@ -125,3 +129,95 @@ def _roughness(predicted: Tensor, target: Tensor) -> Tensor:
 
 def _variance(target: Tensor) -> Tensor:
     return target.var((0, 2, 3)).clamp(min=1e-12)
+
+
+# -- both ends, from an editor -----------------------------------------------------------------------------------------
+
+
+AUGMENTATION = Augmentation(zoom=0.08, turn=0.08, shift=0.03, color=0.12, mirrored=0.35)
+
+
+@dataclass(frozen=True, slots=True)
+class Optimisation:
+    """How the weights move.
+
+    steps: with ``batch`` photos each.  lr: Adam's, warmed up over 50 steps and lowered to a fiftieth.
+    ema: share of the averaged weights that each step keeps.  motion: weight of the motion, that of the ratios being 1.
+    """
+
+    steps: int = 4000
+    batch: int = 32
+    lr: float = 1e-3
+    ema: float = 0.995
+    motion: float = 0.5
+
+
+def train_edit_ends(
+    spec: ModelSpec,
+    pixels: ByteArray,  # (n, S, S, 3) uint8 RGB, aligned chips
+    labels: NDArray[np.float32],  # (n, A), unused: the teacher reads the faces itself
+    weights: NDArray[np.float64],  # (n,) how often each photo is drawn
+    folder: Path,  # checkpoint and log
+    *,
+    teacher: str = "",  # an edit field of the zoo, whose trunk training begins with
+    optimisation: Optimisation = Optimisation(),
+    augmentation: Augmentation = AUGMENTATION,
+    seed: int = 0,
+    device: str = "cpu",
+    report_every: int = 50,
+    save_every: int = 200,
+) -> dict[str, Any]:
+    """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
+
+    What is logged is a share of the teacher's variance: 0 is agreement, 1 what no edit at all would have.
+
+    Raises: ConfigError without a teacher; UnknownName, ModelError for one that is none.
+    """
+    del labels
+    torch.manual_seed(seed)
+    editor = FieldEditor(teacher, device)
+    network = cast(EditEnds, build(spec)).to(device).to(memory_format=torch.channels_last).train()
+    network.load_state_dict(_trunk(editor.network.state_dict()), strict=False)
+    average = Ema(network, cast(EditEnds, build(spec)).to(device), optimisation.ema)
+    optimiser = torch.optim.Adam(network.parameters(), optimisation.lr, betas=(0.9, 0.99))
+    parts = {"network": network, "average": average, "optimiser": optimiser}
+    steps, batch = optimisation.steps, optimisation.batch
+    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+
+    photos, odds = torch.from_numpy(pixels).to(device), torch.from_numpy(np.minimum(weights / weights.mean(), 8))
+    face = face_window(spec.size).to(device)
+    generator, on_device = torch.Generator(), torch.Generator(device)
+    for step in loop:
+        seed_step(seed, step, generator, on_device)
+        set_rate(optimiser, optimisation.lr * min(1.0, (step + 1) / 50, 0.02 + 1.6 * (1 - step / steps)))
+
+        # Photos, some of them cut tight, and what the teacher makes of them.
+        chosen = torch.multinomial(odds, batch, generator=generator).to(device)
+        x = varied(photos[chosen], augmentation, on_device)
+        target, target_motion = editor.ends((x + 1) / 2)
+        ratios, motion = network(x)
+
+        # Both ends, the face's most, and the differences between neighbours; as shares of the teacher's variance.
+        ends, moves = (
+            _difference_of_ends(ratios, target, face),
+            _difference_of_ends(motion[:, None], target_motion[:, None], face),
+        )
+        left = (ratios - target) * ((face / face.max() + BEYOND) / target.square().mean().sqrt().clamp(min=1e-6))
+        rough = ROUGH * sum(left.diff(dim=axis).square().mean() for axis in (3, 4))
+        loss = ends.sum() + optimisation.motion * moves.sum() + rough
+        descend(optimiser, loss, clip=1.0)
+        average.update(network, step)
+        loop.end(loss=loss, low=ends[0], high=ends[1], motion=moves[0], rough=rough)
+    return average.state_dict()
+
+
+def _trunk(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights that teacher and student share."""
+    return {name: weights for name, weights in state.items() if not name.startswith("to_")}
+
+
+def _difference_of_ends(predicted: Tensor, target: Tensor, face: Tensor) -> Tensor:
+    """(N,) squared differences of (B, N, C, S, S), the face's most, as a share of the target's squares."""
+    weight = face / face.max() + BEYOND
+    squares = ((predicted - target).square() * weight).mean((0, 2, 3, 4))
+    return squares / (target.square() * weight).mean((0, 2, 3, 4)).clamp(min=1e-12)

@@ -12,21 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from gslopes.compose.tone import SIGMA
+from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.networks.fader import Fader
 from gslopes.zoo import ModelSpec, build
 from gslopes.zoo.reader import face_window
-from training import parallel
 from training.augment import Augmentation, color_jitter, mirrored_outside, random_rectangle, to_float, warp
 from training.critics import LatentCritic
 from training.loop import Ema, Steps, descend, seed_step, set_rate
-from training.sheet import sheet
+from training.measure import sheet
+
+# -- the training ------------------------------------------------------------------------------------------------------
+
 
 AUGMENTATION = Augmentation()
 
@@ -35,7 +40,7 @@ AUGMENTATION = Augmentation()
 class Optimisation:
     """How the weights move.
 
-    steps: of the encoder and decoder.  batch: photos a step, over all processes.
+    steps: of the encoder and decoder.  batch: photos a step.
     lr: of encoder and decoder, Adam, beta1 0.5; constant, then linear to a tenth over the last third.
     ema: share of the averaged weights that each step keeps; 0 for those of the last step themselves.
     compiled: run the network through torch.compile, on CUDA.
@@ -108,12 +113,11 @@ def train_fader(
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
-    Under torchrun every process takes its share of the batch and gradients are averaged. On CUDA in bfloat16 autocast.
+    On CUDA in bfloat16 autocast.
     """
     # What is trained, and where it stands.
     steps, lr = optimisation.steps, optimisation.lr
     torch.manual_seed(seed)
-    rank, world = parallel.join(device)
     cuda = torch.device(device).type == "cuda"
     network = cast(Fader, build(spec).to(device).to(memory_format=torch.channels_last).train())
     config, count = network.config, labels.shape[1]
@@ -137,19 +141,18 @@ def train_fader(
     odds = torch.from_numpy(weights / weights.sum()).to(device)
     face = face_window(spec.size).to(device)
     importance = torch.tensor([1.0] + [adversary.others] * (count - 1), device=device)
-    local_batch = optimisation.batch // world
 
     for step in loop:
-        seed_step(seed + 7919 * rank, step, generator, torch.default_generator)
+        seed_step(seed, step, generator, torch.default_generator)
         adversarial_ramp = min(1.0, step / max(1, adversary.ramp))
         set_rate(optimiser, lr * min(1.0, 0.1 + 2.7 * (1 - step / steps)))
 
         # A batch: mirrored and slightly moved and recoloured; some cut tight.
-        index = torch.multinomial(odds, local_batch, replacement=True, generator=generator)
+        index = torch.multinomial(odds, optimisation.batch, replacement=True, generator=generator)
         x = to_float(x_all[index], spec.mean, spec.std)
         if augmentation.mirrored:
-            x = mirrored_outside(x, random_rectangle(local_batch, generator, share=augmentation.mirrored))
-        x = warp(x, augmentation.affine(local_batch, generator))
+            x = mirrored_outside(x, random_rectangle(optimisation.batch, generator, share=augmentation.mirrored))
+        x = warp(x, augmentation.affine(optimisation.batch, generator))
         x = color_jitter(x, generator, strength=augmentation.color).clamp(-1, 1)
         a = a_all[index]
 
@@ -162,7 +165,7 @@ def train_fader(
 
             # ... while encoder and decoder reconstruct and lead it to the opposite answers (equations 3 and 4).
             error = (rebuilt.float() - x).abs()
-            reconstruction = error.mean() + face_weight * (error * face).sum() / (3 * local_batch * face.sum())
+            reconstruction = error.mean() + face_weight * (error * face).sum() / (3 * optimisation.batch * face.sum())
             critic.requires_grad_(False)
             guess = critic(z).float()
             critic.requires_grad_(True)
@@ -184,3 +187,58 @@ def attribute_loss(logits: Tensor, attributes: Tensor, importance: Tensor) -> Te
     """Mean binary cross-entropy of logits (B, A) against attributes (B, A) in [-1, 1], weighted by attribute (A,)."""
     losses = F.binary_cross_entropy_with_logits(logits, (attributes + 1) / 2, reduction="none")
     return (losses.mean(0) * importance).sum() / importance.sum()
+
+
+# -- the template of a ratio -------------------------------------------------------------------------------------------
+
+
+BATCH = 32
+
+
+@torch.no_grad()
+def with_template(
+    spec: ModelSpec,
+    state: dict[str, Any],
+    pixels: ByteArray,
+    labels: NDArray[np.float32],
+    device: str,
+    tint: float = 1.0,
+) -> dict[str, Any]:
+    """An editor's weights with its template, (3, S, S): the mean of (log D(z, 1) - log D(z, -1)) / 2, in levels.
+
+    pixels: (n, S, S, 3) uint8 RGB, chips of training photos.  labels: (n, A) theirs; all but the edited one are kept.
+    tint: share of the template's slowly varying colour that stays. A latent that holds a face's mean colour makes the
+        decoder tint the skin that the attribute does not reach, so that the mean stays as it is.
+    """
+    network = cast(Fader, build(spec).to(device).eval())
+    network.load_state_dict(state, strict=False)  # but for the template
+    total = torch.zeros(3, spec.size, spec.size, dtype=torch.float64, device=device)
+    for start in range(0, len(pixels), BATCH):
+        chips = torch.from_numpy(np.array(pixels[start : start + BATCH])).to(device)
+        x = to_float(chips, spec.mean, spec.std)
+        ahead = network.condition(torch.from_numpy(np.array(labels[start : start + BATCH])).to(device), 1.0)
+        z = network.encode(x)
+        logs = [
+            ((network.decode(z, condition) + 1) * 127.5 + OFFSET).log()
+            for condition in (ahead, network.mirrored(ahead))
+        ]
+        odd = (logs[0] - logs[1]) / 2
+        total += (odd + odd.flip(3)).double().sum(0) / 2
+    template = (total / len(pixels)).float().cpu()
+    return {**state, "template": template if tint == 1 else with_less_tint(template, tint)}
+
+
+def with_less_tint(template: Tensor, tint: float) -> Tensor:
+    """A template (3, S, S) that keeps the share ``tint`` of the colour that varies slowly within the face.
+
+    Colour is what is left of a logarithm when that of luminance is taken away; slow is what a Gaussian of ``SIGMA``
+    lets through.
+    """
+    logs = template.permute(1, 2, 0).numpy()
+    colour = logs - (logs @ np.array(LUMA, np.float32))[..., None]
+    side = len(logs)
+    face = face_window(side).reshape(side, side).numpy()
+    sigma = SIGMA * side
+    weight = np.maximum(cv2.GaussianBlur(face, (0, 0), sigma, borderType=cv2.BORDER_CONSTANT), 1e-3)
+    slow = cv2.GaussianBlur(colour * face[..., None], (0, 0), sigma, borderType=cv2.BORDER_CONSTANT)
+    return torch.from_numpy(logs - (1 - tint) * slow / weight[..., None]).permute(2, 0, 1).contiguous()

@@ -32,8 +32,7 @@ from gslopes.edit.photo_values import PhotoValues
 from gslopes.networks.edit_field import EditField
 from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.reader import face_window
-from training.face_parts import PARTS, over_parts
-from training.field_template import TemplateEdits, TemplateUse
+from training.field_template import PARTS, TemplateEdits, TemplateUse, over_parts
 
 # Bounds of a face's length, times the default one. Readings are kept PROBABILITY_FLOOR from 0 and 1, and count as
 # moving by MIN_LOGIT_SHIFT at least: the length of a face that hardly moves would be anything.

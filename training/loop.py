@@ -15,8 +15,6 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from tqdm import tqdm
 
-from training import parallel
-
 
 class Steps:
     """The steps of a loop: iterate over them, and finish each with ``end``. A resumed run goes on as if never stopped.
@@ -36,8 +34,7 @@ class Steps:
         self.folder, self.steps, self.parts, self.generator = folder, steps, parts, generator
         self.report_every, self.save_every = report_every, save_every
         self.first = self.done = load_state(folder / "state.pt", parts, generator)
-        self.writes = parallel.rank() == 0
-        self.bar = tqdm(total=steps, initial=self.first, unit="step", mininterval=5, disable=not self.writes)
+        self.bar = tqdm(total=steps, initial=self.first, unit="step", mininterval=5)
         self.began = time.monotonic()
 
     def __iter__(self) -> Iterator[int]:
@@ -48,8 +45,6 @@ class Steps:
         """One more step is done; report its metrics and save when it is time.  Returns whether it was saved."""
         self.done += 1
         self.bar.update()
-        if not self.writes:
-            return False
         if self.done % self.report_every == 0:
             self._report({name: v.item() if isinstance(v, Tensor) else v for name, v in metrics.items()})
         saves = self.done % self.save_every == 0 or self.done == self.steps
@@ -113,16 +108,14 @@ def one_cycle(optimiser: Optimizer, peak: float, step: int, steps: int) -> float
 
 
 def descend(optimiser: Optimizer, loss: Tensor, clip: float = 0.0) -> None:
-    """One step down a loss; under torchrun with the mean gradients of all processes.
+    """One step down a loss.
 
     clip: longest gradient, L2; 0 for any.
     """
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
-    parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    parallel.average_gradients(parameters)
     if clip:
-        nn.utils.clip_grad_norm_(parameters, clip)
+        nn.utils.clip_grad_norm_([p for group in optimiser.param_groups for p in group["params"]], clip)
     optimiser.step()
 
 

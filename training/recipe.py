@@ -17,17 +17,13 @@ from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import read_json
 from gslopes.zoo import ModelSpec, home, load, weights
 from gslopes.zoo.spec import find_spec
-from training import parallel
-from training.calibration import calibrated
+from training.distillation import train_edit_ends
 from training.edit_field import train_edit_field
-from training.ends import train_edit_ends
-from training.face_parser import train_face_parser
-from training.fader import train_fader
+from training.face_parser import efficientnet_lite_file, train_face_parser
+from training.fader import train_fader, with_template
 from training.measure import measure
-from training.pretrained import efficientnet_lite_file
 from training.sets import SETS
-from training.tagger import train_tagger
-from training.template import with_template
+from training.tagger import calibrated, train_tagger
 
 Loop = Callable[..., dict[str, Any]]
 LOOPS: dict[str, Loop] = {
@@ -100,9 +96,6 @@ def run_recipe(
         print(json.dumps({**resolved, "out": str(folder)}, indent=2))
         return folder
     work = folder / "training"
-    if parallel.rank() > 0:  # the first of torchrun's processes holds the folder for all
-        work.mkdir(parents=True, exist_ok=True)
-        return _trained(plan, spec, options, path, data, device, folder)
     with runfolder.locked(work):
         keep_options(work / "options.json", resolved)
         return _trained(plan, spec, options, path, data, device, folder)
@@ -117,9 +110,6 @@ def _trained(
     aside = everything.held_out if everything.calibration is None else everything.held_out | everything.calibration
     seen = everything.part(~aside)
     state = LOOPS[spec.network](spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
-    if parallel.rank() > 0:
-        return folder
-
     if plan.template:
         subset = slice(None, None, max(1, len(seen.pixels) // plan.template))
         state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)

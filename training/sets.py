@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import cv2
@@ -21,11 +23,75 @@ from gslopes.datasets.decode import named_picture
 from gslopes.zoo import ModelSpec, load
 from gslopes.zoo.framing import CHIP, FRAMES
 from gslopes.zoo.parsing import class_probabilities
+from gslopes.zoo.spec import find_spec
 from training.augment import to_float
 from training.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized
-from training.sources import celeba, celebamask, census, utkface
-from training.sources.labelled import LabelledPhotos, held_out
-from training.training_set import TrainingSet, packed
+from training.sources import (
+    LabelledPhotos,
+    held_out,
+    is_census,
+    read_celeba,
+    read_celeba_wide,
+    read_celebamask,
+    read_census,
+    read_utkface,
+)
+
+QUALITY = 75  # of the WebPs: about 2.1 KB for a chip of 128 x 128
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingSet:
+    """Chips and what is known of them.
+
+    pixels: (n, S, S, 3) uint8 RGB.  labels: (n, L) float32 (1, 0, NaN unknown), or (n, S, S) uint8 classes.
+    weights: (n,) how often a photo is drawn.  held_out: (n,) never trained on.
+    calibration: (n,) not trained on either: probabilities are calibrated on them.
+    """
+
+    pixels: ByteArray
+    labels: NDArray[np.float32]
+    weights: NDArray[np.float64]
+    held_out: NDArray[np.bool_]
+    calibration: NDArray[np.bool_] | None = None
+
+    def part(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> TrainingSet:
+        """The chosen rows."""
+        calibration = None if self.calibration is None else self.calibration[chosen]
+        return TrainingSet(
+            self.pixels[chosen], self.labels[chosen], self.weights[chosen], self.held_out[chosen], calibration
+        )
+
+
+def write_packed(data: TrainingSet, path: Path) -> int:
+    """Write the set and return how many photos it has; the folder is made if missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    quality = [cv2.IMWRITE_WEBP_QUALITY, QUALITY]
+    files = [np.asarray(cv2.imencode(".webp", chip[..., ::-1], quality)[1], np.uint8) for chip in data.pixels]
+    np.savez(
+        path,
+        webp=np.concatenate(files),
+        ends=np.cumsum([len(file) for file in files]),
+        labels=data.labels,
+        weights=data.weights,
+        held_out=data.held_out,
+    )
+    return len(files)
+
+
+def packed(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+    """The set that ``training.sets`` wrote to ``data/<model>.npz``.  Raises: DataMissing."""
+    del device
+    path = data / f"{spec.name}.npz"
+    if not path.is_file():
+        raise DataMissing(
+            f"There is no packed set {path}.", f"Make it: python -m training pack {spec.name} DATA {path}"
+        )
+    with np.load(path) as file:
+        webp, starts = file["webp"], np.concatenate([[0], file["ends"]])
+        chips = [np.asarray(cv2.imdecode(webp[a:b], cv2.IMREAD_COLOR))[..., ::-1] for a, b in pairwise(starts)]
+        return TrainingSet(np.stack(chips), file["labels"], file["weights"], file["held_out"])
+
 
 TONE = 8.0  # degrees of the typology angle within which skin tones count as the same
 TONES = (10.0, 28.0, 41.0)  # degrees between dark, tan, intermediate and light skin (Chardon et al. 1991)
@@ -49,7 +115,7 @@ def evened(angles: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def judge(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     """The judges' fold of UTKFace for gender, race and age, CelebA for gender and smile; unknown labels stay open."""
-    utk, celebs = utkface_fold(data, "judges", device), aligned(celeba.read(data), crop=spec.crop, device=device)
+    utk, celebs = utkface_fold(data, "judges", device), aligned(read_celeba(data), crop=spec.crop, device=device)
     first = _own_labels(utk)
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     second[:, spec.labels.index("masculine")] = celebs.photos.column("Male")
@@ -62,9 +128,9 @@ def labeller(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
 
     No photo of the judge's, so that what labels an editor's photos, or reads a face's own values, never judges.
     """
-    utk, celebs = utkface_fold(data, "editors", device), aligned(celeba.read_wide(data), crop=spec.crop, device=device)
+    utk, celebs = utkface_fold(data, "editors", device), aligned(read_celeba_wide(data), crop=spec.crop, device=device)
     first = _own_labels(utk)
-    tags = tagged(celeba.read_wide(data), celebs, device)
+    tags = tagged(read_celeba_wide(data), celebs, device)
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     for label, tag in (("masculine", "Male"), ("smiling", "Smiling")):
         second[:, spec.labels.index(label)] = _where_certain(tags[tag])
@@ -90,7 +156,7 @@ def _two_sets(
 
 def utkface_fold(data: Path, fold: str, device: str) -> Chips:
     """Tight chips of UTKFace: one fold of it, and the held-out photos."""
-    chips = aligned(utkface.read(data), crop="tight", device=device)
+    chips = aligned(read_utkface(data), crop="tight", device=device)
     return chips.part(chips.photos.fold(fold) | chips.photos.held_out())
 
 
@@ -108,7 +174,7 @@ def _own_labels(utk: Chips) -> NDArray[np.float32]:
 
 def tagger(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     """CelebA in its own framing, as often as it comes."""
-    chips = aligned(celeba.read(data), crop=spec.crop, size=spec.size, device=device)
+    chips = aligned(read_celeba(data), crop=spec.crop, size=spec.size, device=device)
     labels = np.stack([chips.photos.column(name) for name in spec.labels], 1)
     return TrainingSet(np.array(chips.pixels), labels, np.ones(len(labels)), chips.photos.held_out())
 
@@ -118,7 +184,7 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
 
     Faces whose skin tone is rare are drawn more often.
     """
-    pairs = celebamask.read(data)
+    pairs = read_celebamask(data)
     points = find_points(tuple(photo for photo, _ in pairs), cache_folder() / "celebamask", device)
     size = spec.size * 3 // 2
     photos, masks, names, angles = [], [], [], []
@@ -148,7 +214,7 @@ def fader(spec: ModelSpec, data: Path, device: str, tone: bool = False) -> Train
     Gender and race of CelebA's faces are as the tagger and the labeller see them, where they are certain (Joo and
     Kärkkäinen label CelebA with FairFace in the same way); UTKFace's are its annotators'. Smiles, glasses and beards
     are the tagger's, the other attributes that are held fixed the labeller's. Where DATA holds ``<model>.npz`` of
-    ``training.pack`` instead, it is that; where DATA is a folder of ``gslopes census``, its photos with its labels.
+    ``training.sets`` instead, it is that; where DATA is a folder of ``gslopes census``, its photos with its labels.
 
     tone: draw evenly over beards and the measured tone of the skin, in place of the race that the labeller reads.
 
@@ -157,8 +223,8 @@ def fader(spec: ModelSpec, data: Path, device: str, tone: bool = False) -> Train
     if (data / f"{spec.name}.npz").is_file():
         return packed(spec, data, device)
     parts = []
-    counted = census.is_census(data)
-    for source in (census.read(data),) if counted else (celeba.read_wide(data), utkface.read(data)):
+    counted = is_census(data)
+    for source in (read_census(data),) if counted else (read_celeba_wide(data), read_utkface(data)):
         chips, tight = aligned(source, device=device), aligned(source, crop="tight", device=device)
         held_out = chips.photos.held_out()
         fold = chips.photos.fold("editors") if source.set == "utkface" else ~held_out
@@ -305,4 +371,14 @@ SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
     "drawn-confounded": partial(drawn_faces, faces=9000, seed=2, confound=CONFOUND),
 }
 
-__all__ = ["SETS", "Chips", "TrainingSet"]
+
+def pack(model: str, data: Path, out: Path, device: str = "cpu") -> int:
+    """Write the file and return the number of its photos.
+
+    model: an editor, such as ``gender-field``.  data: the folder that holds the data sets.
+    device: where faces are found and read, if that is not in the cache yet.
+
+    Raises: UnknownName, DataMissing.
+    """
+    spec = find_spec(model)
+    return write_packed(SETS["fader"](spec, data, device), out)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gslopes.networks.efficientnet_lite import EfficientNetLite, from_lukemelas
-from training.pretrained import efficientnet_lite
+from training.face_parser import efficientnet_lite
 
 
 @pytest.mark.parametrize("size", [64, 128])

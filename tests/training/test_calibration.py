@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from training.evaluation.calibration import (
+from training.evaluation.measures import (
     discrimination,
     discrimination_by_group,
     error_by_group,

@@ -1,14 +1,14 @@
 import pytest
 
 from gslopes.core.errors import DataMissing
-from training.sources import celeba
+from training.sources import read_celeba_wide
 
 
 def test_the_wide_crops_come_in_order_and_without_labels(tmp_path):
     (tmp_path / "celeba-wide").mkdir()
     for name in ("182640.jpg", "182638.jpg", "notes.txt"):
         (tmp_path / "celeba-wide" / name).touch()
-    found = celeba.read_wide(tmp_path)
+    found = read_celeba_wide(tmp_path)
     assert [path.name for path in found.paths] == ["182638.jpg", "182640.jpg"]
     assert found.values.shape == (2, 0)
 
@@ -16,4 +16,4 @@ def test_the_wide_crops_come_in_order_and_without_labels(tmp_path):
 def test_an_empty_folder_is_named(tmp_path):
     (tmp_path / "celeba-wide").mkdir()
     with pytest.raises(DataMissing, match="no JPEG"):
-        celeba.read_wide(tmp_path)
+        read_celeba_wide(tmp_path)

@@ -8,12 +8,12 @@ import numpy as np
 from PIL import Image
 
 from gslopes.zoo.parsing import CLASSES
-from training.sources.celebamask import read
+from training.sources import read_celebamask
 
 
 def test_the_class_names_fit_the_real_masks(unpacked: Callable[[str], Path]) -> None:
     seen: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-    for _, file in read(unpacked("celebamask-mini"))[:100]:
+    for _, file in read_celebamask(unpacked("celebamask-mini"))[:100]:
         mask = np.array(Image.open(file).copy())
         for number in np.unique(mask):
             y, x = np.nonzero(mask == number)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gslopes.core.errors import DataMissing
-from training.sources import census
+from training.sources import is_census, read_census
 
 HEAD = "photo,path,occupation,perceived_gender,perceived_race,perceived_age,by\n"
 ROWS = (
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_labels_are_what_reader_and_people_are_sure_of(folder):
-    found = census.read(folder)
+    found = read_census(folder)
     assert found.set == "census-abcdef012345"
     assert [path.name for path in found.paths] == ["1.jpg", "2.jpg", "3.jpg"]
     np.testing.assert_array_equal(found.column("masculine"), [1, np.nan, 0])
@@ -44,14 +44,14 @@ def test_labels_are_what_reader_and_people_are_sure_of(folder):
 
 
 def test_only_the_folder_of_a_census_is_one(folder, tmp_path):
-    assert census.is_census(folder)
-    assert not census.is_census(tmp_path)
+    assert is_census(folder)
+    assert not is_census(tmp_path)
     (tmp_path / "run.json").write_text('{"kind": "contexts"}')
-    assert not census.is_census(tmp_path)
+    assert not is_census(tmp_path)
 
 
 def test_photos_that_are_gone_are_a_sentence(folder, tmp_path):
     for path in (tmp_path / "photos/chef").iterdir():
         path.unlink()
     with pytest.raises(DataMissing, match="None of the photos"):
-        census.read(folder)
+        read_census(folder)

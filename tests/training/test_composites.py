@@ -15,7 +15,7 @@ from gslopes.find.align import choose, warp
 from gslopes.networks.mtcnn import Mtcnn
 from gslopes.zoo import load
 from tests.training.test_field_editor import sweep
-from training.composites import as_critic_sees, composite, face_masks, inner_face, well_inside
+from training.edit_field import as_critic_sees, composite, face_masks, inner_face, well_inside
 from training.field_editor import FieldEditor
 
 

@@ -10,7 +10,7 @@ from gslopes import zoo
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.datasets import drawn
 from gslopes.zoo.spec import find_spec
-from training.ends import Optimisation, train_edit_ends
+from training.distillation import Optimisation, train_edit_ends
 from training.field_editor import FieldEditor
 from training.recipe import check_teacher
 from training.sets import drawn_chips

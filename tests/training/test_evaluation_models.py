@@ -14,7 +14,7 @@ from gslopes.zoo import home
 from gslopes.zoo.identity import DIGEST, FILE
 from training.evaluation.composites import held_out_faces
 from training.evaluation.models import measure_model
-from training.sources.labelled import fold
+from training.sources import fold
 
 pytestmark = pytest.mark.slow
 

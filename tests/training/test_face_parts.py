@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gslopes.zoo.framing import CHIP
-from training.face_parts import PARTS, inverse_over_parts, over_parts
+from training.field_template import PARTS, inverse_over_parts, over_parts
 
 CHIP_PIXELS = torch.empty(128, 128)
 

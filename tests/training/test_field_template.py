@@ -6,11 +6,11 @@ import torch
 from scipy.ndimage import gaussian_filter
 
 from gslopes.core.levels import LUMA, OFFSET
-from training.face_parts import PARTS
 from training.field_template import (
     BROAD,
     CEILING,
     GLOW,
+    PARTS,
     SLOPE,
     SMOOTH,
     TemplateEdits,

@@ -6,7 +6,7 @@ import pytest
 from gslopes.core.errors import UsageError
 from gslopes.datasets.folder import open_photo
 from gslopes.find.detect import MtcnnFinder
-from training.evaluation.identity import FaceEmbedding, cosine, nearer_same, nearest_itself
+from training.evaluation.measures import FaceEmbedding, cosine, nearer_same, nearest_itself
 
 
 def test_cosine_is_of_rows_and_broadcasts() -> None:
@@ -47,7 +47,7 @@ def test_without_dlib_the_error_names_the_extra(monkeypatch) -> None:
 
 def test_without_the_weights_the_error_names_the_extra(monkeypatch) -> None:
     pytest.importorskip("dlib", reason="dlib is not installed: pip install 'gslopes[train]'")
-    monkeypatch.setattr("training.evaluation.identity._PACKAGE", "no_such_package_of_weights")
+    monkeypatch.setattr("training.evaluation.measures._PACKAGE", "no_such_package_of_weights")
     with pytest.raises(UsageError, match=r"gslopes\[identity\]"):
         FaceEmbedding()
 

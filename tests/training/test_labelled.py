@@ -1,4 +1,4 @@
-from training.sources.labelled import fold, held_out, place
+from training.sources import fold, held_out, place
 
 NAMES = [f"{i}_0_1_2017.jpg.chip.jpg" for i in range(4000)]
 

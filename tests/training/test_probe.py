@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from training.evaluation.probe import folds_by_people, probe_auc
+from training.evaluation.measures import folds_by_people, probe_auc
 
 
 def test_all_photos_of_a_person_lie_in_one_fold_and_folds_are_of_about_one_size() -> None:

@@ -7,7 +7,7 @@ from gslopes.core.config import load_toml, to_dict
 from gslopes.core.errors import ConfigError, GslopesError, StorageError, UnknownName, UsageError
 from gslopes.zoo import home
 from gslopes.zoo.spec import find_spec
-from training import pretrained
+from training import face_parser
 from training.recipe import LOOPS, Recipe, find_recipe, loop_options, run_recipe
 from training.sets import SETS
 
@@ -75,7 +75,7 @@ def test_a_second_training_in_one_folder_waits_for_nothing_and_touches_nothing(t
 
 
 def test_missing_pretrained_weights_are_said_before_any_photo_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(pretrained, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(face_parser, "PACKAGE", "no_such_package")
     with pytest.raises(UsageError, match=r"gslopes\[train\]"):
         run_recipe("face-parser", data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")
 

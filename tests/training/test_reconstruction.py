@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from training.evaluation.reconstruction import l1, perceptual, psnr
+from training.evaluation.measures import l1, perceptual, psnr
 
 
 def chips(n: int, seed: int = 0) -> np.ndarray:

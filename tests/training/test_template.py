@@ -10,7 +10,7 @@ from gslopes.core.levels import LUMA, OFFSET
 from gslopes.datasets import drawn as rendered
 from gslopes.edit.sweep import FaderEditor
 from gslopes.zoo.reader import face_window
-from training import template
+from training import fader
 from training.sets import drawn_chips
 
 
@@ -19,7 +19,7 @@ def ratio_editor(chips, **config):
     config = {**shipped.spec.config, "template": True, **config}
     spec = dataclasses.replace(shipped.spec, blend="ratio", config=config)
     state = {key: value for key, value in shipped.module.state_dict().items() if key != "template"}
-    state = template.with_template(spec, state, chips, np.zeros((len(chips), 1), np.float32), "cpu")
+    state = fader.with_template(spec, state, chips, np.zeros((len(chips), 1), np.float32), "cpu")
     network = zoo.build(spec).eval()
     network.load_state_dict(state)
     return state["template"], FaderEditor(zoo.LoadedModel(network, spec, "0" * 64), reader=None)
@@ -52,11 +52,11 @@ def test_less_tint_takes_slow_colour_from_a_template_and_leaves_luminance_and_fi
     rng = np.random.default_rng(0)
     flat = torch.tensor([0.05, -0.02, 0.01])[:, None, None].expand(3, 64, 64)
     luma = torch.tensor(LUMA)[:, None, None]
-    half = template.with_less_tint(flat, 0.5)
+    half = fader.with_less_tint(flat, 0.5)
     light = (flat * luma).sum(0)
     torch.testing.assert_close((half * luma).sum(0), light)
     face = face_window(64).reshape(64, 64) > 0.5
     torch.testing.assert_close((half - light)[:, face], 0.5 * (flat - light)[:, face], atol=1e-3, rtol=0)
     noise = torch.from_numpy(rng.normal(0, 0.05, (3, 64, 64)).astype(np.float32))
     fine = noise - (noise * luma).sum(0)
-    assert (template.with_less_tint(fine, 0.0) - fine).abs().mean() < 0.1 * fine.abs().mean()
+    assert (fader.with_less_tint(fine, 0.0) - fine).abs().mean() < 0.1 * fine.abs().mean()

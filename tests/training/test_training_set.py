@@ -6,8 +6,7 @@ import pytest
 from gslopes.core.errors import DataMissing
 from gslopes.datasets import drawn as rendered
 from gslopes.zoo.spec import find_spec
-from training.sets import drawn_chips
-from training.training_set import TrainingSet, packed, write_packed
+from training.sets import TrainingSet, drawn_chips, packed, write_packed
 
 
 def test_a_packed_set_comes_back_whole(tmp_path):

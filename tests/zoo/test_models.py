@@ -8,7 +8,7 @@ from gslopes import zoo
 from gslopes.core.errors import UnknownName
 from gslopes.core.files import sha256_of
 from gslopes.zoo import home, weights
-from training.evaluation import cards
+from training.evaluation import models as cards
 
 ROOT = home.PACKAGE.parent
 NAMES = sorted(path.name for path in (ROOT / "models").iterdir() if path.is_dir())

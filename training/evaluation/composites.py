@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gslopes.compose.head import heads_of
 from gslopes.compose.paste import compose
@@ -24,8 +26,7 @@ from gslopes.zoo.framing import CHIP, TIGHT
 from gslopes.zoo.spec import Blend
 from training.chips import cache_folder, find_points
 from training.evaluation import realism
-from training.sources import london, utkface
-from training.sources.labelled import LabelledPhotos
+from training.sources import LabelledPhotos, read_london, read_utkface
 
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
 REGIONS = ("face", "skin")
@@ -97,7 +98,7 @@ def held_out_faces(
 
     Raises: DataMissing.
     """
-    every = utkface.read(data)
+    every = read_utkface(data)
     held = _aligned("UTKFace", every, every.held_out(), "held-out", device, size, MOST_OUTSIDE)
     if attribute == "race":
         held = held.take(np.flatnonzero(held.labels["white"] + held.labels["black"] > 0))
@@ -108,7 +109,7 @@ def held_out_faces(
 
 def london_faces(data: Path, device: str, size: int = 128) -> HeldOut:
     """The London set's neutral portraits with self-reported gender, ethnicity and age.  Raises: DataMissing."""
-    every = london.read(data, "neutral")
+    every = read_london(data, "neutral")
     return _aligned("London", every, np.ones(len(every), bool), "london-neutral", device, size)
 
 
@@ -175,3 +176,37 @@ def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
                     parts = [photo.pixels[y0:y1, x0:x1], *whole.patches]
                     edges.append([realism.edge_gradient(part, whole.weight) for part in parts])
         yield Swept(rows, masks, pictures, np.array(edges))
+
+
+FACES = 12
+MARGIN = 0.9  # around the box of the five points, in units of its longer side
+
+
+def contact_sheet(
+    held: HeldOut, editor: FaceEditor, path: Path, *, side: int = 256, seed: int = 0, way: Way | None = None
+) -> Path:
+    """Write a picture with a row a face: the photo, then its composites at -2, -1, 0, 1, 2; returns the path.
+
+    side: of a cell, pixels.  seed: chooses the faces; never the eye.  way: one of ``ways(editor)``, the first if None.
+    """
+    way = way or ways(editor)[0]
+    few = held.take(np.sort(np.random.default_rng(seed).permutation(len(held))[:FACES]))
+    rows: list[ByteArray] = []
+    for batch in swept(few, editor, str(editor.device)):
+        pictures = batch.pictures[way]
+        for photo, face, row in zip(few.photos[batch.rows], few.faces[batch.rows], pictures, strict=True):
+            cells = [_cut(picture, face.points, side) for picture in (photo.pixels, *row)]
+            rows.append(np.concatenate(cells, 1))
+    Image.fromarray(np.concatenate(rows)).save(path)
+    return path
+
+
+def _cut(picture: ByteArray, points: np.ndarray[tuple[int, ...], np.dtype[np.float32]], side: int) -> ByteArray:
+    """The square around the face, (side, side, 3)."""
+    middle, half = points.mean(0), float(np.ptp(points, axis=0).max()) * (0.5 + MARGIN)
+    x0, y0 = np.maximum(np.floor(middle - half), 0).astype(int)
+    x1, y1 = np.ceil(middle + half).astype(int)
+    part = picture[y0:y1, x0:x1]
+    longest = max(part.shape[:2])
+    square = cv2.copyMakeBorder(part, 0, longest - part.shape[0], 0, longest - part.shape[1], cv2.BORDER_REPLICATE)
+    return np.asarray(cv2.resize(square, (side, side), interpolation=cv2.INTER_AREA), np.uint8)

@@ -21,21 +21,21 @@ from gslopes.edit.sweep import FaderEditor
 from gslopes.validate import manipulation
 from gslopes.validate.estimates import Estimate, mean
 from gslopes.zoo.loading import LoadedModel
-from training.evaluation import identity, probe, realism, reconstruction
-from training.evaluation.calibration import discrimination
+from training.evaluation import measures, realism
 from training.evaluation.composites import (
     PUBLISHED,
     VALUES,
     Half,
     HeldOut,
     Way,
+    contact_sheet,
     held_out_faces,
     london_faces,
     swept,
     ways,
 )
-from training.evaluation.contact_sheet import contact_sheet
 from training.evaluation.judges import Judges, Readings
+from training.evaluation.measures import discrimination
 from training.evaluation.tables import Table, asked, cell
 
 OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
@@ -279,7 +279,7 @@ def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: 
             latents.append(editor.network.encode(x).flatten(1).float().cpu().numpy())
             rebuilt.append(np.rint(editor.sweep(part, np.array([0.0], np.float32)).neutral).astype(np.uint8))
     z, again = np.concatenate(latents), np.concatenate(rebuilt)
-    reading = probe.probe_auc(z, truth, probe.folds_by_people(np.arange(len(z))))
+    reading = measures.probe_auc(z, truth, measures.folds_by_people(np.arange(len(z))))
     plain = discrimination(truth, judges.probabilities(chips)[:, 0 if attribute == "gender" else 1])
     numbers = {
         "probe on the latent, AUC": reading.best,
@@ -287,11 +287,9 @@ def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: 
     }
     if editor.template is None:  # with a template nothing is rebuilt
         numbers |= {
-            "L1, share of the range": reconstruction.l1(chips, again),
-            "PSNR, dB": reconstruction.psnr(chips, again),
-            "perceptual (LPIPS's formula on the reader's features)": reconstruction.perceptual(
-                chips, again, judges.stages
-            ),
+            "L1, share of the range": measures.l1(chips, again),
+            "PSNR, dB": measures.psnr(chips, again),
+            "perceptual (LPIPS's formula on the reader's features)": measures.perceptual(chips, again, judges.stages),
         }
     return {name: {"number": cell(number)} for name, number in numbers.items()}
 
@@ -299,16 +297,16 @@ def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: 
 def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[str, Table]:
     """Cosines of a third party's face embedding, next to those of real pairs; empty without the extra or the set."""
     try:
-        embed = identity.FaceEmbedding()
+        embed = measures.FaceEmbedding()
         pairs = london_pairs(data)
     except (UsageError, DataMissing) as error:
         return {"who it is": {"not measured": {"why": str(error).split("\n")[0]}}}
     first, second = (embed(photos, points) for photos, points in pairs)
-    same = identity.cosine(first, second)
-    other = identity.cosine(first, np.roll(first, 1, 0))
+    same = measures.cosine(first, second)
+    other = measures.cosine(first, np.roll(first, 1, 0))
     points = np.stack([face.points for face in held.faces[: len(composites.photos)]])
     unedited = embed([photo.pixels for photo in held.photos[: len(composites.photos)]], points)
-    two_faces = identity.cosine(unedited, np.roll(unedited, 1, 0))
+    two_faces = measures.cosine(unedited, np.roll(unedited, 1, 0))
     table: Table = {
         "London, one person neutral and smiling": {"cosine": cell(mean(same))},
         "London, two persons": {"cosine": cell(mean(other))},
@@ -318,11 +316,11 @@ def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[s
     for k, value in enumerate(VALUES):
         if k != CENTRE:
             edited = embed([row[k] for row in composites.photos], points)
-            person = identity.nearer_same(identity.cosine(edited, centre), same, two_faces)
+            person = measures.nearer_same(measures.cosine(edited, centre), same, two_faces)
             row = {
                 "cosine": cell(person.edited),
                 "nearer to one person": cell(person.nearer),
-                "nearest to itself": cell(identity.nearest_itself(edited, unedited)),
+                "nearest to itself": cell(measures.nearest_itself(edited, unedited)),
             }
             table[f"at {value:+g} and at 0"] = row
     return {"who it is": table}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,15 @@ from typing import Any
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import write_bytes
 from gslopes.edit.editors import NETWORKS
-from gslopes.zoo import home, load, load_folder
+from gslopes.zoo import home, load, load_folder, weights
 from gslopes.zoo.loading import LoadedModel
-from training.evaluation import cards
+from gslopes.zoo.spec import read_spec
 from training.evaluation.editor import contact_sheets, evaluate_editor
-from training.evaluation.face_parser import evaluate_face_parser
 from training.evaluation.tables import Table
-from training.evaluation.taggers import evaluate_tagger
+from training.evaluation.taggers import evaluate_face_parser, evaluate_tagger
+
+# -- measure a model ---------------------------------------------------------------------------------------------------
+
 
 KINDS: dict[str, Callable[[LoadedModel, Path, int | None, str], tuple[str, dict[str, Table]]]] = {
     "fader": evaluate_editor,
@@ -57,5 +60,115 @@ def measure_model(
         write_bytes(file, (text + "\n").encode())
         card = folder.parents[1] / "models" / loaded.spec.name / "card.md"
         if card.is_file():
-            write_bytes(card, cards.fill(folder.parents[1], loaded.spec.name).encode())
+            write_bytes(card, fill(folder.parents[1], loaded.spec.name).encode())
     return result
+
+
+# -- model cards: facts and numbers between the marks come from spec and metrics ---------------------------------------
+
+
+HEAD = ("---\n", "\n---\n")
+NUMBERS = ("<!-- numbers -->\n", "\n<!-- /numbers -->")
+
+METRICS = {
+    "auc": "area under the ROC curve, a label against the rest",
+    "iou": "intersection over union of a region, pixels of all photos together",
+    "l1": "mean absolute error of the reconstruction, share of the range",
+    "edit_size": "mean absolute change between -2 and +2 before any part moves, share of the range",
+    "farthest_moved": "the most that a part of the face moves for a unit, pixels of a chip of 128, mean over photos",
+}
+
+
+# The rows of an editor's card, as patterns: two each, on UTKFace and in London.
+EDITOR_ROWS = (
+    "shift of P.* from -2 to 2",
+    "two-sample AUC at -2",
+    r"two-sample AUC at \+2",
+    "young, share",
+    "nearer to its own photo",
+)
+# Those of a Fader Network, used in both ways.
+FADER_ROWS = (
+    "shift of P.* from -2 to 2",
+    "as published: shift",
+    "two-sample AUC at -2",
+    r"two-sample AUC at \+2",
+    "probe on the latent",
+)
+MOST = 10
+
+
+def fill(home: Path, name: str) -> str:
+    """The card of a model with its facts and numbers brought up to date.
+
+    home: the folder that holds models/ and weights/.
+
+    Raises: OSError if the card, the spec or the weights' files are not there; ValueError if the card lacks the marks.
+    """
+    spec = read_spec(home / "models" / name / "spec.toml")
+    folder = home / "weights" / name
+    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    digest = (folder / weights.DIGEST).read_text(encoding="ascii").split()[0]
+    facts = {"name": spec.name, "licence": spec.licence, "sha256": digest, "recipe": f"training/{spec.recipe}.toml"}
+    head = "\n".join([*(f"{key}: {value}" for key, value in facts.items()), f"data: {'; '.join(spec.data)}"])
+    card = (home / "models" / name / "card.md").read_text(encoding="utf-8")
+    return _between(_between(card, HEAD, head), NUMBERS, numbers(metrics))
+
+
+def _measured_on(metrics: dict[str, Any]) -> str:
+    """On which photos: those of ``evaluate`` for an editor, for others all that were held out."""
+    on, composited, _ = metrics.get("evaluation", {}).get("note", "").partition(", composited")
+    return on if composited else f"Measured on {metrics['held_out']} held-out photos, never trained on"
+
+
+def numbers(metrics: dict[str, Any]) -> str:
+    """At most ``MOST`` metrics as a Markdown table, with a line on what was measured; the rest is in metrics.json."""
+    rows = _headline(metrics)
+    lines = [
+        f"{_measured_on(metrics)}; trained on {metrics['trained_on']}. "
+        "In brackets the 95 % bootstrap interval over photos. All numbers: metrics.json.",
+        "",
+        "| what | number |",
+        "| --- | --- |",
+        *(f"| {row} | {_cell(number)} |" for row, number in rows.items()),
+    ]
+    used = [f"{kind}: {text}." for kind, text in METRICS.items() if any(row.split()[0] == kind for row in rows)]
+    return "\n".join([*lines, "", *used]).rstrip()
+
+
+def _headline(metrics: dict[str, Any]) -> dict[str, Any]:
+    """The rows of a card: of an editor what was asked of it, of every other model its lowest values."""
+    reached = metrics.get("evaluation", {}).get("tables", {}).get("asked and reached", {})
+    if reached:
+        patterns = FADER_ROWS if any(row.startswith("as published") for row in reached) else EDITOR_ROWS
+        chosen = [row for pattern in patterns for row in reached if re.match(pattern, row)]
+        return {row: reached[row]["reached"] for row in chosen}
+    rows: dict[str, Any] = {}
+    for kind, value in metrics.items():
+        if isinstance(value, dict) and kind != "evaluation":
+            rows |= {kind: value} if "value" in value else {f"{kind} {name}": number for name, number in value.items()}
+    return dict(sorted(rows.items(), key=lambda row: float(row[1]["value"]))[:MOST]) if len(rows) > MOST else rows
+
+
+def tables_as_text(evaluation: dict[str, Any]) -> str:
+    """What ``evaluate`` found, ``{"note": …, "tables": {title: {row: {column: cell}}}}``, as Markdown."""
+    parts = [evaluation["note"]]
+    for title, rows in evaluation["tables"].items():
+        columns = list(dict.fromkeys(name for row in rows.values() for name in row))
+        lines = [f"| {title} | {' | '.join(columns)} |", f"| --- |{' --- |' * len(columns)}"]
+        lines += [
+            f"| {name} | {' | '.join(_cell(row.get(column)) for column in columns)} |" for name, row in rows.items()
+        ]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{value['value']} [{value['low']}, {value['high']}]"
+    return "" if value is None else str(value)
+
+
+def _between(text: str, marks: tuple[str, str], inside: str) -> str:
+    start = text.index(marks[0]) + len(marks[0])
+    return text[:start] + inside + text[text.index(marks[1], start) :]

@@ -7,9 +7,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.skin_tone import typology_angle_of
+from gslopes.stats.resampling import Rows
+from gslopes.validate import estimates
 from gslopes.zoo.loading import LoadedModel
-from training.evaluation import calibration
+from training.evaluation import measures
 from training.evaluation.tables import Table, cell
+from training.measure import region_counts
 from training.sets import SETS
 
 
@@ -35,8 +39,8 @@ def evaluate_tagger(model: LoadedModel, data: Path, most: int | None, device: st
         known = np.isfinite(labels[:, column])
         yes, p = labels[known, column] > 0.5, said[known, column]
         by_label[label] = {
-            "AUC": cell(calibration.discrimination(yes, p)),
-            "calibration error": cell(calibration.expected_calibration_error(yes, p)),
+            "AUC": cell(measures.discrimination(yes, p)),
+            "calibration error": cell(measures.expected_calibration_error(yes, p)),
         }
     tables = {"by label": by_label}
     gender = "Male" if "Male" in spec.labels else "masculine"
@@ -45,8 +49,8 @@ def evaluate_tagger(model: LoadedModel, data: Path, most: int | None, device: st
     known = np.isfinite(labels[:, column]) & np.array([bool(name) for name in groups])
     if known.any():
         yes, p, names = labels[known, column] > 0.5, said[known, column], groups[known]
-        areas = calibration.discrimination_by_group(yes, p, names)
-        errors = calibration.error_by_group(yes, p, names)
+        areas = measures.discrimination_by_group(yes, p, names)
+        errors = measures.error_by_group(yes, p, names)
         tables[f"{gender} by group"] = {
             name: {"photos": group.n, "AUC": cell(group.number), "calibration error": cell(errors.each[name].number)}
             for name, group in areas.each.items()
@@ -70,3 +74,45 @@ def group_names(labels: tuple[str, ...], values: NDArray[np.float32]) -> NDArray
     there = np.isfinite(shares).all(1)
     race = np.array(races, object)[np.argmax(np.nan_to_num(shares), 1)]
     return np.where(there, race + ", " + age, "")
+
+
+Counts = NDArray[np.int64]
+THIRDS = ("darkest third", "middle third", "lightest third")
+
+
+def evaluate_face_parser(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
+    """The tables of the parser's card.  Raises: DataMissing."""
+    spec = model.spec
+    everything = SETS["face-parser"](spec, data, device)
+    held = everything.part(everything.held_out)
+    rows = np.random.default_rng(0).permutation(len(held.pixels))[:most]
+    held = held.part(rows)
+    edge = (held.pixels.shape[1] - spec.size) // 2
+    inside = slice(edge, edge + spec.size)
+    skin = spec.labels.index("skin")
+    angle = [
+        typology_angle_of(pixels[inside, inside], labels[inside, inside] == skin)
+        for pixels, labels in zip(held.pixels, held.labels, strict=True)
+    ]
+    order = np.argsort(np.argsort(angle)) * 3 // len(angle)
+    names = np.array(THIRDS, object)[order]
+    table: Table = {}
+    for region, counts in region_counts(model, held, device).items():
+        both, either = counts.T
+
+        def share(chosen: Rows, both: Counts = both, either: Counts = either) -> float:
+            return float(both[chosen].sum() / either[chosen].sum())
+
+        thirds = estimates.by_group(share, names)
+        row_of = {"all": cell(estimates.interval(share, len(rows)))}
+        row_of |= {name: cell(thirds.each[name].number) for name in THIRDS if name in thirds.each}
+        if thirds.gap is not None:
+            row_of["gap"] = cell(thirds.gap)
+        table[region] = row_of
+    note = (
+        f"Intersection over union of each region, pixels of {len(rows)} held-out CelebAMask-HQ photos together; asked: "
+        "at least 0.95 of the face and 0.93 of the skin, gap between thirds at most 0.02. Thirds by the individual "
+        "typology angle of the skin, atan((L* - 50) / b*), which light changes as much as skin. In brackets 95 % "
+        "bootstrap intervals over photos."
+    )
+    return note, {"intersection over union": table}

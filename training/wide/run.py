@@ -32,8 +32,11 @@ from gslopes.zoo import weights  # noqa: E402
 from gslopes.zoo.spec import find_spec  # noqa: E402
 from training.measure import measure  # noqa: E402
 from training.recipe import run_recipe  # noqa: E402
-from training.sets import SETS  # noqa: E402
-from training.training_set import packed, write_packed  # noqa: E402
+from training.sets import (  # noqa: E402
+    SETS,
+    packed,
+    write_packed,
+)
 
 TRIAL, WARM = 300, 100  # steps of the trial that measures the rate, and how many of them are not counted
 

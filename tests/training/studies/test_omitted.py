@@ -7,7 +7,7 @@ from gslopes.language.graph import Senses
 from gslopes.language.mentions import Mentions
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
-from training.studies.omitted import OMITTED, alarm_rows, alarms
+from training.studies.captions import OMITTED, alarm_rows, alarms
 
 QUICK = AuditOptions(bootstrap=0, permutations=0)
 

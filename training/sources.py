@@ -1,0 +1,271 @@
+"""Readers of the sets that models learn from, or are measured on: photos with what is known of them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core import runfolder
+from gslopes.core.csv_table import read_csv
+from gslopes.core.errors import DataMissing
+from gslopes.core.files import is_file, read_text, without_guard
+
+# -- photos with labels ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledPhotos:
+    """Photos of one set and what is known of them.
+
+    set: the set's short name.  paths: n files.  names: the columns of ``values``.
+    values: (n, len(names)) float32; 1 and 0 for yes and no, years for ages, NaN where unknown.
+    """
+
+    set: str
+    paths: tuple[Path, ...]
+    names: tuple[str, ...]
+    values: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def column(self, name: str) -> NDArray[np.float32]:
+        """One label, (n,); all NaN if this set does not have it."""
+        if name not in self.names:
+            return np.full(len(self), np.nan, np.float32)
+        return self.values[:, self.names.index(name)]
+
+    def held_out(self, share: float = 0.1) -> NDArray[np.bool_]:
+        """(n,) whether a photo is never trained on: fixed by the sha256 of its file name, the same for every model."""
+        return np.array([held_out(path.name, share) for path in self.paths], bool)
+
+    def fold(self, name: str) -> NDArray[np.bool_]:
+        """(n,) whether a photo belongs to a fold: ``held-out``, ``judges`` or ``editors`` (see ``fold``)."""
+        return np.array([fold(path.name) == name for path in self.paths], bool)
+
+    def between(self, low: float, high: float) -> NDArray[np.bool_]:
+        """(n,) whether a photo's ``place`` lies in [low, high)."""
+        return np.array([low <= place(path.name) < high for path in self.paths], bool)
+
+
+def place(name: str) -> float:
+    """A fixed number in [0, 1), evenly distributed over photos: from the sha256 of the file name."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) / 2**64
+
+
+def held_out(name: str, share: float = 0.1) -> bool:
+    """Whether the photo of this file name belongs to the held-out split.
+
+    >>> sum(held_out(f"{i:06}.jpg") for i in range(1000))
+    104
+    """
+    return place(name) < share
+
+
+def fold(name: str) -> str:
+    """Which models may learn from a photo, where editors and those who judge them must not share any.
+
+    held-out (a tenth): none.  judges (35 %): the judge, which measures editors.  editors (55 %): editors, and the
+    guide of their training.
+
+    >>> fold("000001.jpg")
+    'editors'
+    """
+    where = place(name)
+    return "held-out" if where < 0.1 else "judges" if where < 0.45 else "editors"
+
+
+def need(path: Path, what: str) -> Path:
+    """``path``, if it is there.  Raises: DataMissing, saying what was looked for."""
+    if not path.exists():
+        raise DataMissing(
+            f"{what} is not at {path}.", "Unzip the set there, or point --data at the folder that holds it."
+        )
+    return path
+
+
+# -- CelebA (Liu et al. 2015) ------------------------------------------------------------------------------------------
+
+
+# Where MTCNN finds the five points in the set's aligned pictures, medians over 9,980 of them, in units of the width
+# (89 of its 89 x 109 pixels): the set is aligned by the eyes, so these hold for every picture within a pixel or two.
+CELEBA_POINTS = (
+    np.array([(34.75, 55.93), (54.34, 55.93), (44.5, 68.04), (35.95, 76.47), (53.05, 76.47)], np.float64) / 89
+)
+
+
+def read_celeba(data: Path) -> LabelledPhotos:
+    """The set below ``data``: its 40 attributes as 1 and 0, for the pictures that are there.
+
+    Raises: DataMissing if the list or the pictures are not there; TableError if the list is not CelebA's.
+    """
+    folder = need(data / "img_align_celeba", "CelebA's folder of aligned pictures")
+    listed = need(data / "list_attr_celeba.txt", "CelebA's list of attributes")
+    lines = read_text(listed, raises=DataMissing).splitlines()
+    names = tuple(lines[1].split()) if len(lines) > 1 else ()
+    if len(names) != 40:
+        raise DataMissing(
+            f"{data / 'list_attr_celeba.txt'} is not CelebA's list: its second line names {len(names)}, not 40.",
+            "Take the file as CelebA publishes it.",
+        )
+    paths, rows = [], []
+    for line in lines[2:]:
+        file, *values = line.split()
+        if len(values) != 40:
+            what = f"{listed} has {len(values)} values for {file[:40]}, not 40."
+            raise DataMissing(what, "Take the file as CelebA publishes it.")
+        if (folder / file).is_file():
+            paths.append(folder / file)
+            rows.append([value == "1" for value in values])
+    if not paths:
+        raise DataMissing(f"{folder} holds none of the pictures of its list.", "Unpack img_align_celeba there.")
+    return LabelledPhotos("celeba", tuple(paths), names, np.array(rows, np.float32))
+
+
+def read_celeba_wide(data: Path) -> LabelledPhotos:
+    """Wide pictures of the set, hair to chin, below ``data/celeba-wide``; no label comes with them.
+
+    Raises: DataMissing if the folder is not there or holds no picture.
+    """
+    folder = need(data / "celeba-wide", "The wide pictures of CelebA")
+    paths = tuple(sorted(folder.glob("*.jpg")))
+    if not paths:
+        raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack celeba-wide.zip there.")
+    return LabelledPhotos("celeba-wide", paths, (), np.zeros((len(paths), 0), np.float32))
+
+
+# -- CelebAMask-HQ (Lee et al. 2020) -----------------------------------------------------------------------------------
+
+
+def read_celebamask(data: Path) -> list[tuple[Path, Path]]:
+    """(photo, mask) files below ``data/celebamask-mini``.
+
+    A mask is an 8-bit picture of class numbers, as ``zoo.parsing.CLASSES``.
+
+    Raises: DataMissing if the folder is not there or no photo has a mask.
+    """
+    folder = need(data / "celebamask-mini", "CelebAMask-HQ")
+    photos = sorted((folder / "images").glob("*.jpg"))
+    pairs = [(photo, folder / "masks" / f"{photo.stem}.png") for photo in photos]
+    pairs = [(photo, mask) for photo, mask in pairs if mask.is_file()]
+    if not pairs:
+        raise DataMissing(
+            f"{folder} holds no photo with a mask.", "Name the folder in which CelebAMask-HQ was unpacked."
+        )
+    return pairs
+
+
+# -- a census of gslopes -----------------------------------------------------------------------------------------------
+
+
+CENSUS_COLUMNS = ("path", "perceived_gender", "perceived_race", "perceived_age")
+CENSUS_NAMES = ("masculine", "white", "black", "young")
+CENSUS_VALUES = ("male", "white", "black", "under 35")  # of the columns that they come from: 1; another known value: 0
+
+
+def is_census(data: Path) -> bool:
+    """Whether this is a folder that ``gslopes census`` wrote."""
+    return is_file(data / runfolder.MANIFEST) and runfolder.read_manifest(data).get("kind") == "census"
+
+
+def read_census(data: Path) -> LabelledPhotos:
+    """The photos that the census read: 1, 0, or NaN where neither the reader is sure nor a person said.
+
+    data: the census folder, which knows where its photos are.
+
+    Raises: UsageError where its photos.csv is broken; DataMissing if its photos are not there.
+    """
+    manifest = runfolder.read_manifest(data)
+    photos = Path(str(manifest["photos"]))
+    paths: list[Path] = []
+    values: list[list[float]] = []
+    for _, row in read_csv(data / "photos.csv", CENSUS_COLUMNS, hint="Repeat gslopes census, which writes it.").rows():
+        path = photos / without_guard(row["path"])
+        if is_file(path):
+            said = [row[CENSUS_COLUMNS[1]], row[CENSUS_COLUMNS[2]], row[CENSUS_COLUMNS[2]], row[CENSUS_COLUMNS[3]]]
+            values.append(
+                [float(word == one) if word else np.nan for word, one in zip(said, CENSUS_VALUES, strict=True)]
+            )
+            paths.append(path)
+    if not paths:
+        raise DataMissing(f"None of the photos of {data} is in {photos}.", "Repeat gslopes census where they are now.")
+    digest = str(manifest["inputs"]["digest"])[:12]
+    return LabelledPhotos(f"census-{digest}", tuple(paths), CENSUS_NAMES, np.array(values, np.float32))
+
+
+# -- the London set (DeBruine & Jones 2017) ----------------------------------------------------------------------------
+
+
+RACES = ("white", "black", "east_asian", "west_asian")
+LONDON_NAMES = ("masculine", "age", *RACES)
+
+
+def read_london(data: Path, expression: Literal["neutral", "smiling"] = "neutral") -> LabelledPhotos:
+    """The portraits with one expression, and what the people said of themselves.
+
+    Labels: masculine 1 or 0, age in years, each ethnicity 1 or 0; NaN where a person gave none, or several ethnicities.
+
+    Raises: DataMissing if the folder or the table is not there.
+    """
+    folder = need(data / expression, f"The London set's {expression} portraits")
+    paths = tuple(sorted(folder.glob("*.jpg")))
+    if not paths:
+        raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack the London set there.")
+    table = need(data / "people.csv", "The London set's table of people")
+    people = {row["id"]: row for _, row in read_csv(table, ("id",), unique=("id",), raises=DataMissing).rows()}
+    rows = [_labels(people.get(path.stem, {})) for path in paths]
+    return LabelledPhotos("london", paths, LONDON_NAMES, np.array(rows, np.float32))
+
+
+def _labels(person: dict[str, str]) -> list[float]:
+    nan = float("nan")
+    gender = {"male": 1.0, "female": 0.0}.get(person.get("gender", ""), nan)
+    age = person.get("age", "")
+    ethnicity = person.get("ethnicity", "")
+    races = [float(ethnicity == race) if ethnicity in RACES else nan for race in RACES]
+    return [gender, float(age) if age.isdecimal() else nan, *races]
+
+
+# -- UTKFace (Zhang, Song, Qi 2017) ------------------------------------------------------------------------------------
+
+
+UTKFACE_NAMES = ("masculine", "age", "white", "black", "asian", "indian", "other")
+
+
+def read_utkface(data: Path) -> LabelledPhotos:
+    """The set below ``data/UTKFace``; perceived gender and race as its annotators gave them, age in years.
+
+    Files whose names lack a part (some of the official set do) are left out.
+
+    Raises: DataMissing if the folder is not there or holds no such file.
+    """
+    folder = need(data / "UTKFace", "UTKFace")
+    paths, rows = [], []
+    for path in sorted(folder.glob("*.jpg")):
+        labels = parse_utkface(path.name)
+        if labels is not None:
+            paths.append(path)
+            rows.append(labels)
+    if not paths:
+        raise DataMissing(f"{folder} holds no picture named as UTKFace names them.", "Unpack UTKFace there.")
+    return LabelledPhotos("utkface", tuple(paths), UTKFACE_NAMES, np.array(rows, np.float32))
+
+
+def parse_utkface(name: str) -> tuple[float, ...] | None:
+    """The labels in a file name, in the order of UTKFACE_NAMES; None if it has not all of them.
+
+    >>> parse_utkface("30_1_3_20170104235219219.jpg.chip.jpg")
+    (0.0, 30.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+    """
+    parts = name.split("_")
+    if len(parts) < 4 or not all(part.isdigit() for part in parts[:3]):
+        return None
+    age, gender, race = (int(part) for part in parts[:3])
+    if gender > 1 or race > 4:
+        return None
+    return (float(gender == 0), float(age), *(float(race == index) for index in range(5)))
