@@ -1,4 +1,4 @@
-"""How often each photo of a training set is drawn."""
+"""A packed set is the set, but for what WebP loses."""
 
 import csv
 import json
@@ -15,8 +15,31 @@ from gslopes.collect.census.count import CensusConfig, census
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
 from gslopes.core.tables.collection import CENSUS, MANIFEST
+from gslopes.datasets import drawn as rendered
+from gslopes.zoo.spec import find_spec
 from training.recipe import run_recipe
-from training.sets import balanced, evened
+from training.sets import TrainingSet, balanced, drawn_chips, evened, packed, write_packed
+
+
+def test_a_packed_set_comes_back_whole(tmp_path):
+    spec = find_spec("drawn-fader")
+    drawn = rendered.sample(20, seed=3)
+    chips = drawn_chips(drawn, spec.size)
+    held = np.arange(20) % 5 == 0
+    count = write_packed(
+        TrainingSet(chips, drawn.gender[:, None], np.arange(20.0), held), tmp_path / f"{spec.name}.npz"
+    )
+    again = packed(spec, tmp_path, "cpu")
+    assert count == len(again.pixels) == 20
+    assert np.abs(again.pixels.astype(int) - chips).mean() < 4
+    np.testing.assert_array_equal(again.labels, drawn.gender[:, None])
+    np.testing.assert_array_equal(again.weights, np.arange(20.0))
+    np.testing.assert_array_equal(again.held_out, held)
+
+
+def test_without_the_file_it_says_how_to_make_it(tmp_path):
+    with pytest.raises(DataMissing, match=r"pack\.py drawn-fader"):
+        packed(find_spec("drawn-fader"), tmp_path, "cpu")
 
 
 def test_rare_skin_tones_are_drawn_more_often_and_common_ones_still_most():
