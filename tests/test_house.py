@@ -137,7 +137,7 @@ def test_fit_and_report_work_without_torch(room: str):
 def test_the_help_names_the_verbs_and_loads_nothing_heavy():
     done = python("-X", "importtime", "-m", "gslopes", "--help")
     assert done.returncode == 0, done.stderr
-    verbs = ["audit", "synthesise", "score", "fit", "report", "classifiers", "models", "demo", "train"]
+    verbs = ["audit", "synthesise", "score", "fit", "report", "list", "demo", "train"]
     assert [verb for verb in verbs if not re.search(rf"^\s+{verb}\b", done.stdout, flags=re.MULTILINE)] == []
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
     assert "click" in imported
@@ -385,7 +385,7 @@ def test_an_installed_wheel_holds_models_recipes_and_weights_bit_for_bit(wheel_i
 
 @pytest.mark.slow
 def test_an_installed_wheel_finds_and_loads_its_models_from_elsewhere(wheel_install: Path, tmp_path: Path):
-    listed = python("-m", "gslopes", "models", "--json", cwd=tmp_path, PYTHONPATH=str(wheel_install))
+    listed = python("-m", "gslopes", "list", "models", "--json", cwd=tmp_path, PYTHONPATH=str(wheel_install))
     assert listed.returncode == 0, listed.stderr
     models = json.loads(listed.stdout)
     shipped = {path.parent.name for path in (ROOT / "weights").glob("*/*.safetensors")}

@@ -32,12 +32,16 @@ from gslopes.run.config import RunConfig, configure
     "gslopes audit photos --steps 5 --range -1,1 --blend paste --out run --dry-run",
     "gslopes audit photos --set fit.bootstrap=0 --set min_face=20 --out run",
     "gslopes audit photos --fail-if finding --out run",
+    "gslopes audit --method --out run",
     "gslopes audit --config audit.toml --out run --json > slopes.json",
 )
 @click.argument("photos", type=PATH, required=False)
 @out_option()
 @options(RunConfig)
 @dry_run_option
+@click.option(
+    "--method", is_flag=True, help="Only list how the run in --out, or these options, differ from the paper, and why."
+)
 @trust_option
 @fail_if_options("the findings", "finding and abs(slope) > 5")
 @open_option
@@ -46,6 +50,7 @@ def audit(
     photos: Path | None,
     out: Path,
     dry_run: bool,
+    method: bool,
     fail_if: FailIf,
     show_page: bool,
     trust: bool,
@@ -57,12 +62,15 @@ def audit(
     PHOTOS and its sub-folders are searched for JPEG, PNG, WebP, BMP and TIFF files. In each photo the face nearest the
     centre is edited. To resume a stopped audit, run the same command again.
     """
+    from gslopes.cli.method import print_differences
     from gslopes.cli.results import print_audit, print_plan
     from gslopes.core.summary import gated
     from gslopes.executors import OneProcess
     from gslopes.report.recommended import CONDITION
     from gslopes.run.walk import PlannedAudit
 
+    if method:
+        return print_differences(out, options, as_json)
     condition = condition_of(fail_if, CONDITION)
     config = configure(photos, options)
     planned = PlannedAudit(config, out)

@@ -23,7 +23,7 @@ from gslopes.core.commands import (
     verb,
 )
 from gslopes.core.errors import UsageError
-from gslopes.run.config import FitConfig
+from gslopes.run.config import CostLimits, FitConfig
 
 
 @verb(
@@ -33,9 +33,10 @@ from gslopes.run.config import FitConfig
     "gslopes compare run-before run-after --fail-if changed",
     "gslopes compare run-before run-after --photos-csv people.csv --groups gender --tuned-on field",
     "gslopes compare run-before run-after --json > changes.json",
+    "gslopes compare run --drift llm:gpt-4o-2024-11-20,prompt=occupation --sample 20 --budget 1",
 )
 @click.argument("run_a", type=PATH)
-@click.argument("run_b", type=PATH)
+@click.argument("run_b", type=PATH, required=False)
 @click.option(
     "--pair",
     "pairs",
@@ -55,12 +56,21 @@ from gslopes.run.config import FitConfig
     "--tuned-on", metavar="EDITOR", help="The editor on whose pictures a model was trained: warns if it judges."
 )
 @click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
+@click.option(
+    "--drift",
+    metavar="CLASSIFIER",
+    help="Without RUN_B: ask this classifier of RUN_A again, by its name as it was asked.",
+)
+@click.option(
+    "--sample", type=int, default=50, show_default=True, metavar="N", help="With --drift: pictures to ask about again."
+)
+@flags(CostLimits, "budget", "yes")
 @fail_if_options("the changes", "changed and abs(difference) > 3")
 @open_option
 @json_option
 def compare(
     run_a: Path,
-    run_b: Path,
+    run_b: Path | None,
     pairs: tuple[str, ...],
     min_varying: int,
     photos_csv: Path | None,
@@ -69,6 +79,10 @@ def compare(
     correction: str,
     tuned_on: str | None,
     out: Path | None,
+    drift: str | None,
+    sample: int,
+    budget: float | None,
+    yes: bool,
     fail_if: FailIf,
     show_page: bool,
     as_json: bool,
@@ -77,6 +91,10 @@ def compare(
 
     Photos are paired: the interval is that of the mean difference of each photo's two slopes. With --groups the
     differences between real groups are compared as well, in unedited photos (gslopes score --unedited).
+
+    With --drift a classifier is asked again about a sample of the pictures that it answered in RUN_A. The
+    requests bypass the cache and are billed; the run does not change. The exit code is 3 if another model answers or a
+    label has moved.
     """
     from gslopes.core.runfolder import show
     from gslopes.report.changes import CONDITION, changed, print_changes
@@ -85,6 +103,10 @@ def compare(
     from gslopes.run.compare_observed import compare_observed
     from gslopes.run.compare_observed import tuned_on as judged_by
 
+    if drift is not None:
+        return _drift(run_a, drift, sample, CostLimits(budget=budget, yes=yes), as_json)
+    if run_b is None:
+        raise UsageError("One run is given.", "Name a second one, or a classifier with --drift.")
     condition = condition_of(fail_if, CONDITION)
     if groups and photos_csv is None:
         raise UsageError("Groups are columns of a table of photos.", "Name it with --photos-csv.")
@@ -104,3 +126,12 @@ def compare(
     if show_page:
         open_page(page)
     return judge(condition, fail_if, changed(found), 0)
+
+
+def _drift(run: Path, classifier: str, sample: int, limits: CostLimits, as_json: bool) -> int:
+    from gslopes.executors import OneProcess
+    from gslopes.run.drift import check_drift, print_drift
+
+    found = check_drift(run, classifier, OneProcess(progress=True), sample=sample, cost_limits=limits)
+    print_json(found.as_dict()) if as_json else say(print_drift(found))
+    return 3 if found.drifted else 0

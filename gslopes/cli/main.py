@@ -14,7 +14,6 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from keyword import iskeyword
 from typing import Any, ClassVar
 
 import click
@@ -42,15 +41,12 @@ VERBS = {
     "score": ("gslopes.cli.score", "Ask classifiers about the edited photos."),
     "fit": ("gslopes.cli.fit", "Fit slopes to the answers."),
     "report": ("gslopes.cli.report", "Write the report page of a run."),
-    "method": ("gslopes.cli.method", "How a run differs from the paper, and why."),
     "export": ("gslopes.cli.export", "The pictures or answers of a run, for other programs."),
-    "compare": ("gslopes.cli.compare", "Compare the slopes of two runs."),
-    "drift": ("gslopes.cli.drift", "Does a service still answer as it did?"),
+    "compare": ("gslopes.cli.compare", "Compare the slopes of two runs, or a service with its earlier answers."),
     "contexts": ("gslopes.contexts.cli", "Does the background decide who is seen?"),
     "power": ("gslopes.cli.power", "How many photos does an audit need?"),
-    "classifiers": ("gslopes.cli.classifiers", "The classifiers you can audit."),
+    "list": ("gslopes.cli.list_", "The classifiers you can audit, and the models that ship."),
     "cache": ("gslopes.cli.cache", "Show, export, import or prune cached answers."),
-    "models": ("gslopes.cli.models", "The models that ship with gslopes."),
     "demo": ("gslopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
     "train": ("gslopes.cli.train", "Train a model from its recipe, in a checkout."),
 }
@@ -80,7 +76,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self.verbs:
             return None
         module = import_module(self.verbs[cmd_name][0])
-        command: click.Command = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
+        command: click.Command = getattr(module, cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

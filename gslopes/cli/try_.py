@@ -32,8 +32,8 @@ _LABELS = 5  # of an answer, that are shown
 def try_(classifier: str, photos: tuple[Path, ...], out: Path, device: str, trust: bool, as_json: bool) -> int:
     """Try a classifier on three pictures: what it is sent, what it answers, what it costs, whether its answers vary.
 
-    CLASSIFIER is a name as of ``gslopes classifiers``, or a file. Of fewer than three photos, the first one is asked
-    about mirrored and half as bright as well. The exit code is 1 if all failed, 3 if some did.
+    CLASSIFIER is a name as of ``gslopes list classifiers``, or a file. Of fewer than three photos, the first one is
+    asked about mirrored and half as bright as well. The exit code is 1 if all failed, 3 if some did.
     """
     from gslopes.core.trust import Trust
     from gslopes.run.components import load_classifiers

@@ -38,7 +38,7 @@ class EndsEditor:
     def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str = "labeller") -> None:
         loaded = load(model, device) if isinstance(model, str) else model
         if not isinstance(loaded.module, EditEnds):
-            raise ModelError(f"The model {loaded.spec.name} is no edit field.", "gslopes models lists the models.")
+            raise ModelError(f"The model {loaded.spec.name} is no edit field.", "gslopes list models lists the models.")
         self.network = loaded.module.to(memory_format=torch.channels_last)
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
         self.blend, self.chroma, self.border = loaded.spec.blend, loaded.spec.chroma, loaded.spec.border

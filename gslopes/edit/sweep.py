@@ -59,7 +59,7 @@ class FaderEditor:
         loaded = load(model, device) if isinstance(model, str) else model
         name = loaded.spec.name
         if not isinstance(loaded.module, Fader):
-            raise ModelError(f"The model {name} is no editor: it has no Fader Network.", "See gslopes models.")
+            raise ModelError(f"The model {name} is no editor: it has no Fader Network.", "See gslopes list models.")
         self.network = FoldedFader(loaded.module).eval()
         self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
         self.config, self.template = loaded.module.config, loaded.module.template

@@ -119,7 +119,7 @@ def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:
         raise UsageError(f"The model {name} is a teacher: training alone uses it.", f"Name the editor, {taught}.")
     if not spec.labels or spec.labels[0] != attribute:
         edits = spec.labels[0] if spec.ends and spec.labels else "nothing"
-        raise UsageError(f"The model {name} edits {edits}, not {attribute}.", "gslopes models lists the models.")
+        raise UsageError(f"The model {name} edits {edits}, not {attribute}.", "gslopes list models lists the models.")
     return name, spec, digest
 
 

@@ -316,7 +316,7 @@ class RunConfig:
     as_published: bool = option(
         False,
         help="Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks, skin, paste, no gate, "
-        "their estimator. gslopes method lists what still differs.",
+        "their estimator. gslopes audit --method lists what still differs.",
         advanced=True,
     )
 

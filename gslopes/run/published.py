@@ -27,7 +27,7 @@ def publish(mapping: dict[str, Any]) -> None:
         if given and key == "model":  # a Fader Network of the user's own
             continue
         if given is not None and given != value:
-            hint = "Leave one of the two out: gslopes method lists what --as-published sets."
+            hint = "Leave one of the two out: gslopes audit --as-published --method lists what it sets."
             raise ConfigError(f"As published, {part}.{key} is {value}, not {given}.", hint)
         put(mapping, (part, key), value)
     for key in ("steps", "range"):

@@ -137,7 +137,7 @@ def _require_no_secret(base: str, values: Iterable[str], *, public: bool) -> Non
         if found := secret_in_address(value, public=public):
             hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
             if base != "http":
-                hint = f"Set the environment variables that gslopes classifiers names for {base} instead."
+                hint = f"Set the environment variables that gslopes list classifiers names for {base} instead."
             hint += "" if public else NO_KEY
             raise ConfigError(f"The address of {base} holds {found}, which would be stored with the answers.", hint)
 

@@ -30,7 +30,7 @@ class LoadedModel:
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """One line of ``gslopes models``; sha256 is empty and bytes 0 where no weights are there."""
+    """One line of ``gslopes list models``; sha256 is empty and bytes 0 where no weights are there."""
 
     name: str
     network: str

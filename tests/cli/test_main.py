@@ -99,16 +99,16 @@ def test_the_range_may_be_two_numbers_or_one(gslopes, draw, tmp_path):
 
 
 def test_the_classifiers_are_listed(gslopes):
-    entries = json.loads(gslopes("classifiers", "--json").out)
+    entries = json.loads(gslopes("list", "classifiers", "--json").out)
     assert {"celeba-tagger", "onnx"} <= {entry["name"] for entry in entries}
-    assert "celeba-tagger:threshold=0.5" in gslopes("classifiers").out
+    assert "celeba-tagger:threshold=0.5" in gslopes("list", "classifiers").out
 
 
 def test_the_models_are_listed_with_place_licence_and_sha256(gslopes, home):
-    entries = {entry["name"]: entry for entry in json.loads(gslopes("models", "--json").out)}
+    entries = {entry["name"]: entry for entry in json.loads(gslopes("list", "models", "--json").out)}
     assert entries["gender-field"]["path"] == str(home / "weights" / "gender-field")
     assert len(entries["gender-field"]["sha256"]) == 64
-    out = gslopes("models").out
+    out = gslopes("list", "models").out
     assert entries["gender-field"]["sha256"] in out
     assert entries["gender-field"]["licence"] in out
 
@@ -139,13 +139,13 @@ def failing(monkeypatch):
 )
 def test_what_was_not_foreseen_is_a_sentence_too(gslopes, failing, error, code, sentence):
     failing(error)
-    done = gslopes("models")
+    done = gslopes("list", "models")
     assert done.code == code
     assert sentence in done.err
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("args", [("--debug", "models"), ("models", "--debug")])
+@pytest.mark.parametrize("args", [("--debug", "list", "models"), ("list", "models", "--debug")])
 def test_debug_shows_the_traceback_wherever_it_stands(gslopes, failing, args):
     failing(RuntimeError("the sky fell"))
     done = gslopes(*args)
@@ -217,7 +217,7 @@ def test_where_no_error_can_be_written_the_exit_code_says_it_alone(streams: str,
 
 
 def test_a_result_that_cannot_be_printed_is_a_sentence():
-    command = f"{shlex.quote(sys.executable)} -m gslopes classifiers > /dev/full"
+    command = f"{shlex.quote(sys.executable)} -m gslopes list classifiers > /dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
     assert done.stderr.startswith("gslopes: The result cannot be printed: no space left on device.\n")
@@ -226,7 +226,7 @@ def test_a_result_that_cannot_be_printed_is_a_sentence():
 @pytest.mark.parametrize("limit", [1_000_000, 3_000_000])
 def test_a_limit_of_addresses_is_a_sentence(limit: int):
     """With little more than libraries need, one of them ends Python itself as it loads: the note came before."""
-    command = f"ulimit -v {limit}; {shlex.quote(sys.executable)} -m gslopes models"
+    command = f"ulimit -v {limit}; {shlex.quote(sys.executable)} -m gslopes list models"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     size = f"{limit / 2**20:.1f} GiB"
     assert done.stderr.startswith(f"gslopes: ulimit -v allows {size} of addresses.")
@@ -262,7 +262,7 @@ from gslopes.cli import main
 def interrupted():
     exec("raise KeyboardInterrupt")
 gslopes.zoo.list_models = interrupted
-main(["models"])
+main(["list", "models"])
 """
 
 

@@ -1,4 +1,4 @@
-"""``gslopes method`` and ``--as-published``."""
+"""``gslopes audit --method`` and ``--as-published``."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from gslopes.cli.method import method
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.cli.audit import audit
+from gslopes.core.errors import ConfigError
 from gslopes.run.config import configure
 
 
 def test_it_prints_the_defaults_and_json():
-    printed = CliRunner().invoke(method, [])
+    printed = CliRunner().invoke(audit, ["--method", "--out", "nowhere"])
     assert "K - 2 degrees of freedom" in printed.output
-    rows = json.loads(CliRunner().invoke(method, ["--json"]).output)
+    rows = json.loads(CliRunner().invoke(audit, ["--method", "--out", "nowhere", "--json"]).output)
     assert {"what", "paper", "here", "reason", "option", "section", "same"} == set(rows[0])
-
-
-def test_a_folder_that_is_no_run_is_named(tmp_path):
-    found = CliRunner().invoke(method, [str(tmp_path)])
-    assert isinstance(found.exception, UsageError)
 
 
 @pytest.mark.parametrize("options", [{"region": "face"}, {"gate": True}, {"steps": 5}])
@@ -41,10 +36,12 @@ def test_as_published_each_attribute_has_its_fader_network_and_the_run_names_all
 
 
 def test_as_published_the_edit_is_the_papers():
-    printed = CliRunner().invoke(method, ["--as-published", "--attribute", "race", "--json"])
+    printed = CliRunner().invoke(
+        audit, ["--method", "--out", "nowhere", "--as-published", "--attribute", "race", "--json"]
+    )
     rows = {row["what"]: row for row in json.loads(printed.output)}
     assert rows["edit of race-fader"]["same"]
-    by_odd_part = CliRunner().invoke(method, ["--json"])
+    by_odd_part = CliRunner().invoke(audit, ["--method", "--out", "nowhere", "--json"])
     assert not {row["what"]: row for row in json.loads(by_odd_part.output)}["edit of gender-field"]["same"]
 
 
@@ -61,20 +58,19 @@ def test_as_published_the_edit_is_the_papers():
 )  # fmt: skip
 def test_each_sibling_audits_run_is_held_against_its_own_paper(kind, config, paper, differs, same, tmp_path):
     (tmp_path / "run.json").write_text(json.dumps({"kind": kind, "config": config}))
-    text = CliRunner().invoke(method, [str(tmp_path)]).output
+    text = CliRunner().invoke(audit, ["--method", "--out", str(tmp_path)]).output
     assert text.startswith(f"How this run differs from {paper}")
-    rows = json.loads(CliRunner().invoke(method, [str(tmp_path), "--json"]).output)
+    rows = json.loads(CliRunner().invoke(audit, ["--method", "--out", str(tmp_path), "--json"]).output)
     assert differs <= {row["what"] for row in rows if not row["same"]}
     assert same <= {row["what"] for row in rows if row["same"]}
     assert all(row["reason"] for row in rows if not row["same"])
-    assert paper in CliRunner().invoke(method, [str(tmp_path), "--markdown"]).output
 
 
 def test_the_analysis_of_a_context_audit_is_that_of_its_last_page(tmp_path):
     (tmp_path / "run.json").write_text(json.dumps({"kind": "contexts", "config": {}}))
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "settings.json").write_text(json.dumps({"baseline": "original", "alpha": 0.01}))
-    rows = json.loads(CliRunner().invoke(method, [str(tmp_path), "--json"]).output)
+    rows = json.loads(CliRunner().invoke(audit, ["--method", "--out", str(tmp_path), "--json"]).output)
     found = {row["what"]: row for row in rows}
     assert found["baseline"]["same"]
     assert found["level of Tables 10 and 12"]["here"] == "0.01, contexts"

@@ -106,7 +106,7 @@ def test_a_local_classifier_that_is_careless_with_a_secret_gives_it_to_nobody(
 
 def test_the_door_guards_every_log_of_the_process(gslopes, caplog, monkeypatch):
     monkeypatch.setattr(logging, "_logRecordFactory", logging.LogRecord)
-    gslopes("classifiers", "--json")
+    gslopes("list", "classifiers", "--json")
     logging.getLogger("anybody").warning("Ocp-Apim-Subscription-Key: %s", SECRET)
     try:
         raise ValueError(f"password={SECRET}")

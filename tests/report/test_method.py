@@ -99,7 +99,7 @@ def test_what_as_published_sets_is_what_is_listed():
 
 
 def test_the_page_of_the_repository_is_that_of_the_defaults():
-    """Made by: gslopes method --attribute gender --attribute race --markdown > METHOD.md"""
+    """Made by: gslopes.report.choices.to_markdown(gslopes.report.method.choices(…)), as here"""
     found = choices(to_dict(configure("PHOTOS", {"attribute": BOTH})))
     assert (ROOT / "METHOD.md").read_text("utf-8").rstrip() == to_markdown(found).rstrip()
     assert "](METHOD.md)" in (ROOT / "README.md").read_text("utf-8")

@@ -127,7 +127,7 @@ def commands(run: Path, audit: list[str], toy: str) -> dict[str, list[str]]:
         "fit": ["fit", str(run), "--bootstrap", "20", "--permutations", "20"],
         "score": ["score", str(run), "--classifier", toy, "--device", "cpu"],
         "compare": ["compare", str(run), str(run)],
-        "method": ["method", str(run)],
+        "method": ["audit", "--method", "--out", str(run)],
         "audit": [*audit, "--out", str(run)],
     }
 
@@ -139,7 +139,6 @@ def test_a_damaged_folder_is_a_sentence_or_mended_whatever_the_verb(
 ):
     # figures are made, but not drawn: most of a report's time
     monkeypatch.setattr("gslopes.report.charts.save", lambda figure, folder, name: None)
-    monkeypatch.setattr("gslopes.report.folder._save_dark", lambda report, name, figure: f"{name}.png")
     for verb in VERBS:
         run = tmp_path / verb
         shutil.copytree(folder[0], run)

@@ -114,7 +114,7 @@ def test_what_cannot_be_compared_is_said_before_anything_is_asked(provider: Fake
 
 
 def test_the_verb_says_what_came_of_it(provider: FakeProvider, run):
-    command = ["drift", str(run), "--classifier", NAME, "--sample", "6", "--yes"]
+    command = ["compare", str(run), "--drift", NAME, "--sample", "6", "--yes"]
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
     assert "6 pictures asked again" in done.output

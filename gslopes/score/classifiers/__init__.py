@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClassifierEntry:
-    """One line of ``gslopes classifiers``.
+    """One line of ``gslopes list classifiers``.
 
     name: the bare name.  summary: what it is, one sentence.
     extra: what to give to ``pip install``; empty if it comes with gslopes.

@@ -194,7 +194,7 @@ def _odd(what: str, part: object) -> Unavailable:
 
 def _never_right(error: Unavailable) -> ServiceError:
     found = ServiceError(
-        f"http never answered as it should: {error.message}", "gslopes classifiers http shows a server."
+        f"http never answered as it should: {error.message}", "gslopes list classifiers http shows a server."
     )
     found.billed = True
     return found

@@ -206,7 +206,7 @@ def test_the_server_in_the_manual_works_as_it_stands(picture, monkeypatch):
 
     from gslopes.cli import main
 
-    shown = CliRunner().invoke(main, ["classifiers", "http"]).output
+    shown = CliRunner().invoke(main, ["list", "classifiers", "http"]).output
     _, _, after = shown.partition("A whole server")
     source = "\n".join(line[4:] for line in after.splitlines() if line.startswith("    "))
     assert len([line for line in source.splitlines() if line.strip()]) <= 16

@@ -8,13 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 from gslopes.cli import main
-from gslopes.cli.classifiers import WIDTH
+from gslopes.cli.list_ import WIDTH
 from gslopes.score.classifiers import list_classifiers
 
 
 @pytest.fixture(scope="module")
 def listed() -> str:
-    return CliRunner().invoke(main, ["classifiers"]).output
+    return CliRunner().invoke(main, ["list", "classifiers"]).output
 
 
 def test_every_classifier_is_there_with_each_parameter_whole(listed: str) -> None:
@@ -30,9 +30,9 @@ def test_what_is_as_good_as_a_missing_credential_is_named(listed: str, monkeypat
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    printed = json.loads(CliRunner().invoke(main, ["classifiers", "--json"]).stdout)
+    printed = json.loads(CliRunner().invoke(main, ["list", "classifiers", "--json"]).stdout)
     by_name = {entry["name"]: entry for entry in printed}
     assert "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_API_KEY" in by_name["google"]["credentials"]
     monkeypatch.setenv("GOOGLE_API_KEY", "planted")
-    printed = json.loads(CliRunner().invoke(main, ["classifiers", "--json"]).stdout)
+    printed = json.loads(CliRunner().invoke(main, ["list", "classifiers", "--json"]).stdout)
     assert {entry["name"]: entry for entry in printed}["google"]["credentials"] == "present"

@@ -1,4 +1,4 @@
-"""``gslopes classifiers``: the classifiers that can be audited."""
+"""``gslopes list``: the classifiers that can be audited, and the models that ship."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gslopes.core.commands import json_option, print_json, say, verb
+from gslopes.core.commands import examples, json_option, print_json, say
 
 if TYPE_CHECKING:
     from gslopes.score.classifiers import ClassifierEntry
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 
-@verb(
-    "gslopes classifiers",
-    "gslopes classifiers http",
-    "gslopes classifiers --json",
-)
+@click.group(epilog=examples("gslopes list classifiers", "gslopes list classifiers http", "gslopes list models"))
+def list_() -> None:
+    """List the classifiers that you can audit, or the models that ship with gslopes."""
+
+
+@list_.command(epilog=examples("gslopes list classifiers http", "gslopes list classifiers --json"))
 @click.argument("name", required=False)
 @json_option
 def classifiers(name: str | None, as_json: bool) -> int:
@@ -48,6 +49,24 @@ def classifiers(name: str | None, as_json: bool) -> int:
             say(textwrap.fill(f"  {line}", WIDTH, subsequent_indent=" " * 15, break_on_hyphens=False))
     if name is not None:
         say(f"\n{manual_of(name)}")
+    return 0
+
+
+@list_.command(epilog=examples("gslopes list models", "gslopes list models --json"))
+@json_option
+def models(as_json: bool) -> int:
+    """List every model: what it does, where it is, its licence and the sha256 of its weights."""
+    from gslopes.zoo import list_models
+
+    entries = list_models()
+    if as_json:
+        print_json([asdict(entry) for entry in entries])
+        return 0
+    for entry in entries:
+        where = f"{entry.path} ({entry.bytes / 2**20:.1f} MiB)" if entry.sha256 else "no weights"
+        facts = {"network": entry.network, "licence": entry.licence, "weights": where, "sha256": entry.sha256 or "-"}
+        lines = [f"  {key:<8} {value}" for key, value in facts.items()]
+        say("\n".join([entry.name, f"  {entry.summary}", *lines]))
     return 0
 
 
