@@ -19,7 +19,6 @@ from gslopes.core.commands import (
     dry_run_option,
     examples,
     fail_if_options,
-    flags,
     json_option,
     judge,
     options,
@@ -30,7 +29,7 @@ from gslopes.core.commands import (
     trust_option,
 )
 from gslopes.core.options import numbers, options_of
-from gslopes.crops.config import CropsConfig, CropsSettings, configure
+from gslopes.crops.config import CropsSettings, configure
 from gslopes.run.config import CostLimits
 
 _SERVICES = tuple(options_of(CostLimits))
@@ -38,7 +37,7 @@ _SHARED = ("groups", "cropper", "files", "seed", "device", *_SERVICES)
 
 
 class _Crops(click.Group):
-    """``gslopes crops PEOPLE ...`` audits; ``gslopes crops show`` and ``power`` are sub-commands."""
+    """``gslopes crops PEOPLE ...`` audits; ``gslopes crops sweep`` and others are sub-commands."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The first word decides; help without a word is that of the group."""
@@ -55,7 +54,6 @@ class _Crops(click.Group):
         "gslopes crops PEOPLE --people people.csv --groups gender,ethnicity --cropper faces --cropper centre --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender --cropper fastgaze:fastgaze.vxm --out RUN",
         "gslopes crops sweep RUN_OF_SYNTHESISE --cropper spectral-residual --out RUN",
-        "gslopes crops show PICTURE --cropper spectral-residual --ratios 0.56,1,2 --out crops.png",
         "gslopes crops power --groups 213,606 --p 0.6",
     ),
 )
@@ -335,47 +333,4 @@ def regions(
         return 0
     say(print_gaze(found.gaze, found.gaps))
     _print_places(found.page, out, found.review)
-    return 0
-
-
-@_verb(
-    "One picture: its map, its focal points, its crops.",
-    "gslopes crops show PICTURE --cropper fine-grained --ratios 0.56,1,2 --out crops.png",
-)
-@click.argument("picture", type=PATH)
-@out_option("PNG", "Where the drawing goes.")
-@flags(CropsConfig, "cropper", "ratios", "symmetry", "seed", "device")
-@click.option(
-    "--symmetric-crop",
-    type=click.Choice(["sideways", "both", "right"]),
-    default="sideways",
-    help="Where a mirror-symmetric picture is cropped. [default: sideways]",
-)
-@trust_option
-@json_option
-def show(
-    picture: Path,
-    out: Path,
-    cropper: tuple[str, ...],
-    ratios: tuple[float, ...],
-    symmetry: Any,
-    seed: int,
-    device: str,
-    symmetric_crop: Any,
-    trust: bool,
-    as_json: bool,
-) -> int:
-    """Draw what croppers make of one picture, and print their rectangles."""
-    from gslopes.crops.annotate import show_picture
-
-    how = {"symmetry": symmetry, "symmetric_crop": symmetric_crop}
-    answers = show_picture(picture, out, cropper, ratios, seed=seed, device=device, trust=trust, **how)
-    if as_json:
-        print_json({"picture": str(out), "crops": answers})
-        return 0
-    for row in answers:
-        say(
-            f"{row['cropper']} {row['ratio']:g}: left {row['left']}, top {row['top']}, {row['width']} × {row['height']}"
-        )
-    say(f"\npicture    {out}", err=True)
     return 0

@@ -17,7 +17,7 @@ from gslopes.run.config import CostLimits, CostOptions
 
 DEFAULT_POLICIES = ("argmax", "sample")
 CROPPERS = (
-    "spectral-residual, fine-grained, faces, centre, thirds, random, smartcrop, vips-attention, vips-entropy, "
+    "spectral-residual, fine-grained, faces, centre, random, smartcrop, vips-attention, vips-entropy, "
     "http:URL, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, replay:FILE"
 )
 
@@ -76,9 +76,6 @@ class CropsConfig:
     )
     weights: Literal["softmax", "shifted"] = option("softmax", help="How a map becomes chances.", advanced=True)
     ties: Literal["half", "first"] = option("half", help="How ties between maxima are split.", advanced=True)
-    symmetry: Literal["program", "notebook", "saliency", "off"] = option(
-        "program", help="How mirror-symmetric pictures are detected.", advanced=True
-    )
     epsilon: float = option(0.2, help="Parity fails below a ratio of 1-E.", metavar="E", advanced=True)
     inside: float = option(0.5, help="Share of a head that counts as kept.", metavar="SHARE", advanced=True)
     min_group: int = option(10, help="Smaller groups are not judged.", advanced=True, least=2)
@@ -194,7 +191,6 @@ class CropsOptions(CostOptions, TypedDict, total=False):
     temperature: float | None
     weights: Literal["softmax", "shifted"]
     ties: Literal["half", "first"]
-    symmetry: Literal["program", "notebook", "saliency", "off"]
     epsilon: float
     inside: float
     min_group: int

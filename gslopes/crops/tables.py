@@ -33,14 +33,14 @@ PAIRS, OUTCOMES, CROPS = (_TABLES[name] for name in ("pairs", "outcomes", "crops
 TOGETHER, STABILITY = (_TABLES[name] for name in ("together", "stability"))
 PARITY, AGGREGATES, POSITIONS = (_TABLES[name] for name in ("parity", "aggregates", "positions"))
 POLICIES, VIEWS = (_TABLES[name] for name in ("policies", "views"))
-SPREAD, STRENGTHS, SHARES, EXPLAINED = (_TABLES[name] for name in ("spread", "strengths", "shares", "explained"))
+SPREAD, STRENGTHS, SHARES = (_TABLES[name] for name in ("spread", "strengths", "shares"))
 REGION_TABLES = GLANCES, REGIONS, GAZE, GAZE_GAPS, KINDS = tuple(
     _TABLES[name] for name in ("glances", "regions", "gaze", "gaze_gaps", "kinds")
 )
 DUELS, OPPONENTS, SWEEP_SLOPES = (_TABLES[name] for name in ("duels", "opponents", "sweep_slopes"))
 
 FEW, CONSTANT = "too few to judge", "no interval: people do not differ"  # notes of PARITY
-MEASURES = (PARITY, AGGREGATES, POSITIONS, POLICIES, VIEWS, SPREAD, STRENGTHS, SHARES, EXPLAINED)
+MEASURES = (PARITY, AGGREGATES, POSITIONS, POLICIES, VIEWS, SPREAD, STRENGTHS, SHARES)
 ALL = (
     *(PEOPLE, TRAITS, SALIENCY, PAIRS, OUTCOMES, CROPS, TOGETHER, STABILITY, COVARIATES, DRAWN_MAPS),
     *(*MEASURES, *REGION_TABLES, DUELS),

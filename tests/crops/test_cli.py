@@ -37,36 +37,6 @@ def test_the_first_word_may_be_the_folder(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_one_picture_drawn(tmp_path):
-    picture = np.full((90, 160, 3), 30, np.uint8)
-    picture[20:50, 110:140] = 240
-    Image.fromarray(picture).save(tmp_path / "a.png")
-    out = tmp_path / "crops.png"
-    args = ["--cropper", "spectral-residual", "--cropper", "centre", "--ratios", "0.56,1", "--out", out, "--json"]
-    done = invoke("show", tmp_path / "a.png", *args)
-    assert done.exit_code == 0, done.output
-    crops_found = json.loads(done.output)["crops"]
-    assert len(crops_found) == 4
-    square = next(row for row in crops_found if row["cropper"] == "spectral-residual" and row["ratio"] == 1)
-    assert square["left"] > 35
-    with Image.open(out) as drawn:
-        assert drawn.size == (1280, 2 * (360 + 24))
-
-
-def test_a_picture_that_is_its_own_mirror_image_is_cropped_in_its_middle(tmp_path):
-    """No 4: sideways by default; to the right edge only where that is asked for."""
-    picture = np.full((90, 160, 3), 30, np.uint8)
-    picture[20:50, 75:85] = 240
-    picture[70:88, 10:14] = picture[70:88, -14:-10] = 255
-    Image.fromarray(picture).save(tmp_path / "a.png")
-    args = [tmp_path / "a.png", "--cropper", "fine-grained", "--ratios", "1", "--out", tmp_path / "b.png", "--json"]
-    left = {
-        how: json.loads(invoke("show", *args, *how).output)["crops"][0]["left"]
-        for how in ((), ("--symmetric-crop", "right"))
-    }
-    assert left == {(): 35, ("--symmetric-crop", "right"): 70}
-
-
 def test_help_has_examples():
     done = invoke("--help")
     assert "gslopes crops PEOPLE --people people.csv" in done.output

@@ -22,12 +22,11 @@ from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers import has_map
 from gslopes.crops.parts import Stage, read_table
 from gslopes.crops.people import People, Portrait
-from gslopes.crops.pictures.covariates import covariates
+from gslopes.crops.pictures.covariates import covariates, is_symmetric
 from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.pictures.heads import head_box
 from gslopes.crops.pictures.joining import resized
 from gslopes.crops.pictures.saliency import check_map, focal_point
-from gslopes.crops.pictures.symmetry import is_symmetric
 from gslopes.crops.records import Cropper, Saliency, SaliencyMap
 from gslopes.crops.tables import COVARIATES, PEOPLE, SALIENCY
 from gslopes.datasets.folder import open_photo
@@ -183,14 +182,13 @@ class PortraitWork:
         x, y = focal_point(found)
         names = ("max", "p95", "p90", "p75", "median", "p25")
         ends = np.percentile(found.scores, [100, 95, 90, 75, 50, 25]).astype(np.float32)
-        seen = found.scores if self.config.symmetry == "saliency" else photo.pixels
         return {
             **dict(zip(("rows", "columns"), found.scores.shape, strict=True)),
             "x": int(x * factor),
             "y": int(y * factor),
             **dict(zip(names, ends, strict=True)),
             "mean": np.float32(found.scores.mean()),
-            "symmetric": is_symmetric(seen, self.config.symmetry),
+            "symmetric": is_symmetric(photo.pixels),
             "on_head": None if head is None else Box(*head).holds(x * factor, y * factor),
             "values": found.scores.ravel().astype(np.float32) if self.config.keep_maps else None,
         }

@@ -54,7 +54,6 @@ class RemoteCropper:
         self.usage = UsageStats()
         self._cost_limits, self._budget, self._seed, self._retry = cost_limits, budget, seed, retry
         self._at: dict[float, HttpAtRatio] = {ratio: service.at(ratio) for ratio in ratios}
-        self._format = service.options.format
         self._answers: dict[tuple[str, float], Crop | AnswerError | Refused] = {}
         self._sizes: dict[str, tuple[int, int]] = {}
 
@@ -103,7 +102,7 @@ class RemoteCropper:
             if any(row["photo"] == key for row in rows):
                 continue
             self._sizes[key] = picture.shape[1], picture.shape[0]
-            rows.append(requests.put(key, _encoded(picture, self._format), number))
+            rows.append(requests.put(key, _encoded(picture), number))
             if len(rows) == PART:
                 yield number, pd.DataFrame(rows, columns=tables.EDITS.columns)
                 rows, number = [], number + 1
@@ -222,10 +221,7 @@ def confirm(
         confirm_cost(estimates, cost_limits, executor)
 
 
-def _encoded(picture: ByteArray, kind: str) -> bytes:
+def _encoded(picture: ByteArray) -> bytes:
     buffer = io.BytesIO()
-    if kind == "png":
-        Image.fromarray(picture).save(buffer, "PNG", compress_level=1)
-    else:
-        Image.fromarray(picture).save(buffer, "JPEG", quality=95, subsampling=0)
+    Image.fromarray(picture).save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()

@@ -23,7 +23,6 @@ REGISTRY = Registry(
         "python": f"{_HOME}.python:load",
         "faces": f"{_HOME}.simple:Faces",
         "centre": f"{_HOME}.simple:Centre",
-        "thirds": f"{_HOME}.simple:Thirds",
         "random": f"{_HOME}.simple:Random",
         "smartcrop": f"{_HOME}.packages:SmartCrop",
         "vips-attention": f"{_HOME}.packages:VipsAttention",

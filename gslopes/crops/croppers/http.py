@@ -50,44 +50,28 @@ _WORDS = {
 class HttpCropOptions(ServiceOptions):
     """Where and how to ask, and how to read the answer.
 
-    url: the address; ``{ratio}``, ``{width}`` and ``{height}`` in it become the ratio and the size in pixels of the
-        largest crop that fits. Or ``env:VARIABLE`` for an address that holds a key: it is stored nowhere.
-    send: the file is the ``body``, or a ``multipart`` form's part named ``field``.  format: of that file.
-    ratio_as: a parameter of the ``query``, a ``field`` of the form, or ``none``.  ratio_name: what it is called.
-    ratio_form: ``hw`` height/width, ``wh`` width/height.
+    url: the address. ``{ratio}`` (height/width), ``{width}`` and ``{height}`` (pixels of the largest crop that fits) in
+        it are filled in; without any, the ratio is the parameter ``ratio`` of the query. Or ``env:VARIABLE`` for an
+        address that holds a key: it is stored nowhere.
+    field: the part of a multipart form that holds the picture, a PNG; empty: the PNG is the body.
     answer: ``json`` with a rectangle, ``point`` JSON with a focal point around which gslopes crops, ``image`` the
         cropped picture, which is looked for in the original.
-    at: where in the JSON the rectangle is, names and numbers with dots between them.  left ... bottom, x, y: names
-        there, if they are not the usual ones.  units: ``pixels`` or ``shares``.
+    at: where in the JSON the rectangle is, names and numbers with dots between them; empty: where it usually is.
+    units: ``pixels`` or ``shares``.
     version: of the model behind it; part of the cache's key.
     token: the name of the environment variable that holds the bearer token; empty: none is sent.
     """
 
     url: str = option(kw_only=True, metadata=ARGUMENT)
-    send: Literal["body", "multipart"] = "body"
-    field: str = "image"
-    format: Literal["png", "jpeg"] = "png"
-    ratio_as: Literal["query", "field", "none"] = "query"
-    ratio_name: str = "ratio"
-    ratio_form: Literal["hw", "wh"] = "hw"
+    field: str = ""
     answer: Literal["json", "point", "image"] = "json"
     at: str = ""
-    left: str = ""
-    top: str = ""
-    width: str = ""
-    height: str = ""
-    right: str = ""
-    bottom: str = ""
-    x: str = "x"
-    y: str = "y"
     units: Literal["pixels", "shares"] = "pixels"
     version: str = ""
     token: str = option(default="", metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
-        if self.ratio_as == "field" and self.send == "body":
-            raise ConfigError("A ratio can be a field of a form only.", "Add send=multipart, or ratio_as=query.")
         if not self.url.startswith(("http://", "https://")) and not self.url.removeprefix("env:").isidentifier():
             raise ConfigError(f"The cropper http needs an address, not {scrub(self.url)!r}.", "http:https://host/path")
         wire.check_address(self.url)
@@ -150,11 +134,11 @@ class HttpAtRatio(HttpClassifier):
         at = _inside(entry["answer"], options.at)
         across, down = (1.0, 1.0) if options.units == "shares" else (1 / wide, 1 / tall)
         if options.answer == "point":
-            x, y = _number(at, options.x) * across, _number(at, options.y) * down
+            x, y = _number(at, "x") * across, _number(at, "y") * down
             if not (0 <= x <= 1 and 0 <= y <= 1):
                 raise AnswerError(f"{self.name} answers with the point {x:.4f}, {y:.4f}, outside of the picture.")
             return Answer("answered", (("x", x), ("y", y)))
-        sides = {side: _side(at, side, getattr(options, side)) for side in _WORDS}
+        sides = {side: _side(at, side) for side in _WORDS}
         left, right = _ends(sides["left"], sides["width"], sides["right"], "left, width or right")
         top, bottom = _ends(sides["top"], sides["height"], sides["bottom"], "top, height or bottom")
         return self._sides(left * across, top * down, right * across, bottom * down, wide, tall)
@@ -184,21 +168,16 @@ class HttpAtRatio(HttpClassifier):
         return self._read(data, size, reply.content)
 
     def _post(self, data: bytes, size: tuple[int, int], kind: str) -> Any:
-        options, ratio = self._options, self._ratio
-        largest = crop_rectangle(*size, 0, 0, ratio)
-        ratio_text = f"{ratio if options.ratio_form == 'hw' else 1 / ratio:.10g}"
+        largest = crop_rectangle(*size, 0, 0, self._ratio)
+        ratio_text = f"{self._ratio:.10g}"
         fields = {"ratio": ratio_text, "width": str(largest.width), "height": str(largest.height)}
         url = self._url
         for name, value in fields.items():
             url = url.replace("{" + name + "}", value)
-        sent: dict[str, Any] = (
-            {"params": {options.ratio_name: ratio_text}} if options.ratio_as == "query" and url == self._url else {}
-        )
+        sent: dict[str, Any] = {"params": {"ratio": ratio_text}} if url == self._url else {}
         mime = f"image/{kind.lower()}"
-        if options.send == "multipart":
-            sent["files"] = {options.field: (f"picture.{kind.lower()}", data, mime)}
-            if options.ratio_as == "field":
-                sent["data"] = {options.ratio_name: ratio_text}
+        if self._options.field:
+            sent["files"] = {self._options.field: (f"picture.{kind.lower()}", data, mime)}
         else:
             sent |= {"content": data, "headers": {"Content-Type": mime}}
         return self._client.post(url, **sent)
@@ -255,9 +234,7 @@ def _inside(answer: Any, path: str) -> Any:
     return answer
 
 
-def _side(at: dict[str, Any], side: str, name: str) -> float | None:
-    if name:
-        return _number(at, name)
+def _side(at: dict[str, Any], side: str) -> float | None:
     found = next((word for word in _WORDS[side] if at.get(word) is not None), "")
     return _number(at, found) if found else None
 

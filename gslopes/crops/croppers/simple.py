@@ -1,4 +1,4 @@
-"""Croppers without a saliency model: around faces, in the middle, at the thirds, anywhere."""
+"""Croppers without a saliency model: around faces, in the middle, anywhere."""
 
 from __future__ import annotations
 
@@ -56,8 +56,6 @@ class Faces:
 class Centre:
     """The middle of the picture: no saliency at all."""
 
-    down = 2  # the point lies at the height / down
-
     def __init__(self, request: Request) -> None:
         request.only()
         self.name, self.version = request.name, "1"
@@ -65,13 +63,7 @@ class Centre:
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""
         height, width = picture.shape[:2]
-        return crop_rectangle(width, height, width // 2, height // self.down, ratio)
-
-
-class Thirds(Centre):
-    """The upper third of the picture, in the middle sideways: where the eyes of a portrait usually are."""
-
-    down = 3
+        return crop_rectangle(width, height, width // 2, height // 2, ratio)
 
 
 class Random:

@@ -11,14 +11,13 @@ import pandas as pd
 
 from gslopes.crops.asking.asker import RECTANGLE
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.measures.adjusted_odds import explain
 from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.measures.panel import Panel
 from gslopes.crops.measures.policies import policy_rows, view_rows
 from gslopes.crops.measures.shares import shares as shares_of
 from gslopes.crops.parts import read_table, write_tables
 from gslopes.crops.people import CROSS, People
-from gslopes.crops.tables import COVARIATES, CROPS, MEASURES, OUTCOMES, PAIRS, PEOPLE, SALIENCY, STABILITY, TOGETHER
+from gslopes.crops.tables import CROPS, MEASURES, OUTCOMES, PAIRS, PEOPLE, SALIENCY, STABILITY, TOGETHER
 
 CONSTANT_SPREAD = 1e-6
 Frames = dict[str, list[pd.DataFrame]]
@@ -32,10 +31,9 @@ def measure_run(out: Path, table: People, config: CropsConfig) -> dict[str, pd.D
     if config.attach != "none":
         answers = {schema.name: read_table(schema, out) for schema in (PAIRS, OUTCOMES, CROPS)}
         answers |= {schema.name: read_table(schema, out, optional=True) for schema in (TOGETHER, STABILITY)}
-        covariates = read_table(COVARIATES, out)
         for cropper in sorted(answers[PAIRS.name]["cropper"].unique()):
             own = {name: frame[frame["cropper"] == cropper] for name, frame in answers.items()}
-            _joined(frames, measurer, cropper, own, covariates)
+            _joined(frames, measurer, cropper, own)
     _alone(frames, measurer, saliency)
     if len(saliency):
         frames["spread"].append(measurer.spread(saliency))
@@ -46,9 +44,7 @@ def measure_run(out: Path, table: People, config: CropsConfig) -> dict[str, pd.D
     return {schema.name: read_table(schema, out) for schema in MEASURES}
 
 
-def _joined(
-    frames: Frames, measurer: Measurer, cropper: str, own: dict[str, pd.DataFrame], covariates: pd.DataFrame
-) -> None:
+def _joined(frames: Frames, measurer: Measurer, cropper: str, own: dict[str, pd.DataFrame]) -> None:
     """Add the measures of one cropper's joined pictures.  own: its answers, by table."""
     pairs, outcomes, crops, together, stability = own.values()
     config, panel = measurer.config, measurer.panel
@@ -78,7 +74,6 @@ def _joined(
         predicted = _predicted(strengths[strengths["column"] == crossed], together)
         if len(together):
             frames["shares"].append(shares_of(together, panel.person_of, crossed, config, predicted))
-        frames["explained"].append(explain(measurer, key, shares[main], covariates))
     if "argmax" in shares:
         frames["policies"].append(policy_rows(measurer, key, shares, outcomes, crops, _instability(stability)))
         frames["views"].append(view_rows(measurer, key, shares))

@@ -122,11 +122,6 @@ def other_grids(tables: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> lis
     return grids
 
 
-def _odds(row: Mapping[str, Any], when: str) -> str:
-    value, low, high = (numbers.ratio(row[f"beta_{when}{end}"]) for end in ("", "_low", "_high"))
-    return f"{value} ({low} to {high})"
-
-
 def _points(row: Mapping[str, Any], name: str) -> str:
     value, low, high = (numbers.points(100 * row[f"{name}{end}"]) for end in ("", "_low", "_high"))
     return value if numbers.NONE in (low, high) else f"{value} ({low} to {high})"
@@ -192,17 +187,6 @@ _BY_TABLE: dict[str, tuple[str, dict[str, Text]]] = {
             "pictures": lambda r: f"{r['pictures']:,}",
             "mean move, of the longer side": lambda r: numbers.share(r["move"]),
             "moved by more than 1 %": lambda r: numbers.share(r["moved"]),
-        },
-    ),
-    "explained": (
-        "Log-odds of group over other without and with contrast, light, size and sharpness held alike: a "
-        "description; an explanation by contrast does not justify the outcome",
-        {
-            "grouping": lambda r: r["column"],
-            "group": lambda r: r["group"],
-            "other": lambda r: r["other"],
-            "without": lambda r: _odds(r, "before"),
-            "with": lambda r: _odds(r, "after"),
         },
     ),
     "gaze": (

@@ -34,7 +34,7 @@ def rectangle(answer, options="", size=(1200, 800)):
         ({"result": {"box": {"x0": 100, "y0": 0, "x1": 900, "y1": 800}}}, ""),
         ({"topCrop": {"right": 900, "bottom": 800, "width": 800, "height": 800}}, ",at=topCrop"),
         ({"bbox": [100, 0, 800, 800]}, ""),
-        ({"crops": [{"a": 100, "b": 0, "width": 800, "height": 800}]}, ",at=crops.0,left=a,top=b"),
+        ({"crops": [{"x": 100, "y": 0, "width": 800, "height": 800}]}, ",at=crops.0"),
         ({"left": 1 / 12, "top": 0, "width": 2 / 3, "height": 1}, ",units=shares"),
     ],
 )
@@ -81,7 +81,6 @@ def test_names_hold_what_moves_answers_and_nothing_else():
         ("http:http://crop.example/v1,token=T", "without encryption"),
         (f"{HOME},answr=image", "Did you mean 'answer'"),
         (f"{HOME},answer=text", "one of json, point, image"),
-        (f"{HOME},ratio_as=field", "send=multipart"),
         (f"{HOME},rate=-1", "not be negative"),
     ],
 )
@@ -95,15 +94,15 @@ def test_an_address_may_hold_the_size_that_is_wanted():
 
     class Client:
         def post(self, url, **more):
-            sent.append((url, more.get("params")))
+            sent.append((url, more.get("params"), [*more.get("files", {})]))
             raise ValueError("enough")
 
-    for url in (HOME, "https://crop.example/{width}x{height}/smart"):
-        cropper = at(ratio=0.5, url=url)
+    for url, options in ((HOME, ""), ("https://crop.example/{width}x{height}/smart", ",field=photo")):
+        cropper = at(options, ratio=0.5, url=url)
         cropper._client = Client()
         with pytest.raises(ValueError, match="enough"):
             cropper._post(b"", (400, 300), "PNG")
-    assert sent == [(HOME, {"ratio": "0.5"}), ("https://crop.example/400x200/smart", None)]
+    assert sent == [(HOME, {"ratio": "0.5"}, []), ("https://crop.example/400x200/smart", None, ["photo"])]
 
 
 @pytest.mark.parametrize("width", [1e-300, 0.4, -5, 0])
