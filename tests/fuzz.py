@@ -34,7 +34,6 @@ from gslopes.collect.robots import AGENT, LONGEST_DELAY, min_interval, parse
 from gslopes.core import runfolder, tables
 from gslopes.core.config import read_toml
 from gslopes.core.errors import GslopesError
-from gslopes.core.http import DAY, seconds_to_wait
 from gslopes.core.secrets import scrub, scrub_json
 from gslopes.datasets.decode import decode
 from gslopes.score.answers import parse_answer
@@ -42,6 +41,7 @@ from gslopes.score.cache import AnswerCache
 from gslopes.score.cache_files import import_answers
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.classifiers.replay import ReplayClassifier, ReplayOptions
+from gslopes.score.rate import DAY, seconds_to_wait
 
 SLOW = 20.0  # seconds for one input, on a busy machine
 EXPECTED = (GslopesError, DownloadError)

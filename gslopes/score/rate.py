@@ -8,15 +8,19 @@ The first requests open connections, which may take long: each is counted when i
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from math import inf
 
 from gslopes.score.limits import Limits
 
+DAY = 86_400.0  # seconds; no service means a longer Retry-After, and no clock takes much more
 SPACING = 1.03  # times the quota's interval, between two requests
 WINDOW_MARGIN = 1.025  # times the window
 MAX_CATCH_UP = 1.0  # seconds of unused quota that are made up for
@@ -118,3 +122,26 @@ class RateLimiter:
         """Send nothing for this long: the service throttles."""
         with self._lock:
             self._schedule.pause(seconds, self._clock())
+
+
+def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
+    """What a ``Retry-After`` header asks for.
+
+    value: seconds or a date, as it was sent.  now: instead of the clock.
+    Returns: seconds in [0, one day]; None if it is empty or makes no sense.
+
+    >>> [seconds_to_wait(value) for value in ("7", "1e300", "-3", "²", "", "Fri, 31 Dec 9999 23:59:59 GMT")]
+    [7.0, 86400.0, 0.0, None, None, 86400.0]
+
+    Source: RFC 9110, section 10.2.3.
+    """
+    text = value.strip()[:100]
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            when = parsedate_to_datetime(text)
+            seconds = (when.replace(tzinfo=when.tzinfo or UTC) - (now or datetime.now(UTC))).total_seconds()
+        except (TypeError, ValueError, IndexError, OverflowError):
+            return None
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), DAY)

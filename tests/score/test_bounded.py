@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
+from gslopes.core import transport
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, ServiceError, Unavailable
-from gslopes.score import bounded
 from gslopes.score.classifiers import load_classifier
 from tests.fake_provider import paint
 from tests.loopback import QuietHandler, serving, write_certificate
@@ -93,8 +93,8 @@ DRIPS = {
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
     """The server that all clients are told of; a reply ends at a mebibyte there, an exchange after a while."""
-    monkeypatch.setattr(bounded, "SECONDS", 10.0)
-    monkeypatch.setattr(bounded, "MOST", 1 << 20)
+    monkeypatch.setattr(transport, "SECONDS", 10.0)
+    monkeypatch.setattr(transport, "MOST", 1 << 20)
     monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     with serving(Hostile(), Handler) as made:
@@ -106,7 +106,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
 
 
 def load(client: str, server: Hostile) -> Any:
-    return load_classifier(CLIENTS[client].format(url=server.url, seconds=bounded.SECONDS))
+    return load_classifier(CLIENTS[client].format(url=server.url, seconds=transport.SECONDS))
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -144,7 +144,7 @@ def test_no_cookie_is_sent_back(server, client):
 
 @pytest.mark.parametrize("drip", DRIPS)
 def test_a_dripping_reply_ends_with_the_exchange(server, drip):
-    with bounded.client(seconds=1.0) as asking:
+    with transport.client(seconds=1.0) as asking:
         asking.post(server.url, content=b"x")
         server.drip = DRIPS[drip]
         began = time.monotonic()
@@ -193,7 +193,7 @@ def test_a_certificate_that_is_not_trusted_stops_the_walk_at_once(untrusted, cli
 @pytest.mark.slow
 @pytest.mark.parametrize("client", CLIENTS)
 def test_every_client_gives_up_a_dripping_reply(server, client, monkeypatch):
-    monkeypatch.setattr(bounded, "SECONDS", 3.0)
+    monkeypatch.setattr(transport, "SECONDS", 3.0)
     server.drip = b" " * 999
     with pytest.raises(Unavailable, match="no whole answer within 3 seconds") as raised:
         load(client, server).ask([PICTURE])

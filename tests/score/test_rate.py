@@ -6,13 +6,14 @@ import heapq
 import itertools
 import random
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gslopes.score.limits import Limits
-from gslopes.score.rate import RateLimiter, Schedule
+from gslopes.score.rate import DAY, RateLimiter, Schedule, seconds_to_wait
 
 
 @dataclass
@@ -178,3 +179,27 @@ def test_without_a_quota_no_request_waits():
     rate = RateLimiter(Limits(), lambda seconds: pytest.fail("waited"), lambda: 0.0)
     for _ in range(3):
         rate.complete(rate.acquire(1))
+
+
+# -- Retry-After -------------------------------------------------------------------------------------------------------
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        *[("0", 0.0), ("1.5", 1.5), ("-1", 0.0), ("999999", DAY), ("inf", DAY), ("1e300", DAY), ("9" * 5000, DAY)],
+        *[("nan", None), ("²", None), ("", None), ("soon", None), ("Fri, 99 Foo 2026", None)],
+        *[("Sat, 21 Nov 2026 12:01:00 GMT", 60.0), ("Sat, 21 Nov 2020 12:01:00 GMT", 0.0)],
+        *[("Fri, 31 Dec 9999 23:59:59 -2359", DAY), ("Fri, 31 Dec 9999 23:59:59 GMT", DAY)],
+    ],
+)
+def test_a_retry_after_is_seconds_up_to_a_day_or_nothing(value, seconds):
+    assert seconds_to_wait(value, NOW) == seconds
+
+
+@given(st.text() | st.from_regex(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{1,6} \d\d:\d\d:\d\d ([+-]\d{4}|GMT)"))
+def test_no_text_breaks_it(value):
+    found = seconds_to_wait(value, NOW)
+    assert found is None or 0 <= found <= DAY

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
-from gslopes.core.http import DAY
 from gslopes.core.killpoints import kill_point
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
@@ -35,6 +34,7 @@ from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats
 from gslopes.score.limits import limits_of
 from gslopes.score.questions import PartProgress
+from gslopes.score.rate import DAY
 from gslopes.score.retry import RetryPolicy
 
 REFRESH = 0.2  # seconds between updates of the progress lines

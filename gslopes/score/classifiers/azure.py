@@ -18,7 +18,7 @@ from gslopes.core.errors import CredentialsError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import azure_safety
-from gslopes.score.classifiers.service import OneByOne
+from gslopes.score.classifiers.service import OneByOne, requests_adapter
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 
@@ -53,11 +53,9 @@ class AzureService(OneByOne):
         from azure.core.pipeline.policies import RetryPolicy
         from azure.core.pipeline.transport import RequestsTransport
 
-        from gslopes.score import bounded
-
         session = requests.Session()
         for scheme in ("http://", "https://"):
-            session.mount(scheme, bounded.requests_adapter())
+            session.mount(scheme, requests_adapter())
         module, kind = self.CLIENT
         client = getattr(import_module(module), kind)(
             self._address,

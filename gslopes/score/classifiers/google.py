@@ -19,7 +19,7 @@ from gslopes.core.records import Answer
 from gslopes.core.secrets import remember_secret
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import google_face, google_safe_search
-from gslopes.score.classifiers.service import Service
+from gslopes.score.classifiers.service import Service, requests_adapter
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 
@@ -76,8 +76,6 @@ class Google(Service):
         from google.api_core.client_options import ClientOptions
         from google.cloud import vision
 
-        from gslopes.score import bounded
-
         key = os.environ.get(API_KEY, "") if not os.environ.get(VARIABLE) else ""
         remember_secret(key)
         client: Any = vision.ImageAnnotatorClient(
@@ -86,7 +84,7 @@ class Google(Service):
             client_options=ClientOptions(api_endpoint=self._address or None, api_key=key or None),
         )
         for scheme in ("http://", "https://"):
-            client.transport._session.mount(scheme, bounded.requests_adapter())
+            client.transport._session.mount(scheme, requests_adapter())
         return client, client.transport.close
 
     def _credentials(self) -> Any:

@@ -126,7 +126,7 @@ class HttpClassifier(Service):
         return [self._options.token or "token=VARIABLE"]
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
-        from gslopes.score import bounded
+        from gslopes.core import transport
 
         headers = {}
         if self._from_variable:
@@ -136,7 +136,7 @@ class HttpClassifier(Service):
             self._url = wire.address(self._url)
         if self._options.token:
             headers = {"Authorization": f"Bearer {_variable_value(self._options.token)}"}
-        client = bounded.client(headers=headers)
+        client = transport.client(headers=headers)
         return client, client.close
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
@@ -157,11 +157,12 @@ class HttpClassifier(Service):
         reply: Any = getattr(error, "response", None)
         if reply is None:
             return super()._details(error, kind)
+        said = reply.content.decode("utf-8", "replace")  # whatever character set the server names
         if reply.status_code == 422:
-            return "refused", reply.text or "it cannot be processed"
+            return "refused", said or "it cannot be processed"
         kind = wire.kind_of_status(reply.status_code)
         # the request is ours: it would fail for every picture
-        return "service" if kind == "failed" else kind, f"status {reply.status_code}: {reply.text}"
+        return "service" if kind == "failed" else kind, f"status {reply.status_code}: {said}"
 
 
 def _read_reply(content: bytes, *, labelled: bool) -> tuple[list[dict[str, Any]], str]:

@@ -54,12 +54,12 @@ class Imagga(OneByOne):
         return Answer("answered", wire.best((one["tag"][language], one["confidence"] / 100) for one in tags))
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
-        from gslopes.score import bounded
+        from gslopes.core import transport
 
         if missing := [name for name in self.CREDENTIALS if not os.environ.get(name)]:
             raise CredentialsError("imagga", missing)
         key, secret = (os.environ[name] for name in self.CREDENTIALS)
-        client = bounded.client(base_url=self._address or HOST, auth=(key, secret))
+        client = transport.client(base_url=self._address or HOST, auth=(key, secret))
         return client, client.close
 
     def _answer(self, picture: bytes) -> object:

@@ -35,14 +35,14 @@ class OpenAIService(OneByOne):
         """
         import openai
 
-        from gslopes.score import bounded
+        from gslopes.core import transport
 
         key = os.environ.get(variable, "")
         if not key and key_needed:
             raise CredentialsError(self.SERVICE, [variable])
         remember_secret(key)
         address = self._address or None
-        by: Any = bounded.client(seconds)  # its deadline is the only one
+        by: Any = transport.client(seconds)  # its deadline is the only one
         client = openai.OpenAI(api_key=key or "none", base_url=address, max_retries=0, http_client=by)
         return client, client.close
 

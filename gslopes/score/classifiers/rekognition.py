@@ -15,7 +15,7 @@ from gslopes.core.records import Answer
 from gslopes.core.secrets import remember_secret
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import rekognition_face
-from gslopes.score.classifiers.service import OneByOne
+from gslopes.score.classifiers.service import OneByOne, before_send
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 
@@ -71,7 +71,7 @@ class Rekognition(OneByOne):
         import boto3
         from botocore.config import Config
 
-        from gslopes.score import bounded
+        from gslopes.core.transport import BoundedTransport
 
         options = self._options
         config = Config(
@@ -86,8 +86,8 @@ class Rekognition(OneByOne):
         for secret in found.get_frozen_credentials():
             remember_secret(secret or "")
         client = session.client("rekognition", endpoint_url=self._address or None, config=config)
-        transport = bounded.BoundedTransport()
-        client.meta.events.register("before-send.rekognition", bounded.before_send(transport))
+        transport = BoundedTransport()
+        client.meta.events.register("before-send.rekognition", before_send(transport))
         closing = ExitStack()
         closing.callback(transport.close)
         closing.callback(client.close)

@@ -6,16 +6,23 @@ A subclass says where the service is and which variables hold its credentials; i
 
 from __future__ import annotations
 
+import io
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gslopes.core.errors import GslopesError
 from gslopes.core.secrets import guard_logs
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.catalogue import CATALOGUE
 from gslopes.score.limits import LOCAL, ServiceOptions
+
+if TYPE_CHECKING:
+    import httpx
+    import requests
+
+    from gslopes.core.transport import BoundedTransport
 
 
 class Service(ABC):
@@ -84,7 +91,7 @@ class Service(ABC):
         kind = wire.kind_of(found, wire.classes_of("httpx", *(cls.ERRORS or (cls.SERVICE,))))
         if kind is None:
             raise error
-        ours = type(found).__module__ == "gslopes.score.bounded"
+        ours = type(found).__module__ == "gslopes.core.transport"
         kind, text = (kind, str(found)) if ours else cls._details(found, kind)
         return wire.error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, wire.wait_of(found))
 
@@ -127,3 +134,55 @@ class OneByOne(Service):
     @abstractmethod
     def _answer(self, picture: bytes) -> object:
         """The reply about one picture.  Raises: whatever the client raises."""
+
+
+# -- vendors' clients, above our transport -----------------------------------------------------------------------------
+
+
+def requests_adapter() -> Any:
+    """What a ``requests.Session`` mounts to send by a ``BoundedTransport``."""
+    import requests
+
+    from gslopes.core.transport import BoundedTransport
+
+    transport = BoundedTransport()
+
+    class Adapter(requests.adapters.BaseAdapter):
+        def send(self, request: requests.PreparedRequest, *_: object, **__: object) -> requests.Response:
+            reply = _sent(transport, request)
+            found = requests.Response()
+            found.status_code, found.reason = reply.status_code, reply.reason_phrase
+            found.url, found.request = request.url or "", request
+            found.headers = requests.structures.CaseInsensitiveDict(reply.headers)
+            found.encoding = requests.utils.get_encoding_from_headers(found.headers)
+            found.raw = io.BytesIO(reply.content)
+            return found
+
+        def close(self) -> None:
+            transport.close()
+
+    return Adapter()
+
+
+def before_send(transport: BoundedTransport) -> Callable[..., Any]:
+    """What boto3's event ``before-send`` calls to have its requests sent by a transport, which stays the caller's."""
+    from botocore.awsrequest import AWSResponse
+
+    class Raw(io.BytesIO):
+        def stream(self, **_: object) -> Iterator[bytes]:
+            yield self.read()
+
+    def send(request: Any, **_: object) -> Any:
+        reply = _sent(transport, request)
+        return AWSResponse(request.url, reply.status_code, dict(reply.headers), Raw(reply.content))
+
+    return send
+
+
+def _sent(transport: BoundedTransport, request: Any) -> httpx.Response:
+    """The reply to a prepared request of ``requests`` or botocore."""
+    import httpx
+
+    headers = {"accept-encoding": "identity"} | {name.lower(): value for name, value in request.headers.items()}
+    body = request.body.read() if hasattr(request.body, "read") else request.body
+    return transport.handle_request(httpx.Request(request.method, request.url, headers=headers, content=body or b""))

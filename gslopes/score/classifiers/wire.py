@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
-from gslopes.core import http
 from gslopes.core.config import read_toml
 from gslopes.core.errors import (
     AnswerError,
@@ -36,11 +35,12 @@ from gslopes.core.errors import (
     Unavailable,
 )
 from gslopes.core.secrets import remember_secret, scrub, secrets_within, shown_address
+from gslopes.score import rate
 
 Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"]
 Kinds = Mapping[str, Kind]  # of what an error is called
 
-TIMEOUT = 60.0  # seconds, of a client that does not ask through ``score.bounded``
+TIMEOUT = 60.0  # seconds, of a client that does not ask through ``core.transport``
 LONGEST = 1 << 16  # characters of what a service says that are looked at
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -150,7 +150,7 @@ def _errors() -> dict[str, Any]:
 
 
 def innermost(error: Exception) -> Exception:
-    """What ``score.bounded`` raised, if an error of a vendor's client stands around it; else the error itself."""
+    """What ``core.transport`` raised, if an error of a vendor's client stands around it; else the error itself."""
     found: BaseException | None = error
     while found is not None and kind_of(found, {"httpx.RequestError": "lost"}) is None:
         found = found.__cause__ or found.__context__
@@ -198,4 +198,4 @@ def wait_of(error: BaseException) -> float | None:
 def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
     """What ``Retry-After`` says, in seconds from now, at most a day; None if it says nothing that can be read."""
     found = (headers or {}).get("Retry-After") or (headers or {}).get("retry-after")
-    return http.seconds_to_wait(str(found)) if found else None
+    return rate.seconds_to_wait(str(found)) if found else None

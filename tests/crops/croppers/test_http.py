@@ -6,10 +6,10 @@ import time
 
 import pytest
 
+from gslopes.core import transport
 from gslopes.core.errors import AnswerError, ConfigError, ServiceError, Unavailable, UsageError
 from gslopes.crops.croppers import has_map, is_remote, load_cropper
 from gslopes.crops.records import Crop
-from gslopes.score import bounded
 from tests.fake_provider import paint
 from tests.loopback import serving
 from tests.score.test_bounded import BOMB, DRIPS, Handler, Hostile
@@ -120,8 +120,8 @@ def test_an_answer_that_says_two_things_is_none():
 @pytest.fixture
 def server(monkeypatch):
     """A hostile server; a reply ends at a mebibyte, an exchange after a second."""
-    monkeypatch.setattr(bounded, "SECONDS", 1.0)
-    monkeypatch.setattr(bounded, "MOST", 1 << 20)
+    monkeypatch.setattr(transport, "SECONDS", 1.0)
+    monkeypatch.setattr(transport, "MOST", 1 << 20)
     with serving(Hostile(), Handler) as made:
         yield made
 

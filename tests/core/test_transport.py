@@ -1,3 +1,5 @@
+"""Deadlines and bodies; against servers that mean no good: tests/score/test_bounded.py."""
+
 from __future__ import annotations
 
 import gzip
@@ -7,7 +9,7 @@ import zlib
 
 import pytest
 
-from gslopes.core.exchange import DeadlineExceeded, Exchange, Stopped, TooLarge, decoded
+from gslopes.core.transport import DeadlineExceeded, Exchange, Stopped, TooLarge, decoded
 
 
 def test_a_timeout_never_reaches_beyond_the_deadline():
