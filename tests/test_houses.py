@@ -1,4 +1,4 @@
-"""The sibling audits give on small inputs the tables that they gave: see tests/golden/houses.py."""
+"""All four audits give on small inputs the tables and the pages that they gave: see tests/golden/{houses,walk}.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.golden import houses
+from tests.golden import houses, walk
+from tests.golden.page_text import differences, masked
 
 
 def same(one: Any, other: Any) -> bool:
@@ -36,22 +37,43 @@ def difference(found: Any, known: Any) -> str:
     return ""
 
 
-@pytest.mark.parametrize("name", houses.HOUSES)
-def test_no_table_of_a_sibling_audit_moves(name: str, tmp_path: Path):
-    known = json.loads((houses.FOLDER / f"{name}.json").read_text("utf-8"))
-    found = houses.found_in(name, tmp_path)
-    assert sorted(found) == sorted(known)
-    wrong = []
-    for table, stored in known.items():
-        columns, there = stored["columns"], found[table]["columns"]
+def of_tables(found: dict[str, Any], golden: Path) -> list[str]:
+    """What differs from the tables in a golden file."""
+    known = json.loads(golden.read_text("utf-8"))
+    wrong = [f"{table}: only one of them has it" for table in sorted(found.keys() ^ known.keys())]
+    for table in sorted(found.keys() & known.keys()):
+        columns, there = known[table]["columns"], found[table]["columns"]
         if list(there) != list(columns):
             wrong.append(f"{table}: columns {list(there)}, were {list(columns)}")
-        elif found[table]["rows"] != stored["rows"]:
-            wrong.append(f"{table}: {found[table]['rows']} rows, were {stored['rows']}")
+        elif found[table]["rows"] != known[table]["rows"]:
+            wrong.append(f"{table}: {found[table]['rows']} rows, were {known[table]['rows']}")
         else:
             differing = {column: difference(there[column], values) for column, values in columns.items()}
             wrong += [f"{table}, {column}: {what}" for column, what in differing.items() if what]
+    return wrong
+
+
+def of_text(text: str, golden: Path) -> list[str]:
+    """What differs from the text in a golden file."""
+    return [f"{golden.name}, {difference}" for difference in differences(text, golden.read_text("utf-8"))]
+
+
+def check(wrong: list[str]) -> None:
     assert not wrong, "\n".join([f"{len(wrong)} differences", *wrong[:20]])
+
+
+@pytest.mark.parametrize("name", houses.HOUSES)
+def test_no_table_and_no_page_of_a_sibling_audit_moves(name: str, tmp_path: Path):
+    wrong = of_tables(houses.found_in(name, tmp_path), houses.FOLDER / f"{name}.json")
+    for run, text in houses.shown(tmp_path / "runs").items():
+        wrong += of_text(text, houses.FOLDER / f"{name}-{run}.txt")
+    check(wrong)
+
+
+@pytest.mark.parametrize("name", ["labels", pytest.param("gated", marks=pytest.mark.slow)])
+def test_no_table_and_no_page_of_the_walk_moves(name: str, tmp_path: Path):
+    tables, text = walk.shown(name, tmp_path)
+    check(of_tables(tables, walk.FOLDER / f"{name}.json") + of_text(text, walk.FOLDER / f"{name}.txt"))
 
 
 def test_a_difference_is_named():
@@ -59,3 +81,10 @@ def test_a_difference_is_named():
     assert not same([1, "a"], [1.0, "a"])
     assert difference([1.0, 2.0], [1.0, 2.1]) == "row 1 is 2.0, was 2.1"
     assert difference({"sha256": "a", "first": [1]}, {"sha256": "b", "first": [1]}).startswith("a row after")
+    assert not list(differences("## A\n1,234.50 of −2", "## A\n1,234.5000001 of −2"))
+    assert [line.split(":")[0] for line in differences("## A\n1 b", "## A\n2 b")] == ["line 2, below '## A'"]
+
+
+def test_what_differs_from_run_to_run_is_masked():
+    text = "2026-11-27T07:30:00+00:00, deadbeef01, 0.12345678, 7.50644e-10, torch 2.5.1+cpu"
+    assert masked(text) == "DATE, HEX, 0.12345678, 7.50644e-10, torch VERSION"

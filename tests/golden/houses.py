@@ -1,4 +1,4 @@
-"""Writes houses/{contexts,crops,captions}.json: every table of the three sibling audits on small drawn inputs.
+"""Writes houses/: every table of the three sibling audits on small drawn inputs, and what each run shows.
 
 For tests/test_houses.py: a change that is meant to move no number moves none of these. Where a number is meant to move,
 make the files again and say so in CHANGELOG.md. Run from the repository root:
@@ -6,7 +6,7 @@ make the files again and say so in CHANGELOG.md. Run from the repository root:
     OMP_NUM_THREADS=1 python -m tests.golden.houses
 
 A column of at most FULL rows and LONG characters is kept whole; a longer one, and any of an unmerged part, by the
-sha256 of its values at nine significant digits and its first values.
+sha256 of its values at nine significant digits and its first values. What is shown: see ``tests.golden.page_text``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import io
 import json
 import math
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -26,25 +27,29 @@ import pandas as pd
 from PIL import Image
 from scipy import stats
 
-from gslopes.captions.audit import audit_captions
+import gslopes
 from gslopes.captions.config import AuditOptions
+from gslopes.captions.report.terminal import print_measures, print_rows
 from gslopes.captions.sweep import measure_sweep
-from gslopes.contexts.audit import audit_contexts
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.pictures.sweeping import Sweeper
+from gslopes.contexts.report.page import text_table
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Answer, Detections, EditedChips
-from gslopes.crops.audit import audit_crops
 from gslopes.crops.config import PRESETS, CropsConfig
 from gslopes.crops.croppers.opencv import centres
 from gslopes.crops.records import Crop, SaliencyMap
 from gslopes.crops.regions.audit import regions_crops
+from gslopes.crops.report.regions import print_gaze
+from gslopes.crops.report.sweep import print_sweep
+from gslopes.crops.report.words import print_parity
 from gslopes.crops.sweep.audit import sweep_crops
 from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
 from gslopes.language.labels import caption_labels
 from gslopes.run.components import Components
 from gslopes.validate.gate import Measured
+from tests.golden.page_text import run_text
 
 Tables = dict[str, pd.DataFrame]
 FOLDER = Path(__file__).with_suffix("")
@@ -138,7 +143,7 @@ def contexts(folder: Path) -> Tables:
     more |= {"canvas": (192, 128), "format": "png", "cutout": "eraser", "part": 7, "finder": Finder()}
     both = (Tagger("planted", 999), Tagger("light", 150))
     analysis = ContextOptions(**quick, ratings=folder / "ratings.csv")
-    audit_contexts(folder / "people", folder / "runs/plain", classifier=both, analysis=analysis, **more)
+    gslopes.audit_contexts(folder / "people", folder / "runs/plain", classifier=both, analysis=analysis, **more)
 
     def sweeper(plan, device):
         components = Components(Finder(), masker, {"gender": Whiter()}, {})
@@ -147,7 +152,7 @@ def contexts(folder: Path) -> Tables:
     analysis = ContextOptions(**quick, baseline="original", vector="both", tukey="residual", ss=3)
     more |= {"sweep": "gender", "steps": 3, "limit": 10, "person_share": "max", "keep_flagged": True}
     with patch("gslopes.contexts.staging.load_sweeper", sweeper):
-        audit_contexts(folder / "people", folder / "runs/sweep", classifier=both[1], analysis=analysis, **more)
+        gslopes.audit_contexts(folder / "people", folder / "runs/sweep", classifier=both[1], analysis=analysis, **more)
     return tables_of(folder / "runs")
 
 
@@ -233,7 +238,7 @@ def crops(folder: Path) -> Tables:
 
     def run(name: str, *croppers: Any, **options: Any) -> None:
         config = CropsConfig(**{**base, "ratios": (0.5, 1.0), "stability": 0, **options})
-        audit_crops(people, runs / name, people=csv_file, crops=config, croppers=croppers, finder=face)
+        gslopes.audit_crops(people, runs / name, people=csv_file, crops=config, croppers=croppers, finder=face)
 
     policies = ("argmax", "sample", "average", "pad")
     whole = {"groups": ("team", "side"), "together": 12, "stability": 5, "keep_maps": True, "policies": policies}
@@ -308,14 +313,14 @@ def captions(folder: Path) -> Tables:
     runs = folder / "runs"
     quick = {"bootstrap": 50, "permutations": 99, "splits": 20, "min_active": 3}
     groups = {"groups": folder / "groups.csv", "columns": ("gender", "skin")}
-    found = audit_captions(stages, runs / "whole", **groups, options=AuditOptions(**quick, types=4))
+    found = gslopes.audit_captions(stages, runs / "whole", **groups, options=AuditOptions(**quick, types=4))
     review = folder / "review.csv"
     with review.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["case", "answer", "reviewer", "note"])
         for place, case in enumerate(found.tables["cases"]["case"]):
             writer.writerow([case, ("harm", "not-a-harm", "unsure")[place % 3], "AB"[place % 2], ""])
-    audit_captions(runs / "whole", runs / "whole", review=review)
+    gslopes.audit_captions(runs / "whole", runs / "whole", review=review)
     quick |= {"captions_per_image": "each", "correction": "holm", "association": "phi", "age": "years"}
     options = AuditOptions(**quick, as_published=True)
     more: dict[str, Any] = {
@@ -326,7 +331,7 @@ def captions(folder: Path) -> Tables:
         "relax": "vn",
     }
     more |= {"pairs": ("gender:female,male",), "columns": ("gender", "years")}
-    audit_captions(stages, runs / "clusters", groups=folder / "groups.csv", **more, options=options)
+    gslopes.audit_captions(stages, runs / "clusters", groups=folder / "groups.csv", **more, options=options)
     measure_sweep(draw_answers(runs / "sweep"))
     return tables_of(runs)
 
@@ -381,6 +386,29 @@ def draw_answers(run: Path) -> Path:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")
     runfolder.write_json(run / runfolder.MANIFEST, {"config": {}})
     return run
+
+
+# -- what a terminal shows --------------------------------------------------------------------------------------------
+
+TERMINAL: dict[str, Callable[[Tables], str]] = {
+    "measures": lambda by_name: print_measures(by_name["measures"]),
+    "captions-measures": lambda by_name: print_rows(by_name["captions-measures"]),
+    "gaze": lambda by_name: print_gaze(by_name["gaze"], by_name["gaze_gaps"]),
+    "duels": lambda by_name: print_sweep(by_name["intervals"], by_name["duels"]),
+    "parity": lambda by_name: print_parity(by_name["parity"], by_name["positions"], by_name.get("pairs")),
+    "inferred": text_table,
+}
+"""A table that a run of this kind has to what the verb prints about it."""
+
+
+def shown(runs: Path) -> dict[str, str]:
+    """Run to what it shows."""
+    texts = {}
+    for run in sorted(path for path in runs.iterdir() if path.is_dir()):
+        by_name = {file.stem: pd.read_parquet(file) for file in run.glob("*.parquet")}
+        printed = next(text(by_name) for name, text in TERMINAL.items() if name in by_name)
+        texts[run.name] = run_text(run, printed, runs.parent)
+    return texts
 
 
 # -- what is kept -----------------------------------------------------------------------------------------------------
@@ -460,11 +488,13 @@ def written(found: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write the three files."""
+    """Write the files."""
     FOLDER.mkdir(exist_ok=True)
     for name in HOUSES:
         with tempfile.TemporaryDirectory() as folder:
             (FOLDER / f"{name}.json").write_text(written(found_in(name, Path(folder))), encoding="utf-8")
+            for run, text in shown(Path(folder, "runs")).items():
+                (FOLDER / f"{name}-{run}.txt").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
