@@ -394,7 +394,7 @@ TERMINAL: dict[str, Callable[[Tables], str]] = {
     "measures": lambda by_name: print_measures(by_name["measures"]),
     "captions-measures": lambda by_name: print_rows(by_name["captions-measures"]),
     "gaze": lambda by_name: print_gaze(by_name["gaze"], by_name["gaze_gaps"]),
-    "duels": lambda by_name: print_sweep(by_name["intervals"], by_name["duels"]),
+    "duels": lambda by_name: print_sweep(by_name["sweep_slopes"], by_name["duels"]),
     "parity": lambda by_name: print_parity(by_name["parity"], by_name["positions"], by_name.get("pairs")),
     "inferred": text_table,
 }
