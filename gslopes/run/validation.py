@@ -229,7 +229,6 @@ def format_summary(summary: Summary) -> str:
     lines += [
         f"  moves with it {name}: {_interval(number)} of the target's slope" for name, number in summary.leakage.items()
     ]
-    lines += [f"  same person   {name}: cosine {_interval(number)}" for name, number in summary.identity.items()]
     return "\n".join(lines)
 
 

@@ -38,7 +38,7 @@ def test_a_packed_set_comes_back_whole(tmp_path):
 
 
 def test_without_the_file_it_says_how_to_make_it(tmp_path):
-    with pytest.raises(DataMissing, match=r"pack\.py drawn-fader"):
+    with pytest.raises(DataMissing, match="training pack drawn-fader"):
         packed(find_spec("drawn-fader"), tmp_path, "cpu")
 
 
