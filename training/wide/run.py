@@ -74,9 +74,9 @@ def main() -> None:
         return
     recipe["model"] = args.model
     cuda = recipe.pop("cuda")
-    optimisation, ramp = recipe["train"]["optimisation"], recipe["train"]["adversary"]
     if args.device.startswith("cuda"):
-        optimisation |= cuda
+        recipe["train"]["optimisation"] |= cuda.pop("optimisation")
+        recipe["train"] |= cuda
     plan = args.run / f"{args.model}.toml"
     done = plan.is_file() and (folder / "training/state.pt").is_file()
     steps = args.steps
@@ -84,7 +84,7 @@ def main() -> None:
         follow(recipe | {"train": recipe["train"] | {"save_every": TRIAL}}, plan, photos.parent, args, TRIAL, "trial")
         left = 60 * args.minutes - (time.monotonic() - began)
         steps = int(0.93 * left * rate(args.run / f"{args.model}-trial/training/log.jsonl"))
-        ramp["ramp"] = steps // 3
+        recipe["train"]["adversary"]["ramp"] = steps // 3
     if args.minutes and done:  # a run that was cut off keeps its number of steps
         recipe = tomllib.loads(plan.read_text(encoding="utf-8"))
         steps = None
