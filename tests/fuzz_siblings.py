@@ -14,7 +14,7 @@ import pandas as pd
 
 import gslopes
 from gslopes.captions import review
-from gslopes.captions.read import StageFiles, read_stages
+from gslopes.captions.stimuli import StageFiles, read_stages
 from gslopes.collect.census.answers import read_answers as read_census_answers
 from gslopes.contexts.catalogue import read_contexts
 from gslopes.contexts.people import read_people as read_context_people

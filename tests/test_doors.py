@@ -86,7 +86,8 @@ def test_every_column_that_may_name_a_file_is_known():
     found = set()
     for module in (tables, collection, contexts, crops, captions):
         for value in vars(module).values():
-            listed = value if isinstance(value, tuple | list) else [value]
+            several = list(value.values()) if isinstance(value, dict) else value
+            listed = several if isinstance(several, tuple | list) else [several]
             for table in listed:
                 if isinstance(table, Table):
                     found |= {f"{table.name}.{name}" for name in table.columns if name in ("file", "path", "src")}

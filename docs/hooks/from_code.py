@@ -137,8 +137,8 @@ def tables_page(title: str, source: Iterable[Table] | str) -> str:
         module = import_module(source)
         found = {one.name: one for one in vars(module).values() if isinstance(one, Table)}
         for extra in vars(module).values():
-            if isinstance(extra, tuple | list):
-                found |= {one.name: one for one in extra if isinstance(one, Table)}
+            listed = extra.values() if isinstance(extra, dict) else extra if isinstance(extra, tuple | list) else ()
+            found |= {one.name: one for one in listed if isinstance(one, Table)}
         source = found.values()
     parts = [f"# {title}"]
     for one in source:

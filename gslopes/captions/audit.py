@@ -1,59 +1,36 @@
-"""One audit of captions: read, parse, measure, report; every stage can be stopped and started again."""
+"""The audit of captions: what is read, parsed, measured, reviewed and shown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import pandas as pd
 
-from gslopes.captions import tables as schemas
-from gslopes.captions import tabulate
-from gslopes.captions.analysis import run_techniques
-from gslopes.captions.config import CaptionsConfig, CaptionsOptions
-from gslopes.captions.groups import left_out, people_table, read_checked, unmatched_groups
-from gslopes.captions.lists import mentions_of
-from gslopes.captions.load import chosen_stages, material_of
-from gslopes.captions.measures.rows import TechniqueResult
-from gslopes.captions.parse import parse_all
-from gslopes.captions.read import Read
-from gslopes.captions.review import confirmed, read_answers
+from gslopes.captions import lead, page
+from gslopes.captions.analysis import missing_need, run_techniques
+from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.groups import groups_of, left_out, people_table, read_checked, unmatched_groups
+from gslopes.captions.load import chosen_stages, material_of, mentions_of
+from gslopes.captions.material import Material, pairs_of
+from gslopes.captions.review import read_answers, review_page
+from gslopes.captions.stimuli import Read, coverage_of, images_table, sentences_table
+from gslopes.captions.tables import TABLES
 from gslopes.captions.techniques import TECHNIQUES
-from gslopes.core import runfolder, runtime, summary, tables
-from gslopes.core.config import from_dict, to_dict
+from gslopes.captions.tuples import parse, parsed_images, with_labels
+from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
-from gslopes.core.options import build
-from gslopes.core.result import AuditResult, found_page
-from gslopes.core.runfolder import show
 from gslopes.core.text import many
 from gslopes.executors import Executor, OneProcess
-from gslopes.executors.engines import engine
+from gslopes.frame.plan import Plan, plan
+from gslopes.frame.result import Result
+from gslopes.frame.run import Run, carry_out
+from gslopes.frame.spec import Audit, Inputs, Made, Stage, Tables
 from gslopes.language.graph import RELAX
-from gslopes.language.mentions import Mentions
 from gslopes.language.parsers import parser_identity
 
-IDENTITY = ("kind", "inputs", "parser", "wordnet", "senses", "limit")
-
-
-@dataclass(frozen=True, eq=False)
-class Captions(AuditResult):
-    """What a captions audit found; tables as in ``captions.tables``. No number is a total or ranks captioners.
-
-    review: the page of the review.  failed: captions that were no text.  notes: sentences that a user should know.
-    """
-
-    review: Path
-    failed: int
-    notes: tuple[str, ...]
-
-    @property
-    def findings(self) -> pd.DataFrame:
-        """What is judged, one row each, findings first; see ``captions.findings``."""
-        from gslopes.captions.findings import findings_table
-
-        return findings_table(self.tables["measures"], self.tables["salience"])
+WORDS = ("senses", "relax", "lists")
 
 
 def audit_captions(
@@ -62,12 +39,12 @@ def audit_captions(
     *,
     progress: bool = False,
     executor: Executor | None = None,
-    **options: Unpack[CaptionsOptions],
-) -> Captions:
+    **options: Any,
+) -> Result:
     """Find and count the ways in which captions could harm the people depicted.
 
     stages: a folder whose files or sub-folders are called after the stages, a TOML file that names them, or a run of
-        this audit, which is measured again with the answers of its review; nothing is parsed again.
+        this audit: then what depends on the options given, such as the answers of its review, is done again.
     out: the run folder, made if missing.
     options: as of ``gslopes captions --help-all``, with underscores: groups, column, pair, technique, list, parser, ...
 
@@ -76,134 +53,114 @@ def audit_captions(
         audit = gslopes.audit_captions("STAGES", "RUN", groups="groups.csv", technique=("S1", "D2"))
         audit.tables["measures"], audit.tables["cases"], audit.page
     """
-    stages, out, config = Path(stages), Path(out), build(CaptionsConfig, options)
-    if (stages / runfolder.MANIFEST).exists():
-        return reanalyse(stages, config)
+    return carry_out(plan(CAPTIONS, Path(stages), Path(out), options), executor or OneProcess(progress=progress))
+
+
+# -- before any work --------------------------------------------------------------------------------------------------
+
+
+def look(stages: Path, config: CaptionsConfig) -> Inputs:
+    """The stages as rows, checked against one another and the groups.  Raises: as ``read_checked``."""
     mentions = mentions_of(config)
-    read = read_checked(stages, config, mentions)
-    manifest = _manifest(stages, read, config, mentions)
-    with runfolder.locked(out):
-        runfolder.compare(out, manifest, IDENTITY)
-        runfolder.write_json(out / runfolder.MANIFEST, {**manifest, "gslopes": runtime.gslopes_version()})
-        notes = _write_read(out, read, config, mentions)
-        executor = executor or OneProcess(progress=progress)
-        executor = engine(executor, "auto", config.workers, "cpu") if config.workers else executor
-        parsed = parse_all(out, config, executor)
-        given = [frame for frame in (tabulate.label_facts(read.stages, mentions.senses), parsed) if len(frame)]
-        tuples = pd.concat(given, ignore_index=True) if given else parsed
-        runfolder.write_table(schemas.TUPLES, tuples, out / "tuples.parquet")
-        coverage = tabulate.coverage_of(read.stages, {**read.coverage, **config.coverage})
-        plain = {name: asdict(one) | {"types": sorted(one.types)} for name, one in coverage.items()}
-        runfolder.write_json(out / "coverage.json", plain)
-        return _measure(out, config, mentions, notes)
-
-
-def reanalyse(run: Path, config: CaptionsConfig) -> Captions:
-    """Measure a run's tuples again, such as after a review.
-
-    config: its review and display options count; the others are those of the run.
-
-    Raises: UsageError if the folder is a run of another kind.
-    """
-    manifest = runfolder.read_manifest(run)
-    if manifest.get("kind") != "captions":
-        raise UsageError(f"{show(run)} is no run of gslopes captions.", "Give a folder of stages.")
-    old = from_dict(CaptionsConfig, manifest["config"])
-    shown: dict[str, Any] = {
-        "review": config.review,
-        "show_words": config.show_words,
-        "images": config.images or old.images,
-    }
-    config = replace(old, **shown)
-    with runfolder.locked(run):
-        return _measure(run, config, mentions_of(config), [])
-
-
-# -- reading ----------------------------------------------------------------------------------------------------------
-
-
-def _write_read(out: Path, read: Read, config: CaptionsConfig, mentions: Mentions) -> list[str]:
-    """Write images, sentences and people; notes on what is incomplete."""
-    images = tabulate.images_table(read.stages, mentions, config.limit)
-    sentences, repeated = tabulate.sentences_table(read.stages, images["image"])
-    written = {schemas.IMAGES: images, schemas.SENTENCES: sentences, schemas.PEOPLE: people_table(config)}
-    for table, frame in written.items():
-        runfolder.write_table(table, frame, out / f"{table.name}.parquet")
-    notes = [*left_out(config), *unmatched_groups(read, config)]
-    for stage, rows in read.stages.items():
-        notes += [f"{stage}: {many(count, 'row')} left out: {why}." for why, count in sorted(rows.dropped.items())]
-        lost = rows.dropped.get("synset that this WordNet does not have", 0)
-        if lost > 0.05 * max(1, len(rows.objects)):
-            notes.append(f"{stage}: many synsets are unknown; another version of WordNet may be meant.")
-    partial = int((images["stages"].str.count(",") + 1 < len(read.stages)).sum())
-    notes += [f"{partial:,} of {many(len(images), 'image')} are not in every stage."] if partial else []
-    notes += [f"{many(repeated, 'caption')} stood twice for an image and were kept once."] if repeated else []
-    bad = sentences.loc[sentences["status"] != "parsed", "status"].value_counts().sort_index()
-    return [*notes, *(f"{many(count, 'caption')} {status}." for status, count in bad.items())]
-
-
-def _manifest(stages: Path, read: Read, config: CaptionsConfig, mentions: Mentions) -> dict[str, Any]:
-    words = mentions.wordnet
-    return {
-        "kind": "captions",
-        "stages": show(stages.resolve()),
+    read, words = read_checked(stages, config, mentions), mentions.wordnet
+    facts = {
         "inputs": dict(read.digests),
         "parser": parser_identity(config.parser),
         "wordnet": {"name": words.name, "sha256": words.digest},
         "senses": config.senses if config.relax == RELAX else f"{config.senses}, {config.relax}",
         "limit": config.limit,
-        "lists": {one.name: {"version": one.version, "sha256": one.digest} for one in mentions.lists},
-        "config": to_dict(config),
+    }
+    lists = {one.name: {"version": one.version, "sha256": one.digest} for one in mentions.lists}
+    return Inputs(read, facts, {"lists": lists}, (*left_out(config), *unmatched_groups(read, config)))
+
+
+def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
+    """What an audit would do: what is there, and which techniques can run."""
+    config, read = planned.config, planned.inputs.content
+    images = {stage: read.images(stage) for stage in read.stages}
+    truth, targets = chosen_stages(config, list(images))
+    groups = groups_of(config)
+    named = {stage: dict.fromkeys(some, ()) for stage, some in images.items()}
+    material = Material(named, mentions_of(config), groups, pairs_of(groups))
+    known = {"tagger", *(["boxes"] if read.has_boxes else [])}
+    described = [
+        TECHNIQUES[name].describe(target, truth, missing_need(needs, material, target, truth))
+        for name in config.techniques or TECHNIQUES
+        for needs in [[need for need in TECHNIQUES[name].needs if need not in known]]
+        for target in targets
+    ]
+    captions = {stage: len(rows.captions) for stage, rows in read.stages.items()}
+    shared = len(set.intersection(*images.values()))
+    dropped = {f"{stage}: {why}": n for stage, rows in read.stages.items() for why, n in rows.dropped.items()}
+    facts: dict[str, Any] = {"images": {stage: len(some) for stage, some in images.items()}, "captions": captions}
+    facts |= {"shared": shared, "truth": truth, "targets": targets, "techniques": described, "dropped": dropped}
+    lines = [f"{stage:<16} {len(some):,} images, {captions[stage]:,} captions" for stage, some in images.items()]
+    lines += [f"in all of them   {shared:,} images", f"truth            {truth or 'none'}"]
+    lines += [f"targets          {', '.join(targets)}"]
+    lines += [f"left out         {count:,} {why}" for why, count in dropped.items()]
+    for row in {row["technique"]: row for row in reversed(described)}.values():
+        state = "can run" if row["ran"] == "yes" else f"cannot run: {row['why']}"
+        lines.append(f"{row['technique']} {row['title']:<32} {state}")
+    return lines, facts
+
+
+# -- stages -----------------------------------------------------------------------------------------------------------
+
+
+def read_stages(run: Run) -> Made:
+    """What was read as tables, with notes on what is incomplete."""
+    read, config = run.inputs, run.config
+    mentions = mentions_of(config)
+    images = images_table(read.stages, mentions, config.limit)
+    sentences, repeated = sentences_table(read.stages, images["image"])
+    _note_what_is_left_out(run, read, images)
+    if repeated:
+        run.note(f"{many(repeated, 'caption')} stood twice for an image and were kept once.")
+    bad = sentences.loc[sentences["status"] != "parsed", "status"].value_counts().sort_index()
+    for status, count in bad.items():
+        run.note(f"{many(count, 'caption')} {status}.")
+    coverage = coverage_of(read.stages, {**read.coverage, **config.coverage})
+    plain = {name: asdict(one) | {"types": sorted(one.types)} for name, one in coverage.items()}
+    runfolder.write_json(run.folder / "coverage.json", plain)
+    return {"images": images, "sentences": sentences, "people": people_table(config)}
+
+
+def _note_what_is_left_out(run: Run, read: Read, images: pd.DataFrame) -> None:
+    for stage, rows in read.stages.items():
+        for why, count in sorted(rows.dropped.items()):
+            run.note(f"{stage}: {many(count, 'row')} left out: {why}.")
+        lost = rows.dropped.get("synset that this WordNet does not have", 0)
+        if lost > 0.05 * max(1, len(rows.objects)):
+            run.note(f"{stage}: many synsets are unknown; another version of WordNet may be meant.")
+    partial = int((images["stages"].str.count(",") + 1 < len(read.stages)).sum())
+    if partial:
+        run.note(f"{partial:,} of {many(len(images), 'image')} are not in every stage.")
+
+
+def measure(run: Run) -> Made:
+    """What the techniques find.  Raises: UsageError if one that was asked for cannot run."""
+    config: CaptionsConfig = run.config
+    mentions = mentions_of(config)
+    material = material_of(run, mentions)
+    truth, targets = chosen_stages(config, list(material.stages))
+    names = list(config.techniques or TECHNIQUES)
+    result, described = run_techniques(material, truth, targets, names, config.options)
+    _refuse_impossible(config, described)
+    if not mentions.lists.has("demeaning-synsets") and "D1" in names:
+        run.note("D1, objects: not run, no list. Give one: --list demeaning-synsets=FILE.")
+    parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
+    return {
+        "measures": result.measures,
+        "inclusions": _ranked(result.inclusions, "inclusions"),
+        "salience": _ranked(result.salience, "salience"),
+        "cases": list({row["case"]: row for row in result.cases}.values()),
+        "techniques": [{**row, "parameters": parameters} for row in described],
     }
 
 
-# -- measuring --------------------------------------------------------------------------------------------------------
-
-
-def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: list[str]) -> Captions:
-    from gslopes.captions.report import lead
-    from gslopes.captions.report.page import write_pages
-
-    material = material_of(out, config, mentions)
-    truth, targets = chosen_stages(config, list(material.stages))
-    names = list(config.techniques or TECHNIQUES)
-    found, described = run_techniques(material, truth, targets, names, config.options)
-    _refuse_impossible(config, described)
-    if not mentions.lists.has("demeaning-synsets") and "D1" in names:
-        notes = [*notes, "D1, objects: not run, no list. Give one: --list demeaning-synsets=FILE."]
-    frames = _write_tables(out, found, described, config)
-    answers = read_answers(config.review or out / "review.csv", required=config.review is not None)
-    known = set(frames["cases"]["case"])
-    if unknown := sum(row["case"] not in known for row in answers):
-        of_all = f"{unknown:,} of the review's {many(len(answers), 'answer')}"
-        notes = [*notes, f"{of_all} are about cases that are not in this run."]
-    reviews = pd.DataFrame(answers, columns=schemas.REVIEWS.columns)
-    runfolder.write_table(schemas.REVIEWS, reviews, out / "reviews.parquet")
-    shares = confirmed(frames["cases"], reviews)
-    page, review = write_pages(out, frames, shares, answers, notes=notes, config=config)
-    sentences = tables.read(schemas.SENTENCES, out / "sentences.parquet")
-    failed = int((sentences["status"] == "failed").sum())
-    leading = lead.findings(frames["measures"], frames["salience"])
-    sentence = lead.headline(leading, frames["measures"], len(frames["cases"]))
-    audit = Captions(out, page, sentence, review, failed, tuple(notes), made=frames)
-    images = tables.read_columns(schemas.IMAGES, out / "images.parquet", ["status"])["status"]
-    counts = len(images), int((images == "used").sum())
-    summary.write(out, "captions", audit.findings, counts, headline=sentence, page=page)
-    return audit
-
-
-def load_captions(run: Path) -> Captions:
-    """The result of a run folder of ``audit_captions``; its notes stand on its page alone.
-
-    Raises: KeyError if a table is missing; TableError if one is damaged.
-    """
-    from gslopes.captions.report import lead
-
-    found = Captions(run, found_page(run / "report" / "index.html"), "", run / "review.html", 0, ())
-    measures = found.tables["measures"]
-    leading = lead.findings(measures, found.tables["salience"])
-    summary = lead.headline(leading, measures, len(found.tables["cases"]))
-    return replace(found, summary=summary, failed=int((found.tables["sentences"]["status"] == "failed").sum()))
+def _ranked(rows: list[dict[str, Any]], name: str) -> pd.DataFrame:
+    """Rows whose rank may be missing."""
+    return pd.DataFrame(rows, columns=TABLES[name].columns).astype({"rank": "Int32"}) if rows else TABLES[name].empty()
 
 
 def _refuse_impossible(config: CaptionsConfig, described: list[dict[str, Any]]) -> None:
@@ -213,21 +170,72 @@ def _refuse_impossible(config: CaptionsConfig, described: list[dict[str, Any]]) 
             raise UsageError(f"{name} cannot run. {rows[0]['why']}", "Leave --technique out to run what can.")
 
 
-def _write_tables(
-    out: Path, found: TechniqueResult, described: list[dict[str, Any]], config: CaptionsConfig
-) -> dict[str, pd.DataFrame]:
-    parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
-    rows: Mapping[tables.Table, list[dict[str, Any]]] = {
-        schemas.MEASURES: found.measures,
-        schemas.INCLUSIONS: found.inclusions,
-        schemas.SALIENCE: found.salience,
-        schemas.CASES: list({row["case"]: row for row in found.cases}.values()),
-        schemas.TECHNIQUES: [{**row, "parameters": parameters} for row in described],
-    }
-    frames = {}
-    for table, records in rows.items():
-        frame = tables.frame_of(table, records)
-        frame = frame.astype({"rank": "Int32"}) if "rank" in frame else frame
-        runfolder.write_table(table, frame, out / f"{table.name}.parquet")
-        frames[table.name] = tables.read(table, out / f"{table.name}.parquet")
-    return frames
+def review(run: Run) -> Made:
+    """The page on which people read cases, and what they answered before."""
+    config, cases = run.config, run.table("cases")
+    answers = read_answers(config.review or run.folder / "review.csv", required=config.review is not None)
+    known = set(cases["case"])
+    if unknown := sum(row["case"] not in known for row in answers):
+        of_all = f"{unknown:,} of the review's {many(len(answers), 'answer')}"
+        run.note(f"{of_all} are about cases that are not in this run.")
+    text = review_page(cases, run.table("techniques"), answers, config, run.folder)
+    runfolder.write_bytes(run.folder / "review.html", text.encode())
+    return {"reviews": answers}
+
+
+def counts(tables: Tables) -> tuple[int, int, int]:
+    """Images read, images used, captions that were no text."""
+    images, sentences = tables["images"]["status"], tables["sentences"]["status"]
+    return len(images), int((images == "used").sum()), int((sentences == "failed").sum())
+
+
+CAPTIONS = Audit(
+    name="captions",
+    home=Path(__file__).parent,
+    question="What captions do to the people depicted",
+    source="STAGES",
+    about="""Find and count the ways in which captions could harm the people depicted.
+
+    STAGES is a folder whose files or sub-folders are called human-labels, system-labels, human-captions and
+    system-captions (COCO, Visual Genome, CSV or Parquet, known by their content), a TOML file that names them, or a
+    run of this command. Every number says how it is to be read and what was taken as truth; there is no total.
+    """,
+    examples=(
+        "gslopes captions stages --groups groups.csv --out run",
+        "gslopes captions stages --out run --technique D1 --technique D4 --list demeaning-synsets=mine.txt",
+        "gslopes captions run --review run/review.csv",
+        "gslopes captions stages --groups people.csv --column gender --cluster photographer --out run",
+        "gslopes captions stages --groups groups.csv --dry-run",
+        "gslopes captions stages --groups groups.csv --fail-if finding --out run",
+    ),
+    config=CaptionsConfig,
+    tables=TABLES,
+    inputs=look,
+    outline=outline,
+    stages=(
+        Stage(
+            "read", ("inputs",), ("images", "sentences", "people", "coverage.json"), read_stages,
+            options=(*WORDS, "groups", "columns", "pairs", "cluster", "coverage", "limit", "options.age"),
+        ),
+        Stage(
+            "parse", ("inputs", "images", "sentences"), ("tuples",), parse,
+            items=parsed_images, part=2000, unit="images", join=with_labels,
+            options=("parser", "senses", "relax"),
+        ),
+        Stage(
+            "measure", ("images", "sentences", "people", "tuples", "coverage.json"),
+            ("measures", "inclusions", "salience", "cases", "techniques"), measure,
+            options=(*WORDS, "parser", "groups_from", "pairs", "truth", "targets", "techniques", "options"),
+        ),
+        Stage(
+            "review", ("cases", "techniques", "review.csv"), ("reviews", "review.html"), review,
+            options=("review", "review_sample", "show_words", "images", "options.seed"),
+        ),
+    ),
+    judged=lead.judged,
+    headline=lead.headline_of,
+    counts=counts,
+    terminal=page.print_measures,
+    shown=("measures",),
+    page=page.SECTIONS,
+)  # fmt: skip

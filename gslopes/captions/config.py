@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Literal
 
 from gslopes.captions.techniques import STAGES, TECHNIQUES
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
@@ -156,54 +155,3 @@ class CaptionsConfig:
             raise ConfigError(f"relax is {self.relax!r}.", "Write some of n, v, a and r in an order, such as nvar.")
         if self.cluster and self.groups is None:
             raise UsageError(f"There are no groups that hold the column {self.cluster}.", "Give --groups CSV.")
-
-
-class CaptionsOptions(TypedDict, total=False):
-    """The options of ``CaptionsConfig`` as keywords; ``config`` is a TOML file with more."""
-
-    groups: str | Path | None
-    column: str | Sequence[str]
-    pair: str | Sequence[str]
-    groups_from: str
-    truth: str
-    target: str | Sequence[str]
-    technique: str | Sequence[str]
-    list: Mapping[str, str | Path]
-    cluster: str
-    senses: Literal["overrides", "paper"]
-    relax: str
-    parser: str
-    images: str | Path | None
-    coverage: dict[str, str]
-    limit: int | None
-    review: str | Path | None
-    review_sample: int
-    show_words: bool
-    workers: int | None
-    captions_per_image: Literal["union", "each", "one"]
-    bootstrap: int
-    permutations: int
-    correction: Literal["bh", "by", "holm"]
-    min_active: int
-    association: Literal["cov", "phi", "diff"]
-    associate_in: Literal["target", "truth", "human-captions"]
-    threshold: float
-    lch: float
-    min_truth_depth: int
-    prepositions: Literal["exempt", "listed"]
-    as_published: bool
-    types: int
-    splits: int
-    ridge: float
-    valid_share: float
-    match: Literal["exact", "kind"]
-    exact: bool
-    split_interval: Literal["percentile", "normal"]
-    absent_location: float
-    min_people_area: float
-    mentioned_as: Literal["any", "group"]
-    age: str
-    bound_senses: Literal["role", "all"]
-    nouns: str | Sequence[str]
-    seed: int
-    config: str | Path | None

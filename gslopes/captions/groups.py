@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.captions import tables as schemas
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.material import MOST_VALUES, Caption, Pair, pairs_of
-from gslopes.captions.read import Read, check_shared_images, examples, find_stages, read_stages
+from gslopes.captions.stimuli import Read, check_shared_images, examples, find_stages, read_stages
+from gslopes.captions.tables import TABLES
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
@@ -95,7 +95,7 @@ def people_table(config: CaptionsConfig) -> pd.DataFrame:
     if config.groups and config.cluster:
         clusters = read_groups(config.groups, (config.cluster,), identifiers=True)[config.cluster]
         rows += [(image, config.cluster, value, "cluster") for image, value in clusters.items()]
-    return pd.DataFrame(rows, columns=schemas.PEOPLE.columns)
+    return pd.DataFrame(rows, columns=TABLES["people"].columns)
 
 
 def groups_of_table(people: pd.DataFrame) -> tuple[Groups, dict[str, str]]:

@@ -5,18 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gslopes.captions import tables as schemas
-from gslopes.captions import tabulate
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.groups import chosen_pairs, groups_of_table, mentioned_genders
 from gslopes.captions.material import Coverage, Material
 from gslopes.captions.techniques import STAGES
-from gslopes.core import tables
+from gslopes.captions.tuples import boxes_of, captions_of
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
+from gslopes.frame.run import Run
 from gslopes.language.chunks import standard
+from gslopes.language.graph import Senses
 from gslopes.language.mentions import Mentions
+from gslopes.language.wordlists import Lists, read_list, shipped
+from gslopes.language.wordnet import WordNet, wordnet
+
+
+def lists_of(config: CaptionsConfig, words: WordNet) -> Lists:
+    """The shipped lists, with the user's replacing those of the same name.  Raises: ConfigError."""
+    lists = shipped()
+    for name, file in config.lists.items():
+        lists = lists.with_list(read_list(Path(file), name, words))
+    return lists
+
+
+def mentions_of(config: CaptionsConfig) -> Mentions:
+    """What finds mentions of people under the configured WordNet, sense rule and lists.
+
+    Raises: ConfigError, ModelError.
+    """
+    words = wordnet()
+    return Mentions(Senses(words, config.senses, config.relax), lists_of(config, words))
 
 
 def chosen_stages(config: CaptionsConfig, stages: Sequence[str]) -> tuple[str, list[str]]:
@@ -35,13 +54,13 @@ def chosen_stages(config: CaptionsConfig, stages: Sequence[str]) -> tuple[str, l
     return ("" if targets == [truth] else truth), targets
 
 
-def material_of(out: Path, config: CaptionsConfig, mentions: Mentions) -> Material:
+def material_of(run: Run, mentions: Mentions) -> Material:
     """A run's tables as the material of the techniques.  Raises: UsageError if a file is damaged."""
-    read = (schemas.IMAGES, schemas.SENTENCES, schemas.TUPLES, schemas.PEOPLE)
-    images, sentences, tuples, people = (tables.read(table, out / f"{table.name}.parquet") for table in read)
+    config: CaptionsConfig = run.config
+    images, sentences, tuples, people = map(run.table, ("images", "sentences", "tuples", "people"))
     groups, clusters = groups_of_table(people)
     stages = [stage for stage in STAGES if images["stages"].str.contains(stage, regex=False).any()]
-    captions = tabulate.captions_of(tuples, sentences, images["image"], stages)
+    captions = captions_of(tuples, sentences, images["image"], stages)
     if config.groups_from == "mentions" and not groups:
         source = chosen_stages(config, list(captions))[0] or next(iter(captions))
         groups = {"mentioned_gender": mentioned_genders(captions.get(source, {}), mentions)}
@@ -52,8 +71,8 @@ def material_of(out: Path, config: CaptionsConfig, mentions: Mentions) -> Materi
         groups,
         chosen_pairs(config, groups),
         dict(zip(areas["image"], areas["person_area"].astype(float), strict=True)),
-        tabulate.boxes_of(tuples),
-        _coverage(out / "coverage.json"),
+        boxes_of(tuples),
+        _coverage(run.folder / "coverage.json"),
         None if config.parser.startswith("tuples:") else standard().tag,
         clusters,
     )

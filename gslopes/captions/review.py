@@ -1,23 +1,39 @@
-"""Answers of reviewers about cases: reading them, shares confirmed, agreement."""
+"""The review: cases one at a time, to be answered by people; their answers, shares confirmed, agreement.
+
+Photos are linked, never copied.
+"""
 
 from __future__ import annotations
 
 import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 
+from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.lead import SENTENCES
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, without_guard
+from gslopes.report import words
+from gslopes.report.inline import render
+from gslopes.report.review import review_data
 from gslopes.stats.agreement import cohens_kappa
 from gslopes.stats.intervals import wilson
 
 ANSWERS = ("harm", "not-a-harm", "parser", "truth", "unsure")
 COLUMNS = ("case", "answer", "reviewer", "note")
+HARMS: dict[str, list[str]] = SENTENCES["harms"]
+KEYS = dict(zip("hnptu", ANSWERS, strict=True))
+NO_TRUTH = "not asked: the caption alone is read"
 _HINT = "Save it from review.html (key S)."
 
 
@@ -52,7 +68,8 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]
         harmful = reviewed.assign(yes=reviewed["answer"] == "harm").groupby("case")["yes"].mean() > 0.5
         read, share = len(harmful), float(harmful.mean())
         low, high = corrected(share, read, total)
-        causes = reviewed.loc[reviewed["answer"] != "harm", "answer"].value_counts().to_dict()
+        counted = reviewed.loc[reviewed["answer"] != "harm", "answer"].value_counts()
+        causes = dict(sorted(counted.items(), key=lambda one: (-one[1], str(one[0]))))
         row = {"technique": name, "cases": total, "read": read, "share": share, "low": low, "high": high}
         rows.append({**row, "causes": causes, "kappa": _agreement(reviewed)})
     return rows
@@ -77,3 +94,114 @@ def _agreement(answers: pd.DataFrame) -> float:
         if len(both := wide[[one, other]].dropna())
     ]
     return float(np.mean(values)) if values else math.nan
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+
+def review_page(
+    cases: pd.DataFrame,
+    techniques: pd.DataFrame,
+    answers: Sequence[Mapping[str, str]],
+    config: CaptionsConfig,
+    run: Path,
+) -> str:
+    """The page of a run as text, with a sample of its cases of each technique.  answers: of earlier reviews."""
+    titles = dict(zip(techniques["technique"], techniques["title"], strict=True))
+    chosen = sampled(cases, config.review_sample, config.options.seed)
+    items = review_items(chosen, config.images, run, show_words=config.show_words, titles=titles)
+    return render_review(items, answers)
+
+
+def mask(word: str) -> str:
+    """First letter and dots.
+
+    >>> mask("clown")
+    'c••••'
+    """
+    return word[:1] + "•" * max(0, len(word) - 1)
+
+
+def word_and_text(row: Mapping[Any, Any], show_words: bool) -> tuple[str, str]:
+    """A case's word and caption, printable; of D1 with the listed word masked, in any inflection."""
+    word, text = str(row["word"]), str(row["text"])
+    if row["technique"] == "D1" and not show_words and word:
+        stem = re.escape(word.replace("_", " ")[: max(3, len(word) - 2)])
+        text = re.sub(rf"\b{stem}\w*", lambda found: mask(found[0]), text, flags=re.IGNORECASE)
+        word = mask(word)
+    return words.printable(word), words.printable(text)
+
+
+def sampled(cases: pd.DataFrame, size: int, seed: int) -> pd.DataFrame:
+    """At most ``size`` cases of each technique, in a random order that is the same each time."""
+    key = [sha256(f"{seed}\0{case}".encode()).hexdigest() for case in cases["case"]]
+    ordered = cases.assign(lot=key).sort_values(["technique", "lot"])
+    return ordered.groupby("technique", sort=False).head(size).drop(columns="lot")
+
+
+def review_items(
+    cases: pd.DataFrame,
+    images: Path | None,
+    out: Path,
+    *,
+    show_words: bool = False,
+    titles: Mapping[str, str] | None = None,
+) -> list[dict[str, str]]:
+    """What the review shows of each case.
+
+    images: the folder of photos, if any.  out: the run folder, from which they are linked.
+    titles: of the techniques, by name.
+    """
+    titles = titles or {}
+    items = []
+    for row in cases.to_dict("records"):
+        word, text = word_and_text(row, show_words)
+        item = {name: words.printable(row[name]) for name in ("rule", "group", "image")}
+        item |= {"case": str(row["case"]), "stage": str(row["stage"]), "word": word, "text": text}
+        item["technique"] = f"{row['technique']} {titles.get(row['technique'], '')}".strip()
+        item["harm"] = HARMS[row["harm"]][0]
+        item["concept"] = words.printable("" if row["technique"] == "D1" else row["concept"])
+        item["truth"] = words.printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH)
+        item["src"] = _link(images, str(row["image"]), out)
+        items.append(item | {"file": item["image"] + ("" if item["src"] else " (no photo linked)")})
+    return items
+
+
+def _link(images: Path | None, image: str, out: Path) -> str:
+    """The photo's file as seen from the run folder; empty if it is not a file below the folder of images."""
+    if images is None or "\0" in image:
+        return ""
+    root = images.resolve()
+    names = [image] + [f"{image}{suffix}" for suffix in (".jpg", ".png", ".jpeg")]
+    if image.isdigit():
+        names += [f"COCO_val2014_{int(image):012d}.jpg", f"{int(image):012d}.jpg"]
+    for name in names:
+        file = (root / name).resolve()
+        if file.is_relative_to(root) and file.is_file():
+            return quote(os.path.relpath(file, out.resolve()))
+    return ""
+
+
+def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[str, str]]) -> str:
+    """The review as text; it asks no server.  items: of ``review_items``.  answers: rows of earlier reviews."""
+    return render(
+        "review.html.j2",
+        house=Path(__file__).parent,
+        styles=("review.css",),
+        scripts=("review.js",),
+        data=review_data(
+            items,
+            answers,
+            COLUMNS,
+            copied=("case",),
+            id=("case", "reviewer"),
+            done=({"answer": "*"},),
+            keys={key: {"set": {"answer": word}, "next": True} for key, word in KEYS.items()},
+            values={"answer": ANSWERS},
+            reviewer="reviewer",
+            untold=("note",),
+            others=True,
+            noun="Case",
+        ),
+        count=len(items),
+    )

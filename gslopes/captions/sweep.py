@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.captions import tables as schemas
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.rows import Row, measure, share_row
+from gslopes.captions.tables import TABLES
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
@@ -25,6 +25,7 @@ from gslopes.report import units
 from gslopes.stats.intervals import percentile
 from gslopes.stats.resampling import bootstrap_counts
 
+MEASURES = TABLES["measures"]
 TABLE = "captions-measures.parquet"
 KINDS = {
     "switches": "switches",
@@ -67,8 +68,8 @@ def measure_sweep(run: Path, options: AuditOptions | None = None) -> pd.DataFram
             found += switch_rows(states(labels, values), attribute, options)
             found += new_concept_rows(labels, values, attribute)
             rows += [row | {"note": f"{name}; {row['note']}".rstrip("; ")} for row in found]
-    runfolder.write_table(schemas.MEASURES, pd.DataFrame(rows, columns=schemas.MEASURES.columns), run / TABLE)
-    return tables.read(schemas.MEASURES, run / TABLE)
+    runfolder.write_table(MEASURES, pd.DataFrame(rows, columns=MEASURES.columns), run / TABLE)
+    return tables.read(MEASURES, run / TABLE)
 
 
 def _of(frame: pd.DataFrame, classifier: str, attribute: str) -> pd.DataFrame:

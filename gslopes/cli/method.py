@@ -10,15 +10,21 @@ from typing import Any
 
 from gslopes.core.commands import print_json, say
 
-HOUSES = ("contexts", "crops", "captions")
+HOUSES = ("contexts", "crops")
 
 
-def house_of(run: Path) -> Any:
-    """The module that knows a sibling audit's differences; None for a run of gslopes audit."""
+def of_sibling(run: Path) -> tuple[str, Any] | None:
+    """The paper and the choices of a sibling audit; None for a run of gslopes audit."""
     from gslopes.core.runfolder import read_manifest
+    from gslopes.frame.page import choices_of
+    from gslopes.frame.result import AUDITS, find_audit
 
-    kind = str(read_manifest(run).get("kind") or "").partition(" ")[0]
-    return import_module(f"gslopes.{kind}.method") if kind in HOUSES else None
+    manifest = read_manifest(run)
+    kind = str(manifest.get("kind") or "").partition(" ")[0]
+    if kind in AUDITS:
+        return choices_of(find_audit(kind), manifest)
+    found: tuple[str, Any] | None = import_module(f"gslopes.{kind}.method").of_run(run) if kind in HOUSES else None
+    return found
 
 
 def print_differences(run: Path, options: Mapping[str, Any], as_json: bool) -> int:
@@ -31,8 +37,8 @@ def print_differences(run: Path, options: Mapping[str, Any], as_json: bool) -> i
 
     if not (run / MANIFEST).is_file():
         paper, found = SLOPES, choices(to_dict(configure("PHOTOS", options)))
-    elif sibling := house_of(run):
-        paper, found = sibling.of_run(run)
+    elif sibling := of_sibling(run):
+        paper, found = sibling
     else:
         paper, found = SLOPES, of_run(run)
     if as_json:

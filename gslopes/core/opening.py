@@ -12,7 +12,7 @@ from gslopes.core.result import AuditResult
 # Kind in run.json to the function that opens it; runs of gslopes audit name none.
 LOADERS = {
     "": "gslopes.run.outcome:load_audit",
-    "captions": "gslopes.captions.audit:load_captions",
+    "captions": "gslopes.frame.result:reopen",
     "contexts": "gslopes.contexts.audit:load_contexts",
     "crops": "gslopes.crops.audit:load_crops",
 }

@@ -187,7 +187,7 @@ def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None
     given = _merged(config, {name: value for name, value in options.items() if name != "config"}, base)
     if not file:
         return given
-    return _over(given, _merged(config, read_toml(Path(file)), Path(file).parent))
+    return over(given, _merged(config, read_toml(Path(file)), Path(file).parent))
 
 
 def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[s
     for name, value in given.items():
         if name in sections and isinstance(value, Mapping):
             inner = {f"{name}.{key}": entry for key, entry in value.items()}
-            made = _over(_merged(config, inner, base), made)
+            made = over(_merged(config, inner, base), made)
         elif name in sections and dataclasses.is_dataclass(value):
             made[name] = value
         elif name in sections and name not in options_of(config):
@@ -208,12 +208,12 @@ def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[s
     return made
 
 
-def _over(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def over(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Both mappings in one, section by section; where both have a value, that of the first."""
     both = {**other, **first}
     for name, value in first.items():
         if isinstance(value, dict) and isinstance(other.get(name), dict):
-            both[name] = _over(value, other[name])
+            both[name] = over(value, other[name])
     return both
 
 

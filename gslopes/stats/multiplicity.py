@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 Array = NDArray[np.float64]
+LEVEL = 0.05  # of q, below which a number is a finding
 
 
 def benjamini_hochberg(p: Array) -> Array:

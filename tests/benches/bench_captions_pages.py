@@ -25,8 +25,8 @@ import pandas as pd
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from gslopes.captions import tables as schemas
-from gslopes.captions.report.page import render_page, render_review, review_items, sampled
+from gslopes.captions.review import render_review, review_items, sampled
+from gslopes.captions.tables import TABLES
 from tests.benches.bench_captions import captions
 
 HOSTILE = "<script>alert(1)</script>\u202e =1+1"
@@ -50,34 +50,26 @@ def made_cases(count: int, photos: int) -> pd.DataFrame:
         technique, harm, rule = TECHNIQUES[place % 3]
         said, *truth = texts[6 * place : 6 * place + 6]
         words = {"word": "lazy" if technique == "D1" else "dog", "concept": "dog.n.01", "group": "female"}
-        row = dict.fromkeys(schemas.CASES.columns, "") | words
+        row = dict.fromkeys(TABLES["cases"].columns, "") | words
         row |= {"case": f"{place:016x}", "harm": harm, "technique": technique, "rule": rule, "source": 0}
         row |= {"stage": "system-captions", "truth": "human-captions", "image": f"{place % photos}.jpg"}
         rows.append(row | {"text": said if place % 50 else HOSTILE, "truth_text": " · ".join(truth), "reading": "look"})
-    return pd.DataFrame(rows)[schemas.CASES.columns]
+    return pd.DataFrame(rows)[TABLES["cases"].columns]
 
 
 def write(folder: Path, count: int, photos: int) -> dict[str, Any]:
-    """Both pages into a folder; seconds and bytes."""
+    """The review into a folder; seconds and bytes."""
     (folder / "photos").mkdir()
     noise = np.random.default_rng(0).integers(0, 255, (photos, 30, 40, 3), np.uint8)
     for place in range(photos):
         Image.fromarray(noise[place]).resize((640, 480)).save(folder / "photos" / f"{place}.jpg")
     cases = made_cases(count, photos)
     (folder / "run").mkdir()
-    tables = (schemas.MEASURES, schemas.INCLUSIONS, schemas.SALIENCE, schemas.TECHNIQUES)
-    frames = {table.name: table.empty() for table in tables} | {"cases": cases}
-    found = {}
-    for name in ("review", "report"):
-        began = time.perf_counter()
-        if name == "review":
-            items = review_items(sampled(cases, count, 0), folder / "photos", folder / "run")
-            text = render_review(items, [])
-        else:
-            text = render_page(frames, [], [])
-        (folder / "run" / f"{name}.html").write_text(text, encoding="utf-8")
-        found[name] = {"write_s": time.perf_counter() - began, "bytes": len(text.encode())}
-    return found
+    began = time.perf_counter()
+    items = review_items(sampled(cases, count, 0), folder / "photos", folder / "run")
+    text = render_review(items, [])
+    (folder / "run" / "review.html").write_text(text, encoding="utf-8")
+    return {"review": {"write_s": time.perf_counter() - began, "bytes": len(text.encode())}}
 
 
 def opened(browser: Any, file: Path) -> float:
@@ -131,9 +123,8 @@ def main() -> None:
         found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         path = shutil.which("chromium") or shutil.which("chromium-browser")
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--enable-precise-memory-info"])
-        for name in ("review", "report"):
-            seconds = [opened(browser, folder / "run" / f"{name}.html") for _ in range(5)]
-            found[name] |= {"open_s": statistics.median(seconds), "open_s_most": max(seconds)}
+        seconds = [opened(browser, folder / "run" / "review.html") for _ in range(5)]
+        found["review"] |= {"open_s": statistics.median(seconds), "open_s_most": max(seconds)}
         found["review"] |= used(browser, folder / "run" / "review.html", min(args.answers, args.cases))
         browser.close()
     text = json.dumps(found, indent=2) + "\n"

@@ -17,12 +17,6 @@ def test_the_help_has_examples():
     assert "gslopes captions stages --groups groups.csv --out run" in run("--help")
 
 
-def test_the_lists_are_printed_with_their_source():
-    names = {row["name"]: row for row in json.loads(run("--lists", "--json"))}
-    assert names["demeaning-synsets"]["entries"] == 0
-    assert "Yang" in names["demeaning-synsets"]["source"]
-
-
 def test_the_dry_run_writes_nothing(tmp_path: Path):
     stages = tmp_path / "stages"
     stages.mkdir()

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gslopes.captions.findings import findings_table
 from gslopes.core.opening import load
 
 
@@ -60,4 +59,4 @@ def test_a_run_without_groups_has_no_findings(gslopes, planted: Path, tmp_path: 
     done = gslopes("captions", planted, "--technique", "D4", "--out", tmp_path / "run", "--fail-if", "finding")
     assert done.code == 0, done.err
     audit = load(tmp_path / "run")
-    assert findings_table(audit.tables["measures"], audit.tables["salience"]).empty
+    assert audit.findings.empty

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import gslopes
-from gslopes.captions import parse
-from gslopes.captions import tables as schemas
-from gslopes.captions.audit import Captions
+from gslopes.captions.tables import TABLES
+from gslopes.frame.result import Result
+from tests.frame.audits import in_small_parts
 
 QUICK = {"bootstrap": 60, "permutations": 59, "splits": 30, "types": 5, "min_active": 2}
 COUNT = 48
@@ -37,7 +37,7 @@ def rows() -> dict[str, list[Any]]:
     return {"boxes": boxes, "human": human, "system": system, "groups": groups}
 
 
-def audit(folder: Path, made: dict[str, list[Any]], **options: Any) -> Captions:
+def audit(folder: Path, made: dict[str, list[Any]], **options: Any) -> Result:
     stages = folder / "stages"
     stages.mkdir(parents=True)
     names = {1: "person", 2: "dog", 3: "tie"}
@@ -55,7 +55,7 @@ def audit(folder: Path, made: dict[str, list[Any]], **options: Any) -> Captions:
 
 
 @pytest.fixture(scope="module")
-def in_order(tmp_path_factory: pytest.TempPathFactory) -> Captions:
+def in_order(tmp_path_factory: pytest.TempPathFactory) -> Result:
     return audit(tmp_path_factory.mktemp("order"), rows())
 
 
@@ -74,9 +74,9 @@ def turned(seed: int) -> dict[str, list[Any]]:
     ],
 )
 def test_golden_68_rows_in_any_order_and_any_number_of_processes(
-    in_order: Captions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, options: dict[str, int]
+    in_order: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, options: dict[str, int]
 ):
-    monkeypatch.setattr(parse, "PART", 16)
+    in_small_parts(monkeypatch, "captions", 16)
     other = audit(tmp_path, turned(seed), **options)
     assert len(in_order.tables["measures"]) > 100
     assert len(in_order.tables["cases"]) > 20
@@ -85,13 +85,13 @@ def test_golden_68_rows_in_any_order_and_any_number_of_processes(
         pd.testing.assert_frame_equal(*map(pd.read_parquet, files), obj=name)
 
 
-def test_golden_68_captions_of_an_image_in_another_order(in_order: Captions, tmp_path: Path):
+def test_golden_68_captions_of_an_image_in_another_order(in_order: Result, tmp_path: Path):
     made = rows()
     made["human"] = [(i, 4 - number, text) for i, number, text in made["human"]]
     other = audit(tmp_path, made)
     for name in ("measures", "inclusions", "salience"):
         pd.testing.assert_frame_equal(in_order.tables[name], other.tables[name], obj=name)
-    columns = [name for name in schemas.CASES.columns if name not in ("case", "source", "text", "truth_text")]
+    columns = [name for name in TABLES["cases"].columns if name not in ("case", "source", "text", "truth_text")]
     said = [
         frame[columns].sort_values(columns, ignore_index=True)
         for frame in (in_order.tables["cases"], other.tables["cases"])

@@ -61,7 +61,7 @@ def test_r2_of_a_captioner_that_switches_at_the_centre(tmp_path: Path):
     assert found.loc["switches", "value"] == 1
     assert found.loc["value of the switch", "value"] == pytest.approx(1 / 3)
     assert set(found["technique"]) == {"R2", "S1"}
-    done = CliRunner().invoke(captions, [str(run)], standalone_mode=False, catch_exceptions=False)
+    done = CliRunner().invoke(captions, ["sweep", str(run)], standalone_mode=False, catch_exceptions=False)
     assert "value of the switch" in done.output
     assert "captioner-python:a:b" in done.output
 
@@ -146,7 +146,7 @@ def test_a_word_in_practically_all_captions_is_judged_by_its_share_of_them(tmp_p
     assert row["estimator"] == "mean of each photo's slope of log-odds"
     assert row["value"] == pytest.approx(0.3 + lift.mean(), abs=1e-3)
     assert row["ci_low"] < row["value"] < row["ci_high"]
-    done = CliRunner().invoke(captions, [str(run)], standalone_mode=False, catch_exceptions=False)
+    done = CliRunner().invoke(captions, ["sweep", str(run)], standalone_mode=False, catch_exceptions=False)
     (line,) = [one for one in done.output.splitlines() if "mention:man" in one]
     assert "log-odds per unit" in line
     assert "q –" not in line

@@ -12,7 +12,6 @@ from typing import Any, Literal
 import click
 import pytest
 
-from gslopes.captions.config import CaptionsConfig, CaptionsOptions
 from gslopes.cli import main
 from gslopes.cli.main import VERBS
 from gslopes.collect.config import CensusConfig, CensusOptions, CollectConfig, CollectOptions
@@ -28,7 +27,6 @@ KEYWORDS = {
     CostLimits: CostOptions,
     ContextsConfig: ContextsOptions,
     CropsSettings: CropsOptions,
-    CaptionsConfig: CaptionsOptions,
     CollectConfig: CollectOptions,
     CensusConfig: CensusOptions,
 }

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gslopes.captions import tables as captions
+from gslopes.captions.tables import TABLES as CAPTIONS
 from gslopes.contexts import tables as contexts
 from gslopes.core import tables
 from gslopes.core.errors import TableError
@@ -50,8 +50,8 @@ OLD = {
 # The key of each table whose reasons had their details in themselves, as far as the rows below differ in it.
 OLD_TABLES = {
     MANIFEST: "path", CENSUS: "path", contexts.BACKGROUNDS: "key", contexts.CUTOUTS: "photo", crops.PEOPLE: "path",
-    crops.PAIRS: "left", crops.TOGETHER: "cropper", crops.GLANCES: "photo", captions.IMAGES: "image",
-    captions.SENTENCES: "image",
+    crops.PAIRS: "left", crops.TOGETHER: "cropper", crops.GLANCES: "photo", CAPTIONS["images"]: "image",
+    CAPTIONS["sentences"]: "image",
 }  # fmt: skip
 
 

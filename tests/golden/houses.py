@@ -29,7 +29,7 @@ from scipy import stats
 
 import gslopes
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.report.terminal import print_measures, print_rows
+from gslopes.captions.page import print_measures, print_rows
 from gslopes.captions.sweep import measure_sweep
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.pictures.sweeping import Sweeper
@@ -391,7 +391,7 @@ def draw_answers(run: Path) -> Path:
 # -- what a terminal shows --------------------------------------------------------------------------------------------
 
 TERMINAL: dict[str, Callable[[Tables], str]] = {
-    "measures": lambda by_name: print_measures(by_name["measures"]),
+    "measures": print_measures,
     "captions-measures": lambda by_name: print_rows(by_name["captions-measures"]),
     "gaze": lambda by_name: print_gaze(by_name["gaze"], by_name["gaze_gaps"]),
     "duels": lambda by_name: print_sweep(by_name["sweep_slopes"], by_name["duels"]),

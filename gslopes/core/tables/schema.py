@@ -1,8 +1,10 @@
-"""What a table is, and the columns that several have."""
+"""What a table is, the TOML in which tables are declared, and the columns that several have."""
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -24,6 +26,25 @@ class Table:
     def empty(self) -> pd.DataFrame:
         """A frame with this table's columns and no row."""
         return self.schema.empty_table().to_pandas()
+
+
+_KINDS = {"text": pa.string(), "bool": pa.bool_(), "floats": pa.list_(pa.float32())}
+_KINDS |= {name: getattr(pa, name)() for name in ("int16", "int32", "int64", "float32", "float64")}
+
+
+def read_tables(file: Path) -> dict[str, Table]:
+    """Name to table of a TOML file: a section a table, with its ``key`` and its ``columns``, one a line.
+
+    A line has the column's name, its type (``?``: it may be null) and the meaning and unit of its values.
+    """
+    content = tomllib.loads(file.read_text("utf-8"))
+    return {name: _declared(name, **declared) for name, declared in content.items()}
+
+
+def _declared(name: str, key: str, columns: str) -> Table:
+    lines = [line.split(maxsplit=2) for line in columns.strip().splitlines()]
+    fields = [column(one, _KINDS[kind.removesuffix("?")], unit, null=kind.endswith("?")) for one, kind, unit in lines]
+    return Table(name, pa.schema(fields), tuple(key.split()))
 
 
 def column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa.Field:

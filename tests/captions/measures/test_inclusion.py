@@ -11,7 +11,7 @@ from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Material, Pair
 from gslopes.captions.measures.inclusion import associate, imageable, judge, keeps
-from gslopes.captions.report.page import cells
+from gslopes.captions.page import cells
 from gslopes.language.graph import Fact, Senses
 from gslopes.language.mentions import Mentions
 from gslopes.language.wordlists import WordList, shipped

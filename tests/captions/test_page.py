@@ -13,18 +13,19 @@ import pytest
 from PIL import Image
 
 import gslopes
-from gslopes.captions import tables as schemas
-from gslopes.captions.report.page import cells
-from gslopes.captions.report.review import mask, render_review, review_items, sampled
+from gslopes.captions.page import cells, print_measures, print_rows
+from gslopes.captions.review import mask, render_review, review_items, sampled
+from gslopes.captions.tables import TABLES
+from tests.captions.test_lead import measured, row
 from tests.fixtures import assert_page_fits
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> =HYPERLINK(\u202e)"
 
 
 def cases(count: int = 4) -> pd.DataFrame:
-    row = dict.fromkeys(schemas.CASES.columns, "")
+    plain = dict.fromkeys(TABLES["cases"].columns, "")
     rows = [
-        {**row, "case": f"{i:016x}", "harm": "demeaning", "technique": "D1" if i else "D3", "image": f"{i}.png"}
+        {**plain, "case": f"{i:016x}", "harm": "demeaning", "technique": "D1" if i else "D3", "image": f"{i}.png"}
         | {"source": 0, "word": "clown", "text": f"{HOSTILE} Two clowns.", "truth_text": "a man"}
         for i in range(count)
     ]
@@ -47,9 +48,9 @@ def test_a_case_says_its_technique_in_words_and_why_there_is_no_truth(tmp_path: 
 
 
 def test_no_number_is_minus_zero_and_words_of_the_house_stay_inside(tmp_path: Path):
-    row = dict.fromkeys(schemas.MEASURES.columns, "") | {"technique": "I2", "concept": "none", "unit": "pp"}
-    row |= {"kind": "rule", "captions": "each", "n": 9, "active": 3, "value": -0.03, "ci_low": -0.04, "ci_high": 1}
-    shown = cells(row | dict.fromkeys(("boot_low", "boot_high", "p", "q"), math.nan), False)
+    plain = dict.fromkeys(TABLES["measures"].columns, "") | {"technique": "I2", "concept": "none", "unit": "pp"}
+    plain |= {"kind": "rule", "captions": "each", "n": 9, "active": 3, "value": -0.03, "ci_low": -0.04, "ci_high": 1}
+    shown = cells(plain | dict.fromkeys(("boot_low", "boot_high", "p", "q"), math.nan), False)
     assert (shown["value"], shown["interval"]) == ("0.0", "[0.0, +1.0]")
     assert (shown["concept"], shown["about"]) == ("no person is mentioned", "per caption")
 
@@ -167,3 +168,23 @@ def test_the_first_screen_says_the_finding(chromium: Any, pages: dict[str, Path]
     )
     assert heading.bounding_box()["y"] + heading.bounding_box()["height"] < 844 / 2
     page.close()
+
+
+# -- a terminal --------------------------------------------------------------------------------------------------------
+
+COUNTS = {"n": 50, "active": 5, "truth": ""}
+
+
+def test_the_smallest_q_of_each_technique_is_printed_with_its_reading():
+    two = ((3, 0.2), (4.5, 0.01))
+    rows = measured(*(row("D2", value, q, harm="demeaning", concept=f"c{q}", **COUNTS) for value, q in two))
+    lines = print_measures({"measures": rows}, most=1).splitlines()
+    assert lines[1] == "Demeaning · D2 · system-captions"
+    assert len(lines) == 3
+    assert all(part in lines[2] for part in ("c0.01", "darker − lighter", "+4.5", "[+2.5, +6.5]", "0.010", "face"))
+
+
+def test_every_row_of_a_sweep_is_a_line():
+    rows = measured(row("R2", -14.7, 0.001, concept="mention:woman", unit="pp per unit", note="x", **COUNTS))
+    expected = "R2 skin mention:woman −14.7 pp per unit [−16.7, −12.7] q 0.001 x"
+    assert print_rows(rows).split() == expected.split()

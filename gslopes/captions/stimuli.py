@@ -1,8 +1,9 @@
-"""Reading the stages: the form of a file is found in its content, not in its name."""
+"""The stages that are audited: their files, whose form is found in their content, as rows and as tables."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,16 +12,26 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from gslopes.captions.material import Coverage
+from gslopes.captions.measures.people import covered
+from gslopes.captions.tables import TABLES
 from gslopes.captions.techniques import STAGES
 from gslopes.core.config import read_toml
 from gslopes.core.errors import ConfigError, DataMissing, UnknownName, UsageError
 from gslopes.core.files import parse_json, read_named
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runfolder import show
+from gslopes.core.text import plain
 from gslopes.datasets import coco, visual_genome
 from gslopes.datasets.caption_tables import LARGEST, StageRows, read_table
+from gslopes.language.mentions import Mentions
+from gslopes.language.pos_tagger import LONGEST
 from gslopes.language.wordnet import WordNet
 
 COVERAGES = ("open", "closed", "none")
+LABELS = ("human-labels", "system-labels")
 _TABLES = (".csv", ".tsv", ".parquet")
 _LOOKED_FOR = (
     "COCO instances (images, annotations, categories), COCO captions (annotations with caption), COCO results "
@@ -48,6 +59,12 @@ class Read:
         """Ids of the images that a stage has."""
         rows = self.stages[stage]
         return {row.image for row in rows.captions} | set(rows.images)
+
+    @property
+    def has_boxes(self) -> bool:
+        """Whether the human labels say where things are."""
+        labels = self.stages.get("human-labels")
+        return labels is not None and any(not math.isnan(row.x0) for row in labels.objects)
 
     def all_images(self) -> set[str]:
         """Ids of the images that any stage has."""
@@ -197,3 +214,87 @@ def _json(file: Path, digest: Any) -> Any:
 
 def _bytes(file: Path) -> bytes:
     return read_named(file, LARGEST, raises=DataMissing, hint="Check the path.")
+
+
+# -- as tables --------------------------------------------------------------------------------------------------------
+
+
+def images_table(stages: Mapping[str, StageRows], mentions: Mentions, limit: int | None) -> pd.DataFrame:
+    """One row for each image of any stage, sorted by id."""
+    have: dict[str, list[str]] = {}
+    sizes: dict[str, tuple[int | None, int | None]] = {}
+    for stage, rows in stages.items():
+        names = {row.image for row in rows.captions} | set(rows.images)
+        for name in names:
+            have.setdefault(name, []).append(stage)
+        sizes |= {row.image: (row.width, row.height) for row in rows.images.values() if row.width and row.height}
+    people = person_boxes(stages.get("human-labels", StageRows()), mentions)
+    unsized = stages["human-labels"].unsized if "human-labels" in stages else set()
+    records = []
+    for image in sorted(have)[:limit]:
+        boxes = people.get(image, [])
+        area = covered(boxes) if boxes and image not in unsized else None
+        there = ",".join(stage for stage in STAGES if stage in have[image])
+        records.append((image, None, *sizes.get(image, (None, None)), there, area, len(boxes), "used", "", ""))
+    frame = pd.DataFrame(records, columns=TABLES["images"].columns)
+    return frame.astype({"width": "Int32", "height": "Int32", "persons": "int32"})
+
+
+def person_boxes(rows: StageRows, mentions: Mentions) -> dict[str, list[tuple[float, float, float, float]]]:
+    """Image to boxes of people, x, y, width, height as shares; COCO's where there are any in the stage."""
+    found: dict[str, list[tuple[float, float, float, float]]] = {}
+    for row in rows.objects:
+        person = row.word == "person" if rows.closed else mentions.is_person(row.word, row.synset)
+        if person and not math.isnan(row.x0):
+            found.setdefault(row.image, []).append((row.x0, row.y0, row.x1 - row.x0, row.y1 - row.y0))
+    return found
+
+
+def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> tuple[pd.DataFrame, int]:
+    """One row for each caption, numbered within image and stage; and the number of repeated ones that are left out."""
+    wanted = set(images)
+    records: list[tuple[str, str, int, str, str, str, str]] = []
+    repeated = 0
+    for stage, rows in stages.items():
+        kept: dict[str, list[str]] = {}
+        for row in rows.captions:
+            if row.image not in wanted:
+                continue
+            text, status, why = judge_text(row.caption)
+            texts = kept.setdefault(row.image, [])
+            if text and text in texts:
+                repeated += 1
+                continue
+            records.append((row.image, stage, len(texts), text, status, why.reason.value, why.detail))
+            texts.append(text)
+    return pd.DataFrame(records, columns=TABLES["sentences"].columns).astype({"source": "int16"}), repeated
+
+
+def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
+    """A caption's text, as ``plain`` writes it, its status (parsed, empty, failed) and why.
+
+    >>> judge_text("  "), judge_text(3.5)
+    (('', 'empty', 'no text'), ('', 'failed', 'not a text (float)'))
+    """
+    if caption is not None and not isinstance(caption, str):
+        return "", "failed", SkipReason(Reason.NOT_A_TEXT, type(caption).__name__)
+    text = plain((caption or "").encode("utf-8", "replace").decode()).strip()
+    if not text:
+        return "", "empty", SkipReason(Reason.NO_TEXT)
+    cut = SkipReason(Reason.CUT_FOR_PARSING, f"at {LONGEST:,} characters") if len(text) > LONGEST else SkipReason()
+    return text, "parsed", cut
+
+
+def coverage_of(stages: Mapping[str, StageRows], chosen: Mapping[str, str]) -> dict[str, Coverage]:
+    """The coverage of each stage: as chosen by the user, else by what the stage holds."""
+    found: dict[str, Coverage] = {}
+    for stage, rows in stages.items():
+        if chosen.get(stage):
+            found[stage] = Coverage(*(chosen[stage],) * 3, rows.closed)
+        elif stage not in LABELS:
+            found[stage] = Coverage()
+        else:
+            objects = "closed" if rows.closed and "object" not in rows.kinds else "open"
+            attributes, relations = ("open" if kind in rows.kinds else "none" for kind in ("attribute", "relation"))
+            found[stage] = Coverage(objects, attributes, relations, rows.closed)
+    return found

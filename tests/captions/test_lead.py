@@ -5,14 +5,14 @@ import math
 import pandas as pd
 import pytest
 
-from gslopes.captions import tables as schemas
-from gslopes.captions.report.lead import SENTENCES, findings, headline
+from gslopes.captions.lead import SENTENCES, findings, headline
+from gslopes.captions.tables import TABLES
 
-NOBODY = schemas.SALIENCE.empty()
+NOBODY = TABLES["salience"].empty()
 
 
 def measured(*rows: dict[str, object]) -> pd.DataFrame:
-    plain = dict.fromkeys(schemas.MEASURES.columns, "")
+    plain = dict.fromkeys(TABLES["measures"].columns, "")
     plain |= dict.fromkeys(("value", "ci_low", "ci_high", "boot_low", "boot_high", "p", "q"), math.nan)
     given = {"unit": "pp", "stage": "system-captions", "column": "skin", "group": "darker", "other": "lighter"}
     given |= {"n": 400}
@@ -102,7 +102,7 @@ def test_a_strangers_words_are_printable_and_s2_is_in_log_odds():
     hostile = {"group": "<b>\u202edark", "other": "light"}
     (one,) = findings(measured(row("D2", 5, 0.01, concept="unmentioned", **hostile)), NOBODY)
     assert "\u202e" not in one["text"]
-    salience = {**dict.fromkeys(schemas.SALIENCE.columns, ""), **row("S2", 0, 0.01, concept="dress.n.01")}
+    salience = {**dict.fromkeys(TABLES["salience"].columns, ""), **row("S2", 0, 0.01, concept="dress.n.01")}
     salience |= {
         "coefficient": -1.25,
         "eligible": True,
@@ -116,7 +116,7 @@ def test_a_strangers_words_are_printable_and_s2_is_in_log_odds():
     assert two["interval"] == "[−2.00, −0.50]"
 
 
-@pytest.mark.parametrize("technique", [name for name in SENTENCES if name != "S2"])
+@pytest.mark.parametrize("technique", [name for name in SENTENCES["findings"] if name != "S2"])
 def test_every_technique_has_a_sentence(technique: str):
     (one,) = findings(measured(row(technique, -3, 0.001, concept="a:b")), NOBODY)
     assert "3.0 points" in one["text"]

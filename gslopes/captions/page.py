@@ -1,150 +1,130 @@
-"""The page and the review of a captions audit: every number with its reading and its truth, no total, no ranking."""
+"""The page of a captions audit, and its terminal: every number with its reading and its truth, no total, no ranking."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.findings import findings_table
+from gslopes.captions.lead import GENDERS, SENTENCES, findings
 from gslopes.captions.measures.distributions import OPEN_SIGN
 from gslopes.captions.measures.inclusion import NO_LIST
-from gslopes.captions.method import of_run
-from gslopes.captions.report.lead import GENDERS, findings, headline
-from gslopes.captions.report.review import HARMS, HERE, mask, render_review, review_items, sampled, word_and_text
-from gslopes.captions.techniques import changeable
-from gslopes.core import runfolder
-from gslopes.report import numbers, quote, words
+from gslopes.captions.review import HARMS, confirmed, mask, word_and_text
+from gslopes.frame.findings import is_significant
+from gslopes.frame.page import Page
+from gslopes.frame.spec import Section, Tables
+from gslopes.report import numbers, words
 from gslopes.report.charts import whisker
-from gslopes.report.choices import rows_of
-from gslopes.report.inline import render
 
-PUBLISHED = (
-    ("S1 system captions with a wrongly included word", "11,328 (65 %)", "11,539 (79 %)"),
-    ("S1 cases: non-imageable / too specific / hallucination", "23 / 9 / 68 %", "not given"),
-    ("S2 types whose interval excludes 0", "gender 23, skin 20", "no groups"),
-    ("D1 system: estimate (lower, upper)", "0 (0, 977)", "28 (7, 613)"),
-    ("D1 human", "58 (13, 2,492)", "37 (11, 662)"),
-    ("D3 system / human", "27 / 178", "45 / not given"),
-    ("D4 system / human", "0 / 33", "2 / 9"),
-)
-CAVEATS = (HERE / "captions-caveats.txt").read_text(encoding="utf-8").splitlines()
-ABOUT = quote.About(
-    "How captions speak of people",
-    ("image", "images"),
-    "compared: images of people of different annotated groups; nothing was varied",
-    tuple(CAVEATS[:3]),
-    "Wang, Barocas, Laird and Wallach 2022, arXiv 2206.07173",
-)
-NEXT = (
-    ("Read the cases", " on review.html, then count again with the answers; nothing is parsed again:",
-     "gslopes captions RUN --review RUN/review.csv"),
-    ("Compare groups", ", if you know how the people look to those who annotated them:", "--groups groups.csv"),
-    ("Compare versions", " of a captioner over the same images, a run each; there is no ranking. To stop a pipeline:",
-     "--fail-if finding"),
-    ("Do not conclude", " more than a number's reading allows: those to be read are upper bounds.", ""),
-)  # fmt: skip
 MOST = 60
 READINGS = {"face": "at face value", "look": "to be read"}
 UNITED = {"union": "", "each": "per caption", "one": "first caption"}
 
 
-def write_pages(
-    out: Path,
-    frames: Mapping[str, pd.DataFrame],
-    confirmed: Sequence[Mapping[str, Any]],
-    answers: Sequence[Mapping[str, str]],
-    *,
-    notes: Sequence[str],
-    config: CaptionsConfig,
-) -> tuple[Path, Path]:
-    """Write ``report/index.html`` and ``review.html`` into a run folder; their paths.
-
-    frames: measures, inclusions, salience, cases, techniques.
-    confirmed: rows of ``captions.review.confirmed``.  answers: of earlier reviews.
-
-    Raises: StorageError.
-    """
-    page, review = out / "report" / "index.html", out / "review.html"
-    differs = rows_of(of_run(out)[1]) if (out / runfolder.MANIFEST).is_file() else []
-    runfolder.make_folder(page.parent)
-    quoted = _quoted(out, frames) if (out / runfolder.MANIFEST).is_file() else None
-    quote.write_card(page.parent, quoted)
-    content = render_page(frames, confirmed, notes, show_words=config.show_words, differs=differs, quoted=quoted)
-    runfolder.write_bytes(page, content.encode())
-    titles = dict(zip(frames["techniques"]["technique"], frames["techniques"]["title"], strict=True))
-    chosen = sampled(frames["cases"], config.review_sample, config.options.seed)
-    items = review_items(chosen, config.images, out, show_words=config.show_words, titles=titles)
-    runfolder.write_bytes(review, render_review(items, answers).encode())
-    return page, review
+# -- sections ---------------------------------------------------------------------------------------------------------
 
 
-def render_page(
-    frames: Mapping[str, pd.DataFrame],
-    confirmed: Sequence[Mapping[str, Any]],
-    notes: Sequence[str],
-    *,
-    show_words: bool = False,
-    differs: Sequence[Sequence[str]] = (),
-    quoted: quote.Quote | None = None,
-) -> str:
-    """The page as text, self-contained.  differs: rows of ``report.choices.rows_of``.  quoted: see ``report.quote``."""
-    measures = frames["measures"]
-    titles = dict(zip(frames["techniques"]["technique"], frames["techniques"]["title"], strict=True))
-    inclusions, salience = frames["inclusions"], frames["salience"]
-    found = findings(measures, salience)
+def _leading(page: Page) -> list[dict[str, str]]:
+    return findings(page.tables["measures"], page.tables["salience"])
+
+
+def _titles(page: Page) -> dict[str, str]:
+    return dict(zip(page.tables["techniques"]["technique"], page.tables["techniques"]["title"], strict=True))
+
+
+def lede(page: Page) -> dict[str, Any] | None:
+    """The unit of the first sentence's interval, and how it is to be read."""
+    leading = _leading(page)
+    if not leading:
+        return None
+    unit = "log odds" if leading[0]["technique"] == "S2" else "points"
+    return {"first": leading[0], "unit": unit, "reading": READINGS[leading[0]["reading"]]}
+
+
+def differently(page: Page) -> dict[str, Any]:
+    """The findings of the other techniques, and who was compared."""
+    leading = _leading(page)
+    columns = [words.printable(name) for name in page.tables["measures"]["column"].drop_duplicates() if name]
+    shared = {"headline": page.headline.sentence, "columns": columns, "readings": READINGS}
+    return {"others": leading[1:], "found": bool(leading), **shared}
+
+
+def sure(page: Page) -> dict[str, Any]:
+    """What waits to be read, and what reviewers confirmed."""
+    cases, titles = page.tables["cases"], _titles(page)
+    rows = confirmed(cases, page.tables["reviews"])
+    shares = [_confirmed(row) | {"title": titles.get(row["technique"], "")} for row in rows]
+    return {"waiting": len(cases), "confirmed": shares}
+
+
+def show(page: Page) -> dict[str, Any] | None:
+    """Cases of each harm."""
+    cases = page.tables["cases"]
+    shown = [
+        {"title": title, "cases": groups}
+        for harm, (title, _) in HARMS.items()
+        if (groups := _case_groups(cases[cases["harm"] == harm], page.run.config.show_words))
+    ]
+    return {"harms": shown} if shown else None
+
+
+def harms(page: Page) -> dict[str, Any]:
+    """The numbers of every technique, by harm."""
+    measures, titles = page.tables["measures"], _titles(page)
+    inclusions, salience = page.tables["inclusions"], page.tables["salience"]
     inclusions = inclusions[inclusions["kept"]].sort_values("rank").head(MOST)
     refused = [f"{words.printable(row.concept)}: {row.note}" for row in salience[~salience["eligible"]].itertuples()]
     salience = salience[salience["eligible"]].sort_values(["q", "concept"]).head(MOST)
-    harms = [
+    rows = [
         {
             "title": title,
             "text": text,
             "techniques": [
-                _technique(str(name), rows, show_words) | {"title": titles.get(name, "")}
-                for name, rows in measures[measures["harm"] == harm].groupby("technique", sort=True)
+                _technique(str(name), part, page.run.config.show_words) | {"title": titles.get(str(name), "")}
+                for name, part in measures[measures["harm"] == harm].groupby("technique", sort=True)
             ],
-            "cases": _case_groups(frames["cases"][frames["cases"]["harm"] == harm], show_words),
         }
         for harm, (title, text) in HARMS.items()
     ]
-    return render(
-        "captions.html.j2",
-        house=HERE,
-        styles=("captions.css",),
-        readings=READINGS,
-        headline=headline(found, measures, len(frames["cases"])),
-        findings=found,
-        waiting=len(frames["cases"]),
-        harms=harms,
-        techniques=[
-            _safe(row) | {"changeable": changeable(row["stage"])} for row in frames["techniques"].to_dict("records")
-        ],
-        inclusions=[_safe(row) for row in inclusions.to_dict("records")],
-        salience=[_salience(row) for row in salience.to_dict("records")],
-        refused=refused,
-        confirmed=[_confirmed(row) | {"title": titles.get(row["technique"], "")} for row in confirmed],
-        notes=[words.printable(note) for note in notes],
-        published=PUBLISHED,
-        differs=differs,
-        steps=NEXT,
-        quote=quoted,
-        columns=[words.printable(name) for name in measures["column"].drop_duplicates() if name],
-        caveats=CAVEATS,
-        lists=sorted({name for text in measures["lists"] for name in text.split(", ") if name}),
-    )
+    return {
+        "harms": rows,
+        "inclusions": [_safe(row) for row in inclusions.to_dict("records")],
+        "salience": [_salience(row) for row in salience.to_dict("records")],
+        "refused": refused,
+        "readings": READINGS,
+    }
 
 
-def _quoted(out: Path, frames: Mapping[str, pd.DataFrame]) -> quote.Quote | None:
-    measures, salience = frames["measures"], frames["salience"]
-    found = findings(measures, salience)
-    first = headline(found, measures, len(frames["cases"]))
-    technique = f"{found[0]['technique']} " if found else ""
-    return quote.of_findings(out, findings_table(measures, salience), first, ABOUT, (technique, ""))
+def read(page: Page) -> dict[str, Any]:
+    """Notes, and the lists that were used."""
+    lists = sorted({name for text in page.tables["measures"]["lists"] for name in text.split(", ") if name})
+    return {"notes": page.notes, "lists": lists}
+
+
+def techniques(page: Page) -> dict[str, Any]:
+    """What each technique needs, whether it ran, and what could be changed."""
+    changeable = SENTENCES["changeable"]
+    rows = [
+        _safe(row) | {"changeable": changeable.get(row["stage"], "")}
+        for row in page.tables["techniques"].to_dict("records")
+    ]
+    return {"rows": rows, "readings": READINGS}
+
+
+SECTIONS = (
+    Section("lede", "", lede),
+    Section("differently", "", differently),
+    Section("sure", "", sure),
+    Section("show", "", show),
+    Section("harms", "", harms),
+    Section("read", "What was read", read),
+    Section("techniques", "Techniques", techniques),
+)
+
+
+# -- rows -------------------------------------------------------------------------------------------------------------
 
 
 def _technique(name: str, rows: pd.DataFrame, show_words: bool) -> dict[str, Any]:
@@ -174,7 +154,7 @@ def _forest(rows: pd.DataFrame, show_words: bool) -> list[dict[str, Any]]:
     ends = rows[["ci_low", "ci_high", "boot_low", "boot_high", "value"]].abs().fillna(0)
     scale = float(ends.to_numpy().max(initial=1.0))
     return [
-        {**cells(row, show_words), "place": whisker(*place, scale), "found": row["q"] < 0.05}
+        {**cells(row, show_words), "place": whisker(*place, scale), "found": is_significant(row["q"])}
         for row, place in zip(rows.to_dict("records"), zip(low, rows["value"], high, strict=True), strict=True)
     ]
 
@@ -260,3 +240,33 @@ def _case_groups(cases: pd.DataFrame, show_words: bool) -> list[dict[str, Any]]:
 
 def _safe(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {str(name): words.printable(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+# -- a terminal -------------------------------------------------------------------------------------------------------
+
+
+def print_measures(tables: Tables, most: int = 4) -> str:
+    """A short table: of each technique and target the differences with the smallest q, else the commonest values."""
+    lines = [f"{'':<4}{'concept':<34}{'groups':<22}{'value':>10}  {'95 % interval':<20}{'q':>8}  reading"]
+    for (harm, technique, stage), rows in tables["measures"].groupby(["harm", "technique", "stage"], sort=False):
+        lines.append(f"{HARMS[str(harm)][0]} · {technique} · {stage}")
+        tested = rows[(rows["unit"] == "pp") & rows["q"].notna()].sort_values(["q", "concept"])
+        rest = rows[(rows["group"] == "") & (rows["unit"] != "count")].sort_values("active", ascending=False)
+        for row in (tested if len(tested) else rest).head(most).to_dict("records"):
+            cell = cells(row, False)
+            interval = cell["interval"] or cell["boot"]
+            name, pair = words.shorten(cell["concept"], 32), words.shorten(cell["pair"], 20)
+            line = f"    {name:<34}{pair:<22}{cell['value']:>10}  {interval:<20}{cell['q']:>8}  {cell['reading']}"
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def print_rows(measures: pd.DataFrame) -> str:
+    """Every row in a line: technique, attribute, concept, value, interval, q, note."""
+    lines = []
+    for row in measures.to_dict("records"):
+        cell = cells(row, False)
+        interval, concept = cell["interval"] or cell["boot"], words.shorten(cell["concept"], 30)
+        start = f"{row['technique']}  {row['column']:<8} {concept:<30} {cell['value']:>9} {row['unit']:<22}"
+        lines.append(f"{start} {interval:<18} q {cell['q']:<8} {words.printable(row['note'])}".rstrip())
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""From the rows that were read to the run's tables, and from those to captions, boxes and coverage."""
+"""Captions and labels as tuples: objects, attributes and relations; made in parts, and read back as what was said."""
 
 from __future__ import annotations
 
@@ -6,92 +6,98 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from gslopes.captions import tables
-from gslopes.captions.material import Box, Caption, Coverage
-from gslopes.captions.measures.people import covered
-from gslopes.captions.techniques import STAGES
-from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.text import plain
+from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.material import Box, Caption
+from gslopes.captions.stimuli import LABELS
+from gslopes.captions.tables import TABLES
+from gslopes.core import tables
+from gslopes.core.errors import UsageError
 from gslopes.datasets.caption_tables import StageRows
-from gslopes.language.graph import ROLES, Fact, Sense, Senses, overrides
-from gslopes.language.mentions import Mentions
-from gslopes.language.pos_tagger import LONGEST
+from gslopes.frame.run import Run
+from gslopes.frame.spec import Made, Tables
+from gslopes.language.graph import ROLES, Fact, Parser, Sense, Senses, overrides, with_synsets
+from gslopes.language.parsers import find_parser
+from gslopes.language.wordnet import wordnet
 
-LABELS = ("human-labels", "system-labels")
+TUPLES = TABLES["tuples"]
 SIDES = ["x0", "y0", "x1", "y1", "score"]
-_KEY_AND_FACT = tables.TUPLES.columns[: -len(SIDES)]
+_KEY_AND_FACT = TUPLES.columns[: -len(SIDES)]
 _values = attrgetter(*(one.name for one in fields(Fact)))  # in the order of those columns
 _TUPLE_TYPES: Any = {"source": "int16", "relaxed": bool, "negated": bool, "plural": bool}
 
 
-def images_table(stages: Mapping[str, StageRows], mentions: Mentions, limit: int | None) -> pd.DataFrame:
-    """One row for each image of any stage, sorted by id."""
-    have: dict[str, list[str]] = {}
-    sizes: dict[str, tuple[int | None, int | None]] = {}
-    for stage, rows in stages.items():
-        names = {row.image for row in rows.captions} | set(rows.images)
-        for name in names:
-            have.setdefault(name, []).append(stage)
-        sizes |= {row.image: (row.width, row.height) for row in rows.images.values() if row.width and row.height}
-    people = person_boxes(stages.get("human-labels", StageRows()), mentions)
-    unsized = stages["human-labels"].unsized if "human-labels" in stages else set()
-    records = []
-    for image in sorted(have)[:limit]:
-        boxes = people.get(image, [])
-        area = covered(boxes) if boxes and image not in unsized else None
-        there = ",".join(stage for stage in STAGES if stage in have[image])
-        records.append((image, None, *sizes.get(image, (None, None)), there, area, len(boxes), "used", "", ""))
-    frame = pd.DataFrame(records, columns=tables.IMAGES.columns)
-    return frame.astype({"width": "Int32", "height": "Int32", "persons": "int32"})
+# -- the stage --------------------------------------------------------------------------------------------------------
 
 
-def person_boxes(rows: StageRows, mentions: Mentions) -> dict[str, list[tuple[float, float, float, float]]]:
-    """Image to boxes of people, x, y, width, height as shares; COCO's where there are any in the stage."""
-    found: dict[str, list[tuple[float, float, float, float]]] = {}
-    for row in rows.objects:
-        person = row.word == "person" if rows.closed else mentions.is_person(row.word, row.synset)
-        if person and not math.isnan(row.x0):
-            found.setdefault(row.image, []).append((row.x0, row.y0, row.x1 - row.x0, row.y1 - row.y0))
+def parsed_images(run: Run) -> Sequence[str]:
+    """The images whose captions are parsed; none where the tuples are given."""
+    return [] if run.config.parser.startswith("tuples:") else run.table("images")["image"].tolist()
+
+
+def parse(run: Run, images: Sequence[str]) -> Made:
+    """The tuples of the captions of some images; each distinct caption is parsed once a process."""
+    captions, reader = run.once(_captions), run.once(_Reader)
+    rows: list[tuple[str, str, int, Sequence[Fact]]] = []
+    for image in images:
+        rows += [(image, stage, source, reader.facts(text)) for stage, source, text in captions.get(image, ())]
+        run.tick(1)
+    return {"tuples": caption_tuples(rows)}
+
+
+def with_labels(run: Run, parts: Tables) -> Made:
+    """The tuples of captions, and those of labels.  Raises: UsageError if the user's own file of tuples is none."""
+    kind, _, file = run.config.parser.partition(":")
+    captions = _given_tuples(Path(file)) if kind == "tuples" else parts["tuples"]
+    labels = label_facts(run.inputs.stages, senses_of(run.config))
+    given = [frame for frame in (labels, captions) if len(frame)]
+    return {"tuples": pd.concat(given, ignore_index=True) if given else captions}
+
+
+def senses_of(config: CaptionsConfig) -> Senses:
+    """The sense rule on the WordNet of a configuration."""
+    return Senses(wordnet(), config.senses, config.relax)
+
+
+def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
+    """Image to its captions that can be parsed: stage, number and text."""
+    frame = run.table("sentences")
+    frame = frame[frame["status"] == "parsed"]
+    found: dict[str, list[tuple[str, int, str]]] = {}
+    for image, *caption in zip(*(frame[name].tolist() for name in ("image", "stage", "source", "text")), strict=True):
+        found.setdefault(image, []).append((caption[0], caption[1], caption[2]))
     return found
 
 
-def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> tuple[pd.DataFrame, int]:
-    """One row for each caption, numbered within image and stage; and the number of repeated ones that are left out."""
-    wanted = set(images)
-    records: list[tuple[str, str, int, str, str, str, str]] = []
-    repeated = 0
-    for stage, rows in stages.items():
-        kept: dict[str, list[str]] = {}
-        for row in rows.captions:
-            if row.image not in wanted:
-                continue
-            text, status, why = judge_text(row.caption)
-            texts = kept.setdefault(row.image, [])
-            if text and text in texts:
-                repeated += 1
-                continue
-            records.append((row.image, stage, len(texts), text, status, why.reason.value, why.detail))
-            texts.append(text)
-    return pd.DataFrame(records, columns=tables.SENTENCES.columns).astype({"source": "int16"}), repeated
+class _Reader:
+    """A parser that remembers what it parsed."""
+
+    def __init__(self, run: Run) -> None:
+        self.parser: Parser = find_parser(run.config.parser)
+        self.senses = senses_of(run.config)
+        self.known: dict[str, tuple[Fact, ...]] = {}
+
+    def facts(self, text: str) -> tuple[Fact, ...]:
+        """The facts of a caption, with synsets."""
+        if text not in self.known:
+            self.known[text] = tuple(with_synsets(fact, self.senses) for fact in self.parser.parse(text))
+        return self.known[text]
 
 
-def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
-    """A caption's text, as ``plain`` writes it, its status (parsed, empty, failed) and why.
+def _given_tuples(file: Path) -> pd.DataFrame:
+    """The user's own tuples.  Raises: UsageError if the file is no such table."""
+    try:
+        return tables.read(TUPLES, file)
+    except Exception as error:
+        hint = "Its columns are those of tuples in gslopes/captions/tables.toml."
+        raise UsageError(f"{file} is not a tuples table: {error}", hint) from error
 
-    >>> judge_text("  "), judge_text(3.5)
-    (('', 'empty', 'no text'), ('', 'failed', 'not a text (float)'))
-    """
-    if caption is not None and not isinstance(caption, str):
-        return "", "failed", SkipReason(Reason.NOT_A_TEXT, type(caption).__name__)
-    text = plain((caption or "").encode("utf-8", "replace").decode()).strip()
-    if not text:
-        return "", "empty", SkipReason(Reason.NO_TEXT)
-    cut = SkipReason(Reason.CUT_FOR_PARSING, f"at {LONGEST:,} characters") if len(text) > LONGEST else SkipReason()
-    return text, "parsed", cut
+
+# -- tuples -----------------------------------------------------------------------------------------------------------
 
 
 def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame:
@@ -109,7 +115,7 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame
             meanings = (sense.synset, subject, other, sense.relaxed, sense.rule)
             fact = Fact(link.kind, link.word, link.subject, link.object, *meanings)
             records.append((link.image, stage, -1, *_values(fact), *(math.nan,) * len(SIDES)))
-    frame = pd.DataFrame(records, columns=tables.TUPLES.columns).sort_values(SIDES, kind="stable")
+    frame = pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES, kind="stable")
     return frame.astype(_TUPLE_TYPES)
 
 
@@ -170,19 +176,4 @@ def boxes_of(tuples: pd.DataFrame) -> dict[str, list[Box]]:
     names = ("image", "synset", "x0", "y0", "x1", "y1")
     for image, *values in zip(*(chosen[name].tolist() for name in names), strict=True):
         found.setdefault(image, []).append(Box(*values))
-    return found
-
-
-def coverage_of(stages: Mapping[str, StageRows], chosen: Mapping[str, str]) -> dict[str, Coverage]:
-    """The coverage of each stage: as chosen by the user, else by what the stage holds."""
-    found: dict[str, Coverage] = {}
-    for stage, rows in stages.items():
-        if chosen.get(stage):
-            found[stage] = Coverage(*(chosen[stage],) * 3, rows.closed)
-        elif stage not in LABELS:
-            found[stage] = Coverage()
-        else:
-            objects = "closed" if rows.closed and "object" not in rows.kinds else "open"
-            attributes, relations = ("open" if kind in rows.kinds else "none" for kind in ("attribute", "relation"))
-            found[stage] = Coverage(objects, attributes, relations, rows.closed)
     return found

@@ -1,54 +1,22 @@
-"""What the page of a captions audit says first: findings in sentences, one of each technique, never a total."""
+"""What a captions audit judges, and what it says first: findings in sentences, one of each technique, never a total."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from gslopes.frame.findings import is_significant
+from gslopes.frame.spec import Headline, Tables
 from gslopes.language.wordlists import shipped
 from gslopes.report import caution, numbers, words
 
-STAGES = {
-    "human-labels": "human labels",
-    "system-labels": "system labels",
-    "human-captions": "human captions",
-    "system-captions": "system captions",
-}
-# In this order: first how people are described, last what may come from what the photos show.
-SENTENCES = {
-    "D2": "People annotated {group} go unmentioned in {stage} {size} points {more} often than people annotated {other}",
-    "E1": "People annotated {group} are missing from {stage} ({concept}) {size} points {more} often than {other}",
-    "D3": "{stage} hold cases of {concept} {size} points {more} often for people annotated {group} than for {other}",
-    "D4": "{stage} use {concept} as a noun {size} points {more} often for people annotated {group} than for {other}",
-    "I2": "{stage} {concept} {size} points {more} often for people annotated {group} than for {other}",
-    "I3": "{stage} name the {concept} of people annotated {group} {size} points {more} often than of {other}",
-    "I1": "{stage} impose terms of {concept} {size} points {more} often on people annotated {group} than on {other}",
-    "E2": "{stage} recall “{concept}” {size} points {more} often for people annotated {group} than for {other}",
-    "E3": "{stage} say something generic for “{concept}” {size} points {more} often for {group} than for {other}",
-    "R1": "In {stage}, {concept} come {size} points {more} often for people annotated {group} than {other}",
-    "D1": "{stage} hold listed words ({concept}) {size} points {more} often for {group} than for {other}",
-    "S2": "{stage} mention “{concept}” {more} often where it is shown with people annotated {group} than with {other}, "
-    "size and place held fixed (log odds {value})",
-    "S4": "{stage} move “{concept}” by {size} points towards people annotated {towards}, away from {away}",
-    "S1": "{stage} {scenario} “{concept}” {size} points {more} often for {group} than for {other}",
-    "S3": "{stage} say “{concept}” {size} points {more} often for people annotated {group} than for {other}",
-}
-
-SCENARIOS = {
-    "hallucination": "wrongly include",
-    "too-specific": "go beyond the labels with",
-    "non-imageable": "say what no photo shows,",
-}
-GENDERS = {
-    "match": ("use words of the annotated gender", "words of the annotated gender"),
-    "mismatch": ("use words of the other gender", "words of the other gender"),
-    "both": ("use words of both genders", "words of both genders"),
-    "neutral": ("use neutral words only", "neutral words only"),
-    "none": ("mention no person", "no person is mentioned"),
-}
-"""Of I2: a verb for sentences, a noun for tables."""
+SENTENCES: dict[str, Any] = tomllib.loads((Path(__file__).parent / "sentences.toml").read_text("utf-8"))
+STAGES, GENDERS = SENTENCES["stages"], SENTENCES["genders"]
+POINTS, ODDS = "percentage points", "log odds"
 
 
 def findings(measures: pd.DataFrame, salience: pd.DataFrame) -> list[dict[str, str]]:
@@ -64,15 +32,54 @@ def findings(measures: pd.DataFrame, salience: pd.DataFrame) -> list[dict[str, s
             value=salience["coefficient"], technique="S2", reading="look", size=salience["coefficient"].abs()
         )
     found = []
-    for technique in SENTENCES:
+    for technique in SENTENCES["findings"]:
         chosen = rows.get(technique, pd.DataFrame())
-        chosen = chosen[chosen["q"] < 0.05] if len(chosen) else chosen
+        chosen = chosen[chosen["q"].map(is_significant)] if len(chosen) else chosen
         if len(chosen):
             ranked = chosen.assign(stage_rank=[list(STAGES).index(stage) for stage in chosen["stage"]])
             order = ["stage_rank", "q", "size", "concept"]  # what is furthest from the pictures first: the system's
             first = ranked.sort_values(order, ascending=[False, True, False, True]).iloc[0]
             found.append(_sentence({str(name): value for name, value in first.items()}))
     return found
+
+
+def judged(tables: Tables) -> pd.DataFrame:
+    """Differences between groups of every technique, stage and concept, in the columns of ``core.summary.FINDINGS``.
+
+    In percentage points, of S2 in log odds. Words for people of a gender are left out of S1, S3 and S4 where genders
+    are compared. n are images.
+    """
+    measures, salience = tables["measures"], tables["salience"]
+    rows = [_points(tested(measures))] + ([_odds(salience)] if len(salience) else [])
+    rows = [part for part in rows if len(part)]
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+
+
+def _points(rows: pd.DataFrame) -> pd.DataFrame:
+    low, high = (rows[f"ci_{end}"].where(rows["ci_low"].notna(), rows[f"boot_{end}"]) for end in ("low", "high"))
+    truth = [f" ({' against '.join(filter(None, pair))})" for pair in zip(rows["captions"], rows["truth"], strict=True)]
+    named = rows["technique"] + " " + rows["kind"] + " " + rows["concept"]
+    label = named.str.split().str.join(" ") + pd.Series(truth, rows.index).replace(" ()", "")
+    return _frame(rows, label, value=rows["value"], ci_low=low, ci_high=high, unit=POINTS)
+
+
+def _odds(rows: pd.DataFrame) -> pd.DataFrame:
+    kept = rows[rows["eligible"]]
+    ends = {name: kept[name] for name in ("ci_low", "ci_high")}
+    return _frame(kept, "S2 " + kept["concept"], value=kept["coefficient"], **ends, unit=ODDS)
+
+
+def _frame(rows: pd.DataFrame, label: pd.Series, **numbers: object) -> pd.DataFrame:
+    contrast = rows["column"] + ": " + rows["group"] + " over " + rows["other"]
+    shared = {"model": rows["stage"], "contrast": contrast, "label": label, "n": rows["n"]}
+    return pd.DataFrame({**shared, **numbers, "q": rows["q"], "reason": rows["note"]})
+
+
+def headline_of(tables: Tables) -> Headline:
+    """The first sentence of a run, and the technique that it is about."""
+    leading = findings(tables["measures"], tables["salience"])
+    sentence = headline(leading, tables["measures"], len(tables["cases"]))
+    return Headline(sentence, f"{leading[0]['technique']} " if leading else "")
 
 
 def headline(found: list[dict[str, str]], measures: pd.DataFrame, cases: int) -> str:
@@ -131,9 +138,9 @@ def _sentence(row: Mapping[str, Any]) -> dict[str, str]:
     scenario, _, last = str(row["concept"]).rpartition(":")
     concept = last if technique in ("S1", "D1") else str(row["concept"])
     concept = GENDERS.get(concept, (concept,))[0] if technique == "I2" else concept
-    text = SENTENCES[technique].format(
+    text = SENTENCES["findings"][technique].format(
         stage=stage,
-        scenario=SCENARIOS.get(scenario, "wrongly include"),
+        scenario=SENTENCES["scenarios"].get(scenario, "wrongly include"),
         concept=words.printable(concept).partition(".")[0].replace("_", " "),
         group=words.printable(row["group"]),
         other=words.printable(row["other"]),

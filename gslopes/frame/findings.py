@@ -1,0 +1,55 @@
+"""What a finding is: one rule and one level for all audits.
+
+A number is judged if it has a q, the p adjusted over the tests of its table. It is a finding if q is below ``LEVEL``
+and its 95 % interval, where it has one, does not hold 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from gslopes.core.summary import FINDING, FINDINGS, NONE, UNJUDGED
+from gslopes.stats.multiplicity import LEVEL
+
+_ORDER = {FINDING: 0, UNJUDGED: 2}
+
+
+def decide(rows: pd.DataFrame) -> pd.DataFrame:
+    """The findings table: findings first, and of equal decisions the largest first.
+
+    rows: columns of ``core.summary.FINDINGS`` but for decision and expected; ``reason``: why a row has no q.
+    """
+    if rows.empty:
+        return FINDINGS.empty()
+    decisions = [decision(row) for row in rows.to_dict("records")]
+    order: dict[str, Any] = {"_place": [_ORDER.get(code, 1) for code, _ in decisions], "_size": -rows["value"].abs()}
+    columns: dict[str, Any] = {
+        "decision": [code for code, _ in decisions],
+        "reason": [why for _, why in decisions],
+        "expected": False,
+    }
+    frame = rows.assign(**columns, **order)
+    return frame.sort_values(["_place", "_size", *FINDINGS.key], ignore_index=True)[FINDINGS.columns]
+
+
+def decision(row: Mapping[Any, Any]) -> tuple[str, str]:
+    """(finding, none or unjudged; why it is no finding) of one number.  row: q, ci_low, ci_high, reason.
+
+    >>> decision({"q": 0.01, "ci_low": 1.0, "ci_high": 3.0}), decision({"q": 0.01, "ci_low": -1.0, "ci_high": 3.0})
+    (('finding', ''), ('none', 'q 0.01, but its interval holds 0'))
+    """
+    q = float(row["q"])
+    if math.isnan(q):
+        return UNJUDGED, str(row["reason"] or "no test")
+    if not is_significant(q):
+        return NONE, f"q {q:.2g}"
+    return (NONE, f"q {q:.2g}, but its interval holds 0") if row["ci_low"] <= 0 <= row["ci_high"] else (FINDING, "")
+
+
+def is_significant(q: float) -> bool:
+    """Whether a q is below the level; a missing one is not."""
+    return q < LEVEL

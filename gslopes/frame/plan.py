@@ -1,0 +1,104 @@
+"""The plan of an audit: everything is checked before anything expensive is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gslopes.core import runfolder, runtime
+from gslopes.core.config import from_dict, to_dict
+from gslopes.core.errors import UsageError
+from gslopes.core.options import merged, over
+from gslopes.core.runfolder import show
+from gslopes.frame.spec import Audit, Inputs
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An audit that is checked and not done yet.
+
+    folder: the run folder; None where only the plan is wanted.  source: what is audited.
+    again: whether ``source`` was the run folder itself, whose stages are done again as far as its options changed.
+    """
+
+    audit: Audit
+    config: Any
+    source: Path
+    folder: Path | None
+    again: bool = False
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """The source, looked at.  Raises: whatever is wrong with it."""
+        return self.audit.inputs(self.source, self.config)
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """The content of run.json: what the run is, and its resolved options."""
+        there = self.folder is not None and (self.folder / runfolder.MANIFEST).is_file()
+        old = runfolder.read_manifest(self.folder) if self.folder is not None and there else {}
+        made = {"kind": self.audit.name, "source": show(self.source), **self._looked_at(old)}
+        made |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
+        return made | {"created": old.get("created") or datetime.now(UTC).isoformat(timespec="seconds")}
+
+    def _looked_at(self, old: Mapping[str, Any]) -> dict[str, Any]:
+        """What the inputs say of themselves; of an audit that is done again, as it was."""
+        if self.again:
+            return {name: old[name] for name in ("facts", "records", "notes")}
+        return {
+            "facts": dict(self.inputs.facts),
+            "records": dict(self.inputs.records),
+            "notes": list(self.inputs.notes),
+        }
+
+    def check(self) -> None:
+        """Raises: RunFolderMismatch, UsageError if the folder holds another run, or something else."""
+        if self.folder is None:
+            return
+        if not self.again and (self.folder / runfolder.MANIFEST).is_file():
+            _refuse_older(self.folder, self.audit)
+        runfolder.compare(self.folder, self.manifest, ("kind", "facts"))
+
+
+def plan(audit: Audit, source: Path, out: Path | None, options: Mapping[str, Any]) -> Plan:
+    """What an audit will do; nothing is written.
+
+    source: what is audited, or a run of this audit: then what depends on the options that are given is done again.
+    out: the run folder.  options: by name, see ``core.options.build``.
+
+    Raises: UsageError, ConfigError, RunFolderMismatch; and whatever is wrong with the inputs.
+    """
+    given = merged(audit.config, options, base=Path(os.curdir).absolute())
+    if (source / runfolder.MANIFEST).is_file():
+        made = _again(audit, source, out, given)
+    else:
+        made = Plan(audit, from_dict(audit.config, given), source.absolute(), out)
+        _ = made.inputs
+    made.check()
+    return made
+
+
+def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any]) -> Plan:
+    """The plan of a run that is there, with the options given over its own."""
+    old = runfolder.read_manifest(run)
+    if old.get("kind") != audit.name:
+        raise UsageError(f"{show(run)} is not a run of gslopes {audit.name}.", f"Give {audit.source} instead.")
+    if out is not None and out.absolute() != run.absolute():
+        raise UsageError(f"{show(run)} is a run; it is done again where it is.", "Leave out --out.")
+    _refuse_older(run, audit)
+    config: Any = from_dict(audit.config, over(given, old["config"]))
+    return Plan(audit, config, Path(old["source"]), run, again=True)
+
+
+def _refuse_older(run: Path, audit: Audit) -> None:
+    """Raises: UsageError for a run of this audit by a version that kept other facts."""
+    old = runfolder.read_manifest(run)
+    if old.get("kind") == audit.name and not {"source", "facts", "records", "notes"} <= old.keys():
+        version = f"gslopes {old['gslopes']}" if old.get("gslopes") else "an older gslopes"
+        hint = "Choose a new folder with --out; gslopes.load opens this one."
+        raise UsageError(f"{show(run)} was made by {version}, whose runs cannot be continued.", hint)

@@ -1,0 +1,356 @@
+"""Carrying an audit out: stages in order, parts with commit markers, and nothing is done twice.
+
+A stage has a stamp, RUN/parts/<stage>.json: what it was made from (tables, files, options, program) and the sha256 of
+every file that it made. If all of that is the same now, the stage is up to date. Its parts stay where a run was
+stopped, by Ctrl-C, a power cut or ``kill -9``, and the same command goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache, partial, reduce
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from gslopes.core import runfolder, runtime, tables
+from gslopes.core.config import to_dict
+from gslopes.core.errors import UsageError
+from gslopes.core.files import inside, is_file, read_json, sha256_of, show
+from gslopes.core.tables import Table
+from gslopes.executors import Executor, RemoteTask, Tick, Work
+from gslopes.executors.engines import engine
+from gslopes.frame.page import write_page
+from gslopes.frame.plan import Plan
+from gslopes.frame.result import Result, notes_of, reopen
+from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage
+
+T = TypeVar("T")
+PROGRAM = Path(__file__).resolve().parents[1]
+ENGINE = {"engine": "auto", "workers": None, "device": "cpu"}  # options of a configuration that has them
+DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
+
+
+@dataclass(frozen=True)
+class Run:
+    """One audit at work, as its stages see it.
+
+    config: its options.  models: name to what is asked.  tick: counts what is done of a part.
+    notes: sentences of the stage in hand for the user.
+    plan: knows the inputs; None in other processes, which read tables alone and have no models.
+    """
+
+    audit: Audit
+    folder: Path
+    config: Any
+    plan: Plan | None = None
+    models: Mapping[str, Any] = field(default_factory=dict)
+    tick: Tick = lambda _: None
+    notes: list[str] = field(default_factory=list)
+    _made: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> Any:
+        """What the audit is about, as its ``inputs`` function looked at it.  Raises: UsageError if it has changed."""
+        if self.plan is None:
+            raise RuntimeError("a part reads tables alone: its stage may be done in another process")
+        found = self.plan.inputs
+        if found.facts != self.plan.manifest["facts"]:
+            raise UsageError(f"{show(self.plan.source)} has changed.", "Choose a new folder with --out.")
+        return found.content
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table of the run, checked.  Raises: TableError."""
+        return tables.read(self.audit.tables[name], self.folder / f"{name}.parquet")
+
+    def has(self, name: str) -> bool:
+        """Whether the run has a table: a stage may be left out."""
+        return (self.folder / f"{name}.parquet").is_file()
+
+    def once(self, make: Callable[[Run], T]) -> T:
+        """What a function makes of the run, made once a process, such as a model or an index."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: T = self._made[make]
+        return made
+
+    def note(self, text: str) -> None:
+        """A sentence for the user, on the page and the terminal."""
+        self.notes.append(text)
+
+
+def carry_out(plan: Plan, executor: Executor, models: Mapping[str, Any] | None = None) -> Result:
+    """Do each stage unless it is up to date; the result.
+
+    models: name to what is asked, for the stages that ask.
+
+    Raises: RunFolderMismatch, StorageError, UsageError, and whatever a stage raises; KeyboardInterrupt at Ctrl-C.
+    """
+    if plan.folder is None:
+        raise UsageError("No run folder is given.", "Write --out RUN.")
+    named: dict[str, Any] = {name: getattr(plan.config, name, default) for name, default in ENGINE.items()}
+    executor = engine(executor, named["engine"], named["workers"], named["device"])
+    run = Run(plan.audit, plan.folder, plan.config, plan, models or {})
+    with runfolder.locked(run.folder):
+        plan.check()
+        runfolder.write_json(run.folder / runfolder.MANIFEST, plan.manifest)
+        begun = False
+        for stage in (*plan.audit.stages, page_stage(plan.audit)):
+            if stage.when is not None and not stage.when(run):
+                _leave_out(run, stage)
+            elif is_current(run, stage, reads_of(run, stage)):
+                executor.note(f"{stage.name:<10} up to date")
+            else:
+                if plan.audit.before is not None and not begun:
+                    plan.audit.before(run, executor)
+                begun = True
+                _do(replace(run, notes=[]), stage, executor)
+    return reopen(run.folder)
+
+
+def _do(run: Run, stage: Stage, executor: Executor) -> None:
+    reads = reads_of(run, stage)
+    for name in stage.makes:
+        if name.endswith("/"):
+            runfolder.make_folder(run.folder / name)
+    made = stage.work(run) if stage.items is None else _in_parts(run, stage, executor)
+    stamp(run, stage, reads, write(run, stage, made))
+
+
+def _leave_out(run: Run, stage: Stage) -> None:
+    for path in (_stamp(run, stage), *(_file(run, name) for name in stage.makes if not name.endswith("/"))):
+        path.unlink(missing_ok=True)
+
+
+def page_stage(audit: Audit) -> Stage:
+    """The last stage of every audit: findings, summary and page, from all tables."""
+    names = dict.fromkeys(name for stage in audit.stages for name in stage.makes if name in audit.tables)
+    return Stage("report", (*names, NOTES), ("summary.json", "report/index.html", "report/model_card.md"), write_page)
+
+
+# -- doing a stage ----------------------------------------------------------------------------------------------------
+
+
+def _in_parts(run: Run, stage: Stage, executor: Executor) -> Made:
+    """Do the parts that are missing or damaged; the tables of all of them, merged or joined."""
+    assert stage.items is not None
+    made, total = _tables(run, stage), len(stage.items(run))
+    count = -(-total // stage.part)
+    _discard_others(run, stage)
+    names = [None] if stage.each is None else list(stage.each(run))
+    for name in names:
+        folder = _parts_of(stage, name)
+        runfolder.discard_damaged(run.folder, folder, made, count)
+        missing = runfolder.missing_parts(run.folder, folder, made[-1], count)
+        sizes = {part: min(stage.part, total - part * stage.part) for part in missing}
+        if sizes:
+            done = total - sum(sizes.values())
+            executor(Parts(run, stage, name), sizes, label=stage.name, unit=stage.unit, done=done)
+    folders = [_parts_of(stage, name) for name in names]
+    if stage.each is not None:
+        folders += _finished_before(run, stage, made[-1], count, folders)
+    if stage.join is not None:
+        return stage.join(run, {table.name: _all_parts(run, folders, table, count) for table in made})
+    for table in made:
+        keep = None if stage.keep is None else partial(stage.keep, run)
+        runfolder.merge(run.folder, table, folders, count, keep)
+    return {}
+
+
+def _parts_of(stage: Stage, name: str | None) -> str:
+    """The folder of a stage's parts below RUN/parts."""
+    return stage.name if name is None else f"{stage.name}/{runfolder.slug(name)}"
+
+
+def _finished_before(run: Run, stage: Stage, marker: Table, count: int, folders: Sequence[str]) -> list[str]:
+    """Folders of names that an earlier run finished, sorted."""
+    home = run.folder / "parts" / stage.name
+    others = sorted(f"{stage.name}/{path.name}" for path in home.iterdir() if path.is_dir())
+    complete = (one for one in others if not runfolder.missing_parts(run.folder, one, marker, count))
+    return [one for one in complete if one not in folders]
+
+
+def _all_parts(run: Run, folders: Sequence[str], table: Table, count: int) -> pd.DataFrame:
+    paths = [runfolder.part_path(run.folder, folder, table, part) for folder in folders for part in range(count)]
+    frames = [frame for path in paths if len(frame := tables.read(table, path))]
+    return pd.concat(frames, ignore_index=True) if frames else table.empty()
+
+
+def _discard_others(run: Run, stage: Stage) -> None:
+    """Remove parts that were made from other tables or options; what they are made from is kept next to them."""
+    folder = run.folder / "parts" / stage.name
+    runfolder.make_folder(folder)
+    now = {name: value for name, value in reads_of(run, stage).items() if name in ("tables", "options", "files")}
+    kept = folder / "made-from.json"
+    before = None
+    with suppress(OSError, ValueError):
+        before = read_json(kept)
+    if before != now:
+        for path in folder.rglob("*.parquet"):
+            path.unlink()
+    runfolder.write_json(kept, now)
+
+
+def write(run: Run, stage: Stage, made: Made) -> list[Path]:
+    """Write the tables of a stage; all files that it made."""
+    for table in _tables(run, stage):
+        if table.name in made:
+            frame = _frame(table, made[table.name])
+            runfolder.write_table(table, frame, run.folder / f"{table.name}.parquet")
+    return [path for name in stage.makes if (path := _file(run, name)).exists()]
+
+
+def _file(run: Run, name: str) -> Path:
+    """Where a table, or a file, lies."""
+    return run.folder / (f"{name}.parquet" if name in run.audit.tables else name)
+
+
+def _tables(run: Run, stage: Stage) -> list[Table]:
+    return [run.audit.tables[name] for name in stage.makes if name in run.audit.tables]
+
+
+def _frame(table: Table, rows: pd.DataFrame | Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    return rows if isinstance(rows, pd.DataFrame) else tables.frame_of(table, rows)
+
+
+class Parts:
+    """The work of a stage's parts, here or in other processes; the last table that it makes commits a part."""
+
+    in_threads = False
+
+    def __init__(self, run: Run, stage: Stage, name: str | None = None) -> None:
+        assert stage.items is not None
+        self.run, self.stage, self.name, self.items = run, stage, name, stage.items(run)
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """Do one part and write it."""
+        size = self.stage.part
+        items = self.items[part * size : (part + 1) * size]
+        made = self.stage.work(replace(self.run, tick=tick), items, *([] if self.name is None else [self.name]))
+        for table in _tables(self.run, self.stage):
+            path = runfolder.part_path(self.run.folder, _parts_of(self.stage, self.name), table, part)
+            runfolder.write_table(table, _frame(table, made[table.name]), path)
+
+    def remote_task(self) -> RemoteTask:
+        """The same work in another process."""
+        run = Run(self.run.audit, self.run.folder, self.run.config)
+        name = f"{self.run.audit.name} {self.stage.name}"
+        return RemoteTask(
+            partial(_elsewhere, run, self.stage), (run.folder,), lambda part: f"part {part + 1} of {name}"
+        )
+
+
+def _elsewhere(run: Run, stage: Stage, name: str | None, device: str) -> Work:
+    del device
+    return Parts(run, stage, name)
+
+
+# -- stamps -----------------------------------------------------------------------------------------------------------
+
+
+def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
+    """What a stage is made from, as JSON has it: facts of the inputs, tables, options and the files they name, program.
+
+    Tables are known by the sha256 of their files; one that is missing has an empty one.
+    """
+    names = to_dict(run.config) if stage.options is None else stage.options
+    values = {name: reduce(getattr, name.split("."), run.config) for name in names}
+    options = {name: to_dict(value) for name, value in values.items()}
+    files = {show(path): _digest(path) for path in sorted(_paths(values))}
+    read = {name: _digest(_file(run, name)) for name in stage.reads if name not in (INPUTS, NOTES)}
+    facts = _manifest(run)["facts"] if INPUTS in stage.reads else None
+    notes = notes_of(run.folder) if NOTES in stage.reads else None
+    known = {"inputs": facts, "tables": read, "options": options, "files": files, "notes": notes}
+    return known | {"each": None if stage.each is None else list(stage.each(run)), "program": _program()}
+
+
+def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
+    """Whether a stage was made from this, and all that it made is still as it left it.
+
+    Where a run is done again, its inputs need not be there: another program alone is no reason to look at them.
+    """
+    try:
+        old = read_json(_stamp(run, stage))
+        ignored = {"program"} if run.plan is not None and run.plan.again and INPUTS in stage.reads else set()
+        same = all(old["reads"][name] == value for name, value in reads.items() if name not in ignored)
+        return same and bool(old["made"]) and all(_is_intact(run, name, old["made"][name]) for name in old["made"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def stamp(run: Run, stage: Stage, reads: Mapping[str, Any], made: Sequence[Path]) -> None:
+    """Write down what a stage was made from, the files that it made, and its notes.  Raises: StorageError."""
+    with runfolder.storage(run.folder):
+        digests = {path.relative_to(run.folder).as_posix(): _digest(path) for path in sorted(made)}
+        runfolder.make_folder(_stamp(run, stage).parent)
+    runfolder.write_json(_stamp(run, stage), {"reads": reads, "made": digests, "notes": run.notes})
+
+
+def _stamp(run: Run, stage: Stage) -> Path:
+    return run.folder / "parts" / f"{stage.name}.json"
+
+
+def _manifest(run: Run) -> dict[str, Any]:
+    return run.plan.manifest if run.plan is not None else runfolder.read_manifest(run.folder)
+
+
+def _is_intact(run: Run, name: str, digest: str) -> bool:
+    path = run.folder / name
+    return inside(run.folder, path) and (path.is_dir() or is_file(path)) and _digest(path) == digest
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    """The files that options name."""
+    if isinstance(value, Path):
+        if value.is_file():
+            yield value
+    elif isinstance(value, Mapping):
+        yield from _paths(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _paths(one)
+
+
+def _digest(path: Path) -> str:
+    """Of a file its sha256, of a folder that of its files' names, sizes and times; empty if it is missing."""
+    if path.is_file():
+        return sha256_of(path)
+    listed = hashlib.sha256()
+    for name, size, time in sorted(_listing(path)):
+        listed.update(os.fsencode(f"{name.removeprefix(str(path))}\0{size}\0{time}\n"))
+    return listed.hexdigest() if path.is_dir() else ""
+
+
+def _listing(folder: Path) -> Iterator[tuple[str, int, int]]:
+    """(path, bytes, nanoseconds) of every file below a folder."""
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _listing(Path(entry.path))
+            else:
+                about = entry.stat()
+                yield entry.path, about.st_size, about.st_mtime_ns
+
+
+def _program() -> dict[str, Any]:
+    """The version, and the very text of the program, which in a checkout changes without it; what it stands on."""
+    versions = runtime.versions() | {name: metadata.version(name) for name in DRAWS}
+    return {"gslopes": runtime.gslopes_version(), "code": _code(PROGRAM), "versions": versions}
+
+
+@cache  # what runs is what was read when the process began
+def _code(program: Path) -> str:
+    """A digest of the names and texts of all files of a program."""
+    code = hashlib.sha256()
+    for path in sorted(program.rglob("*")):
+        if path.is_file() and not {"__pycache__", "_assets"} & set(path.parts):
+            code.update(f"{path.relative_to(program)}\0".encode() + path.read_bytes() + b"\0")
+    return code.hexdigest()

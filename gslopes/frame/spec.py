@@ -1,0 +1,133 @@
+"""What an audit declares. Plan, order, parts, resume, stamps, findings, page, result and verb follow from it.
+
+An audit is *stimuli, ask, outcomes, contrasts, findings, page*: stages make tables, the last ones are judged and shown.
+Its folder holds, next to the functions named here, ``tables.toml`` (see ``core.tables.schema``), ``method.toml`` (see
+``report.choices``), ``sentences.toml`` (see ``frame.page``) and ``page.html.j2``. Read ``gslopes/captions/audit.py``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gslopes.core.tables.schema import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gslopes.executors import Executor
+    from gslopes.frame.page import Page
+    from gslopes.frame.plan import Plan
+    from gslopes.frame.run import Run
+
+Tables = Mapping[str, "pd.DataFrame"]
+Made = Mapping[str, "pd.DataFrame | Sequence[Mapping[str, Any]]"]  # table to its rows
+INPUTS, NOTES = "inputs", "notes"  # what a stage may read next to tables: what the user gave; sentences of all stages
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What is audited, looked at and checked before any work.
+
+    content: for the stages that read ``inputs``.  facts: kept in run.json; a folder with other facts holds another run.
+    records: kept there too, and may change.  notes: sentences for the user.
+    """
+
+    content: Any
+    facts: Mapping[str, Any]
+    records: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step on a run folder. It is done again if what it reads, its options or the program changed, else skipped.
+
+    reads, makes: tables; files and folders of pictures by their path below the run folder, with a dot or a slash in
+        it (``review.html``, ``edits/``), which ``work`` writes, durably and before its rows. A folder is known by its
+        files' names, sizes and times. Of ``reads`` also ``inputs`` and ``notes``.
+    work: gives the tables' rows; called with the run, the items of a part where there are ``items``, and the name where
+        there is ``each``.
+    items: what is cut into parts of ``part`` items, each committed by itself; units of progress are called ``unit``.
+    each: names for which all parts are done, such as those of models; names of earlier runs stay in the tables.
+    keep: the rows of a part that go into the merged table; all by default.
+    join: what becomes of the tables of all parts, where they are not merged one after another.
+    when: whether the options have it; where not, what it made before is removed, but for its parts.
+    options: of the configuration, those it depends on, such as ``seed`` or ``fit.seed``; all of them if None.
+    """
+
+    name: str
+    reads: tuple[str, ...]
+    makes: tuple[str, ...]
+    work: Callable[..., Made]
+    items: Callable[[Run], Sequence[Any]] | None = None
+    part: int = 32
+    unit: str = "photos"
+    each: Callable[[Run], Sequence[str]] | None = None
+    keep: Callable[[Run, pd.DataFrame], pd.DataFrame] | None = None
+    join: Callable[[Run, Tables], Made] | None = None
+    when: Callable[[Run], bool] | None = None
+    options: tuple[str, ...] | None = None
+
+
+class Headline(NamedTuple):
+    """The finding in a sentence.  label, contrast: how those of the row begin that it is about; empty: of any."""
+
+    sentence: str
+    label: str = ""
+    contrast: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Part of a page: the macro ``name`` of the audit's page.html.j2, called with what ``data`` gives; None: left out.
+
+    title: its heading; empty for a part that brings its own.
+    """
+
+    name: str
+    title: str
+    data: Callable[[Page], Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One audit.
+
+    name: of the verb, and ``kind`` in run.json.  home: its folder.  question: of its page.  source: what it is given,
+        for the help.  about, examples: of the help.
+    config: dataclass of all options, see ``core.options``.  tables: of tables.toml, by name.
+    inputs: looks at the source.  outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
+    judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision.
+    counts: things found, used, and those that were damaged.
+    before: called once before the first stage that is not up to date: credentials, prices, a first question.
+    terminal: what is printed of a result.  shown: tables that ``--json`` prints.
+    """
+
+    name: str
+    home: Path
+    question: str
+    source: str
+    about: str
+    examples: tuple[str, ...]
+    config: type
+    tables: Mapping[str, Table]
+    inputs: Callable[[Path, Any], Inputs]
+    outline: Callable[[Plan], tuple[list[str], Any]]
+    stages: tuple[Stage, ...]
+    judged: Callable[[Tables], pd.DataFrame]
+    headline: Callable[[Tables], Headline]
+    counts: Callable[[Tables], tuple[int, int, int]]
+    terminal: Callable[[Tables], str]
+    shown: tuple[str, ...]
+    page: tuple[Section, ...]
+    before: Callable[[Run, Executor], None] | None = None
+
+    @cached_property
+    def sentences(self) -> dict[str, Any]:
+        """The content of sentences.toml."""
+        return tomllib.loads((self.home / "sentences.toml").read_text("utf-8"))

@@ -1,0 +1,250 @@
+"""What every audit on the frame promises: nothing is done twice, whatever stopped it, and its folder opens again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import gslopes
+from gslopes.core.errors import GslopesError, RunFolderMismatch, UsageError
+from gslopes.core.killpoints import KILL_POINTS
+from gslopes.executors import OneProcess
+from gslopes.frame.plan import plan
+from gslopes.frame.result import find_audit, reopen
+from gslopes.frame.verb import verb
+from tests.core.test_killpoints import in_a_child
+from tests.frame.audits import AUDITS, Small, in_small_parts
+
+POINTS = [point for point in KILL_POINTS if point.startswith(("file:", "table:"))]
+
+
+@pytest.fixture(params=AUDITS, scope="module")
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def small(name: str) -> Small:
+    return AUDITS[name]
+
+
+@pytest.fixture(scope="module")
+def source(small: Small, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small.prepare(tmp_path_factory.mktemp("inputs"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parts(name: str, small: Small) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        in_small_parts(patch, name, small.part)
+        yield
+
+
+@pytest.fixture(scope="module")
+def finished(small: Small, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("finished") / "run"
+    assert in_a_child(lambda: small.begin(source, run)) == 0
+    return run
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    shutil.copytree(finished, tmp_path / "run")
+    return tmp_path / "run"
+
+
+class Noted(OneProcess):
+    """Keeps what is noted, and the stages whose parts are done."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        object.__setattr__(self, "notes", [])
+
+    __slots__ = ("notes",)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def up_to_date(small: Small, source: Path, run: Path, **more: Any) -> list[str]:
+    """The stages that were not done again."""
+    noted = Noted()
+    small.begin(source, run, executor=noted, **more)
+    return [note.split()[0] for note in noted.notes if note.endswith("up to date")]
+
+
+def stages_of(name: str) -> list[str]:
+    return [*(stage.name for stage in find_audit(name).stages), "report"]
+
+
+def files(run: Path) -> dict[str, bytes]:
+    return {path.relative_to(run).as_posix(): path.read_bytes() for path in run.rglob("*") if path.is_file()}
+
+
+def test_the_same_command_again_does_nothing(name: str, small: Small, source: Path, run: Path):
+    before = files(run)
+    assert up_to_date(small, source, run) == stages_of(name)
+    assert files(run) == before
+
+
+def test_an_option_makes_stale_what_depends_on_it_and_no_stage_before(name: str, small: Small, source: Path, run: Path):
+    option, stale = small.change
+    names = stages_of(name)
+    fresh = up_to_date(small, source, run, **option)
+    assert fresh[: names.index(stale)] == names[: names.index(stale)]
+    assert stale not in fresh
+    assert up_to_date(small, source, run, **option) == names
+
+
+@pytest.mark.parametrize("damage", ["remove", "truncate"])
+def test_a_table_that_was_removed_or_damaged_is_made_again(
+    name: str, small: Small, source: Path, run: Path, damage: str
+):
+    for stage in find_audit(name).stages:
+        table = run / f"{next(one for one in stage.makes if '.' not in one)}.parquet"
+        content = table.read_bytes()
+        table.unlink() if damage == "remove" else table.write_bytes(content[:-9])
+        assert stage.name not in up_to_date(small, source, run)
+        assert table.read_bytes() == content
+
+
+def test_a_damaged_part_is_made_again(small: Small, source: Path, run: Path):
+    before = files(run)
+    part = sorted((run / "parts" / small.expensive).glob("*.parquet"))[1]
+    part.write_bytes(b"no table")
+    (run / "parts" / f"{small.expensive}.json").unlink()
+    assert small.expensive not in up_to_date(small, source, run)
+    assert files(run) == before
+
+
+def test_parts_made_from_other_tables_are_not_used(small: Small, source: Path, run: Path):
+    folder = run / "parts" / small.expensive
+    made_from = json.loads((folder / "made-from.json").read_text())
+    made_from["tables"] = dict.fromkeys(made_from["tables"], "0" * 64)
+    (folder / "made-from.json").write_text(json.dumps(made_from))
+    (run / "parts" / f"{small.expensive}.json").unlink()
+    times = {path: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
+    small.begin(source, run)
+    assert all(path.stat().st_mtime_ns != time for path, time in times.items())
+
+
+@pytest.mark.slow
+def test_killed_anywhere_the_folder_ends_as_an_undisturbed_one(
+    small: Small, source: Path, finished: Path, tmp_path: Path
+):
+    run = tmp_path / "run"
+    places = [f"{point}:{time}" for time in (1, 2, 4, 7, 11) for point in POINTS]
+    codes = [in_a_child(lambda: small.begin(source, run), place) for place in places]
+    assert len(places) >= 20
+    assert set(codes) <= {-signal.SIGKILL, 0}
+    assert codes.count(-signal.SIGKILL) >= 10
+    assert in_a_child(lambda: small.begin(source, run)) == 0
+    created = json.loads((run / "run.json").read_text())["created"]
+    there, here = files(finished), files(run)
+    assert sorted(there) == sorted(here)
+    stamped = {name for name in there if name.startswith("parts/") and name.endswith(".json")} | {"run.json"}
+    assert created[:10] == json.loads((finished / "run.json").read_text())["created"][:10]
+    assert [name for name in there if there[name] != here[name] and name not in stamped] == []
+
+
+@pytest.mark.slow
+def test_what_was_done_before_a_kill_is_not_done_again(small: Small, source: Path, tmp_path: Path):
+    run = tmp_path / "run"
+    assert in_a_child(lambda: small.begin(source, run), "table:placed:9") == -signal.SIGKILL
+    made = {path: path.stat().st_mtime_ns for path in (run / "parts" / small.expensive).glob("*.parquet")}
+    assert len(made) >= 5
+    assert in_a_child(lambda: small.begin(source, run)) == 0
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+
+
+def test_stopped_by_ctrl_c_it_goes_on(small: Small, source: Path, finished: Path, tmp_path: Path):
+    class Stopping(OneProcess):
+        def __call__(self, work: Any, parts: Any, **about: Any) -> None:
+            first, *_ = parts
+            super().__call__(work, {first: parts[first]}, **about)
+            raise KeyboardInterrupt
+
+    run = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        small.begin(source, run, executor=Stopping())
+    made = {path: path.stat().st_mtime_ns for path in (run / "parts" / small.expensive).glob("*.parquet")}
+    assert made
+    small.begin(source, run)
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+    assert {one for one in files(run) if "parts" not in one} == {one for one in files(finished) if "parts" not in one}
+
+
+def test_a_folder_opens_again_as_the_result(name: str, finished: Path):
+    result = gslopes.load(finished)
+    assert (result.folder, result.audit.name) == (finished, name)
+    assert result.summary
+    assert result.summary in unescape(result.page.read_text("utf-8"))
+    assert json.loads((finished / "summary.json").read_text())["headline"] == result.summary
+    assert list(result.findings.columns)
+    assert str(result)
+
+
+def test_a_folder_that_is_not_finished_is_refused(run: Path, name: str):
+    for table in find_audit(name).tables:
+        (run / f"{table}.parquet").unlink(missing_ok=True)
+    with pytest.raises(UsageError, match="not finished"):
+        reopen(run)
+
+
+def test_another_source_in_the_same_folder_is_refused(small: Small, run: Path, tmp_path: Path):
+    other = small.prepare(tmp_path / "other")
+    first = next(path for path in sorted(other.rglob("*.csv")) if path.is_file())
+    lines = first.read_text().splitlines()
+    first.write_text("\n".join(lines[:-2]) + "\n")
+    with pytest.raises(RunFolderMismatch):
+        small.begin(other, run)
+
+
+def test_a_run_of_an_older_version_is_refused_with_a_sentence(small: Small, source: Path, run: Path):
+    content = json.loads((run / "run.json").read_text())
+    old = {key: content[key] for key in ("kind", "config", "gslopes")}
+    (run / "run.json").write_text(json.dumps(old))
+    for given in (source, run):
+        with pytest.raises(GslopesError, match=r"was made by gslopes .*, whose runs cannot be continued"):
+            small.begin(given, run)
+
+
+def test_done_again_a_run_needs_its_inputs_only_where_they_are_read(
+    name: str, small: Small, finished: Path, tmp_path: Path
+):
+    source = small.prepare(tmp_path / "own")
+    run = tmp_path / "run"
+    small.begin(source, run)
+    shutil.rmtree(source)
+    noted = Noted()
+    option, stale = small.change
+    audit = find_audit(name)
+    from gslopes.frame.run import carry_out
+
+    carry_out(plan(audit, run, None, option), noted)
+    assert any(note.startswith(audit.stages[0].name) for note in noted.notes)
+    assert not any(note.startswith(stale) for note in noted.notes)
+
+
+def test_the_verb_has_what_every_verb_has(name: str):
+    audit = find_audit(name)
+    shown = CliRunner().invoke(verb(audit), ["--help-all"])
+    assert shown.exit_code == 0
+    for flag in ("--out", "--dry-run", "--json", "--fail-if", "--junit", "--open", "--config", "--set"):
+        assert flag in shown.output
+    for example in audit.examples:
+        assert example in shown.output
+
+
+def test_the_dry_run_writes_nothing(name: str, small: Small, source: Path, tmp_path: Path):
+    command = [str(source), "--out", str(tmp_path / "run"), "--dry-run"]
+    done = CliRunner().invoke(verb(find_audit(name)), command, standalone_mode=False, catch_exceptions=False)
+    assert "Nothing was written." in done.output
+    assert not (tmp_path / "run").exists()
