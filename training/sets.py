@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -100,7 +101,7 @@ LEAST = 10  # faces at each end of an attribute without which a census is no tra
 CERTAIN = 0.85  # a model labels an editor's photos only where its probability is at least this, or at most 1 less it
 
 
-def balanced(*columns: NDArray[np.float32]) -> NDArray[np.float64]:
+def balanced(*columns: NDArray[Any]) -> NDArray[np.float64]:
     """Weights that draw every combination of the columns' values as often, up to 8 times its own share."""
     _, cell, count = np.unique(np.stack(columns, 1), axis=0, return_inverse=True, return_counts=True)
     weight = 1 / count[cell.ravel()]
@@ -275,7 +276,7 @@ def _editor_part(
     labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
     if counted:
         _check_ends(spec, labels[:, 0], photos.held_out()[index])
-    groups = [known[edited][index], known["young"][index].round(), known["smiling"][index].round()]
+    groups: list[NDArray[Any]] = [known[edited][index], known["young"][index].round(), known["smiling"][index].round()]
     if tone:
         groups += [np.digitize(_tones(chips.pixels, index, device), TONES), known["beard"][index].round()]
     else:

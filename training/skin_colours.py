@@ -54,7 +54,9 @@ def row_at(
     """One row.  light: (n,).  colours: (2, n), red and blue."""
     weight = np.exp(-0.5 * ((light - knot) / WIDTH) ** 2)
     weight /= weight.sum()
-    low, middle, high = [], [], []
+    low: list[float] = []
+    middle: list[float] = []
+    high: list[float] = []
     for values in colours:
         order = np.argsort(values)
         below = np.cumsum(weight[order])
