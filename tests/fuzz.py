@@ -41,7 +41,7 @@ from gslopes.score.cache import AnswerCache
 from gslopes.score.cache_files import import_answers
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.classifiers.replay import ReplayClassifier, ReplayOptions
-from gslopes.score.rate import DAY, seconds_to_wait
+from gslopes.score.retry import DAY, seconds_to_wait
 
 SLOW = 20.0  # seconds for one input, on a busy machine
 EXPECTED = (GslopesError, DownloadError)

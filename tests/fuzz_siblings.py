@@ -30,8 +30,7 @@ from gslopes.datasets.demographics import read_groups
 from gslopes.find.known import KnownFinder
 from gslopes.run.fitting import PRESENCE
 from gslopes.score.classifiers import chat_body
-from gslopes.score.classifiers.llm_prompt import load_prompt
-from gslopes.score.classifiers.llm_reply import letters, probabilities, shares
+from gslopes.score.classifiers.llm_prompt import letters, load_prompt, probabilities, shares
 from gslopes.score.classifiers.model_file import read_labels
 from tests.crops.vxm_writer import build
 

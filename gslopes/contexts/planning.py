@@ -187,7 +187,7 @@ def mtcnn(min_face: int) -> Finder:
 
 def kinds_for(classifiers: Sequence[Classifier]) -> tuple[str, ...]:
     """The default kinds of pictures: no silhouettes where asking costs money."""
-    from gslopes.score.limits import limits_of
+    from gslopes.score.cost import limits_of
 
     free = all(limits_of(one).free for one in classifiers)
     return KINDS if free else tuple(kind for kind in KINDS if kind != "silhouette")
@@ -212,7 +212,7 @@ def confirm_costs(
     """
     from gslopes.run.scoring.cost import confirm_cost
     from gslopes.score.classifiers import prepare_classifier
-    from gslopes.score.limits import limits_of
+    from gslopes.score.cost import limits_of
 
     for one in classifiers:
         prepare_classifier(one)

@@ -172,10 +172,10 @@ class Classifier(Protocol):
     parse: one raw answer to an Answer.
 
     Optional, read by the client where they are there: ``numbers``, whether scores may be numbers in a unit of their
-    own, beyond [0, 1]; ``limits`` (``score.limits.Limits``), and ``prepare()``, called
+    own, beyond [0, 1]; ``limits`` (``score.cost.Limits``), and ``prepare()``, called
     once before the first ``ask``, which raises CredentialsError and whatever else would meet every picture;
     ``about(photo, pictures)``, called with the encoded pictures of one photo before they are asked; ``usage(raw)``, the
-    ``score.limits.RequestUsage`` of the last request; ``notes``, sentences shown to the user once.
+    ``score.cost.RequestUsage`` of the last request; ``notes``, sentences shown to the user once.
     """
 
     name: str

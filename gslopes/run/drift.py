@@ -24,8 +24,7 @@ from gslopes.run.config import CostLimits
 from gslopes.run.scoring.cost import confirm_cost
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.client import Client
-from gslopes.score.cost import Budget, UsageStats, estimate
-from gslopes.score.limits import limits_of
+from gslopes.score.cost import Budget, UsageStats, estimate, limits_of
 from gslopes.stats.clusters import clustered_mean, clustered_slope, codes_of
 from gslopes.stats.multiplicity import benjamini_hochberg
 

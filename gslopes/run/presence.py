@@ -56,7 +56,7 @@ def vendor_cut(classifier: str) -> Cut:
 
 def _answers_in_words(items: Sequence[str]) -> bool:
     """Whether a model of transformers is asked a question: then an option counts where it is likelier than not."""
-    from gslopes.score.classifiers.transformers_loading import task_of
+    from gslopes.score.classifiers.transformers import task_of
 
     given = dict(item.partition("=")[::2] for item in items[1:])
     task = given.get("task", "auto")

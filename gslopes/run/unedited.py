@@ -24,8 +24,7 @@ from gslopes.run.config import ScoreConfig
 from gslopes.run.fitting import UNEDITED
 from gslopes.run.plan import SYNTHESIS
 from gslopes.run.scoring.score import Scoring, finished_stages, missing_of, wanted_of
-from gslopes.score.cost import Budget
-from gslopes.score.limits import limits_of
+from gslopes.score.cost import Budget, limits_of
 
 NAME = UNEDITED
 

@@ -22,7 +22,7 @@ from gslopes.run.fitting import check_about
 from gslopes.run.gate.judge import load_reader
 from gslopes.run.outcome import Audit
 from gslopes.run.plan import Plan, make_plan
-from gslopes.score.classifier_cache import is_cached
+from gslopes.score.answers import is_cached
 from gslopes.score.classifiers.python import Function
 from gslopes.score.cost import Budget
 

@@ -21,15 +21,12 @@ from gslopes.core.errors import ClassifierError, PhotoError, Refused
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.text import many
-from gslopes.score.answers import STOPPED, all_failed, asked_rows, failed_answer, score_rows
+from gslopes.score.answers import STOPPED, ClassifierCache, all_failed, asked_rows, failed_answer, score_rows
 from gslopes.score.cache import AnswerCache
-from gslopes.score.classifier_cache import ClassifierCache
-from gslopes.score.cost import Budget, UsageStats
-from gslopes.score.limits import limits_of
+from gslopes.score.cost import Budget, UsageStats, limits_of
 from gslopes.score.pictures import fit_pictures
-from gslopes.score.questions import PartProgress, digest, ordered, read_picture
+from gslopes.score.questions import PartProgress, Worker, digest, ordered, read_picture
 from gslopes.score.retry import RetryPolicy
-from gslopes.score.worker import Worker
 
 MAX_OPEN_PARTS = 16  # parts that wait for answers
 MIN_PHOTOS_ALL_FAILED = 8  # in a part of this many photos or more, if all answers fail, the classifier is at fault

@@ -12,7 +12,7 @@ import numpy as np
 
 from gslopes.core.errors import PhotoError, Refused
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.score.limits import Limits
+from gslopes.score.cost import Limits
 
 # Tried in this order until all pictures of a photo fit: JPEG quality, scale of the sides.
 JPEG_ATTEMPTS = ((95, 1.0), (90, 1.0), (80, 1.0), (80, 0.7), (80, 0.5), (80, 0.35), (80, 0.25), (80, 0.1))

@@ -23,7 +23,7 @@ from gslopes.executors import OneProcess
 from gslopes.run import stages, walk
 from gslopes.run.config import FitConfig, GateConfig
 from gslopes.score.cache import FILE
-from gslopes.score.limits import Limits
+from gslopes.score.cost import Limits
 from tests.collect.server import PhotoServer, serving
 from tests.fake_provider.folder import write_run
 

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core.errors import PhotoError, Refused
-from gslopes.score.limits import Limits
+from gslopes.score.cost import Limits
 from gslopes.score.pictures import batch_of, fit_pictures, normalise, prepare
 
 

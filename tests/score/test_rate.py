@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gslopes.score.limits import Limits
-from gslopes.score.rate import DAY, RateLimiter, Schedule, seconds_to_wait
+from gslopes.score.cost import Limits
+from gslopes.score.retry import DAY, RateLimiter, Schedule, seconds_to_wait
 
 
 @dataclass

@@ -14,8 +14,7 @@ from gslopes.core.errors import BudgetReached, CredentialsError, Refused, Servic
 from gslopes.core.records import Answer
 from gslopes.score.cache import AnswerCache
 from gslopes.score.client import Client
-from gslopes.score.cost import Budget, estimate
-from gslopes.score.limits import Limits, RequestUsage
+from gslopes.score.cost import Budget, Limits, RequestUsage, estimate
 from gslopes.score.retry import RetryPolicy
 
 QUICK = RetryPolicy(base_delay=0.001, max_delay=0.002, max_retry_after=1.0)

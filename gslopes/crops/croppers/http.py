@@ -30,7 +30,7 @@ from gslopes.crops.pictures.locate import locate
 from gslopes.crops.records import Crop
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.http import HttpClassifier
-from gslopes.score.limits import Limits, ServiceOptions
+from gslopes.score.cost import Limits, ServiceOptions
 from gslopes.score.names import ARGUMENT, NO_KEY, OPERATIONAL, canonical, read
 
 SIDES = ("left", "top", "right", "bottom")

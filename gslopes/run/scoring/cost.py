@@ -14,9 +14,8 @@ from gslopes.executors import Executor
 from gslopes.run.config import CostLimits, ScoreConfig
 from gslopes.run.plan import Plan
 from gslopes.run.scoring.first_pictures import FIRST
-from gslopes.score.classifier_cache import ClassifierCache
-from gslopes.score.cost import Estimate, estimate
-from gslopes.score.limits import limits_of
+from gslopes.score.answers import ClassifierCache
+from gslopes.score.cost import Estimate, estimate, limits_of
 from gslopes.score.questions import digest, read_picture
 
 

@@ -19,12 +19,10 @@ from gslopes.core.trust import writable_cache
 from gslopes.datasets.folder import PhotoFile, photo_bytes, photo_of
 from gslopes.executors import Executor
 from gslopes.run.config import ScoreConfig
-from gslopes.score.answers import STOPPED, all_failed
+from gslopes.score.answers import STOPPED, all_failed, is_cached
 from gslopes.score.cache import AnswerCache
-from gslopes.score.classifier_cache import is_cached
 from gslopes.score.client import Client
-from gslopes.score.cost import Budget, UsageStats
-from gslopes.score.limits import limits_of
+from gslopes.score.cost import Budget, UsageStats, limits_of
 from gslopes.score.questions import PartProgress, digest
 
 FIRST = 2  # photos

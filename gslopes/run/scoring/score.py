@@ -27,15 +27,13 @@ from gslopes.run.config import ScoreConfig
 from gslopes.run.gate.judge import SweepSelection
 from gslopes.run.scoring.cost import confirm_cost, estimate_parts
 from gslopes.run.scoring.progress_bars import ProgressBars
+from gslopes.score.answers import ClassifierCache, is_cached
 from gslopes.score.cache import AnswerCache
-from gslopes.score.classifier_cache import ClassifierCache, is_cached
 from gslopes.score.classifiers import new_notes, prepare_classifier
 from gslopes.score.client import Client
-from gslopes.score.cost import Budget, UsageStats
-from gslopes.score.limits import limits_of
+from gslopes.score.cost import Budget, UsageStats, limits_of
 from gslopes.score.questions import PartProgress
-from gslopes.score.rate import DAY
-from gslopes.score.retry import RetryPolicy
+from gslopes.score.retry import DAY, RetryPolicy
 
 REFRESH = 0.2  # seconds between updates of the progress lines
 

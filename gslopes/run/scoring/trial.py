@@ -20,13 +20,12 @@ from gslopes.core.records import ByteArray, Classifier
 from gslopes.core.trust import writable_cache
 from gslopes.datasets.folder import open_photo
 from gslopes.run.scoring.first_pictures import row_of
+from gslopes.score.answers import is_cached
 from gslopes.score.cache import AnswerCache
-from gslopes.score.classifier_cache import is_cached
 from gslopes.score.classifiers import new_notes, prepare_classifier
 from gslopes.score.classifiers.model_file import SAME
 from gslopes.score.client import Client
-from gslopes.score.cost import UsageStats
-from gslopes.score.limits import limits_of
+from gslopes.score.cost import UsageStats, limits_of
 from gslopes.score.pictures import decoded, fit_pictures
 
 PICTURES = 3

@@ -60,7 +60,7 @@ from gslopes.core.secrets import scrub, scrub_error
 from gslopes.score import names
 from gslopes.score.classifiers.catalogue import CATALOGUE
 from gslopes.score.classifiers.checkpoint import named_by_file
-from gslopes.score.limits import LOCAL, Limits
+from gslopes.score.cost import LOCAL, Limits
 
 if TYPE_CHECKING:
     from gslopes.core.records import Classifier
@@ -77,7 +77,7 @@ class ClassifierEntry:
     parameters: how each is written with its default, an argument or a required value in capitals; empty for other
         packages' classifiers, which are not imported.
     credentials: ``none needed``, ``present``, or ``missing`` with the variables; no value is looked at.
-    limits: see ``score.limits``.  price: USD per 1,000 pictures; None where it depends on the plan.
+    limits: see ``score.cost``.  price: USD per 1,000 pictures; None where it depends on the plan.
     """
 
     name: str

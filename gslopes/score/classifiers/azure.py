@@ -19,7 +19,7 @@ from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import azure_safety
 from gslopes.score.classifiers.service import OneByOne, requests_adapter
-from gslopes.score.limits import ServiceOptions
+from gslopes.score.cost import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 
 ENTRA = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET")  # or a managed identity, or az login

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gslopes.core.config import from_dict, read_toml
-from gslopes.score.limits import LOCAL, Limits
+from gslopes.score.cost import LOCAL, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Listed:
 
     place: ``module:Class`` in this package.  summary: one sentence.
     extra: what to give to ``pip install``.  needs: the modules that the extra brings, dotted names allowed.
-    limits: see ``score.limits``.
+    limits: see ``score.cost``.
     presence: feature (``other``: any other) to what the vendor itself returns unless asked for more: the least score,
         and the number of labels a picture, 0 for no limit.
     credentials: all that are needed; none for a local classifier.

@@ -17,7 +17,7 @@ from gslopes.core.records import Answer
 from gslopes.core.secrets import scrub
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.service import Service
-from gslopes.score.limits import ServiceOptions
+from gslopes.score.cost import ServiceOptions
 
 KEY = "CLARIFAI_PAT"
 HOST, USER, APP, MODEL = "api.clarifai.com", "clarifai", "main", "general-image-recognition"

@@ -1,4 +1,4 @@
-"""``clip:NAME``: zero-shot over a list of labels with a model of open_clip; scores as in ``zero_shot``.
+"""``clip:NAME``: zero-shot over a list of labels with a model of open_clip; scores as in ``torch_model``.
 
 For example ``clip:ViT-B-32,pretrained=laion2b_s34b_b79k`` (the shipped occupations, the five highest count as
 returned) or ``clip:ViT-L-14,pretrained=openai,labels=traits,top_k=0,threshold=0.1``.
@@ -13,7 +13,7 @@ from typing import Any
 
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.score.classifiers.model_file import digest_of, existing, first_words
-from gslopes.score.classifiers.zero_shot import ZeroShotModel, ZeroShotOptions
+from gslopes.score.classifiers.torch_model import ZeroShotModel, ZeroShotOptions
 from gslopes.score.names import ARGUMENT
 
 

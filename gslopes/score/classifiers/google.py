@@ -20,7 +20,7 @@ from gslopes.core.secrets import remember_secret
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import google_face, google_safe_search
 from gslopes.score.classifiers.service import Service, requests_adapter
-from gslopes.score.limits import ServiceOptions
+from gslopes.score.cost import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 
 VARIABLE, API_KEY = "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_API_KEY"

@@ -45,7 +45,7 @@ from gslopes.core.records import Answer
 from gslopes.core.secrets import remember_secret, scrub, secrets_within
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.service import Service
-from gslopes.score.limits import ServiceOptions
+from gslopes.score.cost import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL, check_unit
 
 

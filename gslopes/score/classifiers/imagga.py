@@ -14,7 +14,7 @@ from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.service import OneByOne
-from gslopes.score.limits import ServiceOptions
+from gslopes.score.cost import ServiceOptions
 
 HOST = "https://api.imagga.com"
 

@@ -22,10 +22,18 @@ from typing import Any, ClassVar, Literal, cast
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import chat_body, wire
-from gslopes.score.classifiers.llm_prompt import Prompted, check_repeats
-from gslopes.score.classifiers.llm_reply import REFUSED, UNUSABLE, cut_short, letters, reading, scores
-from gslopes.score.classifiers.openai_client import KEY, OpenAIService, data_url, refusal_of, unknown_parameters
-from gslopes.score.limits import Limits, RequestUsage, ServiceOptions
+from gslopes.score.classifiers.chat_body import KEY, OpenAIService, data_url, refusal_of, unknown_parameters
+from gslopes.score.classifiers.llm_prompt import (
+    REFUSED,
+    UNUSABLE,
+    Prompted,
+    check_repeats,
+    cut_short,
+    letters,
+    reading,
+    scores,
+)
+from gslopes.score.cost import Limits, RequestUsage, ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 
 TOP = 20  # log-probabilities a token

@@ -1,11 +1,19 @@
-"""Models in a file of the user's own: their options, labels, preprocessing, and what makes scores of their outputs."""
+"""Models in a file of the user's own: their options, labels, preprocessing, and what makes scores of their outputs.
+
+``torchscript:FILE`` is a model that torch.jit saved, with a labels file and a preprocessing spec. For example
+``torchscript:model.pt,labels=labels.txt,size=224,activation=softmax,top_k=5,std=0.229/0.224/0.225``. The program in the
+file takes a batch of pictures and returns one row of outputs each. Such a file is a program, not only weights: it runs
+with your rights. So you are asked first (``core.trust``). The same model as an ONNX file (``onnx``) needs no trust.
+"""
+
+from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +24,10 @@ from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
 from gslopes.score.names import ARGUMENT, check_unit
 from gslopes.score.pictures import batch_of, normalise
+
+if TYPE_CHECKING:
+    from gslopes.core.trust import Trust
+
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
@@ -285,3 +297,36 @@ def choose(labels: Sequence[str], scores: NDArray[np.float64], threshold: float,
     chosen = np.argsort(-scores, kind="stable")[: top_k or None]
     least = 0.0 if top_k else threshold
     return tuple((labels[i], float(scores[i])) for i in chosen if scores[i] >= least)
+
+
+# -- TorchScript -------------------------------------------------------------------------------------------------------
+
+
+class TorchScriptClassifier(ModelFile):
+    """A ``records.Classifier`` over a TorchScript program, batched on the device.
+
+    Raises: UsageError if it is not trusted; as ``ModelFile``.
+    """
+
+    runs_code = True
+
+    def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu", trust: Trust | None = None) -> None:
+        from gslopes.core.trust import Trust
+        from gslopes.zoo.program import Program
+
+        if not options.size:
+            raise ConfigError("A TorchScript file does not declare its picture size.", "Give size=PIXELS.")
+        super().__init__(name, options)
+        digest = sha256_of(self._file)
+        (trust or Trust()).require(self._file, digest)
+        self._program = Program(self._file, digest, device)
+        self._try_out()
+
+    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+        from gslopes.zoo.program import ProgramError
+
+        outputs = self._program(values)
+        if not outputs.ndim or outputs.size % len(values):
+            shape = outputs.shape
+            raise ProgramError(f"The model {self._options.file} answers {len(values)} pictures with shape {shape}.")
+        return outputs

@@ -16,7 +16,7 @@ from gslopes.core.secrets import remember_secret
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import rekognition_face
 from gslopes.score.classifiers.service import OneByOne, before_send
-from gslopes.score.limits import ServiceOptions
+from gslopes.score.cost import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 
 REGION = "AWS_DEFAULT_REGION"

@@ -16,7 +16,7 @@ from gslopes.core.errors import GslopesError
 from gslopes.core.secrets import guard_logs
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.catalogue import CATALOGUE
-from gslopes.score.limits import LOCAL, ServiceOptions
+from gslopes.score.cost import LOCAL, ServiceOptions
 
 if TYPE_CHECKING:
     import httpx

@@ -1,21 +1,37 @@
-"""What the classifiers over a torch library share: a module, its own preprocessing, its labels, a rule of presence."""
+"""``torchvision:NAME`` and ``timm:NAME``: models of these libraries, with their own preprocessing and labels.
+
+For example ``torchvision:resnet50``, ``torchvision:vit_b_16,top_k=0,threshold=0.1``,
+``timm:convnext_tiny.fb_in1k`` or ``timm:resnet18,weights=mine.safetensors,labels=labels.txt``.
+
+Below them is what all classifiers over a torch library share. Zero-shot over a list of labels: the score of a label is
+its share in the softmax, over all labels of the list, of the model's scaled cosine similarities (Radford et al. 2021,
+section 3.1.2); a label's text embedding is the mean over the templates (section 3.1.4). Scores therefore depend on the
+list: they compare its labels with one another. A SigLIP model has a sigmoid and a bias instead (Zhai et al. 2023, arXiv
+2303.15343, equation 1): each of its labels has a score of its own.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.resources import files
 from typing import Any, Literal, cast
 
 import numpy as np
 
-from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.core.records import Answer, ByteArray
+from gslopes.score.classifiers.checkpoint import load_weights, quiet
 from gslopes.score.classifiers.model_file import (
     ACTIVATIONS,
     check_presence,
     choose,
+    digest_of_texts,
     existing,
+    first_words,
     never_varies,
     presence,
     read_labels,
@@ -173,3 +189,172 @@ def unique(labels: Sequence[str]) -> tuple[str, ...]:
         seen[label] += 1
         named.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
     return tuple(named)
+
+
+# -- torchvision and timm ----------------------------------------------------------------------------------------------
+
+
+class TorchvisionClassifier(TorchModel):
+    """A ``records.Classifier`` over one of ``torchvision.models``.
+
+    Raises: UnknownName if torchvision has no such classifier; ModelError if its weights cannot be had.
+    """
+
+    Options = LibraryOptions
+
+    def __init__(self, name: str, options: LibraryOptions, device: str = "cpu") -> None:
+        from torchvision import models
+
+        known = models.list_models(module=models)
+        if options.model not in known:
+            raise UnknownName("classifier in torchvision", options.model, known)
+        pretrained = models.get_model_weights(options.model).DEFAULT
+        labels = labels_of(options, pretrained.meta["categories"])
+        if options.weights:
+            module = models.get_model(options.model, weights=None, num_classes=len(labels), **quiet(options.model))
+            version = load_weights(module, options.weights)
+        else:
+            module, version = _from_hub(models, options.model, pretrained), str(pretrained.url).rpartition("/")[2]
+        super().__init__(name, version, module, pretrained.transforms(), labels, options, options.activation, device)
+
+
+def _from_hub(models: Any, name: str, pretrained: Any) -> Any:
+    try:
+        return models.get_model(name, weights=pretrained)
+    except OSError as error:
+        hint = f"Download {pretrained.url} elsewhere and give weights=FILE."
+        raise ModelError(f"The weights of {name} cannot be downloaded: {error}.", hint) from None
+
+
+class TimmClassifier(TorchModel):
+    """A ``records.Classifier`` over a model of timm.
+
+    Raises: UnknownName if timm has no such model; ModelError if its weights cannot be had.
+    """
+
+    Options = LibraryOptions
+
+    def __init__(self, name: str, options: LibraryOptions, device: str = "cpu") -> None:
+        timm: Any = import_module("timm")
+        if not timm.is_model(options.model):
+            raise UnknownName("model in timm", options.model, timm.list_models())
+        if options.weights:
+            labels = labels_of(options, ()) if options.labels else ()
+            module = timm.create_model(options.model, **({"num_classes": len(labels)} if labels else {}))
+            version = load_weights(module, options.weights)
+        else:
+            module = _timm_from_hub(timm, options.model)
+            version = str(module.pretrained_cfg.get("hf_hub_id") or options.model)
+        labels = labels_of(options, _timm_labels(module))
+        data: Any = import_module("timm.data")
+        transform = data.create_transform(**data.resolve_model_data_config(module), is_training=False)
+        super().__init__(name, version, module, transform, labels, options, options.activation, device)
+
+
+def _timm_from_hub(timm: Any, name: str) -> Any:
+    try:
+        return timm.create_model(name, pretrained=True)
+    except Exception as error:  # the hub's client has many
+        message = f"The weights of {name} cannot be downloaded or read: {first_words(error)}."
+        raise ModelError(message, "Download them elsewhere and give weights=FILE.") from None
+
+
+def _timm_labels(module: Any) -> list[str]:
+    """The names of the ImageNet classes that the model knows; none if it knows others."""
+    data: Any = import_module("timm.data")
+    subset = data.infer_imagenet_subset(module)
+    if not subset:
+        return []
+    info = data.ImageNetInfo(subset)
+    return [info.index_to_description(number) for number in range(info.num_classes())]
+
+
+# -- lists of labels ---------------------------------------------------------------------------------------------------
+
+
+SHIPPED = ("occupations", "traits")
+TEMPLATES = {
+    "occupations": "a photo of a {}|a photo of a person who works as a {}",
+    "traits": "a photo of a {} person",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZeroShotOptions:
+    """What to look for, and what counts as found.
+
+    labels: ``occupations``, ``traits``, or a text file, one label a line.
+    template: prompts with ``{}`` for the label, ``|`` between several; empty: those of the list, or "a photo of a {}".
+    top_k, threshold: see ``model_file.presence``.
+    activation: ``auto``: sigmoid for a model that was trained with it and has a bias (SigLIP), else softmax.
+    """
+
+    labels: str = "occupations"
+    template: str = ""
+    top_k: int | None = None
+    threshold: float | None = None
+    activation: Literal["auto", "softmax", "sigmoid"] = "auto"
+
+    def __post_init__(self) -> None:
+        check_presence(self.top_k, self.threshold)
+        if self.template and not all("{}" in one for one in self.template.split("|")):
+            raise ConfigError("Every template needs {} where the label goes.", "Such as: a photo of a {}.")
+
+
+class ZeroShotModel(TorchModel, ABC):
+    """A ``records.Classifier`` over the image tower of a model; the texts are read once.
+
+    module: with ``logit_scale`` and, if it was trained with a sigmoid, ``logit_bias``.
+    options: with ``model``, ``labels``, ``template``, ``top_k``, ``threshold`` and ``activation``.
+    weights_version: of the module's weights.  transform: a PIL picture to (3, H, W).
+    embed_texts: a list of T texts to their embeddings, (T, D).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: Any,
+        weights_version: str,
+        module: Any,
+        transform: Callable[[Any], Any],
+        embed_texts: Callable[[list[str]], Any],
+        device: str,
+    ) -> None:
+        labels = label_list(options.labels)
+        templates = (options.template or TEMPLATES.get(options.labels, "a photo of a {}")).split("|")
+        text = _label_embeddings(embed_texts, labels, templates)
+        self._weights = (module.logit_scale.exp().detach() * text).to(device)
+        bias = getattr(module, "logit_bias", None)
+        self._bias = 0.0 if bias is None else float(bias.detach())
+        trained_with = "softmax" if bias is None else "sigmoid"
+        activation = trained_with if options.activation == "auto" else options.activation
+        version = f"{weights_version} labels {digest_of_texts([*labels, '', *templates])}"
+        super().__init__(name, version, module, transform, labels, options, activation, device)
+
+    def _forward(self, batch: Any) -> Any:
+        image = self._embedded(batch)
+        return image / image.norm(dim=-1, keepdim=True) @ self._weights.T + self._bias
+
+    @abstractmethod
+    def _embedded(self, batch: Any) -> Any:
+        """(B, 3, H, W) to image embeddings, (B, D)."""
+
+
+def label_list(name: str) -> tuple[str, ...]:
+    """The labels of a shipped list, or of a file.  Raises: ModelError."""
+    if name in SHIPPED:
+        return tuple((files("gslopes.score") / "labels" / f"{name}.txt").read_text("utf-8").split("\n")[:-1])
+    return read_labels(existing(name, "labels file"))
+
+
+def _label_embeddings(embed_texts: Callable[[list[str]], Any], labels: Sequence[str], templates: Sequence[str]) -> Any:
+    """(L, D): the mean over the templates of the normalised text embeddings, normalised again."""
+    import torch
+
+    rows = []
+    with torch.inference_mode():
+        for label in labels:
+            found = embed_texts([template.format(label) for template in templates])
+            mean = (found / found.norm(dim=-1, keepdim=True)).mean(0)
+            rows.append(mean / mean.norm())
+        return torch.stack(rows)

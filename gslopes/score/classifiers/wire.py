@@ -35,7 +35,7 @@ from gslopes.core.errors import (
     Unavailable,
 )
 from gslopes.core.secrets import remember_secret, scrub, secrets_within, shown_address
-from gslopes.score import rate
+from gslopes.score import retry
 
 Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"]
 Kinds = Mapping[str, Kind]  # of what an error is called
@@ -198,4 +198,4 @@ def wait_of(error: BaseException) -> float | None:
 def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
     """What ``Retry-After`` says, in seconds from now, at most a day; None if it says nothing that can be read."""
     found = (headers or {}).get("Retry-After") or (headers or {}).get("retry-after")
-    return rate.seconds_to_wait(str(found)) if found else None
+    return retry.seconds_to_wait(str(found)) if found else None

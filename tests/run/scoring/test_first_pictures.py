@@ -12,7 +12,7 @@ import pytest
 import gslopes
 from gslopes.core.errors import BudgetReached, ClassifierError, ModelError, Refused
 from gslopes.core.records import Answer
-from gslopes.score.limits import Limits
+from gslopes.score.cost import Limits
 
 
 @pytest.fixture

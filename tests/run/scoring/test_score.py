@@ -19,9 +19,8 @@ from gslopes.core.errors import ClassifierError, Throttled
 from gslopes.core.records import Answer
 from gslopes.executors import OneProcess
 from gslopes.run import stages, walk
-from gslopes.score.limits import Limits
-from gslopes.score.rate import RateLimiter
-from gslopes.score.retry import RequestSender
+from gslopes.score.cost import Limits
+from gslopes.score.retry import RateLimiter, RequestSender
 from tests.fake_provider.folder import write_run
 
 PHOTOS, STEPS = 3, 7

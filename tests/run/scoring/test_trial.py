@@ -13,7 +13,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.records import Answer
 from gslopes.run.scoring.trial import try_classifier, what_is_sent
 from gslopes.score.classifiers.in_memory import as_classifier
-from gslopes.score.limits import Limits
+from gslopes.score.cost import Limits
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from gslopes.core.errors import AnswerError, ConfigError, ModelError, UnknownNam
 from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
 from gslopes.language.labels import caption_labels
+from gslopes.score.answers import ClassifierCache
 from gslopes.score.cache import AnswerCache
-from gslopes.score.classifier_cache import ClassifierCache
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.classifiers.captioner import answer_of
 from tests.fake_provider import FakeProvider, paint

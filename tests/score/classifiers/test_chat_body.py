@@ -13,7 +13,7 @@ import pytest
 
 from gslopes.core.errors import ClassifierError, CredentialsError, ServiceError, Throttled, Unavailable, Unfinished
 from gslopes.score.classifiers import chat_body, load_classifier
-from gslopes.score.classifiers.llm_reply import REFUSED, UNUSABLE
+from gslopes.score.classifiers.llm_prompt import REFUSED, UNUSABLE
 from tests.fake_provider import paint
 
 Choice = dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +14,7 @@ import pytest
 from gslopes.core.errors import AnswerError, ModelError
 from gslopes.core.records import Answer
 from gslopes.score.answers import check_answer
-from gslopes.score.classifiers import function_reply
-from gslopes.score.classifiers.function_reply import FunctionCaller
+from gslopes.score.classifiers.python import FunctionCaller
 
 DARK, BRIGHT = np.full((4, 6, 3), 51, np.uint8), np.full((5, 5, 3), 204, np.uint8)
 PICTURES = [DARK, BRIGHT]
@@ -50,7 +50,7 @@ def records(pictures: Any) -> Any:
 
 
 def test_examples_in_the_docstrings_hold() -> None:
-    assert not doctest.testmod(function_reply).failed
+    assert not doctest.testmod(sys.modules[FunctionCaller.__module__]).failed
 
 
 @pytest.mark.parametrize("function", [of_one_picture, of_one_x, columns, generated, pairs, records])

@@ -9,7 +9,7 @@ import pytest
 
 from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError, Throttled, Unavailable, Unfinished
 from gslopes.score.classifiers import load_classifier
-from gslopes.score.classifiers.llm_reply import REFUSED, UNUSABLE
+from gslopes.score.classifiers.llm_prompt import REFUSED, UNUSABLE
 from tests.fake_provider import FakeProvider, paint
 
 NAME = "llm:some-model,prompt=doctor-nurse"

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from gslopes.score.classifiers.llm_prompt import load_prompt
-from gslopes.score.classifiers.llm_reply import REFUSED, UNUSABLE, letters, probabilities, reading, shares
+from gslopes.score.classifiers.llm_prompt import REFUSED, UNUSABLE, letters, load_prompt, probabilities, reading, shares
 
 PROMPT, ORDER = load_prompt("doctor-nurse"), (1, 0, 2)  # A. nurse, B. doctor, C. cannot tell
 

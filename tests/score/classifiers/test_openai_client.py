@@ -7,7 +7,7 @@ import openai
 import pytest
 
 from gslopes.core.errors import CredentialsError, Refused, ServiceError, Throttled, Unavailable
-from gslopes.score.classifiers.openai_client import OpenAIService, refusal_of, unknown_parameters
+from gslopes.score.classifiers.chat_body import OpenAIService, refusal_of, unknown_parameters
 
 
 def error(status: int, code: str | None = None, message: str = "no", param: str | None = None, **headers: str):

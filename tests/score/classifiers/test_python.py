@@ -6,8 +6,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core.errors import ClassifierError, ModelError
-from gslopes.score.classifiers.function_reply import FunctionCaller
-from gslopes.score.classifiers.python import PythonClassifier
+from gslopes.score.classifiers.python import FunctionCaller, PythonClassifier
 
 CALLS: list[int] = []
 

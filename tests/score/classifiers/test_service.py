@@ -25,10 +25,10 @@ from gslopes.core.errors import (
 )
 from gslopes.score.classifiers import clarifai, wire
 from gslopes.score.classifiers.azure import AzureService
+from gslopes.score.classifiers.chat_body import OpenAIService
 from gslopes.score.classifiers.clarifai import Clarifai
 from gslopes.score.classifiers.google import Google
 from gslopes.score.classifiers.imagga import Imagga
-from gslopes.score.classifiers.openai_client import OpenAIService
 from gslopes.score.classifiers.rekognition import Rekognition
 
 # Modules whose exceptions can come out of a request, and what makes ours of them.

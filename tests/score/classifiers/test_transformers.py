@@ -9,7 +9,7 @@ import pytest
 
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.score.classifiers import load_classifier
-from gslopes.score.classifiers.transformers_loading import task_of
+from gslopes.score.classifiers.transformers import task_of
 from tests.score import tiny_transformers
 from tests.score.local_models import transformers as classification
 

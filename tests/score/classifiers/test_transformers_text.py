@@ -10,7 +10,7 @@ import pytest
 
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.score.classifiers import load_classifier
-from gslopes.score.classifiers.llm_reply import UNUSABLE
+from gslopes.score.classifiers.llm_prompt import UNUSABLE
 from tests.score import tiny_transformers
 
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
