@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,6 @@ from gslopes.fit.decision import decide, placebo_differences
 from gslopes.fit.estimates import estimate
 from gslopes.fit.gating import Gate, gating_rows
 from gslopes.fit.groups import group_slopes
-from gslopes.fit.joint import joint_slopes, same_photos
 from gslopes.fit.measures import choose, measured, of_rows
 from gslopes.fit.observed import observed_rows
 from gslopes.fit.options import FitOptions
@@ -57,7 +55,7 @@ class FitTables:
 
     slopes: a row for each classifier, attribute, estimator and label, with its decision.
     shape: curvature, lack of fit and the slope over [-1, 1], of photo-rate.
-    groups, differences: by columns of a photos table.  joint: two sweeps of the same photos.
+    groups, differences: by columns of a photos table.
     balance: how many photos count, why others do not, and what to be warned of.
     placebos: paired differences from the placebo sweeps.  refusals: what was lost at which value.
     reach: slopes per unit of what an independent reader sees.  gating: gated, cross-fitted and ungated slopes.
@@ -69,7 +67,6 @@ class FitTables:
     shape: pd.DataFrame
     groups: pd.DataFrame
     differences: pd.DataFrame
-    joint: pd.DataFrame
     balance: pd.DataFrame
     placebos: pd.DataFrame
     refusals: pd.DataFrame
@@ -158,11 +155,6 @@ def analyse(
             frames[name].append(of_rows(frame, whole[key].measures))
         if tick is not None:
             tick(1)
-    real = [inputs.sweep(*key) for key in whole if not placebo.is_placebo(key[1])]
-    for one, other in combinations(real, 2):
-        if one.classifier == other.classifier:
-            pair = same_photos(one, other)
-            frames["joint"].append(joint_slopes(*pair, inputs.options, inputs.units(pair[0].photos)))
     return FitTables(**{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()})
 
 

@@ -234,3 +234,21 @@ def _pairs(
         return (empty, empty), np.empty((0, steps), dtype=np.float32)
     firsts, seconds, tables = zip(*blocks, strict=True)
     return (np.concatenate(firsts), np.concatenate(seconds)), np.concatenate(tables)
+
+
+def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
+    """Both, cut to the photos that both have."""
+    keep = [np.isin(sweep.photos.astype(str), rest.photos.astype(str)) for sweep, rest in ((one, other), (other, one))]
+    return one.only(keep[0]), other.only(keep[1])
+
+
+def all_labels(one: Answers, other: Answers) -> NDArray[np.object_]:
+    """The labels of either sweep, sorted."""
+    return np.array(sorted({*one.labels.tolist(), *other.labels.tolist()}), dtype=object)
+
+
+def active_photos(one: Answers, other: Answers, labels: NDArray[np.object_]) -> NDArray[np.int64]:
+    """(L,) photos with the label at one value of either sweep at least."""
+    index, photos = pd.Index(labels), max(len(one.photos), 1)
+    pairs = [index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo for sweep in (one, other)]
+    return np.bincount(np.unique(np.concatenate(pairs)) // photos, minlength=len(labels))

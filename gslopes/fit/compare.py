@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.fit.answers import Answers, columns_of
-from gslopes.fit.joint import active_photos, all_labels, same_photos
+from gslopes.fit.answers import Answers, active_photos, all_labels, columns_of, same_photos
 from gslopes.fit.measures import choose
 from gslopes.fit.options import RARE
 from gslopes.fit.paired import Units, paired_test, unit_slopes

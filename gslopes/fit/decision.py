@@ -37,8 +37,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import placebo
 from gslopes.core.tables import MEASURED
-from gslopes.fit.answers import Answers, columns_of
-from gslopes.fit.joint import all_labels, same_photos
+from gslopes.fit.answers import Answers, all_labels, columns_of, same_photos
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import Paired, Units, paired_test, unit_slopes
 from gslopes.fit.photo import KINDS, TESTED

@@ -31,9 +31,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.fit.answers import Answers
+from gslopes.fit.answers import Answers, all_labels, same_photos
 from gslopes.fit.groups import spread_of_difference
-from gslopes.fit.joint import all_labels, same_photos
 from gslopes.fit.measures import numbers
 from gslopes.fit.options import RARE, FitOptions
 from gslopes.fit.paired import unit_slopes

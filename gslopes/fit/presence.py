@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ConfigError
+from gslopes.core.tables import EVERY
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +39,7 @@ class Cut:
     def __str__(self) -> str:
         parts = [f"score at least {self.score:g}"] if self.score else []
         parts += [f"the {self.most} highest of a picture"] if self.most else []
-        return ", ".join(parts) or "every label that was returned"
-
-    def shifted(self, by: float) -> Cut | None:
-        """The cut for a look at its sensitivity; None where there is no such cut.
-
-        by: added to the score; where presence goes by rank, half as many labels if above 0, else twice as many.
-        """
-        if self.most:
-            return Cut(self.score, max(1, self.most // 2) if by > 0 else self.most * 2)
-        score = round(self.score + by, 9)
-        return Cut(score) if 0 <= score <= 1 else None
+        return ", ".join(parts) or EVERY
 
 
 ALL = Cut()

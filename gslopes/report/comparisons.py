@@ -1,4 +1,4 @@
-"""What the page says beyond one slope a label: groups, differences between them, another attribute, the shape."""
+"""What the page says beyond one slope a label: groups, differences between them, the shape."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import runfolder, tables
 from gslopes.report import findings, numbers, tally, words
 
 _SHAPE = ("inner_slope", "inner_low", "inner_high", "inner_p", "curvature", "curvature_low", "curvature_high")
@@ -19,7 +18,7 @@ LEVEL = 0.05
 
 
 def write(report: Path, run: Path, key: str, classifier: str, attribute: str, labels: Sequence[str]) -> dict[str, Any]:
-    """Write the data files with groups, differences and joint slopes of one finding, as far as its tables have rows.
+    """Write the data files with groups and differences of one finding, as far as its tables have rows.
 
     key: of the finding.  labels: sorted, as in the finding.
 
@@ -32,19 +31,16 @@ def write(report: Path, run: Path, key: str, classifier: str, attribute: str, la
     groups, differing = (
         _read_rows(tally.read(table, run, table.columns, reading)) for table in (tables.GROUPS, tables.DIFFERENCES)
     )
-    both = joint(run, classifier, attribute)
     contents = {
         "groups": findings.by_group(groups, labels) if len(groups) else None,
         "differences": differences(differing, labels) if len(differing) else None,
-        "joint": joint_rows(both, labels) if len(both) else None,
     }
     entry: dict[str, Any] = {}
     for kind, content in contents.items():
         entry[kind] = f"{key}-{kind}" if content else ""
         if content:
             runfolder.write_bytes(report / "data" / f"{entry[kind]}.js", findings.script(entry[kind], content))
-    counts = {"differences": differing, "joint": both}
-    return entry | {f"{kind}Found": _counts(frame) for kind, frame in counts.items()}
+    return {**entry, "differencesFound": _counts(differing)}
 
 
 def _read_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -66,44 +62,6 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
             texts = [words.printable(row[name]) for name in ("column", "group", "other")]
             figures = numbers.rounded([row[name] for name in ("difference", "ci_low", "ci_high", "p_test", "q")])
             rows.append([index[row["label"]], *texts, *figures, words.printable(row["note"] or "")])
-    return rows
-
-
-def joint(run: Path, classifier: str, attribute: str) -> pd.DataFrame:
-    """Rows of core.tables.JOINT about one attribute and every other one, the one first, whichever way they are stored.
-
-    Raises: TableError if the table is damaged.
-    """
-    frame = tally.read(tables.JOINT, run, tables.JOINT.columns, pc.field("classifier") == classifier)
-    pairs = zip(frame["attribute"], frame["other"], strict=True)
-    frame = frame[np.array([not (placebo.is_placebo(a) or placebo.is_placebo(b)) for a, b in pairs], dtype=bool)]
-    other = frame[frame["other"] == attribute]
-    turned = other.assign(
-        attribute=other["other"],
-        other=other["attribute"],
-        slope=other["slope_other"],
-        slope_other=other["slope"],
-        difference=-other["difference"],
-        ci_low=-other["ci_high"],
-        ci_high=-other["ci_low"],
-    )
-    return pd.concat([frame[frame["attribute"] == attribute], turned], ignore_index=True)
-
-
-def joint_rows(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
-    """Rows of place of the label, the other attribute, both slopes, difference, interval, correlation, p, q, n, note.
-
-    frame: of ``joint``.  labels: sorted, as in the finding; a label returned along the other attribute alone is left
-    out.
-    """
-    index = {label: place for place, label in enumerate(labels)}
-    names = ("slope", "slope_other", "difference", "ci_low", "ci_high", "correlation", "p", "q")
-    rows = []
-    for row in frame.to_dict("records"):
-        if row["label"] in index:
-            figures = numbers.rounded([row[name] for name in names])
-            note = words.printable(row["note"] or "")
-            rows.append([index[row["label"]], words.perceived(row["other"]), *figures, int(row["n"]), note])
     return rows
 
 

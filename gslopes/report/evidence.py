@@ -9,7 +9,7 @@ import pandas as pd
 
 from gslopes.core import placebo, tables
 from gslopes.core.expected import WORD
-from gslopes.report import decisions, numbers, tally, units, words
+from gslopes.report import decisions, findings, numbers, tally, units, words
 from gslopes.report.decisions import Decision
 from gslopes.report.funnel import Funnel
 from gslopes.report.headline import headline
@@ -139,12 +139,8 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
         f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
         wrap(headline(part, found, attribute).sentence),
     ]
-    if part[["slope_lower", "slope_higher"]].notna().any(axis=None):
-        lines.append(
-            wrap(
-                f"Present: {words.printable(first['cut'])}. Other cuts: 0.1 below and above, or twice and half as many."
-            )
-        )
+    if present := findings.cut(part):
+        lines.append(f"Present: {present}.")
     if funnel is not None:
         lines.append(f"Photos: {funnel.text()}")
     judged = part[[found[str(label)].code != decisions.UNJUDGED for label in part["label"]]]
@@ -162,9 +158,8 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     order = judged.assign(_plain=[not one.moves for one in codes], _flat=-judged["t"].abs())
     order = order.assign(_named=[one.expected for one in codes])
     shown = order.sort_values(["_plain", "_named", "_flat", "label"])[:limit].sort_values(["_named", "slope", "label"])
-    cuts = bool(judged[["slope_lower", "slope_higher"]].notna().any(axis=None))
     ends = floor.groupby("label")["slope"].agg(["min", "max"]) if len(floor) else None
-    more = ["other cuts"] * cuts + ["placebos"] * (ends is not None)
+    more = ["placebos"] * (ends is not None)
     heads = ["slope", "95 % interval", "decision", "q", *more, "photos"]
     rows = []
     for _, row in shown.iterrows():
@@ -174,8 +169,6 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
             found[str(row["label"])].shown,
             numbers.probability(row["q"]),
         ]
-        if cuts:
-            cells.append(f"{numbers.points(row['slope_lower'])} … {numbers.points(row['slope_higher'])}")
         if ends is not None:
             low, high = ends.loc[row["label"]] if row["label"] in ends.index else (0.0, 0.0)
             write = units.writer(units.measure_of(row))

@@ -19,7 +19,7 @@ from gslopes.report.numbers import rounded
 READING, PAPER = tables.READING, "paper"
 BY_MEASURE = "by its measure"
 PHOTOS_A_FILE = 20
-_NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_test", "q", "slope_lower", "slope_higher")
+_NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_test", "q")
 
 
 def script(name: str, content: Any) -> bytes:
@@ -109,9 +109,9 @@ def tested(rows: pd.DataFrame) -> pd.Series[float]:
 
 
 def cut(slopes: pd.DataFrame) -> str:
-    """What counted as present, where slopes at a lower and a higher cut stand next to the slopes; else empty."""
-    cut_changes = slopes[["slope_lower", "slope_higher"]].notna().any(axis=None)
-    return words.printable(slopes["cut"].dropna().iloc[0]) if cut_changes else ""
+    """What counted as present; empty where every label did that was returned."""
+    named = slopes["cut"].dropna()
+    return words.printable(named.iloc[0]) if len(named) and named.iloc[0] != tables.EVERY else ""
 
 
 def _estimators(slopes: pd.DataFrame, labels: list[str]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ import pyarrow as pa
 from gslopes.core import expected, runfolder, tables
 from gslopes.core.csv_table import read_csv, unmatched
 from gslopes.core.errors import UsageError
-from gslopes.core.files import csv_bytes
 from gslopes.core.runfolder import show
 from gslopes.executors.progress import Watch, counted
 from gslopes.run import presence
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from gslopes.fit.answers import Answers
     from gslopes.fit.presence import Cut
 
-SENSITIVITY = "sensitivity.csv"  # in a run folder: slopes next to those at a lower and a higher cut
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 TONES = ("darkest third", "middle third", "lightest third")
 UNEDITED = "unedited"  # the folder in a run of the photos as they were, and what stands there for an attribute
@@ -54,7 +52,6 @@ def fit_folder(
     """
     from gslopes.fit.analysis import analyse
     from gslopes.fit.presence import ALL, present
-    from gslopes.fit.sensitivity import sensitivity, with_sensitivity
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     ids = None if photos is None else set(photos)
@@ -81,12 +78,8 @@ def fit_folder(
     record = {name: str(cut) for name, cut in sorted(limits.items())}
     limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
-    at_cuts = sensitivity(scores, asked, limits, values, ids, gates)
-    if any(cut != ALL for cut in limits.values()):
-        runfolder.write_bytes(run / SENSITIVITY, csv_bytes(at_cuts, digits=6))
-    else:
-        (run / SENSITIVITY).unlink(missing_ok=True)  # of an earlier fit
-    slopes = with_sensitivity(found.slopes, at_cuts, limits)
+    cut = [str(limits.get(name, ALL)) for name in found.slopes["classifier"]]
+    slopes = found.slopes.assign(cut=pd.array(cut, dtype=found.slopes["cut"].dtype))
     found = replace(found, slopes=expected.marked(slopes, config.expected))
     order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:

@@ -25,7 +25,7 @@ from gslopes.run.sources import manifests
 PROGRAM = Path(__file__).resolve().parents[1]
 DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
 FITTED = (
-    *(tables.SLOPES, tables.SHAPE, tables.GROUPS, tables.DIFFERENCES, tables.JOINT, tables.BALANCE),
+    *(tables.SLOPES, tables.SHAPE, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE),
     *(tables.PLACEBOS, tables.REFUSALS, tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES),
     tables.OBSERVED,
 )

@@ -46,7 +46,7 @@ from tests.loopback import serving  # noqa: E402
 
 NAMES = ["google:images_per_minute=60000", *(f"{name}:rate=500,concurrency=4" for name in ("rekognition", "azure"))]
 NAMES += ["clarifai:rate=500,concurrency=4", "imagga:rate=500,concurrency=4"]
-TABLES = ("photos", "edits", "asked", "scores", "slopes", "shape", "joint")
+TABLES = ("photos", "edits", "asked", "scores", "slopes", "shape")
 HANGS = 600.0  # seconds after which an attempt that nobody kills is a finding
 LIES = ["http:{url}/judge,price=1000,batch=4,concurrency=4", "llm:liar,url={url}/v1,prompt=doctor-nurse,"]
 LIES[1] += "scores=repeats,repeats=3,price=3000,concurrency=4"  # both a dollar a picture, or a request

@@ -51,7 +51,7 @@ def test_every_table_has_its_schema_and_is_the_same_once_read(found, tmp_path) -
         pd.testing.assert_frame_equal(tables.read(table, tmp_path / f"{table.name}.parquet"), frame)
         names.append(table.name)
     assert names == [
-        *("slopes", "shape", "groups", "differences", "joint", "balance"),
+        *("slopes", "shape", "groups", "differences", "balance"),
         *("placebos", "refusals", "reach", "gating", "error_rates", "error_slopes", "observed"),
     ]
     assert set(found.slopes["estimator"]) == set(BY_PRESENCE)
@@ -173,9 +173,6 @@ def test_two_classifiers_and_a_placebo_are_other_rows_of_the_same_call(answers) 
     several = analyse(scores, asked, options=FAST)
     pairs = set(zip(several.slopes["classifier"], several.slopes["attribute"], strict=True))
     assert pairs == {("c", "gender"), ("c", "placebo"), ("d", "gender")}
-    assert several.joint[["classifier", "attribute", "other"]].drop_duplicates().values.tolist() == [
-        ["c", "gender", "placebo"]
-    ]
     alone = analyse(*parts[1], options=FAST).slopes
     chosen = several.slopes.query("classifier == 'd'").reset_index(drop=True)
     pd.testing.assert_frame_equal(chosen, alone)

@@ -1,12 +1,8 @@
 import numpy as np
 import pandas as pd
-import pytest
 from scipy import stats
 
-from gslopes.core import tables
 from gslopes.fit.analysis import analyse
-from gslopes.fit.answers import gather
-from gslopes.fit.joint import joint_slopes, same_photos
 from gslopes.fit.options import FitOptions
 from gslopes.stats.ols import line_weights
 
@@ -70,38 +66,6 @@ def test_a_label_too_rare_in_a_group_is_not_judged_there(answers) -> None:
     between = found.differences.query("estimator == 'photo-rate'").set_index(["group", "other"])["p"]
     assert np.isnan(between["men", "others"])
     assert np.isfinite(between["men", "women"])  # common in one group, rare in the other: that can be judged
-
-
-def both_sweeps(answers, first: np.ndarray, second: np.ndarray):
-    parts = answers(first, VALUES), answers(second, VALUES, attribute="race")
-    scores, asked = (pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
-    return scores, asked
-
-
-def test_two_sweeps_are_compared_photo_by_photo(answers) -> None:
-    first, second = moving(80, 0.15, 0), moving(80, -0.05, 1)
-    found = analyse(*both_sweeps(answers, first, second), options=OPTIONS).joint.iloc[0]
-    slopes = [100 * part[:, 0] @ line_weights(VALUES) for part in (first, second)]
-    paired = stats.ttest_rel(*slopes)
-    ends = paired.confidence_interval()
-    expected = [slopes[0].mean(), slopes[1].mean(), np.corrcoef(*slopes)[0, 1], *ends]
-    got = found[["slope", "slope_other", "correlation", "ci_low", "ci_high"]].to_numpy(float)
-    np.testing.assert_allclose(got, expected, rtol=1e-5)
-    stacked = np.stack(slopes, axis=1)
-    squared = 80 * stacked.mean(0) @ np.linalg.solve(np.cov(stacked.T), stacked.mean(0))
-    assert found["p"] == pytest.approx(stats.f.sf(squared * 78 / (2 * 79), 2, 78))
-
-
-def test_two_sweeps_are_compared_over_the_photos_of_both(answers) -> None:
-    scores, asked = both_sweeps(answers, moving(30, 0.1, 0), moving(30, 0.1, 1))
-    asked.loc[[0, len(asked) - 1], "status"] = "failed"
-    found = analyse(scores, asked, options=OPTIONS)
-    assert found.joint["n"].tolist() == [28]
-    checked = tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked)
-    one, other = gather(*checked, {"gender": VALUES, "race": VALUES})
-    with pytest.raises(ValueError, match="same photos"):
-        joint_slopes(one, other, OPTIONS)
-    assert len(joint_slopes(*same_photos(one, other), OPTIONS, np.arange(28) // 2)) == 1
 
 
 def test_a_group_whose_photos_all_lack_the_label_does_not_make_the_difference_certain(answers) -> None:

@@ -83,12 +83,6 @@ def test_a_score_at_the_cut_counts():
     assert len(kept(scores, Cut(0.55))) == len(scores)
 
 
-def test_moved_cuts():
-    assert [Cut(0.5).shifted(by) for by in (-0.1, 0.1)] == [Cut(0.4), Cut(0.6)]
-    assert [Cut(0, 10).shifted(by) for by in (-0.1, 0.1)] == [Cut(0, 20), Cut(0, 5)]
-    assert ALL.shifted(-0.1) is None
-
-
 @pytest.mark.parametrize("wrong", [(-0.1, 0), (1.1, 0), (0.5, -1)])
 def test_impossible_cuts_are_refused(wrong):
     with pytest.raises(ConfigError):

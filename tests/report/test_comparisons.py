@@ -39,16 +39,6 @@ def test_differences_reach_the_page_with_interval_and_q(run: Path) -> None:
     assert numbers == pytest.approx(expected, rel=1e-3)
 
 
-def test_joint_slopes_stand_at_both_attributes_each_with_its_own_first(run: Path) -> None:
-    rows, turned = ({row[0]: row for row in data(run, f"{key}-joint")} for key in ("f0", "f1"))
-    place = data(run, "f0")["labels"].index("Necktie")
-    first, second = rows[place], turned[data(run, "f1")["labels"].index("Necktie")]
-    assert (first[1], second[1]) == ("perceived race", "perceived gender")
-    assert first[2:4] == second[3:1:-1]
-    assert first[4:7] == [-second[4], -second[6], -second[5]]
-    assert first[7:] == second[7:]
-
-
 def test_shape_has_the_inner_slope_and_its_reading(run: Path) -> None:
     shape, labels = data(run, "f0")["shape"], data(run, "f0")["labels"]
     table = tables.read(tables.SHAPE, run / "shape.parquet").query("attribute == 'gender'").set_index("label")

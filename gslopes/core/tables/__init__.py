@@ -13,9 +13,9 @@ from gslopes.core.tables.fitted import (
     DIFFERENCES,
     ERROR_RATES,
     ERROR_SLOPES,
+    EVERY,
     GATING,
     GROUPS,
-    JOINT,
     MEASURED,
     OBSERVED,
     PLACEBOS,
@@ -36,9 +36,9 @@ __all__ = [
     "EDITS",
     "ERROR_RATES",
     "ERROR_SLOPES",
+    "EVERY",
     "GATING",
     "GROUPS",
-    "JOINT",
     "MEASURED",
     "OBSERVED",
     "PHOTOS",
@@ -66,7 +66,7 @@ TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         *(PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES),
-        *(SLOPES, GROUPS, DIFFERENCES, SHAPE, JOINT, BALANCE),
+        *(SLOPES, GROUPS, DIFFERENCES, SHAPE, BALANCE),
         *(PLACEBOS, REFUSALS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED),
     )
 }

@@ -20,6 +20,8 @@ from gslopes.core.tables.schema import (
     whole,
 )
 
+EVERY = "every label that was returned"  # in the column cut of SLOPES: nothing is cut
+
 SLOPES = table(
     "slopes",
     ("classifier", "attribute", "estimator", "label"),
@@ -62,8 +64,6 @@ SLOPES = table(
     number("trimmed_low", "the same over the photos answered at the value where most are lost, lower end"),
     number("trimmed_high", "the same, upper end"),
     text("cut", "what counted as present, in words; see fit.presence", null=True),
-    number("slope_lower", "slope at a lower cut; see fit.sensitivity; null where there is no cut"),
-    number("slope_higher", "the same, at a higher cut"),
     number("sd", "standard deviation among photos at the centre of what photo-measure fits; null in other rows"),
     text("measure", "in the row to read: presence, log-odds, score or value, see fit.measures; else null", null=True),
     column("expected", pa.bool_(), "whether the label names the attribute, see core.expected; or null", null=True),
@@ -136,25 +136,6 @@ SHAPE = table(
     number("lack_of_fit_p", "null: the K mean answers lie on a line"),
     number("within", "correlation between a photo's answers at two values"),
     text("reading", "whether the inner range carries the finding"),
-)
-
-JOINT = table(
-    "joint",
-    ("classifier", "attribute", "other", "label"),
-    CLASSIFIER,
-    text("attribute", "the one"),
-    text("other", "the other"),
-    LABEL,
-    *COUNTS,
-    number("slope", "photo-rate along attribute, percentage points per unit"),
-    number("slope_other", "photo-rate along other, percentage points per unit"),
-    number("correlation", "over photos, of a photo's two slopes"),
-    number("difference", "slope minus slope_other"),
-    *ends("ci", "the difference's 95 % paired t interval"),
-    number("t_squared", "Hotelling's T squared of both slopes, as F"),
-    number("p", "null: both mean slopes are 0"),
-    number("q", "p adjusted over the classifier's labels"),
-    NOTE,
 )
 
 BALANCE = table(

@@ -1,4 +1,4 @@
-// Differences between groups of photos, and two attributes side by side: one sortable table each, read when it is opened.
+// Differences between groups of photos: a sortable table, read when it is opened.
 
 // title, how a row is sorted, what its cell shows, the cell's class; `drawn` gets the scale of the drawn intervals.
 function differenceColumns(labels, scale) {
@@ -13,20 +13,6 @@ function differenceColumns(labels, scale) {
   ];
 }
 
-function jointColumns(labels, scale, section) {
-  return [
-    { title: "Label", value: (r) => labels[r[0]], cell: (r) => breakable(labels[r[0]]), head: true },
-    { title: `Along ${section.perceived}`, value: (r) => r[2], cell: (r) => points(r[2]), kind: "num slope" },
-    { title: "Along the other", value: (r) => r[3], cell: (r) => `${points(r[3])} (${r[1]})`, kind: "num" },
-    { title: "Difference", value: (r) => r[4], cell: (r) => points(r[4]), kind: "num" },
-    { title: "95 % interval", cell: (r) => interval(r[5], r[6]), kind: "interval" },
-    { title: "Drawn", cell: (r) => whisker(r[5], r[4], r[6], scale), kind: "drawn" },
-    { title: "r", value: (r) => r[7], cell: (r) => (r[7] === null ? "–" : signed(r[7], 2)), kind: "num" },
-    { title: "p", value: (r) => r[8], cell: (r) => probability(r[8]), kind: "num" },
-    { title: "q", value: (r) => r[9], cell: (r) => probability(r[9]), kind: "num" },
-  ];
-}
-
 const COMPARISONS = {
   differences: {
     columns: differenceColumns, q: 8, size: (r) => Math.abs(r[4] ?? 0),
@@ -34,11 +20,6 @@ const COMPARISONS = {
       "p: permutation of who is in which group (Welch's t where no permutation reached the difference, or none was run), " +
       "null hypothesis: both groups have the same mean slope. q: this p, adjusted over the labels of the pair; coloured: q < 0.05. A dash: too rare to judge in both groups. " +
       "Where none of a small group's photos has the label, its slope is 0 without any spread: the interval is then too narrow.",
-  },
-  joint: {
-    columns: jointColumns, q: 9, size: (r) => Math.abs(r[4] ?? 0),
-    note: "Over the photos answered at all values of both sweeps; slopes: photo-rate, percentage points per unit. Difference: with its paired t interval. " +
-      "r: correlation of a photo's two slopes. p: Hotelling's T², null hypothesis: both mean slopes are 0. q: p adjusted over the labels; coloured: q < 0.05.",
   },
 };
 

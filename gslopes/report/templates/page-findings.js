@@ -3,12 +3,11 @@ const openers = new Map(); // a finding's key to what opens a label's panel
 const ROWS = 50;
 const COLUMNS = [
   ["label", "Label", ""], ["slope", "Slope", "num"], ["interval", "95 % interval", ""], ["drawn", "Drawn", "drawn"],
-  ["cuts", "Other cuts", ""], ["code", "Decision", ""], ["p", "p", "num"], ["q", "q", "num"], ["n", "Photos", "num"], ["active", "With it", "num"], ["centre", "At 0", "num"],
+  ["code", "Decision", ""], ["p", "p", "num"], ["q", "q", "num"], ["n", "Photos", "num"], ["active", "With it", "num"], ["centre", "At 0", "num"],
 ];
 const ABOUT = {
   n: "photos answered at every value", active: "of these, photos with the label at one value at least", centre: "share of photos with the label at value 0",
   p: "the chance of a slope as steep, if the answers did not depend on the value", q: "p, adjusted for the number of labels looked at",
-  cuts: "the slope where presence is cut 0.1 lower, and 0.1 higher (ranks: twice, and half as many labels): if both are like the slope, the cut does not matter",
   code: "finding: q below 0.05, and steeper than every placebo sweep",
 };
 
@@ -30,7 +29,7 @@ function rowsOf(finding, name) {
   return finding.labels.map((label, i) => ({
     i, label, slope: e.slope[i], low: e.ci_low[i], high: e.ci_high[i], t: e.p[i], p: chance(finding, name, i), q: e.q[i], note: e.note[i], source: sourceOf(finding, name, i),
     n: finding.n[i], active: finding.active[i], centre: finding.centre[i], side: e.slope[i] === null ? 0 : Math.sign(e.slope[i]),
-    cuts: finding.cut ? [e.slope_lower[i], e.slope_higher[i]] : null, code: finding.decision[i], why: finding.why[i], expected: finding.expected[i], floor: name === firstOf(finding) ? floorOf(finding, i) : null, unit: name === MEASURED ? finding.units[i] : e.unit, form: formatFor(name === MEASURED ? finding.units[i] : e.unit),
+    code: finding.decision[i], why: finding.why[i], expected: finding.expected[i], floor: name === firstOf(finding) ? floorOf(finding, i) : null, unit: name === MEASURED ? finding.units[i] : e.unit, form: formatFor(name === MEASURED ? finding.units[i] : e.unit),
   }));
 }
 
@@ -44,7 +43,6 @@ function passes(row, state) {
 }
 
 function compare(a, b, key) {
-  if (key === "cuts") return spreadOf(a) - spreadOf(b);
   if (key === "label") return a.label.localeCompare(b.label);
   if (key === "code") return ORDER.indexOf(a.code) - ORDER.indexOf(b.code) || a.expected - b.expected;
   const x = key === "interval" || key === "drawn" ? a.slope : a[key], y = key === "interval" || key === "drawn" ? b.slope : b[key];
@@ -53,8 +51,6 @@ function compare(a, b, key) {
 }
 
 // How far a slope moves when the cut does.
-const spreadOf = (row) => Math.max(0, ...(row.cuts ?? []).filter((x) => x !== null && row.slope !== null).map((x) => Math.abs(x - row.slope)));
-const cutsText = (row) => row.cuts.map((x) => (x === null ? "–" : row.form(x))).join(" … ");
 
 function sorted(rows, { key, down }) {
   return [...rows].sort((a, b) => {
@@ -68,9 +64,9 @@ function tableRow(row, scale, open) {
   const kind = row.side === 0 ? "neither" : row.code === "finding" || row.code === "open" ? (row.side < 0 ? "negative" : "positive") : "neither";
   const name = el("th", { scope: "row" }, el("button", { class: "label", onclick: () => open(row.i) }, ...breakable(row.label)));
   const cells = row.slope === null
-    ? [el("td", { class: "reason", colspan: row.cuts ? 7 : 6 }, `no slope: ${row.n === 0 ? "no photo was answered at every value" : "never returned at value 0"}`)]
+    ? [el("td", { class: "reason", colspan: 6 }, `no slope: ${row.n === 0 ? "no photo was answered at every value" : "never returned at value 0"}`)]
     : [el("td", { class: "num slope" }, row.form(row.slope)), el("td", { class: "interval" }, interval(row.low, row.high, row.form)),
-      el("td", { class: "drawn" }, whisker(row.low, row.slope, row.high, scale, row.floor)), ...(row.cuts ? [el("td", { class: "interval" }, cutsText(row))] : []),
+      el("td", { class: "drawn" }, whisker(row.low, row.slope, row.high, scale, row.floor)),
       el("td", {}, decision(row.code, row.why, row.expected)),
       el("td", { class: "num", title: row.note || row.source || null }, probability(row.p)), el("td", { class: "num" }, probability(row.q))];
   return el("tr", { class: kind }, name, ...cells, el("td", { class: "num" }, row.n.toLocaleString("en")),
@@ -99,7 +95,7 @@ function findingApp(root, section, finding) {
   const sides = [["0", "both"], ["-1", `← ${section.ends[0]}`], ["1", `${section.ends[1]} →`]];
   const side = choice(sides, "0", (value) => { state.side = Number(value); state.rows = ROWS; show(); });
   const text = el("input", { type: "search", oninput: () => { state.text = text.value.trim().toLowerCase(); state.rows = ROWS; show(); } });
-  const columns = COLUMNS.filter(([key]) => key !== "cuts" || finding.cut);
+  const columns = COLUMNS;
   const heads = columns.map(([key, title, kind]) => el("th", { scope: "col", class: kind, title: ABOUT[key] },
     key === "drawn" ? title : el("button", { class: "sort", onclick: () => {
       state.down = state.key === key ? !state.down : !["label", "p", "q", "side", "code"].includes(key);
@@ -121,7 +117,7 @@ function findingApp(root, section, finding) {
     unit.textContent = `Slope: ${state.estimator}, ${estimator.unit || "share of the centre per unit"}; 95 % interval. ` +
       `p: ${sources.join("; or ") || SOURCES.t}; null hypothesis: the slope is 0. ` +
       "q: this p, adjusted over the classifier's labels. Coloured: labels that move. A dashed interval reaches beyond its strip." +
-      (finding.cut ? ` Present: ${finding.cut}. Other cuts: ${/highest/.test(finding.cut) ? "twice and half as many labels" : "0.1 lower and 0.1 higher"}.` : "") +
+      (finding.cut ? ` Present: ${finding.cut}.` : "") +
       (Object.keys(finding.floor).length ? " Shaded: the placebo sweeps' intervals for this label." : "");
     for (const [at, head] of heads.entries()) {
       const here = columns[at][0] === state.key;
@@ -141,7 +137,6 @@ function findingApp(root, section, finding) {
       el("table", { class: "labels" }, el("thead", {}, roving(el("tr", {}, ...heads), "button")), roving(body, "button"))),
     more, unit, panel,
     comparisonTable("differences", section, finding, "Differences between groups of photos"),
-    comparisonTable("joint", section, finding, "Next to another attribute, on the same photos"),
   ]);
   let rows = state.rows;
   onPaper.push({ before: () => { rows = state.rows; state.rows = Infinity; show(); }, after: () => { state.rows = rows; show(); } });

@@ -14,7 +14,7 @@ function openLabel(panel, section, finding, i) {
   };
   panel.onkeydown = (event) => { if (event.key === "Escape") close(); };
   panel.replaceChildren(el("div", { class: "panel-head" }, heading, el("button", { class: "plain", onclick: close }, "Close")), ...summary(), ...figure(), ...others(), ...shape(), groups(),
-    comparisonOf("differences", section, finding, i, "Differences between groups"), comparisonOf("joint", section, finding, i, "Next to another attribute, on the same photos"), photos());
+    comparisonOf("differences", section, finding, i, "Differences between groups"), photos());
   panel.hidden = false;
   for (const [place, build] of waitingPlots.splice(0)) drawn(place, build);
   heading.focus();
