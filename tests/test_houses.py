@@ -82,7 +82,8 @@ def test_a_difference_is_named():
     assert difference([1.0, 2.0], [1.0, 2.1]) == "row 1 is 2.0, was 2.1"
     assert difference({"sha256": "a", "first": [1]}, {"sha256": "b", "first": [1]}).startswith("a row after")
     assert not list(differences("## A\n1,234.50 of −2", "## A\n1,234.5000001 of −2"))
-    assert [line.split(":")[0] for line in differences("## A\n1 b", "## A\n2 b")] == ["line 2, below '## A'"]
+    assert list(differences("## A\n1 b", "## A\n2 b")) == ["line 2, below '## A':\n  - 2 b\n  + 1 b"]
+    assert list(differences("## A\nc", "## A\nb\nc")) == ["line 2, below '## A':\n  - b"]
 
 
 def test_what_differs_from_run_to_run_is_masked():

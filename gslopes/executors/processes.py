@@ -13,18 +13,20 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Thread
 
 from gslopes.core.runtime import limit_threads, pick_device
 from gslopes.executors.executor import Work, pack
-from gslopes.executors.pool import Lost, run_parts
-from gslopes.executors.progress import Notes, progress_line
+from gslopes.executors.pool import Lost, portable, run_parts
+from gslopes.executors.progress import Notes, Tick, progress_line
 from gslopes.executors.threads import cores, slots_and_threads
-from gslopes.executors.worker import PartWorker, Report, portable
 
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
 MAIN = "from gslopes.executors.processes import main; main()"
@@ -75,37 +77,47 @@ class Processes(Notes):
 
 
 class Process:
-    """A ``pool.Worker``: a process at the other end of a socket.
+    """A ``pool.Worker``: a process at the other end of sockets, one for orders and one for each part in hand.
 
     make: the work's, pickled.  device: where its networks run.  slots, threads: as of ``slots_and_threads``.
     """
 
     def __init__(self, make: bytes, device: str, slots: int, threads: int) -> None:
         self.device = device
-        self._end, other = Pipe()
+        ends, others = zip(*(Pipe() for _ in range(slots + 1)), strict=True)
+        handles = [other.fileno() for other in others]
         # what this process can import, it can, and from the same places
         path = os.pathsep.join(map(os.path.abspath, sys.path))
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", MAIN, *map(str, (other.fileno(), device, slots, threads))],
+            [sys.executable, "-P", "-c", MAIN, device, str(threads), *map(str, handles)],
             env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(threads)},
             stdin=subprocess.DEVNULL,
             stdout=2,  # stdout is for results
-            pass_fds=[other.fileno()],
+            pass_fds=handles,
             start_new_session=True,  # Ctrl-C is for the parent, which ends it
         )
-        other.close()
-        self._orders: list[object] = [make]  # what it is sent before its next report is awaited
+        for other in others:
+            other.close()
+        self._orders: Connection = ends[0]
+        with suppress(OSError):  # it is lost, as the first part will say
+            self._orders.send(make)
+        self._free: SimpleQueue[Connection] = SimpleQueue()
+        for end in ends[1:]:
+            self._free.put(end)
 
-    def exchange(self, parts: Sequence[int]) -> Report:
+    def do(self, part: int) -> Iterator[int]:
         """As ``pool.Worker``."""
+        end = self._free.get()
         try:
-            for order in (*self._orders, list(parts)):
-                self._end.send(order)
-            self._orders = []
-            report: Report = self._end.recv()
-            return report
-        except (EOFError, OSError):
+            end.send(part)
+            while (news := end.recv()) is not None:
+                if isinstance(news, BaseException):
+                    raise news
+                yield news
+        except (EOFError, ConnectionError):
             raise Lost(self._why()) from None
+        finally:
+            self._free.put(end)
 
     def end(self) -> None:
         """Kill it."""
@@ -135,20 +147,36 @@ def cuda_devices() -> list[str]:
 def main() -> None:
     """What such a process runs: make the work, then do parts until its parent is gone, for whatever reason.
 
-    argv: handle of the socket to the parent, device, slots, threads.
+    argv: device, threads, handles of the sockets to the parent.
     """
-    handle, device, slots, threads = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    os.set_inheritable(handle, False)
-    parent = Connection(handle)
+    device, threads, *handles = sys.argv[1], *map(int, sys.argv[2:])
+    for handle in handles:
+        os.set_inheritable(handle, False)
+    orders, *ends = map(Connection, handles)
     with suppress(EOFError, OSError):
-        order = parent.recv()
+        make = orders.recv()
         try:
-            make: Callable[[str], Work] = pickle.loads(order)
-            worker = PartWorker(make(device), slots)
+            work: Work = pickle.loads(make)(device)
             limit_threads(threads)
         except BaseException as error:
-            parent.send(Report(error=portable(error)))
-            return
-        while True:
-            parent.send(worker.exchange(parent.recv()))
+            work = partial(_raise, error)
+        for end in ends:
+            Thread(target=_do_parts, args=(work, end), daemon=True).start()
+        orders.recv()
     os._exit(1)  # in the middle of whatever its threads do
+
+
+def _do_parts(work: Work, parent: Connection) -> None:
+    with suppress(EOFError, OSError):
+        while True:
+            part = parent.recv()
+            try:
+                work(part, parent.send)
+                news = None
+            except BaseException as error:
+                news = portable(error)
+            parent.send(news)
+
+
+def _raise(error: BaseException, part: int, tick: Tick) -> None:
+    raise error

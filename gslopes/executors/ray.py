@@ -9,21 +9,22 @@ from __future__ import annotations
 import os
 import pickle
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.core.runtime import gslopes_version, limit_threads
 from gslopes.executors.executor import Work, pack
-from gslopes.executors.pool import Lost, run_parts
+from gslopes.executors.pool import Lost, portable, run_parts
 from gslopes.executors.processes import CORES_EACH
 from gslopes.executors.progress import Notes, progress_line
 from gslopes.executors.threads import cores, slots_and_threads
-from gslopes.executors.worker import PartWorker, Report, portable
 
 ADDRESS = "RAY_ADDRESS"
 STORE = 100 * 2**20  # bytes of a local cluster's object store: the configuration is all that goes through it
@@ -56,9 +57,9 @@ class RayCluster(Notes):
             size = _size(ray, self.workers, len(parts), self.device != "cpu")
             self.note(f"ray        {size.workers} workers, {size.where}")
             slots, threads = slots_and_threads(work, size.cpus)
-            actor = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus)(RayWorker)
+            actor = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=slots)(RayWorker)
             device = "cuda" if size.gpus else "cpu"
-            orders = ray.put(pickle.dumps(task.make)), list(task.needs), device, slots, threads, gslopes_version()
+            orders = ray.put(pickle.dumps(task.make)), list(task.needs), device, threads, gslopes_version()
             with progress_line(self.progress, parts, label, unit, done) as tick:
                 start = partial(_Actor, ray, actor, orders)
                 run_parts(start, size.workers, slots, parts, task.name, tick, self.note)
@@ -132,22 +133,23 @@ class _Actor:
         self._ray, self._actor = ray, kind.remote()
         self._begun = self._actor.begin.remote(*orders)
 
-    def exchange(self, parts: Sequence[int]) -> Report:
+    def do(self, part: int) -> Iterator[int]:
         """As ``pool.Worker``."""
         from ray.exceptions import RayError
 
         try:
-            begun: Report = self._ray.get(self._begun)
-            if begun.error is not None:
-                return begun
-            report: Report = self._ray.get(self._actor.exchange.remote(parts))
-            return report
+            if (error := self._ray.get(self._begun)) is not None:
+                raise error
+            for reference in self._actor.do.remote(part):
+                news = self._ray.get(reference)
+                if isinstance(news, BaseException):
+                    raise news
+                yield news
         except RayError as error:
             text = str(error)
             if "No module named 'gslopes'" in text:
                 hint = "Install the same version on every machine of the cluster."
-                missing = UsageError("gslopes is not installed on a machine of the cluster.", hint)
-                return Report(error=missing)
+                raise UsageError("gslopes is not installed on a machine of the cluster.", hint) from None
             lines = [line.strip() for line in text.splitlines() if "because" in line or "detail" in line]
             raise Lost(f"{type(error).__name__}: {' '.join(lines[:1])[:200]}".rstrip(": .")) from None
 
@@ -160,22 +162,36 @@ class _Actor:
 
 
 class RayWorker:
-    """One worker, on any machine: a ``worker.PartWorker`` that is made there."""
+    """A work on any machine, which is made there; several parts at once, in threads."""
 
-    def begin(self, make: bytes, needs: Sequence[Path], device: str, slots: int, threads: int, version: str) -> Report:
-        """Make the work, if everything is as it is where it was sent from."""
+    def begin(
+        self, make: bytes, needs: Sequence[Path], device: str, threads: int, version: str
+    ) -> BaseException | None:
+        """Make the work, if everything is as it is where it was sent from; the error, if there is one."""
         try:
             _check(needs, version)
-            made: Callable[[str], Work] = pickle.loads(make)
-            self._worker = PartWorker(made(device), slots)
+            self._work: Work = pickle.loads(make)(device)
             limit_threads(threads)
         except Exception as error:
-            return Report(error=portable(error))
-        return Report()
+            return portable(error)
+        return None
 
-    def exchange(self, parts: Sequence[int]) -> Report:
-        """As ``worker.PartWorker``."""
-        return self._worker.exchange(parts)
+    def do(self, part: int) -> Iterator[int | BaseException]:
+        """Do a part; gives the units as they are done, and the error, if there is one."""
+        news: SimpleQueue[int | BaseException | None] = SimpleQueue()
+
+        def carry_out() -> None:
+            try:
+                self._work(part, news.put)
+                news.put(None)
+            except BaseException as error:
+                news.put(portable(error))
+
+        Thread(target=carry_out, daemon=True).start()
+        while (one := news.get()) is not None:
+            yield one
+            if isinstance(one, BaseException):
+                return
 
 
 def _check(needs: Sequence[Path], version: str) -> None:

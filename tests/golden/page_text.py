@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from difflib import SequenceMatcher
 from html.parser import HTMLParser
-from itertools import zip_longest
 from pathlib import Path
 
 import pandas as pd
@@ -112,12 +112,19 @@ def masked(text: str) -> str:
 
 
 def differences(text: str, golden: str, relative: float = 1e-7) -> Iterator[str]:
-    """Lines that differ, in words; numbers may by a relative difference, or by 1e-9."""
-    section = ""
-    for number, (line, known) in enumerate(zip_longest(text.splitlines(), golden.splitlines(), fillvalue=""), 1):
-        section = known if known.startswith(("==", "#")) else section
-        if not same_line(line, known, relative):
-            yield f"line {number}, below {section!r}:\n  was {known!r}\n  is  {line!r}"
+    """Lines that differ, in words, in order; numbers may by a relative difference, or by 1e-9."""
+    lines, known = text.splitlines(), golden.splitlines()
+    words = [[NUMBER.sub("0", line) for line in side] for side in (known, lines)]
+    for kind, start, end, first, last in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
+        changes = [(start, known[start:end], lines[first:last])]
+        if kind == "equal":
+            pairs = enumerate(zip(known[start:end], lines[first:last], strict=True), start)
+            changes = [(place, [old], [new]) for place, (old, new) in pairs if not same_line(new, old, relative)]
+        for place, old, new in changes:
+            section = next((line for line in reversed(known[: place + 1]) if line.startswith(("==", "#"))), "")
+            yield "\n".join(
+                [f"line {place + 1}, below {section!r}:", *map("  - {}".format, old), *map("  + {}".format, new)]
+            )
 
 
 def same_line(line: str, known: str, relative: float) -> bool:
