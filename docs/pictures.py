@@ -11,10 +11,10 @@ import cv2
 import numpy as np
 from PIL import Image
 
+from gslopes.ask.croppers import load_cropper
 from gslopes.contexts.pictures.scenes import draw_scene
 from gslopes.core.records import ByteArray
-from gslopes.crops.croppers import load_cropper
-from gslopes.datasets import drawn
+from gslopes.photos import drawn
 
 FOLDER = Path(__file__).parent / "pages/pictures"
 GAP, ROW = 6, 200  # pixels between pictures; the height of a row

@@ -20,38 +20,38 @@ if sys.platform == "win32":  # no fcntl: run folders and the cache are locked wi
     raise ImportError("gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install).")
 
 if TYPE_CHECKING:
+    from gslopes.ask.classifiers.in_memory import as_classifier
     from gslopes.captions.audit import audit_captions
     from gslopes.collect.api import census, collect_photos
     from gslopes.contexts.audit import audit_contexts
-    from gslopes.core.opening import load
     from gslopes.crops.audit import audit_crops
-    from gslopes.fit.frames import fit_slopes
-    from gslopes.report import write_report
-    from gslopes.run.compare import compare_runs
-    from gslopes.run.export import export
-    from gslopes.run.walk import audit, score_photos, synthesise, validate_run
-    from gslopes.score.classifiers.in_memory import as_classifier
-    from gslopes.synthetic.api import drawn_faces
+    from gslopes.export import export
+    from gslopes.frame.opening import load
+    from gslopes.slopes.api import drawn_faces
+    from gslopes.slopes.compare import compare_runs
+    from gslopes.slopes.fit.frames import fit_slopes
+    from gslopes.slopes.report import write_report
+    from gslopes.slopes.walk import audit, score_photos, synthesise, validate_run
 
     __version__: str
 
 _MODULES = {
-    "as_classifier": "gslopes.score.classifiers.in_memory",
-    "audit": "gslopes.run.walk",
+    "as_classifier": "gslopes.ask.classifiers.in_memory",
+    "audit": "gslopes.slopes.walk",
     "audit_captions": "gslopes.captions.audit",
     "audit_contexts": "gslopes.contexts.audit",
     "audit_crops": "gslopes.crops.audit",
     "census": "gslopes.collect.api",
     "collect_photos": "gslopes.collect.api",
-    "compare_runs": "gslopes.run.compare",
-    "drawn_faces": "gslopes.synthetic.api",
-    "export": "gslopes.run.export",
-    "fit_slopes": "gslopes.fit.frames",
-    "load": "gslopes.core.opening",
-    "score_photos": "gslopes.run.walk",
-    "synthesise": "gslopes.run.walk",
-    "validate_run": "gslopes.run.walk",
-    "write_report": "gslopes.report",
+    "compare_runs": "gslopes.slopes.compare",
+    "drawn_faces": "gslopes.slopes.api",
+    "export": "gslopes.export",
+    "fit_slopes": "gslopes.slopes.fit.frames",
+    "load": "gslopes.frame.opening",
+    "score_photos": "gslopes.slopes.walk",
+    "synthesise": "gslopes.slopes.walk",
+    "validate_run": "gslopes.slopes.walk",
+    "write_report": "gslopes.slopes.report",
 }
 
 __all__ = [

@@ -37,28 +37,28 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Files that take longest, in that order: were one of them the last, one core would work while the others wait.
 LONGEST = (
-    "report/test_browser.py",
-    "report/test_folder.py",
+    "slopes/report/test_browser.py",
+    "slopes/report/test_folder.py",
     "contexts/report/test_page.py",
     "core/test_tables.py",
-    "synthetic/test_demo.py",
-    "run/test_services.py",
-    "score/classifiers/test_torchscript.py",
-    "run/test_stamps.py",
-    "run/test_stages.py",
+    "slopes/test_demo.py",
+    "slopes/test_services.py",
+    "ask/classifiers/test_torchscript.py",
+    "slopes/test_stamps.py",
+    "slopes/test_stages.py",
     "crops/report/test_browser.py",
-    "executors/test_ray.py",
+    "frame/executors/test_ray.py",
     "contexts/test_audit.py",
-    "zoo/test_program.py",
-    "crops/asking/test_remote.py",
-    "run/test_drift.py",
+    "ask/test_program.py",
+    "ask/croppers/test_remote.py",
+    "slopes/test_drift.py",
 )
 
 
 @pytest.fixture(autouse=True)
 def no_secret_outlives_its_test() -> Iterator[None]:
     """A key of one test is none in the next, where a text may look like a part of it."""
-    name = "gslopes.core.secrets"
+    name = "gslopes.ask.secrets"
     before = set(sys.modules[name]._REMEMBERED) if name in sys.modules else set()
     yield
     if name in sys.modules:

@@ -19,7 +19,7 @@ import pytest
 from gslopes.core import tables
 
 if TYPE_CHECKING:
-    from gslopes.fit.answers import Answers
+    from gslopes.slopes.fit.answers import Answers
 
 HERE = Path(__file__).parent
 DRAWS = {
@@ -66,7 +66,7 @@ def write_tiny_models(home: Path) -> Path:
     """A home whose weights/ holds networks of a few hundred parameters with random weights."""
     import torch
 
-    from gslopes.zoo import ModelSpec, build, weights
+    from gslopes.faces.zoo import ModelSpec, build, weights
 
     about = {"summary": "For tests.", "licence": "CC0-1.0", "data": (), "paper": "", "recipe": ""}
     specs = [
@@ -98,7 +98,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> str:
     import onnx
     from onnx import helper
 
-    from gslopes.datasets.drawn import render, sample
+    from gslopes.photos.drawn import render, sample
 
     folder, size, lot = tmp_path_factory.mktemp("toy"), 16, np.random.default_rng(0)
     weights = lot.normal(size=(3 * size * size, len(LABELS))).astype(np.float32)
@@ -131,7 +131,7 @@ def home(tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def draw(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Faces]:
     """Draws n rendered faces into a fresh folder."""
-    from gslopes.datasets.drawn import sample, write_folder
+    from gslopes.photos.drawn import sample, write_folder
 
     def drawn(n: int, seed: int = 0, size: int = 96) -> Faces:
         folder = tmp_path_factory.mktemp("faces")
@@ -255,8 +255,8 @@ def assert_page_fits(chromium: Any, page_file: Path, width: int, height: int) ->
 
 def sweeps_of(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None) -> list[Answers]:
     """The answers of each classifier along each attribute."""
-    from gslopes.fit.answers import gather
-    from gslopes.fit.sweeps import values_by_attribute
+    from gslopes.slopes.fit.answers import gather
+    from gslopes.slopes.fit.sweeps import values_by_attribute
 
     answers, questions = tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked)
     return list(gather(answers, questions, values_by_attribute(answers, questions, values)))
@@ -264,7 +264,7 @@ def sweeps_of(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, An
 
 def paper_slopes(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """The paper's rows alone, as a table."""
-    from gslopes.fit.slopes import checked, paper
+    from gslopes.slopes.fit.slopes import checked, paper
 
     return checked(tables.SLOPES, [paper(sweep) for sweep in sweeps_of(scores, asked, values)])
 
@@ -335,8 +335,8 @@ def portrait_chip() -> np.ndarray:
     """The astronaut's aligned chip, (1, 128, 128, 3) uint8."""
     from skimage.data import astronaut
 
-    from gslopes.find.align import choose, warp
-    from gslopes.networks.mtcnn import Mtcnn
+    from gslopes.faces.find.align import choose, warp
+    from gslopes.faces.networks.mtcnn import Mtcnn
 
     photo = astronaut()
     return warp(photo, choose(Mtcnn(32)([photo])[0], 512, 512, 32).matrix, 128)[None]

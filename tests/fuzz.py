@@ -26,6 +26,13 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
+from gslopes.ask.answers import parse_answer
+from gslopes.ask.cache import AnswerCache
+from gslopes.ask.cache_files import import_answers
+from gslopes.ask.classifiers import load_classifier
+from gslopes.ask.classifiers.replay import ReplayClassifier, ReplayOptions
+from gslopes.ask.retry import DAY, seconds_to_wait
+from gslopes.ask.secrets import scrub, scrub_json
 from gslopes.collect.address import is_public
 from gslopes.collect.collector import _read_journal
 from gslopes.collect.fetch import DownloadError, parse_url
@@ -34,14 +41,7 @@ from gslopes.collect.robots import AGENT, LONGEST_DELAY, min_interval, parse
 from gslopes.core import runfolder, tables
 from gslopes.core.config import read_toml
 from gslopes.core.errors import GslopesError
-from gslopes.core.secrets import scrub, scrub_json
-from gslopes.datasets.decode import decode
-from gslopes.score.answers import parse_answer
-from gslopes.score.cache import AnswerCache
-from gslopes.score.cache_files import import_answers
-from gslopes.score.classifiers import load_classifier
-from gslopes.score.classifiers.replay import ReplayClassifier, ReplayOptions
-from gslopes.score.retry import DAY, seconds_to_wait
+from gslopes.photos.decode import decode
 
 SLOW = 20.0  # seconds for one input, on a busy machine
 EXPECTED = (GslopesError, DownloadError)

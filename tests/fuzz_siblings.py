@@ -13,7 +13,12 @@ import numpy as np
 import pandas as pd
 
 import gslopes
+from gslopes.ask.classifiers import chat_body
+from gslopes.ask.classifiers.llm_prompt import letters, load_prompt, probabilities, shares
+from gslopes.ask.classifiers.model_file import read_labels
+from gslopes.ask.croppers import load_cropper, vxm
 from gslopes.captions import review
+from gslopes.captions.demographics import read_groups
 from gslopes.captions.stimuli import StageFiles, read_stages
 from gslopes.collect.census.answers import read_answers as read_census_answers
 from gslopes.contexts.catalogue import read_contexts
@@ -21,17 +26,12 @@ from gslopes.contexts.people import read_people as read_context_people
 from gslopes.contexts.ratings import read_ratings
 from gslopes.contexts.review import read_review
 from gslopes.contexts.typology import read_typology
-from gslopes.core.conditions import Condition
 from gslopes.core.errors import GslopesError
-from gslopes.crops.croppers import load_cropper, vxm
 from gslopes.crops.people import read_people as read_crop_people
 from gslopes.crops.regions.review import read_marks
-from gslopes.datasets.demographics import read_groups
-from gslopes.find.known import KnownFinder
-from gslopes.run.fitting import PRESENCE
-from gslopes.score.classifiers import chat_body
-from gslopes.score.classifiers.llm_prompt import letters, load_prompt, probabilities, shares
-from gslopes.score.classifiers.model_file import read_labels
+from gslopes.faces.find.known import KnownFinder
+from gslopes.frame.conditions import Condition
+from gslopes.slopes.fitting import PRESENCE
 from tests.crops.vxm_writer import build
 
 if TYPE_CHECKING:
@@ -188,13 +188,13 @@ def captions_audit(folder: Path, data: bytes) -> None:
 
 
 def landmarks() -> bytes:
-    from gslopes.find.known import REQUIRED
+    from gslopes.faces.find.known import REQUIRED
 
     return (",".join(REQUIRED) + "\na.jpg," + ",".join(map(str, range(1, len(REQUIRED)))) + "\n").encode()
 
 
 def _prompt() -> object:
-    from gslopes.score.classifiers.llm_prompt import Prompt
+    from gslopes.ask.classifiers.llm_prompt import Prompt
 
     return Prompt(name="mine", kind="choice", question="Who?", options=("a nurse", "a chef", "neither"))
 
@@ -245,7 +245,7 @@ def spelt(data: bytes) -> None:
 
 def presence(folder: Path, data: bytes) -> None:
     """Which labels counted, as the page reads it."""
-    from gslopes.report.answers import limits
+    from gslopes.slopes.report.answers import limits
 
     (folder / PRESENCE).write_bytes(data)
     least, most = limits(folder, "c")

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.compose import device as on_device
 from gslopes.core.records import EditedChips, Motion
-from gslopes.run import plan
-from gslopes.run.components import Components
+from gslopes.faces.components import Components
+from gslopes.faces.compose import device as on_device
+from gslopes.slopes import plan
 from tests.benches.bench_machine import ON_DEVICE
 
 NAME = "cuda:0"

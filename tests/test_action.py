@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from gslopes.cli import main
-from gslopes.core import conditions
-from gslopes.report import recommended
+from gslopes.frame import conditions
+from gslopes.slopes.report import recommended
 from tests.test_house import options_of, python, unknown_options
 
 ROOT = Path(__file__).resolve().parents[1]

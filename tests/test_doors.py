@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes.ask.questions import read_picture
 from gslopes.captions import tables as captions
 from gslopes.contexts import tables as contexts
 from gslopes.contexts.audit import reanalyse
@@ -26,10 +27,9 @@ from gslopes.core.tables import Table, collection
 from gslopes.crops import tables as crops
 from gslopes.crops.people import read_people
 from gslopes.crops.sweep.audit import _digest
-from gslopes.datasets.folder import open_photo
-from gslopes.executors import OneProcess
-from gslopes.report import pictures, sheets
-from gslopes.score.questions import read_picture
+from gslopes.frame.executors import OneProcess
+from gslopes.photos.folder import open_photo
+from gslopes.slopes.report import pictures, sheets
 from tests.contexts.test_audit import folder, found
 
 __all__ = ["folder", "found"]  # fixtures

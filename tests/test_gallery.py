@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import gslopes
-from gslopes.run import stages, walk
-from gslopes.run.config import FitConfig
-from gslopes.score.classifiers import load_classifier
+from gslopes.ask.classifiers import load_classifier
+from gslopes.slopes import stages, walk
+from gslopes.slopes.config import FitConfig
 from tests.fake_provider.folder import write_run
 
 ROOT = Path(__file__).resolve().parents[1]

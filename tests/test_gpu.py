@@ -16,18 +16,18 @@ import torch
 from pandas.testing import assert_frame_equal
 from PIL import Image
 
-from gslopes import zoo
-from gslopes.compose.skin import ParserMasker
 from gslopes.core import tables
 from gslopes.core.records import Photo
-from gslopes.datasets.folder import list_photos, open_photo
-from gslopes.edit.editors import editor_of
-from gslopes.find import align
-from gslopes.find.detect import MtcnnFinder
-from gslopes.run import stages
-from gslopes.run.components import default_components
-from gslopes.run.config import configure
-from gslopes.run.plan import make_plan
+from gslopes.faces import zoo
+from gslopes.faces.components import default_components
+from gslopes.faces.compose.skin import ParserMasker
+from gslopes.faces.edit.editors import editor_of
+from gslopes.faces.find import align
+from gslopes.faces.find.detect import MtcnnFinder
+from gslopes.photos.folder import list_photos, open_photo
+from gslopes.slopes import stages
+from gslopes.slopes.config import configure
+from gslopes.slopes.plan import make_plan
 from tests.benches.bench_machine import write_variants
 
 DEVICE = os.environ.get("GSLOPES_TEST_DEVICE", "cuda")

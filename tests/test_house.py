@@ -17,8 +17,8 @@ import pytest
 
 import gslopes
 from gslopes.cli import main
-from gslopes.run.config import RunOptions
-from gslopes.run.outcome import Audit
+from gslopes.slopes.config import RunOptions
+from gslopes.slopes.outcome import Audit
 from tests.conftest import LONGEST
 from training.commands import train
 
@@ -58,7 +58,7 @@ def fenced(marker: str) -> str:
 
 def test_everything_is_printed_by_functions_that_make_it_printable():
     """A server's or a file's control characters would clear a screen: ``say`` and ``tell`` escape them."""
-    doors = {"core/commands.py", "core/trust.py", "executors/progress.py"}
+    doors = {"frame/commands.py", "ask/trust.py", "core/progress.py"}
     found = {
         str(path.relative_to(ROOT / "gslopes"))
         for path in MODULES
@@ -80,36 +80,54 @@ def test_every_contract_between_the_layers_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_modules_are_under_400_lines_and_open_with_a_docstring(path: Path):
+def test_modules_have_at_most_600_lines_and_open_with_a_docstring(path: Path):
     text = path.read_text("utf-8")
-    assert len(text.splitlines()) < 400
+    assert len(text.splitlines()) <= 600
     assert text.startswith(('"""', 'r"""')), "it does not say what it is for"
 
 
-def test_every_test_file_mirrors_a_module_or_stands_at_the_top():
-    tests = {path.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
-    packages = {path.name for path in (ROOT / "gslopes").iterdir() if path.is_dir()} | {
-        "benches",
-        "contracts",
-        "training",
-    }
-    strangers = sorted(str(path) for path in tests if len(path.parts) > 1 and path.parts[0] not in packages)
-    assert not strangers
+def words_of(node: ast.AST) -> set[str]:
+    """Every identifier of a piece of code; those in texts, too: tables name functions as ``module:function``."""
+    found: set[str] = set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name):
+            found.add(one.id)
+        elif isinstance(one, ast.Attribute):
+            found.add(one.attr)
+        elif isinstance(one, ast.alias):
+            found |= set(one.name.split("."))
+        elif isinstance(one, ast.keyword):
+            found.add(one.arg or "")
+        elif isinstance(one, ast.Constant) and isinstance(one.value, str) and len(one.value) < 200:
+            found |= set(re.findall(r"\w+", one.value))
+    return found
 
 
-def test_every_module_has_a_test_file_or_says_what_reaches_it_instead():
-    modules = {path.relative_to(ROOT / "gslopes") for path in MODULES if not path.name.startswith("__")}
-    untested = {
-        path.as_posix() for path in modules if not (ROOT / "tests" / path.parent / f"test_{path.name}").is_file()
-    }
-    entries = tomllib.loads((ROOT / "tests/mirror.toml").read_text("utf-8"))["reached"]
-    assert [entry["by"] for entry in entries if not entry["why"] or not (ROOT / entry["by"]).exists()] == []
-    known = {name for entry in entries for name in entry["modules"]}
-    folders = tuple(name for name in known if name.endswith("/"))
-    assert sorted(name for name in untested - known if not name.startswith(folders)) == [], "no test file, no reason"
-    assert sorted(name for name in known - untested if name not in folders) == [], (
-        "a reason that is not needed any more"
-    )
+def test_every_public_function_is_reached_by_a_test():
+    """A function or class is reached if a test names it, or what a test reaches does."""
+    defined: dict[str, set[str]] = {}  # name to what its bodies name
+    where: dict[str, Path] = {}
+    reached: set[str] = set()
+    for path in MODULES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                defined.setdefault(node.name, set()).update(words_of(node) - {node.name})
+                where[node.name] = path.relative_to(ROOT)
+                if any(ast.unparse(one).endswith(".command()") for one in node.decorator_list):  # the door has it
+                    reached.add(node.name)
+            elif not isinstance(node, ast.Import | ast.ImportFrom):
+                reached |= words_of(node)  # it runs when the module is imported
+    for path in (ROOT / "gslopes").rglob("*.toml"):  # tables of classifiers
+        reached |= set(re.findall(r"\w+", path.read_text("utf-8")))
+    for path in (ROOT / "tests").rglob("*.py"):
+        reached |= words_of(ast.parse(path.read_text("utf-8")))
+    due = [name for name in defined if name in reached]
+    while due:
+        new = (defined[due.pop()] & defined.keys()) - reached
+        reached |= new
+        due += new
+    public = {name for name in defined if not name.startswith("_")}
+    assert sorted(f"{where[name]}: {name}" for name in public - reached) == []
 
 
 def test_the_files_that_are_to_begin_first_are_there():
@@ -127,8 +145,8 @@ def test_importing_gslopes_loads_nothing_heavy():
     assert not loaded("import gslopes; dir(gslopes)") & (HEAVY | {"numpy"})
 
 
-@pytest.mark.parametrize("room", ["fit", "report"])
-def test_fit_and_report_work_without_torch(room: str):
+@pytest.mark.parametrize("room", ["slopes.fit", "slopes.report", "report"])
+def test_arithmetic_and_pages_work_without_torch(room: str):
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in MODULES]
     modules = [name.removesuffix(".__init__") for name in names if name.startswith(f"gslopes.{room}")]
     assert modules
@@ -226,6 +244,7 @@ def test_links_between_the_papers_lead_somewhere(page: str):
 
 PATH = re.compile(r"(?<![\w/.<~-])(?:gslopes|tests|models|training|weights|notebooks|\.ci)/[\w./*<>{}-]+")
 PACKAGES = sorted(path.name for path in (ROOT / "gslopes").iterdir() if path.is_dir() and path.name.isalpha())
+PACKAGES = [name for name in PACKAGES if name not in ("frame", "photos", "words")]  # variables of examples, too
 DOTTED = re.compile(rf"(?<![\w./'\"])(?:gslopes\.)?(?:{'|'.join(PACKAGES)})\.[a-z_]\w+(?:\.\w+)*(?![\w(/=])")
 
 
@@ -238,18 +257,18 @@ def missing(text: str) -> list[str]:
         while parts and ((place / parts[0]).is_dir() or (place / f"{parts[0]}.py").is_file()):
             place /= parts.pop(0)
         file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-        is_file = len(name.split(".")) == 2 and parts and parts[0] in ("csv", "json", "md", "parquet", "toml")
+        is_file = len(name.split(".")) == 2 and parts and parts[0] in ("csv", "html", "json", "md", "parquet", "toml")
         if parts and not is_file and not re.search(rf"\b{parts[0]}\b", file.read_text("utf-8")):
             wrong.append(name)
     return sorted(wrong)
 
 
 def test_a_path_or_name_that_leads_nowhere_is_found():
-    assert missing("see gslopes/run/nowhere.py and run.plan.ScoreConfig") == [
-        "gslopes/run/nowhere.py",
-        "run.plan.ScoreConfig",
+    assert missing("see gslopes/slopes/nowhere.py and slopes.plan.ScoreConfig") == [
+        "gslopes/slopes/nowhere.py",
+        "slopes.plan.ScoreConfig",
     ]
-    assert missing("gslopes/run/plan.py, tests/stats/test_ols.py, run.config.ScoreConfig, score.parquet") == []
+    assert missing("gslopes/slopes/plan.py, tests/stats/test_ols.py, ask.config.ScoreConfig, score.parquet") == []
 
 
 @pytest.mark.parametrize("page", PAPERS + CARDS)
@@ -318,7 +337,7 @@ STILTED = re.compile(
     r"\b(?:besides?|anew|so many|nobody|told|go(?:es|ing)? along with|as good as|strangers?|gone on with|hears?)\b",
     flags=re.IGNORECASE,
 )
-PREPOSITIONS = ROOT / "gslopes/language/phrases.py"  # a list of English words
+PREPOSITIONS = ROOT / "gslopes/words/phrases.py"  # a list of English words
 
 
 def test_our_english_is_edited():
@@ -392,7 +411,7 @@ def test_an_installed_wheel_finds_and_loads_its_models_from_elsewhere(wheel_inst
     shipped = {path.parent.name for path in (ROOT / "weights").glob("*/*.safetensors")}
     assert {model["name"] for model in models if model["sha256"]} == shipped
     assert all(Path(model["path"]).is_relative_to(wheel_install) for model in models if model["sha256"])
-    load = "import sys, gslopes.zoo as zoo\nfor name in sys.argv[1:]: zoo.load(name)"
+    load = "import sys, gslopes.faces.zoo as zoo\nfor name in sys.argv[1:]: zoo.load(name)"
     done = python("-c", load, *sorted(shipped), cwd=tmp_path, PYTHONPATH=str(wheel_install))
     assert done.returncode == 0, done.stderr
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import click
 
 from gslopes.cli.main import LazyGroup
-from gslopes.core.commands import examples
+from gslopes.frame.commands import examples
 
 
 class Commands(LazyGroup):

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from PIL import Image
 from tqdm import tqdm
 
+from gslopes.ask.trust import VARIABLE, user_cache
 from gslopes.core import runfolder
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray
-from gslopes.core.trust import VARIABLE, user_cache
-from gslopes.networks.mtcnn import Mtcnn
-from gslopes.zoo.framing import FRAMES
+from gslopes.faces.networks.mtcnn import Mtcnn
+from gslopes.faces.zoo.framing import FRAMES
 from training.sources import CELEBA_POINTS, LabelledPhotos
 
 
@@ -53,7 +53,7 @@ def cache_folder() -> Path:
 def aligned(photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, device: str = "cpu") -> Chips:
     """Chips of every photo in which a face is found; read from the cache if they were made before.
 
-    crop: a name of zoo.framing.  size: side of a chip, pixels.
+    crop: a name of faces.zoo.framing.  size: side of a chip, pixels.
     """
     digest = hashlib.sha256("\n".join([crop, str(size), str(FRAMES[crop]), *(p.name for p in photos.paths)]).encode())
     folder = cache_folder() / f"chips-{photos.set}-{crop}-{size}-{digest.hexdigest()[:12]}"

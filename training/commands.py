@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import PATH, dry_run_option, flags, json_option, out_option, print_json, rows, say, verb
-from gslopes.run.config import RunConfig
+from gslopes.frame.commands import PATH, dry_run_option, flags, json_option, out_option, print_json, rows, say, verb
+from gslopes.slopes.config import RunConfig
 
 
 @verb(
@@ -123,7 +123,7 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
     The truth is known because a drawn face can be drawn again with nothing but the cue changed. The editor has learned
     from faces whose hair, background and smile correlate with the cue. It needs no data and no network.
     """
-    from gslopes.executors import OneProcess
+    from gslopes.frame.executors import OneProcess
     from training.studies.calibrate import calibrate as run_calibration
 
     found = run_calibration(out, OneProcess(progress=True), faces=faces, sets=sets, seed=seed, device=device)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gslopes.core.records import ByteArray
-from gslopes.networks.edit_field import EditEnds, EditField
-from gslopes.zoo import ModelSpec, build
-from gslopes.zoo.reader import face_window
+from gslopes.faces.networks.edit_field import EditEnds, EditField
+from gslopes.faces.zoo import ModelSpec, build
+from gslopes.faces.zoo.reader import face_window
 from training.augment import Augmentation, varied
 from training.field_editor import FieldEditor
 from training.loop import Ema, Steps, descend, seed_step, set_rate

@@ -16,10 +16,10 @@ from torch.nn import functional as F
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.files import read_named, sha256_of
 from gslopes.core.records import ByteArray
-from gslopes.networks.efficientnet_lite import from_lukemelas
-from gslopes.networks.feature_pyramid import FeaturePyramid
-from gslopes.zoo import ModelSpec, build, load
-from gslopes.zoo.parsing import mirrored_classes
+from gslopes.faces.networks.efficientnet_lite import from_lukemelas
+from gslopes.faces.networks.feature_pyramid import FeaturePyramid
+from gslopes.faces.zoo import ModelSpec, build, load
+from gslopes.faces.zoo.parsing import mirrored_classes
 from training.augment import (
     color_jitter,
     mirrored_outside,

@@ -18,13 +18,13 @@ from torch import Tensor, nn
 
 from gslopes.core.levels import OFFSET
 from gslopes.core.records import ByteArray, Editor
-from gslopes.edit.editors import editor_of
-from gslopes.networks.fader import Fader
+from gslopes.faces.edit.editors import editor_of
+from gslopes.faces.gate import estimates
+from gslopes.faces.networks.fader import Fader
+from gslopes.faces.zoo import LoadedModel, ModelSpec, load_folder
+from gslopes.faces.zoo.parsing import FACE, SKIN, class_probabilities
+from gslopes.faces.zoo.reader import face_window
 from gslopes.stats.agreement import auc
-from gslopes.validate import estimates
-from gslopes.zoo import LoadedModel, ModelSpec, load_folder
-from gslopes.zoo.parsing import FACE, SKIN, class_probabilities
-from gslopes.zoo.reader import face_window
 from training.augment import to_float
 from training.field_editor import FieldEditor
 from training.sets import TrainingSet
@@ -86,7 +86,7 @@ def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, work: Path, d
 def region_counts(parser: LoadedModel, data: TrainingSet, device: str) -> dict[str, NDArray[np.int64]]:
     """{region: (n, 2)}, pixels in both and in either of what annotators drew and of the region as masks are cut.
 
-    A pixel is in a region if the likelihoods of the region's classes add up to a half, see ``compose.masks``.
+    A pixel is in a region if the likelihoods of the region's classes add up to a half, see ``faces.compose.masks``.
     """
     size = parser.spec.size
     edge = (data.pixels.shape[1] - size) // 2

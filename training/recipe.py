@@ -15,8 +15,8 @@ from gslopes.core import runfolder
 from gslopes.core.config import from_dict, load_toml, to_dict
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import read_json
-from gslopes.zoo import ModelSpec, home, load, weights
-from gslopes.zoo.spec import find_spec
+from gslopes.faces.zoo import ModelSpec, home, load, weights
+from gslopes.faces.zoo.spec import find_spec
 from training.distillation import train_edit_ends
 from training.edit_field import train_edit_field
 from training.face_parser import efficientnet_lite_file, train_face_parser

@@ -19,12 +19,12 @@ from gslopes.core.errors import DataMissing
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.core.skin_tone import typology_angle_of
-from gslopes.datasets import drawn
-from gslopes.datasets.decode import named_picture
-from gslopes.zoo import ModelSpec, load
-from gslopes.zoo.framing import CHIP, FRAMES
-from gslopes.zoo.parsing import class_probabilities
-from gslopes.zoo.spec import find_spec
+from gslopes.faces.zoo import ModelSpec, load
+from gslopes.faces.zoo.framing import CHIP, FRAMES
+from gslopes.faces.zoo.parsing import class_probabilities
+from gslopes.faces.zoo.spec import find_spec
+from gslopes.photos import drawn
+from gslopes.photos.decode import named_picture
 from training.augment import to_float
 from training.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized
 from training.sources import (

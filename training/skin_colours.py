@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from gslopes.zoo import load
-from gslopes.zoo.parsing import SKIN, class_probabilities
-from gslopes.zoo.spec import find_spec
+from gslopes.faces.zoo import load
+from gslopes.faces.zoo.parsing import SKIN, class_probabilities
+from gslopes.faces.zoo.spec import find_spec
 from training.field_template import SMOOTH, blurred
 from training.sets import SETS
 from training.skin_colour import colours_of

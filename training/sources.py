@@ -145,7 +145,7 @@ def read_celeba_wide(data: Path) -> LabelledPhotos:
 def read_celebamask(data: Path) -> list[tuple[Path, Path]]:
     """(photo, mask) files below ``data/celebamask-mini``.
 
-    A mask is an 8-bit picture of class numbers, as ``zoo.parsing.CLASSES``.
+    A mask is an 8-bit picture of class numbers, as ``faces.zoo.parsing.CLASSES``.
 
     Raises: DataMissing if the folder is not there or no photo has a mask.
     """

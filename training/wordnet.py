@@ -1,9 +1,9 @@
-"""Write gslopes/language/data/wordnet-*.parquet from WordNet 3.0's database files.
+"""Write gslopes/words/data/wordnet-*.parquet from WordNet 3.0's database files.
 
     python training/wordnet.py /usr/share/wordnet
 
 The files are those of Debian's wordnet-base 1:3.0-37 (the Princeton release without glosses being used). The digests
-that it prints stand in gslopes/language/wordnet.py.
+that it prints stand in gslopes/words/wordnet.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named
-from gslopes.language.wordnet import CODES, DATA, FILES, Arrays, Ragged
+from gslopes.words.wordnet import CODES, DATA, FILES, Arrays, Ragged
 
 PARTS = ("noun", "verb", "adj", "adv")
 

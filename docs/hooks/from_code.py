@@ -13,12 +13,12 @@ from typing import Any
 import click
 
 import gslopes
+from gslopes.ask.classifiers import list_classifiers
 from gslopes.cli.main import VERBS, main
 from gslopes.core import reasons, summary, tables
-from gslopes.core.commands import ALL
 from gslopes.core.errors import GslopesError
 from gslopes.core.tables.schema import Table
-from gslopes.score.classifiers import list_classifiers
+from gslopes.frame.commands import ALL
 
 ROOT = Path(__file__).resolve().parents[2]
 AUDITS = {
@@ -224,9 +224,9 @@ def _grid(found: re.Match[str]) -> str:
 
 def glossary() -> str:
     """The terms of the report's page, which define each once."""
-    from gslopes.report import decisions
+    from gslopes.slopes.report import decisions
 
-    source = (ROOT / "gslopes/report/templates/glossary.html.j2").read_text("utf-8")
+    source = (ROOT / "gslopes/slopes/templates/glossary.html.j2").read_text("utf-8")
     found = re.findall(r"<dt>([^<{]+)</dt><dd>([^<]+)</dd>", source)
     found += [(decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES]
     return "\n".join(f"**{unescape(term)}**\n:   {unescape(str(meaning))}\n" for term, meaning in found)

@@ -11,7 +11,8 @@ from typing import Any
 
 from from_code import table
 
-from gslopes.report import decisions, numbers, units, words
+from gslopes.report import numbers, units, words
+from gslopes.slopes.report import decisions
 
 GALLERY = Path(__file__).resolve().parents[1] / "gallery"
 EVERYWHERE = (

@@ -12,12 +12,13 @@ WIDTH, ROW, GAP = 960, 78, 14
 MARGIN = 150  # left of the rooms, where a layer says what it is
 SAYS = {
     "cli": "the door",
-    "contexts": "questions",
-    "run": "the order",
-    "collect": "makers",
-    "find": "the walk",
-    "zoo": "models",
-    "networks": "shelves",
+    "slopes": "apartments",
+    "collect": "in and out",
+    "frame": "the frame",
+    "report": "pages",
+    "ask": "questions",
+    "faces": "faces",
+    "photos": "shelves",
     "core": "the ground",
 }
 

@@ -21,14 +21,15 @@ from gslopes.captions.techniques import TECHNIQUES
 from gslopes.captions.tuples import parse, parsed_images, with_labels
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.text import many
-from gslopes.executors import Executor, OneProcess
+from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Stage, Tables
-from gslopes.language.graph import RELAX
-from gslopes.language.parsers import parser_identity
+from gslopes.words.graph import RELAX
+from gslopes.words.parsers import parser_identity
 
 WORDS = ("senses", "relax", "lists")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from gslopes.captions.audit import CAPTIONS
-from gslopes.core.commands import PATH, json_option, print_json, rows, say
-from gslopes.core.commands import verb as command
+from gslopes.frame.commands import PATH, json_option, print_json, rows, say
+from gslopes.frame.commands import verb as command
 from gslopes.frame.verb import verb, verbs
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 from gslopes.captions.techniques import STAGES, TECHNIQUES
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import check, names, option, section
-from gslopes.language.graph import RELAX, Rule
+from gslopes.words.graph import RELAX, Rule
 
 PerImage = Literal["union", "each", "one"]
 

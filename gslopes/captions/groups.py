@@ -8,14 +8,14 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.demographics import Groups, read_groups
 from gslopes.captions.material import MOST_VALUES, Caption, Pair, pairs_of
 from gslopes.captions.stimuli import Read, check_shared_images, examples, find_stages, read_stages
 from gslopes.captions.tables import TABLES
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
-from gslopes.datasets.demographics import Groups, read_groups
-from gslopes.language.mentions import Mentions
+from gslopes.words.mentions import Mentions
 
 
 def groups_of(config: CaptionsConfig) -> Groups:

@@ -11,8 +11,8 @@ import pandas as pd
 
 from gslopes.frame.findings import is_significant
 from gslopes.frame.spec import Headline, Tables
-from gslopes.language.wordlists import shipped
 from gslopes.report import caution, numbers, words
+from gslopes.words.wordlists import shipped
 
 SENTENCES: dict[str, Any] = tomllib.loads((Path(__file__).parent / "sentences.toml").read_text("utf-8"))
 STAGES, GENDERS = SENTENCES["stages"], SENTENCES["genders"]

@@ -14,11 +14,11 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.frame.run import Run
-from gslopes.language.chunks import standard
-from gslopes.language.graph import Senses
-from gslopes.language.mentions import Mentions
-from gslopes.language.wordlists import Lists, read_list, shipped
-from gslopes.language.wordnet import WordNet, wordnet
+from gslopes.words.chunks import standard
+from gslopes.words.graph import Senses
+from gslopes.words.mentions import Mentions
+from gslopes.words.wordlists import Lists, read_list, shipped
+from gslopes.words.wordnet import WordNet, wordnet
 
 
 def lists_of(config: CaptionsConfig, words: WordNet) -> Lists:

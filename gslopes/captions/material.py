@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.captions.config import PerImage
-from gslopes.language.graph import Fact
-from gslopes.language.mentions import Mentions
-from gslopes.language.pos_tagger import Token
+from gslopes.words.graph import Fact
+from gslopes.words.mentions import Mentions
+from gslopes.words.pos_tagger import Token
 
 
 @dataclass(frozen=True, slots=True)

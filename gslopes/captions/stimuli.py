@@ -14,6 +14,8 @@ from typing import Any
 
 import pandas as pd
 
+from gslopes.captions import coco, visual_genome
+from gslopes.captions.caption_tables import LARGEST, StageRows, read_table
 from gslopes.captions.material import Coverage
 from gslopes.captions.measures.people import covered
 from gslopes.captions.tables import TABLES
@@ -24,11 +26,9 @@ from gslopes.core.files import parse_json, read_named
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runfolder import show
 from gslopes.core.text import plain
-from gslopes.datasets import coco, visual_genome
-from gslopes.datasets.caption_tables import LARGEST, StageRows, read_table
-from gslopes.language.mentions import Mentions
-from gslopes.language.pos_tagger import LONGEST
-from gslopes.language.wordnet import WordNet
+from gslopes.words.mentions import Mentions
+from gslopes.words.pos_tagger import LONGEST
+from gslopes.words.wordnet import WordNet
 
 COVERAGES = ("open", "closed", "none")
 LABELS = ("human-labels", "system-labels")

@@ -89,7 +89,7 @@ def slope_rows(slopes: pd.DataFrame, placebos: pd.DataFrame, attribute: str) -> 
     """The slopes of gender and ethnicity words, by the measure of each, as they were fitted.
 
     A word is judged by presence. With several captions a picture, one that is in practically all of them is judged by
-    the log-odds of its share of them, see ``fit.measures``.
+    the log-odds of its share of them, see ``slopes.fit.measures``.
 
     slopes, placebos: of one classifier, see ``core.tables``; the note gives the range of the placebos' slopes.
     """

@@ -11,18 +11,18 @@ from typing import Any
 
 import pandas as pd
 
+from gslopes.captions.caption_tables import StageRows
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.material import Box, Caption
 from gslopes.captions.stimuli import LABELS
 from gslopes.captions.tables import TABLES
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
-from gslopes.datasets.caption_tables import StageRows
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
-from gslopes.language.graph import ROLES, Fact, Parser, Sense, Senses, overrides, with_synsets
-from gslopes.language.parsers import find_parser
-from gslopes.language.wordnet import wordnet
+from gslopes.words.graph import ROLES, Fact, Parser, Sense, Senses, overrides, with_synsets
+from gslopes.words.parsers import find_parser
+from gslopes.words.wordnet import wordnet
 
 TUPLES = TABLES["tuples"]
 SIDES = ["x0", "y0", "x1", "y1", "score"]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, examples, flags, json_option, print_json, say
+from gslopes.ask.config import CostLimits
 from gslopes.core.text import many
-from gslopes.run.config import CostLimits
+from gslopes.frame.commands import PATH, examples, flags, json_option, print_json, say
 
 FILE = click.argument("file", type=PATH)
 CACHE = flags(CostLimits, "cache")
@@ -33,9 +33,9 @@ def cache() -> None:
 @json_option
 def show(cache: Path | None, as_json: bool) -> int:
     """Show what is in the cache and where it is stored."""
-    from gslopes.core.trust import cache_folder
-    from gslopes.score import cache_files
-    from gslopes.score.cache import AnswerCache
+    from gslopes.ask import cache_files
+    from gslopes.ask.cache import AnswerCache
+    from gslopes.ask.trust import cache_folder
 
     with AnswerCache(cache_folder(cache)) as answers:
         found, size = cache_files.facts(answers), answers.path.stat().st_size
@@ -56,9 +56,9 @@ def show(cache: Path | None, as_json: bool) -> int:
 @CACHE
 def export_(file: Path, classifier: str, cache: Path | None) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
-    from gslopes.core.trust import cache_folder
-    from gslopes.score import cache_files
-    from gslopes.score.cache import AnswerCache
+    from gslopes.ask import cache_files
+    from gslopes.ask.cache import AnswerCache
+    from gslopes.ask.trust import cache_folder
 
     with AnswerCache(cache_folder(cache)) as answers:
         say(f"{cache_files.export_answers(answers, file, classifier):,} answers written to {file}")
@@ -70,9 +70,9 @@ def export_(file: Path, classifier: str, cache: Path | None) -> int:
 @CACHE
 def import_(file: Path, cache: Path | None) -> int:
     """Add the answers of FILE, as export wrote it; those that are there already stay."""
-    from gslopes.core.trust import cache_folder
-    from gslopes.score import cache_files
-    from gslopes.score.cache import AnswerCache
+    from gslopes.ask import cache_files
+    from gslopes.ask.cache import AnswerCache
+    from gslopes.ask.trust import cache_folder
 
     with AnswerCache(cache_folder(cache)) as answers:
         lines, new = cache_files.import_answers(answers, file)
@@ -87,10 +87,10 @@ def import_(file: Path, cache: Path | None) -> int:
 @CACHE
 def prune(classifier: str, before: datetime | None, everything: bool, cache: Path | None) -> int:
     """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
+    from gslopes.ask import cache_files
+    from gslopes.ask.cache import AnswerCache
+    from gslopes.ask.trust import cache_folder
     from gslopes.core.errors import UsageError
-    from gslopes.core.trust import cache_folder
-    from gslopes.score import cache_files
-    from gslopes.score.cache import AnswerCache
 
     if not (classifier or before or everything):
         raise UsageError("Which answers are to be deleted?", "Give --classifier, --before or --all.")

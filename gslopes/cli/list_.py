@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gslopes.core.commands import examples, json_option, print_json, say
+from gslopes.frame.commands import examples, json_option, print_json, say
 
 if TYPE_CHECKING:
-    from gslopes.score.classifiers import ClassifierEntry
+    from gslopes.ask.classifiers import ClassifierEntry
 
 
 WIDTH = 100
@@ -28,8 +28,8 @@ def list_() -> None:
 @json_option
 def classifiers(name: str | None, as_json: bool) -> int:
     """List every classifier: gslopes' own and those of installed packages; with NAME, that one, and how it is used."""
+    from gslopes.ask.classifiers import list_classifiers, manual_of
     from gslopes.core.errors import UnknownName
-    from gslopes.score.classifiers import list_classifiers, manual_of
 
     entries = list_classifiers()
     if name is not None:
@@ -56,7 +56,7 @@ def classifiers(name: str | None, as_json: bool) -> int:
 @json_option
 def models(as_json: bool) -> int:
     """List every model: what it does, where it is, its licence and the sha256 of its weights."""
-    from gslopes.zoo import list_models
+    from gslopes.faces.zoo import list_models
 
     entries = list_models()
     if as_json:

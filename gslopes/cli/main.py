@@ -18,36 +18,36 @@ from typing import Any, ClassVar
 
 import click
 
-from gslopes.core.commands import examples, say
+from gslopes.ask.secrets import guard_logs, scrub_text
 from gslopes.core.errors import GslopesError
 from gslopes.core.files import show
 from gslopes.core.runtime import is_out_of_memory, memory_limit
-from gslopes.core.secrets import guard_logs, scrub_text
 from gslopes.core.text import printable_lines
+from gslopes.frame.commands import examples, say
 
 INTERRUPTED = 130
 ENOUGH = 8.0  # GiB of addresses: torch and its threads take some six
 
 # In the order of the walk: the module that holds a verb, imported when it is needed, and what the verb does.
 VERBS = {
-    "collect": ("gslopes.cli.collect", "Find and download photos of people at work."),
-    "census": ("gslopes.cli.census", "How the faces in a folder are read, by occupation."),
+    "collect": ("gslopes.collect.cli.collect", "Find and download photos of people at work."),
+    "census": ("gslopes.collect.cli.census", "How the faces in a folder are read, by occupation."),
     "crops": ("gslopes.crops.cli", "Whom does an automatic crop keep?"),
     "try": ("gslopes.cli.try_", "What a classifier is sent, and what it answers."),
-    "audit": ("gslopes.cli.audit", "Photos in, slopes out: every stage in one command."),
+    "audit": ("gslopes.slopes.cli.audit", "Photos in, slopes out: every stage in one command."),
     "captions": ("gslopes.captions.cli", "What captions do to the people depicted."),
-    "synthesise": ("gslopes.cli.synthesise", "Make the edited (counterfactual) photos."),
-    "validate": ("gslopes.cli.validate", "Are the sweeps fair counterfactuals?"),
-    "score": ("gslopes.cli.score", "Ask classifiers about the edited photos."),
-    "fit": ("gslopes.cli.fit", "Fit slopes to the answers."),
-    "report": ("gslopes.cli.report", "Write the report page of a run."),
-    "export": ("gslopes.cli.export", "The pictures or answers of a run, for other programs."),
-    "compare": ("gslopes.cli.compare", "Compare the slopes of two runs, or a service with its earlier answers."),
+    "synthesise": ("gslopes.slopes.cli.synthesise", "Make the edited (counterfactual) photos."),
+    "validate": ("gslopes.slopes.cli.validate", "Are the sweeps fair counterfactuals?"),
+    "score": ("gslopes.slopes.cli.score", "Ask classifiers about the edited photos."),
+    "fit": ("gslopes.slopes.cli.fit", "Fit slopes to the answers."),
+    "report": ("gslopes.slopes.cli.report", "Write the report page of a run."),
+    "export": ("gslopes.export.cli", "The pictures or answers of a run, for other programs."),
+    "compare": ("gslopes.slopes.cli.compare", "Compare the slopes of two runs, or a service with its earlier answers."),
     "contexts": ("gslopes.contexts.cli", "Does the background decide who is seen?"),
-    "power": ("gslopes.cli.power", "How many photos does an audit need?"),
+    "power": ("gslopes.slopes.cli.power", "How many photos does an audit need?"),
     "list": ("gslopes.cli.list_", "The classifiers you can audit, and the models that ship."),
     "cache": ("gslopes.cli.cache", "Show, export, import or prune cached answers."),
-    "demo": ("gslopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
+    "demo": ("gslopes.slopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
     "train": ("gslopes.cli.train", "Train a model from its recipe, in a checkout."),
 }
 

@@ -7,9 +7,9 @@ from importlib import import_module
 
 import click
 
-from gslopes.core.commands import verb
 from gslopes.core.errors import UsageError
-from gslopes.zoo import home
+from gslopes.faces.zoo import home
+from gslopes.frame.commands import verb
 
 
 @verb(

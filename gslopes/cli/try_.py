@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gslopes.core.commands import PATH, flags, json_option, out_option, print_json, say, trust_option, verb
-from gslopes.run.config import RunConfig
+from gslopes.frame.commands import PATH, flags, json_option, out_option, print_json, say, trust_option, verb
+from gslopes.slopes.config import RunConfig
 
 if TYPE_CHECKING:
-    from gslopes.run.scoring.trial import Trial
+    from gslopes.ask.scoring.trial import Trial
 
 _LABELS = 5  # of an answer, that are shown
 
@@ -35,9 +35,9 @@ def try_(classifier: str, photos: tuple[Path, ...], out: Path, device: str, trus
     CLASSIFIER is a name as of ``gslopes list classifiers``, or a file. Of fewer than three photos, the first one is
     asked about mirrored and half as bright as well. The exit code is 1 if all failed, 3 if some did.
     """
-    from gslopes.core.trust import Trust
-    from gslopes.run.components import load_classifiers
-    from gslopes.run.scoring.trial import try_classifier
+    from gslopes.ask.given import load_classifiers
+    from gslopes.ask.scoring.trial import try_classifier
+    from gslopes.ask.trust import Trust
 
     (loaded,) = load_classifiers([classifier], device, Trust(trust))
     found = try_classifier(loaded, photos, out)

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpcore
 
-from gslopes.core.transport import Exchange, WatchedNetwork
+from gslopes.ask.transport import Exchange, WatchedNetwork
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -69,7 +69,7 @@ def _unwrapped(address: Address) -> Address:
 class PublicNetwork(WatchedNetwork):
     """Opens connections to public addresses alone; what is read from them keeps to the exchange's deadline.
 
-    exchange: see ``core.transport.Exchange``.  allowed: ``host:port`` of servers that are exempt, for tests.
+    exchange: see ``ask.transport.Exchange``.  allowed: ``host:port`` of servers that are exempt, for tests.
     resolve: as ``socket.getaddrinfo``.
     """
 

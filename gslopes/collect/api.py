@@ -9,7 +9,7 @@ import pandas as pd
 
 from gslopes.collect.config import CensusConfig, CensusOptions, CollectConfig, CollectOptions
 from gslopes.core.options import build
-from gslopes.executors import OneProcess
+from gslopes.frame.executors import OneProcess
 
 
 def collect_photos(out: str | Path, *, progress: bool = False, **options: Unpack[CollectOptions]) -> pd.DataFrame:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import httpcore
 import httpx
 
+from gslopes.ask.retry import seconds_to_wait
+from gslopes.ask.transport import DeadlineExceeded, Exchange, Stopped, TooLarge, decoded
 from gslopes.collect.address import ForbiddenAddress, PublicNetwork
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.transport import DeadlineExceeded, Exchange, Stopped, TooLarge, decoded
-from gslopes.score.retry import seconds_to_wait
 
 REDIRECTS = 5
 _RETRYABLE = (408, 425, 429)  # and every code of 500 and above

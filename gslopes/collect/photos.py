@@ -25,7 +25,7 @@ from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables.collection import MANIFEST
-from gslopes.executors import OneProcess
+from gslopes.frame.executors import OneProcess
 
 _RENAMED = {"wishes": "limits"}  # the key in older manifests
 IDENTITY = ("kind", "source", "queries", "limits")

@@ -12,7 +12,7 @@ from gslopes.collect.fetch import DownloadError
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
-from gslopes.datasets.decode import decode
+from gslopes.photos.decode import decode
 
 _KINDS = ((b"\xff\xd8\xff", "jpg"), (b"\x89PNG", "png"), (b"RIFF", "webp"), (b"BM", "bmp"), (b"II*", "tif"))
 _BINARY = ("application/octet-stream", "binary/octet-stream")

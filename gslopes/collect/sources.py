@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gslopes.ask.secrets import secret_in_address
 from gslopes.collect.source import Source
 from gslopes.collect.user_sources import Folder, Urls
 from gslopes.collect.web_sources import Bing, Google, Openverse, Wikimedia
 from gslopes.collect.wikidata import Wikidata
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.secrets import secret_in_address
 
 _WEB: dict[str, type[Openverse] | type[Wikimedia] | type[Google] | type[Bing]] = {
     "openverse": Openverse,

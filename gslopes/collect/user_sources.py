@@ -9,8 +9,8 @@ from gslopes.collect.source import Candidate, FetchJson, Source, Terms, text
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_regular, read_text, show
-from gslopes.datasets.decode import LARGEST_FILE
-from gslopes.datasets.folder import list_photos
+from gslopes.photos.decode import LARGEST_FILE
+from gslopes.photos.folder import list_photos
 
 _COLUMNS = ("page", "title", "creator", "creator_url", "licence", "licence_url")
 

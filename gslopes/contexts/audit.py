@@ -11,6 +11,9 @@ from typing import Any, Unpack
 
 import pandas as pd
 
+from gslopes.ask.cost import Estimate
+from gslopes.ask.given import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
+from gslopes.ask.trust import Trust
 from gslopes.contexts.analysis import AnalysisResult, analyse_run
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.findings import findings_table
@@ -22,16 +25,14 @@ from gslopes.contexts.typology import read_typology
 from gslopes.core import runfolder, summary, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason, listed
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.result import AuditResult, Tables, found_page
 from gslopes.core.runfolder import show
-from gslopes.core.trust import Trust
-from gslopes.executors import Executor, OneProcess
-from gslopes.run import manifest, stages
-from gslopes.run.components import load_classifiers
-from gslopes.run.walk import DEFAULT_CLASSIFIER, Given, split_classifiers
-from gslopes.score.cost import Estimate
+from gslopes.frame import manifest
+from gslopes.frame.asking import run_score
+from gslopes.frame.executors import OneProcess
 
 EXTRAS = ("statsmodels", "krippendorff")
 
@@ -95,7 +96,7 @@ def audit_contexts(
     cost_limits = confirm_costs(plan, ready, config.score, executor)
     stage_pictures(plan, executor, finder, config.device, config.review)
     if ready:
-        stages.run_score(plan.run, ready, executor, replace(cost_limits, dropped_sample=0))
+        run_score(plan.run, ready, executor, replace(cost_limits, dropped_sample=0))
     return reanalyse(plan.run, executor, config.analysis, config.embed)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gslopes.contexts.settings import ContextsConfig
-from gslopes.core.commands import (
+from gslopes.frame.commands import (
     PATH,
     FailIf,
     condition_of,
@@ -59,7 +59,7 @@ def contexts(
     from gslopes.contexts.report.page import as_numbers, text_table
     from gslopes.core.runfolder import show
     from gslopes.core.summary import CONDITION, gated
-    from gslopes.executors import OneProcess
+    from gslopes.frame.executors import OneProcess
 
     condition = condition_of(fail_if, CONDITION)
     if dry_run:

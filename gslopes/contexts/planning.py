@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gslopes.ask.config import ScoreConfig
+from gslopes.ask.cost import Estimate
 from gslopes.contexts.config import KINDS, PeopleColumns, StageConfig
 from gslopes.contexts.people import cfd_person, person_of, read_people
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
@@ -17,17 +19,27 @@ from gslopes.contexts.settings import ContextsConfig
 from gslopes.core import runfolder, tables
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.files import sha256_of
 from gslopes.core.records import Classifier, Finder
-from gslopes.core.runfolder import show
-from gslopes.datasets.folder import PhotoFile, check_outside, count_parts, list_photos
-from gslopes.executors import Executor
-from gslopes.run.config import ComposeConfig, EditConfig, FindConfig, RunConfig, ScoreConfig
-from gslopes.run.plan import SYNTHESIS
-from gslopes.score.cost import Estimate
+from gslopes.core.runfolder import SYNTHESIS, show
+from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
+from gslopes.faces.gate.config import GateConfig
+from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos
 
 KIND = "contexts"
 IDENTITY = ("kind", "config", "values", "models", "inputs", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class SweptFaces:
+    """By what the counterfactuals of a sweep are made, see ``faces.config.FacesConfig``, and judged."""
+
+    photos: Path
+    find: FindConfig
+    edit: EditConfig
+    compose: ComposeConfig
+    gate: GateConfig = field(default_factory=GateConfig)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +115,20 @@ def make_plan(config: ContextsConfig, run: Path, finder: Finder | None = None) -
     values: tuple[float, ...] = ()
     models: dict[str, dict[str, str]] = {}
     if pictures.sweep:
-        from gslopes.edit.steps import values_for
-        from gslopes.run.components import model_records
+        from gslopes.faces.components import model_records
+        from gslopes.faces.edit.steps import values_for
 
         values = tuple(float(str(value)) for value in values_for(pictures.sweep, steps=pictures.steps, extent=None))
-        models = model_records(run_config(pictures))
+        models = model_records(faces_config(pictures))
     photos = {file.relative: _digest(file) for file in files}
     plan = ContextPlan(pictures, run, files, who, backgrounds, values, config.seed, models, photos, absent)
     runfolder.compare(run, manifest_of(plan), IDENTITY)
     return plan
 
 
-def run_config(config: StageConfig) -> RunConfig:
+def faces_config(config: StageConfig) -> SweptFaces:
     """The configuration by which the components of an audit make the counterfactuals of a sweep."""
-    return RunConfig(
+    return SweptFaces(
         config.people,
         find=FindConfig(landmarks=config.landmarks),
         edit=EditConfig(attributes=(config.sweep,), model=config.editor),
@@ -128,7 +140,7 @@ def face_finder(config: StageConfig) -> Finder:
     """Gives the people's faces: those of ``landmarks``, else the detector's.  Raises: UsageError."""
     if config.landmarks is None:
         return mtcnn(40)
-    from gslopes.find.known import KnownFinder
+    from gslopes.faces.find.known import KnownFinder
 
     return KnownFinder(config.landmarks, config.people)
 
@@ -177,7 +189,7 @@ def _self_reports(
 
 def mtcnn(min_face: int) -> Finder:
     """The detector of faces, on the CPU, so that every device uses the same photos."""
-    from gslopes.find.detect import MtcnnFinder
+    from gslopes.faces.find.detect import MtcnnFinder
 
     return MtcnnFinder(min_face)
 
@@ -187,7 +199,7 @@ def mtcnn(min_face: int) -> Finder:
 
 def kinds_for(classifiers: Sequence[Classifier]) -> tuple[str, ...]:
     """The default kinds of pictures: no silhouettes where asking costs money."""
-    from gslopes.score.cost import limits_of
+    from gslopes.ask.cost import limits_of
 
     free = all(limits_of(one).free for one in classifiers)
     return KINDS if free else tuple(kind for kind in KINDS if kind != "silhouette")
@@ -195,7 +207,7 @@ def kinds_for(classifiers: Sequence[Classifier]) -> tuple[str, ...]:
 
 def estimates(plan: ContextPlan, classifiers: Sequence[Classifier]) -> list[Estimate]:
     """Upper bounds of the cost of asking each classifier about every picture."""
-    from gslopes.run.scoring.cost import estimate_walk
+    from gslopes.ask.scoring.cost import estimate_walk
 
     each = plan.config.part * max(1, plan.pictures // max(1, len(plan.files)))
     return [estimate_walk(one, plan.pictures, each) for one in classifiers]
@@ -210,9 +222,9 @@ def confirm_costs(
 
     Raises: CredentialsError, UsageError, ConfigError, as ``confirm_cost``.
     """
-    from gslopes.run.scoring.cost import confirm_cost
-    from gslopes.score.classifiers import prepare_classifier
-    from gslopes.score.cost import limits_of
+    from gslopes.ask.classifiers import prepare_classifier
+    from gslopes.ask.cost import limits_of
+    from gslopes.ask.scoring.cost import confirm_cost
 
     for one in classifiers:
         prepare_classifier(one)

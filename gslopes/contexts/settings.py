@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+from gslopes.ask.config import CostLimits, CostOptions, ScoreConfig
 from gslopes.contexts.config import KINDS, ContextOptions, PeopleColumns, StageConfig
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import merged, option, section
-from gslopes.run.config import CostLimits, CostOptions, ScoreConfig
 
 # What Barlas et al. 2020 chose, by section and name; see data/method.toml.
 PUBLISHED: Mapping[tuple[str, str], Any] = {

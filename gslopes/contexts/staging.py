@@ -20,13 +20,12 @@ from gslopes.contexts.planning import ContextPlan, face_finder, manifest_of
 from gslopes.contexts.review import read_review, reviewed
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
-from gslopes.core.runfolder import show
-from gslopes.datasets.folder import count_parts, passed_over
-from gslopes.executors import Executor
-from gslopes.run import manifest
-from gslopes.run.plan import SYNTHESIS
+from gslopes.core.runfolder import SYNTHESIS, show
+from gslopes.frame import manifest
+from gslopes.photos.folder import count_parts, passed_over
 
 Row = Mapping[str, Any]
 

@@ -4,7 +4,7 @@
     class EditConfig:
         steps: int | None = option(None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5")
 
-The flags of the command line (``core.commands``), the keys of TOML files, ``--set``, the keywords of the Python
+The flags of the command line (``frame.commands``), the keys of TOML files, ``--set``, the keywords of the Python
 functions follow from the fields.
 """
 

@@ -130,7 +130,8 @@ class EditedChips:
 
     edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond.
     neutral: (B, S, S, 3) float32, the chips at the photos' own values, which the ``difference`` blend subtracts.
-    motion: how parts of the faces move as well; the pictures do not show it, see ``compose.motion``. None for none.
+    motion: how parts of the faces move as well; the pictures do not show it, see ``faces.compose.motion``. None for
+    none.
     """
 
     edited: FloatArray
@@ -146,7 +147,7 @@ class Editor(Protocol):
     """Edits aligned chips.
 
     size: side of the chips in pixels.  sha256: of the weights.
-    blend, chroma: how its edits go into a photo unless the configuration says otherwise, see ``compose.paste``.
+    blend, chroma: how its edits go into a photo unless the configuration says otherwise, see ``faces.compose.paste``.
     border: of the masks that it wants, see ``Masker``.  region: what it may change unless the configuration says so.
     sweep: chips (B, size, size, 3) uint8 RGB and values (K,) to these chips at every value.
     """
@@ -172,10 +173,10 @@ class Classifier(Protocol):
     parse: one raw answer to an Answer.
 
     Optional, read by the client where they are there: ``numbers``, whether scores may be numbers in a unit of their
-    own, beyond [0, 1]; ``limits`` (``score.cost.Limits``), and ``prepare()``, called
+    own, beyond [0, 1]; ``limits`` (``ask.cost.Limits``), and ``prepare()``, called
     once before the first ``ask``, which raises CredentialsError and whatever else would meet every picture;
     ``about(photo, pictures)``, called with the encoded pictures of one photo before they are asked; ``usage(raw)``, the
-    ``score.cost.RequestUsage`` of the last request; ``notes``, sentences shown to the user once.
+    ``ask.cost.RequestUsage`` of the last request; ``notes``, sentences shown to the user once.
     """
 
     name: str

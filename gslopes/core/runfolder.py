@@ -29,6 +29,8 @@ from gslopes.core.files import show as show
 from gslopes.core.killpoints import kill_point
 from gslopes.core.tables import Table
 
+SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pictures
+
 MANIFEST = "run.json"
 _OTHER = "Choose another folder with --out"
 _FOLDERS = ("parts", "edits", "cutouts", "report")  # that a run folder holds

@@ -9,32 +9,33 @@ from typing import Any, Unpack
 
 import pandas as pd
 
+from gslopes.ask.config import CostLimits
+from gslopes.ask.croppers import has_map
+from gslopes.ask.croppers.records import Cropper, Saliency
+from gslopes.ask.croppers.remote import RemoteCropper, mtcnn, ready_croppers
+from gslopes.ask.trust import Trust
 from gslopes.core import runfolder, runtime, summary
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.result import AuditResult, found_page
 from gslopes.core.runfolder import show
-from gslopes.core.trust import Trust
 from gslopes.crops.asking.pairing import by_person, ordered, pairs_of, sets_of
 from gslopes.crops.asking.portraits import digest_of, look_at
 from gslopes.crops.asking.questions import Questions, remote_pictures
-from gslopes.crops.asking.remote import RemoteCropper, mtcnn, ready_croppers
 from gslopes.crops.config import CropsConfig, CropsOptions, configure
-from gslopes.crops.croppers import has_map
 from gslopes.crops.findings import findings_table
 from gslopes.crops.measures.tabulate import measure_run
-from gslopes.crops.parts import read_table, write_tables
 from gslopes.crops.people import CROSS, People, read_people
-from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.report.page import write_crops_report
 from gslopes.crops.report.words import headline, main_rows
 from gslopes.crops.skin_tone import COLUMN, SOURCE, with_skin_tone
 from gslopes.crops.tables import COVARIATES, PEOPLE, SALIENCY, TRAITS
-from gslopes.datasets.folder import check_outside
-from gslopes.executors import Executor, OneProcess
-from gslopes.run.config import CostLimits
+from gslopes.frame.executors import OneProcess
+from gslopes.frame.parts import read_table, write_tables
+from gslopes.photos.folder import check_outside
 
 IDENTITY = ("kind", "photos", "inputs", "config", "croppers")
 Models = Sequence[Saliency | Cropper]

@@ -8,7 +8,10 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import (
+from gslopes.ask.config import CostLimits
+from gslopes.core.options import numbers, options_of
+from gslopes.crops.config import CropsSettings, configure
+from gslopes.frame.commands import (
     PATH,
     Command,
     FailIf,
@@ -28,9 +31,6 @@ from gslopes.core.commands import (
     say,
     trust_option,
 )
-from gslopes.core.options import numbers, options_of
-from gslopes.crops.config import CropsSettings, configure
-from gslopes.run.config import CostLimits
 
 _SERVICES = tuple(options_of(CostLimits))
 _SHARED = ("groups", "cropper", "files", "seed", "device", *_SERVICES)
@@ -118,7 +118,7 @@ def audit(
     from gslopes.core.summary import CONDITION, gated
     from gslopes.crops.audit import audit_crops, plan_crops
     from gslopes.crops.report.words import print_parity
-    from gslopes.executors import OneProcess
+    from gslopes.frame.executors import OneProcess
 
     condition = condition_of(fail_if, CONDITION)
     if dry_run:
@@ -206,7 +206,7 @@ def sweep(
     """
     from gslopes.crops.report.sweep import print_sweep
     from gslopes.crops.sweep.audit import sweep_crops
-    from gslopes.executors import OneProcess
+    from gslopes.frame.executors import OneProcess
 
     if "groups" in options and people is None:
         raise click.UsageError("--groups names columns of a table of people: name it with --people.")
@@ -308,7 +308,7 @@ def regions(
     """
     from gslopes.crops.regions.audit import regions_crops
     from gslopes.crops.report.regions import print_gaze
-    from gslopes.executors import OneProcess
+    from gslopes.frame.executors import OneProcess
 
     settings = configure(options)
     found = regions_crops(

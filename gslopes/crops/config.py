@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+from gslopes.ask.config import CostLimits, CostOptions
+from gslopes.ask.croppers.geometry import RATIOS, check_ratio
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, merged, names, numbers, option, section
-from gslopes.crops.pictures.geometry import RATIOS, check_ratio
 from gslopes.crops.policies import Settings, check_policies
-from gslopes.run.config import CostLimits, CostOptions
 
 DEFAULT_POLICIES = ("argmax", "sample")
 CROPPERS = (

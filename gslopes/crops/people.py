@@ -14,7 +14,7 @@ from gslopes.core.csv_table import CsvTable, read_csv, unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import is_file, resolved, show
 from gslopes.core.group_names import normal_names
-from gslopes.datasets.folder import list_photos
+from gslopes.photos.folder import list_photos
 
 FILE_COLUMNS = ("file", "path", "photo", "filename", "image")
 SEVERAL = "/;|"  # a value with one of these between words names several groups

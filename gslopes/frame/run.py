@@ -22,10 +22,11 @@ import pandas as pd
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
+from gslopes.core.executor import Executor, RemoteTask, Work
 from gslopes.core.files import inside, is_file, read_json, sha256_of, show
+from gslopes.core.progress import Tick
 from gslopes.core.tables import Table
-from gslopes.executors import Executor, RemoteTask, Tick, Work
-from gslopes.executors.engines import engine
+from gslopes.frame.executors.engines import engine
 from gslopes.frame.page import write_page
 from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result, notes_of, reopen

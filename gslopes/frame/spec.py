@@ -19,7 +19,7 @@ from gslopes.core.tables.schema import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gslopes.executors import Executor
+    from gslopes.core.executor import Executor
     from gslopes.frame.page import Page
     from gslopes.frame.plan import Plan
     from gslopes.frame.run import Run

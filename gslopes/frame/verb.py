@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import (
+from gslopes.core.runfolder import show
+from gslopes.core.summary import CONDITION, gated
+from gslopes.frame.commands import (
     PATH,
     FailIf,
     condition_of,
@@ -23,9 +25,7 @@ from gslopes.core.commands import (
     rows,
     say,
 )
-from gslopes.core.commands import verb as command
-from gslopes.core.runfolder import show
-from gslopes.core.summary import CONDITION, gated
+from gslopes.frame.commands import verb as command
 from gslopes.frame.spec import Audit
 
 
@@ -80,7 +80,7 @@ def _perform(
     as_json: bool,
 ) -> int:
     """Plan, carry out and print; the exit code: 3 if something was damaged, 4 if the condition holds."""
-    from gslopes.executors import OneProcess
+    from gslopes.frame.executors import OneProcess
     from gslopes.frame.plan import plan
     from gslopes.frame.run import carry_out
 

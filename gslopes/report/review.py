@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 from gslopes.report import words
-from gslopes.report.credit import link
 from gslopes.report.inline import render
+from gslopes.report.words import link
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from urllib.parse import urlsplit
 
 from gslopes.core.text import many as many
 from gslopes.core.text import printable as printable
+
+_URL = 2000  # of an address
 
 # What the two ends of an attribute look like: (negative, positive).
 _ENDS = {
@@ -62,3 +65,19 @@ def width(text: str) -> int:
     """Columns that a text takes in a terminal."""
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
     return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
+
+
+def link(address: object) -> str:
+    r"""An address that a reader may follow: http or https, of a host, without a name and a password; else empty.
+
+    >>> link("https://example.org/a?b=c"), link("javascript:alert(1)"), link("https://u:p@example.org"), link("//x.org")
+    ('https://example.org/a?b=c', '', '', '')
+    """
+    text = str(address)
+    if len(text) > _URL or not text.isprintable() or any(char in text for char in " <>\"'`\\"):
+        return ""
+    try:
+        parts = urlsplit(text)
+        return text if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc else ""
+    except ValueError:
+        return ""

@@ -21,11 +21,13 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import runfolder, tables
-from gslopes.executors import OneProcess
-from gslopes.report import decisions, headline, loading, method, units
-from gslopes.report.funnel import funnels
-from gslopes.report.recommended import findings_table
-from gslopes.run import stages
+from gslopes.frame.executors import OneProcess
+from gslopes.slopes.report import decisions, headline, loading
+from gslopes.slopes import method
+from gslopes.report import units
+from gslopes.slopes.report.funnel import funnels
+from gslopes.slopes.report.recommended import findings_table
+from gslopes.slopes import stages
 
 GALLERY = Path(__file__).resolve().parents[2] / "docs/gallery"
 MOST_LABELS = 12  # of a table

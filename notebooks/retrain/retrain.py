@@ -31,7 +31,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, interpolate
 
 import gslopes
 from gslopes.core import tables
-from gslopes.datasets.folder import open_photo
+from gslopes.photos.folder import open_photo
 
 TRAIN = {("old", "man"): 300, ("old", "woman"): 45, ("young", "man"): 45, ("young", "woman"): 300}
 EDITORS = ("fader", "field")  # that judge; the sets come from field

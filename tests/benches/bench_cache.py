@@ -22,7 +22,7 @@ from pathlib import Path
 import measure
 import numpy as np
 
-from gslopes.score.cache import AnswerCache, CachedAnswer, _packed
+from gslopes.ask.cache import AnswerCache, CachedAnswer, _packed
 
 BATCH, LABELS, ROUNDS, POOL = 16, 50, 21, 5_000
 

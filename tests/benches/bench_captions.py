@@ -24,7 +24,7 @@ import numpy as np
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.salience import _standard, fit_published
-from gslopes.language.chunks import standard
+from gslopes.words.chunks import standard
 
 PEOPLE = ["man", "woman", "boy", "girl", "child", "player", "surfer", "skier", "person", "waiter", "couple", "family"]
 ADJECTIVES = [
@@ -87,7 +87,7 @@ def captions(count: int) -> list[str]:
 
 def wide_captions(count: int) -> list[str]:
     """Captions whose nouns and adjectives are drawn from 7,500 of WordNet's, by Zipf's law."""
-    from gslopes.language.wordnet import wordnet
+    from gslopes.words.wordnet import wordnet
 
     chance = np.random.default_rng(3)
     lemmas = [(word, part) for word, part in wordnet()._row if word.isalpha() and 3 < len(word) < 10]
@@ -194,10 +194,10 @@ def paper(count: int) -> dict[str, object]:
 def measuring(images: int) -> dict[str, float]:
     """Seconds of each technique, without those that compare distributions."""
     from gslopes.captions.analysis import RUNNERS, run_technique
-    from gslopes.language.graph import Senses
-    from gslopes.language.mentions import Mentions
-    from gslopes.language.wordlists import shipped
-    from gslopes.language.wordnet import wordnet
+    from gslopes.words.graph import Senses
+    from gslopes.words.mentions import Mentions
+    from gslopes.words.wordlists import shipped
+    from gslopes.words.wordnet import wordnet
     from training.studies.scenes import Planted, scenes
 
     material, _ = scenes(Planted(), images, 0, Mentions(Senses(wordnet()), shipped()), standard().tag)

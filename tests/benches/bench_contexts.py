@@ -25,17 +25,17 @@ from tests.fake_provider import FakeProvider
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = (
-    "import sys; from gslopes.contexts.audit import audit_contexts; from gslopes.executors import OneProcess\n"
+    "import sys; from gslopes.contexts.audit import audit_contexts; from gslopes.frame.executors import OneProcess\n"
     "people, table, run = sys.argv[1:]\n"
     "audit_contexts(people, run, people=table, executor=OneProcess(progress=True))"
 )
 ASK = (
-    "import sys; from gslopes.run.walk import score_photos as score\n"
+    "import sys; from gslopes.slopes.walk import score_photos as score\n"
     "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
 )
 ANALYSE = (
     "import sys; from pathlib import Path; from gslopes.contexts.audit import reanalyse\n"
-    "from gslopes.contexts.config import ContextOptions; from gslopes.executors import OneProcess\n"
+    "from gslopes.contexts.config import ContextOptions; from gslopes.frame.executors import OneProcess\n"
     "reanalyse(Path(sys.argv[1]), OneProcess(), ContextOptions())"
 )
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from gslopes.ask.croppers import load_cropper
 from gslopes.crops.asking.asker import Asker
 from gslopes.crops.asking.pairing import all_pairs, ordered
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.croppers import load_cropper
 from gslopes.crops.measures.measurer import compared
 from gslopes.crops.measures.parity import parity
 from tests.benches.measure import machine, say

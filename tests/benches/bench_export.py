@@ -27,9 +27,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 
 import measure  # noqa: E402
 
-from gslopes.compose.encode import encode  # noqa: E402
 from gslopes.core import tables  # noqa: E402
-from gslopes.datasets.drawn import render, sample  # noqa: E402
+from gslopes.faces.compose.encode import encode  # noqa: E402
+from gslopes.photos.drawn import render, sample  # noqa: E402
 
 FORMS = ("parquet", "webdataset", "imagefolder")
 VALUES = np.linspace(-2, 2, 7)
@@ -37,7 +37,7 @@ SIDE, DRAWN = 512, 100
 EXPORT = """
 import json, resource, sys, time
 import gslopes
-import gslopes.run.export
+import gslopes.export
 began = time.perf_counter()
 found = gslopes.export(sys.argv[1], sys.argv[2], sys.argv[3])
 seconds, used = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF)

@@ -54,7 +54,7 @@ class Talkative:
 
 def once(stage: str, run: Path, labels: int) -> dict[str, float]:
     """One stage of a run folder in this process."""
-    from gslopes.run import stages, walk
+    from gslopes.slopes import stages, walk
 
     work: dict[str, Callable[[], object]] = {
         "score": lambda: walk.score_photos(run, Talkative(labels), device="cpu", yes=True),

@@ -18,21 +18,22 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from gslopes.compose.encode import Variants
-from gslopes.compose.masks import mask_is_degenerate
-from gslopes.compose.paste import compose
 from gslopes.core import runfolder, runtime
-from gslopes.core.commands import say
 from gslopes.core.errors import UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
-from gslopes.datasets.folder import list_photos, open_photo, photo_bytes
-from gslopes.executors import Executor, OneProcess
-from gslopes.executors.threads import cores, one_thread_each
-from gslopes.find import align
-from gslopes.run import stages
-from gslopes.run.components import default_components
-from gslopes.run.config import configure
-from gslopes.run.plan import make_plan
+from gslopes.faces.components import default_components
+from gslopes.faces.compose.encode import Variants
+from gslopes.faces.compose.masks import mask_is_degenerate
+from gslopes.faces.compose.paste import compose
+from gslopes.faces.find import align
+from gslopes.frame.commands import say
+from gslopes.frame.executors import OneProcess
+from gslopes.frame.executors.threads import cores, one_thread_each
+from gslopes.photos.folder import list_photos, open_photo, photo_bytes
+from gslopes.slopes import stages
+from gslopes.slopes.config import configure
+from gslopes.slopes.plan import make_plan
 from tests.benches.energy import Meter
 
 PAPER_PHOTOS = 64_500  # Joo & Kärkkäinen 2020, §4.2
@@ -101,7 +102,7 @@ def bench(
     photos: a folder; None for variants of the astronaut's portrait, 224 pixels a side.
     count: photos of it, again from the first if there are fewer.
 
-    Raises: UsageError if there is no photo with a usable face; as ``run.walk.synthesise``.
+    Raises: UsageError if there is no photo with a usable face; as ``slopes.walk.synthesise``.
     """
     with tempfile.TemporaryDirectory(prefix="gslopes-bench-") as place:
         there = Path(place)

@@ -23,10 +23,10 @@ from bench_synthesis import prepare  # noqa: E402
 
 WALK = """
 import json, resource, sys, time
-from gslopes.run import stages
-from gslopes.run.plan import make_plan
-from gslopes.run.config import configure
-from gslopes.run.components import default_components
+from gslopes.slopes import stages
+from gslopes.slopes.plan import make_plan
+from gslopes.slopes.config import configure
+from gslopes.faces.components import default_components
 photos, run, steps = sys.argv[1:]
 plan = make_plan(configure(photos, {"min_face": 20, "steps": int(steps)}), run)
 components = default_components(plan.config, plan.device)

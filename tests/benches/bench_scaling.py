@@ -28,13 +28,13 @@ import measure  # noqa: E402
 from bench_synthesis import SMALLEST, prepare  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
-from gslopes.edit.steps import values_for  # noqa: E402
-from gslopes.fit.analysis import analyse  # noqa: E402
-from gslopes.fit.options import FitOptions  # noqa: E402
-from gslopes.run import stages  # noqa: E402
-from gslopes.run.components import default_components  # noqa: E402
-from gslopes.run.config import configure  # noqa: E402
-from gslopes.run.plan import make_plan  # noqa: E402
+from gslopes.faces.components import default_components  # noqa: E402
+from gslopes.faces.edit.steps import values_for  # noqa: E402
+from gslopes.slopes import stages  # noqa: E402
+from gslopes.slopes.config import configure  # noqa: E402
+from gslopes.slopes.fit.analysis import analyse  # noqa: E402
+from gslopes.slopes.fit.options import FitOptions  # noqa: E402
+from gslopes.slopes.plan import make_plan  # noqa: E402
 from tests.benches.bench_machine import time_steps  # noqa: E402
 
 PHOTOS, VALUES, LABELS, ROUNDS = (250, 500, 1000, 2000), (3, 7, 17, 49), (250, 500, 1000, 2000), 3

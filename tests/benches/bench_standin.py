@@ -21,12 +21,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 
 import measure  # noqa: E402
 
-from gslopes.executors import OneProcess  # noqa: E402
-from gslopes.executors.threads import cores  # noqa: E402
-from gslopes.run import stages  # noqa: E402
-from gslopes.run.components import default_components  # noqa: E402
-from gslopes.run.config import configure  # noqa: E402
-from gslopes.run.plan import make_plan  # noqa: E402
+from gslopes.faces.components import default_components  # noqa: E402
+from gslopes.frame.executors import OneProcess  # noqa: E402
+from gslopes.frame.executors.threads import cores  # noqa: E402
+from gslopes.slopes import stages  # noqa: E402
+from gslopes.slopes.config import configure  # noqa: E402
+from gslopes.slopes.plan import make_plan  # noqa: E402
 from tests.benches.bench_machine import ON_DEVICE, Bench, time_steps, write_variants  # noqa: E402
 from tests.standin import NAME, StandIn  # noqa: E402
 

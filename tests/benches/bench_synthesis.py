@@ -30,23 +30,23 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 import measure  # noqa: E402
 from bench_sweep import VALUES  # noqa: E402
 
-from gslopes import zoo  # noqa: E402
-from gslopes.compose import motion  # noqa: E402
-from gslopes.compose.masks import soft_mask  # noqa: E402
-from gslopes.compose.skin import region_classes  # noqa: E402
 from gslopes.core.geometry import similarity  # noqa: E402
 from gslopes.core.levels import OFFSET  # noqa: E402
 from gslopes.core.records import Motion  # noqa: E402
-from gslopes.edit.ends import EndsEditor, way  # noqa: E402
-from gslopes.executors import OneProcess, Processes  # noqa: E402
-from gslopes.executors.threads import cores  # noqa: E402
-from gslopes.run import stages  # noqa: E402
-from gslopes.run.components import default_components  # noqa: E402
-from gslopes.run.config import configure  # noqa: E402
-from gslopes.run.outcome import Audit  # noqa: E402
-from gslopes.run.plan import make_plan  # noqa: E402
-from gslopes.zoo.framing import CHIP  # noqa: E402
-from gslopes.zoo.parsing import class_probabilities  # noqa: E402
+from gslopes.faces import zoo  # noqa: E402
+from gslopes.faces.components import default_components  # noqa: E402
+from gslopes.faces.compose import motion  # noqa: E402
+from gslopes.faces.compose.masks import soft_mask  # noqa: E402
+from gslopes.faces.compose.skin import region_classes  # noqa: E402
+from gslopes.faces.edit.ends import EndsEditor, way  # noqa: E402
+from gslopes.faces.zoo.framing import CHIP  # noqa: E402
+from gslopes.faces.zoo.parsing import class_probabilities  # noqa: E402
+from gslopes.frame.executors import OneProcess, Processes  # noqa: E402
+from gslopes.frame.executors.threads import cores  # noqa: E402
+from gslopes.slopes import stages  # noqa: E402
+from gslopes.slopes.config import configure  # noqa: E402
+from gslopes.slopes.outcome import Audit  # noqa: E402
+from gslopes.slopes.plan import make_plan  # noqa: E402
 
 SMALLEST = 20  # of the faces that are edited, pixels
 SIZE = 128

@@ -29,11 +29,11 @@ import measure  # noqa: E402
 from bench_synthesis import SMALLEST, prepare  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
-from gslopes.executors import OneProcess, Processes  # noqa: E402
-from gslopes.run import stages  # noqa: E402
-from gslopes.run.components import default_components  # noqa: E402
-from gslopes.run.config import configure  # noqa: E402
-from gslopes.run.plan import make_plan  # noqa: E402
+from gslopes.faces.components import default_components  # noqa: E402
+from gslopes.frame.executors import OneProcess, Processes  # noqa: E402
+from gslopes.slopes import stages  # noqa: E402
+from gslopes.slopes.config import configure  # noqa: E402
+from gslopes.slopes.plan import make_plan  # noqa: E402
 from tests.benches.bench_machine import PAPER_PHOTOS  # noqa: E402
 
 ATTRIBUTES = ("gender", "race")

@@ -13,17 +13,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import special, stats
 
-from gslopes.fit.answers import Answers
-from gslopes.fit.gating import Gate, gating_rows, halves
-from gslopes.fit.membership import membership_test
-from gslopes.fit.options import FitOptions
-from gslopes.fit.paired import Units, mean_test, paired_test
-from gslopes.fit.permutation import permute
-from gslopes.fit.photo import infer, linear
-from gslopes.fit.power import Design, smallest_slope
-from gslopes.fit.profiles import Profiles, dense, moments, varying
-from gslopes.fit.reach import fieller
-from gslopes.fit.refusals import Asked, answered_where_most_are_lost, bounds
+from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.gating import Gate, gating_rows, halves
+from gslopes.slopes.fit.membership import membership_test
+from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.fit.paired import Units, mean_test, paired_test
+from gslopes.slopes.fit.permutation import permute
+from gslopes.slopes.fit.photo import infer, linear
+from gslopes.slopes.fit.power import Design, smallest_slope
+from gslopes.slopes.fit.profiles import Profiles, dense, moments, varying
+from gslopes.slopes.fit.reach import fieller
+from gslopes.slopes.fit.refusals import Asked, answered_where_most_are_lost, bounds
 from gslopes.stats.clusters import effective_units
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.ols import line_weights

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from coverage_cases import VALUES, Count, counted
 
-from gslopes.fit.photo import infer, linear
-from gslopes.fit.power import Design, smallest_slope
-from gslopes.fit.profiles import dense, moments
+from gslopes.slopes.fit.photo import infer, linear
+from gslopes.slopes.fit.power import Design, smallest_slope
+from gslopes.slopes.fit.profiles import dense, moments
 from gslopes.stats.clusters import clustered_mean, clustered_slope, codes_of
 from gslopes.stats.multiplicity import adjust
 

@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT))
 import measure  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
-from gslopes.datasets.drawn import sample, write_folder  # noqa: E402
+from gslopes.photos.drawn import sample, write_folder  # noqa: E402
 from tests.benches.liars import Liar, LiarHandler, Thief, ThiefHandler  # noqa: E402
 from tests.fake_provider import FakeProvider  # noqa: E402
 from tests.fake_provider.folder import write_run  # noqa: E402
@@ -54,10 +54,11 @@ LIES[1] += "scores=repeats,repeats=3,price=3000,concurrency=4"  # both a dollar 
 # end; what it says about money is added to a file.
 NURSERY = """
 import os, pathlib, shlex, signal, sys, time, traceback
-import gslopes.compose.known, gslopes.edit.sweep, gslopes.find.known, gslopes.fit.analysis, gslopes.score.client
-import gslopes.run.stages, gslopes.zoo
-from gslopes.run import walk
-from gslopes.run.config import FitConfig
+import gslopes.faces.compose.known, gslopes.faces.edit.sweep, gslopes.faces.find.known
+import gslopes.slopes.fit.analysis, gslopes.ask.client
+import gslopes.slopes.stages, gslopes.faces.zoo
+from gslopes.slopes import walk
+from gslopes.slopes.config import FitConfig
 class Notes:
     def note(self, text):
         with open(self.file, "a") as file:
@@ -76,7 +77,7 @@ for line in sys.stdin:
                 walk.synthesise(f"{folder}/photos", run, config=f"{folder}/part.toml", device="cpu", **known)
             walk.score_photos(run, names, device="cpu", cache=cache, yes=True, executor=notes)
             if "liar" not in line:
-                gslopes.run.stages.run_fit(pathlib.Path(run), FitConfig(permutations=200, bootstrap=200))
+                gslopes.slopes.stages.run_fit(pathlib.Path(run), FitConfig(permutations=200, bootstrap=200))
             os._exit(0)
         except KeyboardInterrupt:
             os._exit(130)

@@ -8,11 +8,11 @@ import pytest
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair
-from gslopes.language.chunks import standard
-from gslopes.language.graph import Fact, Senses, with_synsets
-from gslopes.language.mentions import Mentions
-from gslopes.language.wordlists import shipped
-from gslopes.language.wordnet import WordNet, wordnet
+from gslopes.words.chunks import standard
+from gslopes.words.graph import Fact, Senses, with_synsets
+from gslopes.words.mentions import Mentions
+from gslopes.words.wordlists import shipped
+from gslopes.words.wordnet import WordNet, wordnet
 
 Facts = tuple[Fact, ...]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from gslopes.captions.analysis import RUNNERS, missing_need, run_techniques
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.techniques import TECHNIQUES, excluded_causes
-from gslopes.language.mentions import Mentions
+from gslopes.words.mentions import Mentions
 from tests.captions.conftest import material, things
 
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gslopes.core.opening import load
+from gslopes.frame.opening import load
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ import pytest
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.sweep import TABLE, measure_sweep
 from gslopes.core.killpoints import KILL_POINTS
-from gslopes.language.labels import caption_labels
-from gslopes.run import walk
-from gslopes.run.config import FitConfig
-from gslopes.run.stages import run_fit
+from gslopes.slopes import walk
+from gslopes.slopes.config import FitConfig
+from gslopes.slopes.stages import run_fit
+from gslopes.words.labels import caption_labels
 from tests.core.test_killpoints import in_a_child, kept_answers
 from tests.fake_provider.folder import write_run
 

@@ -8,7 +8,7 @@ import pytest
 
 from gslopes.captions.stimuli import LONGEST, find_stages, judge_text, read_stages
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
-from gslopes.language.wordnet import wordnet
+from gslopes.words.wordnet import wordnet
 
 
 def test_files_and_folders_are_stages_by_their_names(tmp_path: Path):

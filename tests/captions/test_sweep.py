@@ -23,9 +23,9 @@ from gslopes.captions.sweep import (
 )
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
-from gslopes.fit.analysis import analyse
-from gslopes.fit.options import FitOptions
-from gslopes.language.labels import caption_labels
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.options import FitOptions
+from gslopes.words.labels import caption_labels
 
 
 def audited(

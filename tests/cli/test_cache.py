@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from gslopes.score.cache import AnswerCache, CachedAnswer
+from gslopes.ask.cache import AnswerCache, CachedAnswer
 
 DAY = 86_400
 PICTURES = {name: sha256(name.encode()).digest() for name in ("one", "two", "three")}

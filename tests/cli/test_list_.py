@@ -7,9 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from gslopes.ask.classifiers import list_classifiers
 from gslopes.cli import main
 from gslopes.cli.list_ import WIDTH
-from gslopes.score.classifiers import list_classifiers
 
 
 @pytest.fixture(scope="module")

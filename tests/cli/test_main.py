@@ -123,7 +123,7 @@ def failing(monkeypatch):
         def raise_error(*args, **kwargs):
             raise error
 
-        monkeypatch.setattr("gslopes.zoo.list_models", raise_error)
+        monkeypatch.setattr("gslopes.faces.zoo.list_models", raise_error)
 
     return fail
 
@@ -257,11 +257,11 @@ def test_an_interrupt_while_python_ends_changes_nothing():
 
 
 WITHIN_EXEC = """
-import gslopes.zoo
+import gslopes.faces.zoo
 from gslopes.cli import main
 def interrupted():
     exec("raise KeyboardInterrupt")
-gslopes.zoo.list_models = interrupted
+gslopes.faces.zoo.list_models = interrupted
 main(["list", "models"])
 """
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from gslopes.ask.transport import Stopped
 from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy, HostRateLimiter
 from gslopes.collect.robots import Robots
-from gslopes.core.transport import Stopped
 from tests.collect.server import PhotoServer, serving
 
 

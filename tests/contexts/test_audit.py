@@ -18,9 +18,9 @@ from gslopes.contexts.method import of_run
 from gslopes.contexts.people import read_people
 from gslopes.contexts.settings import configure
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
-from gslopes.core.opening import load
 from gslopes.core.records import Answer, Detections
-from gslopes.run import stages, walk
+from gslopes.frame.opening import load
+from gslopes.slopes import stages, walk
 
 PEOPLE = 24
 CANVAS = (192, 128)
@@ -177,7 +177,7 @@ def test_analysis_alone_asks_nobody(found, tmp_path):
     shutil.copytree(found.folder, run)
     shutil.rmtree(run / "edits")
     shutil.rmtree(run / "cutouts")
-    from gslopes.executors import OneProcess
+    from gslopes.frame.executors import OneProcess
 
     same = reanalyse(run, OneProcess(), QUICK)
     pd.testing.assert_frame_equal(same.tables["inferred"], found.tables["inferred"])
@@ -190,7 +190,7 @@ def test_one_more_tagger_is_asked_by_score(found, folder, tmp_path):
     other = Tagger()
     other.name = "another"
     walk.score_photos(run, other)
-    from gslopes.executors import OneProcess
+    from gslopes.frame.executors import OneProcess
 
     both = reanalyse(run, OneProcess(), QUICK)
     assert set(both.tables["inferred"]["classifier"]) == {"planted", "another"}

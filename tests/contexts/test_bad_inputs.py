@@ -20,7 +20,7 @@ from gslopes.core.errors import ConfigError, RunFolderMismatch, StorageError, Us
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, Detections
 from gslopes.core.runfolder import locked
-from gslopes.executors import OneProcess
+from gslopes.frame.executors import OneProcess
 from tests.contexts.test_audit import COLOURS, PEOPLE, Finder, Tagger, folder, found
 from tests.contexts.test_audit import audit as whole_audit
 

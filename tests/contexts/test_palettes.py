@@ -12,7 +12,7 @@ from PIL import Image
 from gslopes.contexts.audit import reanalyse
 from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName
-from gslopes.executors import OneProcess
+from gslopes.frame.executors import OneProcess
 from tests.contexts.test_audit import PEOPLE, QUICK, Tagger, audit
 from tests.contexts.test_audit import folder as folder  # a fixture
 

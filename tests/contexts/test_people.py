@@ -8,7 +8,7 @@ from gslopes.contexts.config import PeopleColumns
 from gslopes.contexts.people import cfd_person, gender_of, person_of, read_people
 from gslopes.contexts.planning import _self_reports
 from gslopes.core.errors import UsageError
-from gslopes.datasets.folder import PhotoFile
+from gslopes.photos.folder import PhotoFile
 
 
 def _csv(tmp_path, text):

@@ -10,8 +10,8 @@ import pytest
 from gslopes.contexts.audit import reanalyse
 from gslopes.contexts.measures.paired import ALIKE
 from gslopes.core.records import Answer
-from gslopes.executors import OneProcess
-from gslopes.run import walk
+from gslopes.frame.executors import OneProcess
+from gslopes.slopes import walk
 from tests.contexts.planted import plant
 from tests.contexts.test_audit import QUICK, audit, folder
 from tests.fake_provider import FakeProvider

@@ -29,7 +29,7 @@ def test_every_shipped_typology_is_whole(name):
 
 
 def test_celeba_sorts_all_forty_attributes():
-    from gslopes import zoo
+    from gslopes.faces import zoo
 
     labels = {normalise(label) for label in zoo.identify("celeba-tagger")[0].labels}
     assert labels <= read_typology("celeba").known

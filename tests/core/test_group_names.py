@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes.captions.demographics import read_groups
 from gslopes.contexts.people import PeopleColumns, read_people
 from gslopes.core import group_names
 from gslopes.core.group_names import normal_names
 from gslopes.crops.people import read_people as read_crops_people
-from gslopes.datasets.demographics import read_groups
-from gslopes.run.validation import _groups
+from gslopes.slopes.validation import _groups
 
 SPELLED = ["male", "Male", "male ", "male", "NaN", "nan", "", "female", "Female", " female", "female", "N/A"]
 WANTED = ["male"] * 4 + [""] * 3 + ["female"] * 4 + [""]

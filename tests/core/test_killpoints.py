@@ -13,17 +13,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from gslopes.ask.cache import FILE
+from gslopes.ask.cost import Limits
 from gslopes.collect.fetch import FetchPolicy
 from gslopes.collect.photos import CollectConfig, collect, plan_collection
 from gslopes.core import tables
 from gslopes.core.killpoints import KILL_POINTS, VARIABLE
 from gslopes.core.records import Answer
 from gslopes.core.tables.collection import MANIFEST
-from gslopes.executors import OneProcess
-from gslopes.run import stages, walk
-from gslopes.run.config import FitConfig, GateConfig
-from gslopes.score.cache import FILE
-from gslopes.score.cost import Limits
+from gslopes.faces.gate.config import GateConfig
+from gslopes.frame.executors import OneProcess
+from gslopes.slopes import stages, walk
+from gslopes.slopes.config import FitConfig
 from tests.collect.server import PhotoServer, serving
 from tests.fake_provider.folder import write_run
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import click
 import pytest
 
+from gslopes.ask.config import CostLimits, CostOptions
 from gslopes.cli import main
 from gslopes.cli.main import VERBS
 from gslopes.collect.config import CensusConfig, CensusOptions, CollectConfig, CollectOptions
@@ -19,7 +20,8 @@ from gslopes.contexts.settings import ContextsConfig, ContextsOptions
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import Option, build, check, extent, option, options_of, section
 from gslopes.crops.config import CropsOptions, CropsSettings
-from gslopes.run.config import CostLimits, CostOptions, FitConfig, GateConfig, RunConfig, RunOptions
+from gslopes.faces.gate.config import GateConfig
+from gslopes.slopes.config import FitConfig, RunConfig, RunOptions
 
 MOST_SHOWN = 15
 KEYWORDS = {

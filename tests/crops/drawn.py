@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageFilter
 
+from gslopes.ask.croppers.opencv import centres
+from gslopes.ask.croppers.records import Crop, SaliencyMap
 from gslopes.core.records import Detections
 from gslopes.crops.audit import audit_crops
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.croppers.opencv import centres
 from gslopes.crops.measures.measurer import compared
-from gslopes.crops.records import Crop, SaliencyMap
 from tests.crops.cropping_server import lighter
 
 SIDE = 64

@@ -11,11 +11,11 @@ import pytest
 from PIL import Image
 
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
-from gslopes.core.opening import load
 from gslopes.crops.asking.portraits import ScaledPhotos
 from gslopes.crops.audit import audit_crops, plan_crops
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.measures.measurer import compared
+from gslopes.frame.opening import load
 from tests.crops.drawn import SIDE, Brightness, Lighter, a_face, draw_people
 from tests.crops.drawn import audit as audit_of
 from tests.fixtures import QUESTIONS, questions

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gslopes.ask.croppers.records import Crop
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.records import Crop
 from gslopes.crops.regions.audit import regions_crops
 from gslopes.crops.report.words import print_parity
 from gslopes.crops.sweep.audit import sweep_crops

@@ -12,10 +12,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from gslopes.ask.config import CostLimits
 from gslopes.core.killpoints import VARIABLE
 from gslopes.crops.asking import pairs
 from gslopes.crops.asking.portraits import PART
-from gslopes.run.config import CostLimits
 from tests.crops.cropping_server import serve
 from tests.crops.drawn import audit, draw_people
 
@@ -24,7 +24,7 @@ TABLES = ("people", "pairs", "outcomes", "crops", "together", "stability", "pari
 RUN = """
 import sys
 from pathlib import Path
-from gslopes.run.config import CostLimits
+from gslopes.slopes.config import CostLimits
 from gslopes.crops.asking import pairs, portraits
 from tests.crops.drawn import Brightness, audit
 folder, table, out, url, cache = sys.argv[1:]

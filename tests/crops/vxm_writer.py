@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.crops.croppers.vxm import CONVOLUTION, MAGIC, PARAMETRIC, POOL, SMOOTH, Layer
+from gslopes.ask.croppers.vxm import CONVOLUTION, MAGIC, PARAMETRIC, POOL, SMOOTH, Layer
 
 
 def build(layers: tuple[Layer, ...], model_type: int = 2) -> bytes:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import gslopes
 from gslopes.core.errors import GslopesError, RunFolderMismatch, UsageError
 from gslopes.core.killpoints import KILL_POINTS
-from gslopes.executors import OneProcess
+from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
 from gslopes.frame.result import find_audit, reopen
 from gslopes.frame.verb import verb

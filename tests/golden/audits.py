@@ -65,7 +65,7 @@ SETS: dict[str, tuple[str, Any, dict[str, Any]]] = {
 
 def weights() -> dict[str, str]:
     """Model to the sha256 of its weights."""
-    from gslopes import zoo
+    from gslopes.faces import zoo
 
     return {name: zoo.identify(name)[1] for name in MODELS}
 
@@ -109,7 +109,7 @@ def audited(name: str, unpacked: Path, work: Path) -> dict[str, Any]:
 
 def digests(run: Path) -> dict[str, Any]:
     """Of a finished run folder: rows and columns of the tables, and the pictures."""
-    from gslopes.datasets.folder import open_photo
+    from gslopes.photos.folder import open_photo
 
     found: dict[str, Any] = {}
     for table, columns in TABLES.items():

@@ -28,6 +28,8 @@ from PIL import Image
 from scipy import stats
 
 import gslopes
+from gslopes.ask.croppers.opencv import centres
+from gslopes.ask.croppers.records import Crop, SaliencyMap
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.page import print_measures, print_rows
 from gslopes.captions.sweep import measure_sweep
@@ -37,18 +39,16 @@ from gslopes.contexts.report.page import text_table
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Answer, Detections, EditedChips
 from gslopes.crops.config import PRESETS, CropsConfig
-from gslopes.crops.croppers.opencv import centres
-from gslopes.crops.records import Crop, SaliencyMap
 from gslopes.crops.regions.audit import regions_crops
 from gslopes.crops.report.regions import print_gaze
 from gslopes.crops.report.sweep import print_sweep
 from gslopes.crops.report.words import print_parity
 from gslopes.crops.sweep.audit import sweep_crops
-from gslopes.fit.analysis import analyse
-from gslopes.fit.options import FitOptions
-from gslopes.language.labels import caption_labels
-from gslopes.run.components import Components
-from gslopes.validate.gate import Measured
+from gslopes.faces.components import Components
+from gslopes.faces.gate.verdict import Measured
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.options import FitOptions
+from gslopes.words.labels import caption_labels
 from tests.golden.page_text import run_text
 
 Tables = dict[str, pd.DataFrame]

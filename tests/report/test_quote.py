@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 
 from gslopes.core import summary, tables
-from gslopes.report import quote, write_report
+from gslopes.report import quote
+from gslopes.slopes.report import write_report
+from gslopes.slopes.report.quote import quote as quote_run
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -66,7 +68,7 @@ def test_a_run_that_does_not_say_who_edited_says_so(one: Path, tmp_path: Path) -
 
 
 def test_without_labels_there_is_nothing_to_quote() -> None:
-    assert quote.quote({}, []) is None
+    assert quote_run({}, []) is None
 
 
 # -- the sibling audits -----------------------------------------------------------------------------------------------

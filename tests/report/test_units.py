@@ -5,13 +5,14 @@ import pandas as pd
 import pytest
 
 from gslopes.core.tables import SLOPES
-from gslopes.fit.frames import fit_slopes
-from gslopes.report import findings, units
-from gslopes.report.answers import Answers
-from gslopes.report.decisions import Decision
-from gslopes.report.headline import headline
-from gslopes.report.notebook import summary
-from gslopes.report.validity import floors
+from gslopes.report import units
+from gslopes.slopes.fit.frames import fit_slopes
+from gslopes.slopes.report import findings
+from gslopes.slopes.report.answers import Answers
+from gslopes.slopes.report.decisions import Decision
+from gslopes.slopes.report.headline import headline
+from gslopes.slopes.report.notebook import summary
+from gslopes.slopes.report.validity import floors
 
 ROW = {"label": "nsfw", "slope": -0.2, "ci_low": -0.3, "ci_high": -0.1, "t": -4.0, "unit": "log-odds per unit"}
 

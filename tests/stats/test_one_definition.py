@@ -33,7 +33,7 @@ NAMES = {
 FORMULAS = {
     r"(quantile|percentile)\([^)\n]*(0\.025|2\.5\b|0\.975|97\.5)": (),
     r"1\.95996\d*": (),
-    r"ndtri\(": ("datasets/drawn/parameters.py",),  # draws normal numbers
+    r"ndtri\(": ("photos/drawn/parameters.py",),  # draws normal numbers
     r"stdtrit?\(|\bt\.(ppf|sf|cdf|isf)\(|norm\.(ppf|sf|cdf)\(": (),
     r"\+ 1\) / \((\w+\.)?(permutations|count|draws) \+ 1\)": (),
     r"\(1 \+ .*\) / \((\w+\.)?(permutations|count|draws) \+ 1\)": (),

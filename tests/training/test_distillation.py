@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from gslopes import zoo
-from gslopes.datasets import drawn as rendered
+from gslopes.faces import zoo
+from gslopes.photos import drawn as rendered
 from training import distillation, loop
 from training.distillation import Distillation, distilled, mean_with_mirror_image
 from training.sets import drawn_chips

@@ -8,16 +8,16 @@ import pytest
 import torch
 from skimage.data import astronaut
 
-from gslopes import zoo
-from gslopes.compose.motion import within
-from gslopes.compose.paste import compose
-from gslopes.compose.skin import ParserMasker
 from gslopes.core.records import Motion
-from gslopes.datasets import drawn as rendered
-from gslopes.find.align import choose, warp
-from gslopes.networks.mtcnn import Mtcnn
-from gslopes.zoo import load
-from gslopes.zoo.reader import face_window
+from gslopes.faces import zoo
+from gslopes.faces.compose.motion import within
+from gslopes.faces.compose.paste import compose
+from gslopes.faces.compose.skin import ParserMasker
+from gslopes.faces.find.align import choose, warp
+from gslopes.faces.networks.mtcnn import Mtcnn
+from gslopes.faces.zoo import load
+from gslopes.faces.zoo.reader import face_window
+from gslopes.photos import drawn as rendered
 from tests.training.test_field_editor import sweep
 from training import edit_field, loop
 from training.augment import disturbed, seen_through

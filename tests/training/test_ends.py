@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from gslopes import zoo
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.datasets import drawn
-from gslopes.zoo.spec import find_spec
+from gslopes.faces import zoo
+from gslopes.faces.zoo.spec import find_spec
+from gslopes.photos import drawn
 from training.distillation import Optimisation, train_edit_ends
 from training.field_editor import FieldEditor
 from training.recipe import check_teacher

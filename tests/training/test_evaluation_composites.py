@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gslopes.core.records import Face, Photo
-from gslopes.edit.editors import editor_of
+from gslopes.faces.edit.editors import editor_of
 from training.evaluation.composites import HeldOut, ways
 
 

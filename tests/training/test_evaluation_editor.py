@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.validate.estimates import Estimate
+from gslopes.faces.gate.estimates import Estimate
 from training.evaluation.composites import VALUES
 from training.evaluation.editor import (
     Composites,
@@ -112,7 +112,7 @@ def test_a_group_of_fewer_than_twenty_faces_has_no_row(seen):
 def test_composites_that_are_the_photos_pass_and_those_of_another_colour_do_not(seen, monkeypatch):
     def two_sample_auc(
         photos, composites, people, most, readings=None
-    ):  # tests/validate/test_realism.py has the network
+    ):  # tests/faces/gate/test_realism.py has the network
         if readings is not None and not np.array_equal(photos, composites):
             return Estimate(np.nan, np.nan, np.nan)  # no one is matched
         return Estimate(0.5 if np.array_equal(photos, composites) else 1.0, 0.5, 1.0)

@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import torch
 
-from gslopes import zoo
 from gslopes.core.levels import LUMA, OFFSET
-from gslopes.datasets import drawn as rendered
-from gslopes.edit.sweep import FaderEditor
-from gslopes.zoo.reader import face_window
+from gslopes.faces import zoo
+from gslopes.faces.edit.sweep import FaderEditor
+from gslopes.faces.zoo.reader import face_window
+from gslopes.photos import drawn as rendered
 from training import fader
 from training.sets import drawn_chips
 

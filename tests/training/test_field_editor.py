@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from gslopes import zoo
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import EditedChips, Motion
-from gslopes.zoo.reader import FaceReader
+from gslopes.faces import zoo
+from gslopes.faces.zoo.reader import FaceReader
 from tests.fixtures import round_to_tf32
 from training import field_editor as field
 from training.field_editor import FieldEditor, as_template

@@ -6,7 +6,7 @@ import torch
 from scipy.ndimage import gaussian_filter
 
 from gslopes.core.levels import LUMA, OFFSET
-from gslopes.zoo.framing import CHIP
+from gslopes.faces.zoo.framing import CHIP
 from training.field_template import (
     BROAD,
     CEILING,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from gslopes import zoo
-from gslopes.datasets import drawn as rendered
-from gslopes.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
+from gslopes.faces import zoo
+from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
+from gslopes.photos import drawn as rendered
 from training import loop
 from training.face_parser import train_face_parser
 from training.fader import Adversary, Optimisation, train_fader

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import expit
 
 from gslopes.core.errors import UsageError
-from gslopes.datasets.folder import open_photo
-from gslopes.find.detect import MtcnnFinder
+from gslopes.faces.find.detect import MtcnnFinder
+from gslopes.photos.folder import open_photo
 from training.evaluation.measures import (
     FaceEmbedding,
     cosine,

@@ -15,8 +15,8 @@ from gslopes.collect.census.count import CensusConfig, census
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
 from gslopes.core.tables.collection import CENSUS, MANIFEST
-from gslopes.datasets import drawn as rendered
-from gslopes.zoo.spec import find_spec
+from gslopes.faces.zoo.spec import find_spec
+from gslopes.photos import drawn as rendered
 from training.recipe import run_recipe
 from training.sets import TrainingSet, balanced, drawn_chips, evened, packed, write_packed
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core.errors import DataMissing
-from gslopes.zoo.parsing import CLASSES
+from gslopes.faces.zoo.parsing import CLASSES
 from training.sources import (
     fold,
     held_out,

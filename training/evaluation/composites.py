@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.compose.head import heads_of
-from gslopes.compose.paste import compose
-from gslopes.compose.skin import ParserMasker
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
-from gslopes.datasets.folder import open_photo
-from gslopes.edit.editors import FaceEditor
-from gslopes.edit.sweep import FaderEditor
-from gslopes.zoo import load
-from gslopes.zoo.framing import CHIP, TIGHT
-from gslopes.zoo.spec import Blend
+from gslopes.faces.compose.head import heads_of
+from gslopes.faces.compose.paste import compose
+from gslopes.faces.compose.skin import ParserMasker
+from gslopes.faces.edit.editors import FaceEditor
+from gslopes.faces.edit.sweep import FaderEditor
+from gslopes.faces.zoo import load
+from gslopes.faces.zoo.framing import CHIP, TIGHT
+from gslopes.faces.zoo.spec import Blend
+from gslopes.photos.folder import open_photo
 from training.chips import cache_folder, find_points
 from training.evaluation import realism
 from training.sources import LabelledPhotos, read_london, read_utkface

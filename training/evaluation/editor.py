@@ -15,12 +15,12 @@ from tqdm import tqdm
 
 from gslopes.core.errors import DataMissing, UsageError
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.datasets.folder import open_photo
-from gslopes.edit.editors import FaceEditor, editor_of
-from gslopes.edit.sweep import FaderEditor
-from gslopes.validate import manipulation
-from gslopes.validate.estimates import Estimate, mean
-from gslopes.zoo.loading import LoadedModel
+from gslopes.faces.edit.editors import FaceEditor, editor_of
+from gslopes.faces.edit.sweep import FaderEditor
+from gslopes.faces.gate import manipulation
+from gslopes.faces.gate.estimates import Estimate, mean
+from gslopes.faces.zoo.loading import LoadedModel
+from gslopes.photos.folder import open_photo
 from training.evaluation import measures, realism
 from training.evaluation.composites import (
     PUBLISHED,

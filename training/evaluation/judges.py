@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray
-from gslopes.networks.mtcnn import Mtcnn
-from gslopes.networks.tagger import Tagger
-from gslopes.run.gate.sweep_measurer import luminance, sharpness
-from gslopes.zoo import LoadedModel, load
-from gslopes.zoo.framing import FRAMES
-from gslopes.zoo.reader import FaceReader, attribute, normalised
+from gslopes.faces.gate.sweep_measurer import luminance, sharpness
+from gslopes.faces.networks.mtcnn import Mtcnn
+from gslopes.faces.networks.tagger import Tagger
+from gslopes.faces.zoo import LoadedModel, load
+from gslopes.faces.zoo.framing import FRAMES
+from gslopes.faces.zoo.reader import FaceReader, attribute, normalised
 
 BATCH = 128  # chips that a network sees at once
 Readings = dict[str, NDArray[np.float64]]

@@ -17,10 +17,10 @@ from torch.nn import functional as F
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
+from gslopes.faces.gate import estimates
+from gslopes.faces.gate.estimates import Estimate, Floats, Groups
 from gslopes.stats import agreement
 from gslopes.stats.ridge_logistic import fit_ridge
-from gslopes.validate import estimates
-from gslopes.validate.estimates import Estimate, Floats, Groups
 
 # -- how well a reader tells yes from no -------------------------------------------------------------------------------
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import write_bytes
-from gslopes.edit.editors import NETWORKS
-from gslopes.zoo import home, load, load_folder, weights
-from gslopes.zoo.loading import LoadedModel
-from gslopes.zoo.spec import read_spec
+from gslopes.faces.edit.editors import NETWORKS
+from gslopes.faces.zoo import home, load, load_folder, weights
+from gslopes.faces.zoo.loading import LoadedModel
+from gslopes.faces.zoo.spec import read_spec
 from training.evaluation.editor import contact_sheets, evaluate_editor
 from training.evaluation.tables import Table
 from training.evaluation.taggers import evaluate_face_parser, evaluate_tagger

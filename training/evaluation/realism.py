@@ -11,12 +11,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.networks.tagger import Tagger, TaggerConfig
-from gslopes.run.gate.sweep_measurer import cielab
+from gslopes.faces.gate import estimates
+from gslopes.faces.gate.estimates import Estimate, Floats
+from gslopes.faces.gate.sweep_measurer import cielab
+from gslopes.faces.networks.tagger import Tagger, TaggerConfig
 from gslopes.stats.agreement import auc
 from gslopes.stats.resampling import Rows
-from gslopes.validate import estimates
-from gslopes.validate.estimates import Estimate, Floats
 
 # -- distance between two sets ----------------------------------------------------------------------------------------
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.skin_tone import typology_angle_of
+from gslopes.faces.gate import estimates
+from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.stats.resampling import Rows
-from gslopes.validate import estimates
-from gslopes.zoo.loading import LoadedModel
 from training.evaluation import measures
 from training.evaluation.tables import Table, cell
 from training.measure import region_counts

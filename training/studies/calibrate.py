@@ -14,21 +14,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gslopes.ask.questions import read_picture
 from gslopes.core import runfolder, tables
+from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes
 from gslopes.core.records import FloatArray
-from gslopes.datasets import drawn as rendered
-from gslopes.edit.steps import values_for
-from gslopes.executors import Executor
-from gslopes.fit.analysis import analyse
-from gslopes.fit.options import FitOptions
+from gslopes.faces.components import rendered_components
+from gslopes.faces.edit.steps import values_for
+from gslopes.frame.asking import run_score
+from gslopes.photos import drawn as rendered
 from gslopes.report import numbers
 from gslopes.report.charts import LIGHT, new_figure, render, tidy
-from gslopes.run import stages, walk
-from gslopes.run.components import rendered_components
-from gslopes.score.questions import read_picture
+from gslopes.slopes import walk
+from gslopes.slopes.demo import SIZE, drawn_in_place
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.ols import line_weights
-from gslopes.synthetic.demo import SIZE, drawn_in_place
 from training.sets import CONFOUND
 from training.studies.planted_classifier import GRID, PlantedClassifier, totals
 
@@ -109,7 +110,7 @@ def audit_drawn(
         photos = rendered.write_folder(parameters, folder, SIZE)
     components = rendered_components(folder, photos, EDITOR, device)
     walk.synthesise(photos, run, components=components, executor=executor, editor=EDITOR, seed=seed, device=device)
-    stages.run_score(run, [classifier], executor)
+    run_score(run, [classifier], executor)
     return run
 
 

@@ -19,13 +19,13 @@ from gslopes.captions.measures.rows import TechniqueResult
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
-from gslopes.executors.progress import progress_line
-from gslopes.language.chunks import Chunks, standard
-from gslopes.language.graph import Senses, with_synsets
-from gslopes.language.mentions import Mentions
-from gslopes.language.wordlists import shipped
-from gslopes.language.wordnet import wordnet
+from gslopes.core.progress import progress_line
 from gslopes.stats.intervals import wilson
+from gslopes.words.chunks import Chunks, standard
+from gslopes.words.graph import Senses, with_synsets
+from gslopes.words.mentions import Mentions
+from gslopes.words.wordlists import shipped
+from gslopes.words.wordnet import wordnet
 from training.studies.scenes import COUNTS, HUMAN, NOTHING, TARGET, TRUTH, Planted, scenes, truths
 
 OMITTED = (0.0, 0.05, 0.1, 0.2, 0.3)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.records import Answer, ByteArray, FloatArray
-from gslopes.datasets import drawn as rendered
-from gslopes.datasets.decode import decode
-from gslopes.synthetic.demo import SIZE, drawn_in_place
+from gslopes.photos import drawn as rendered
+from gslopes.photos.decode import decode
+from gslopes.slopes.demo import SIZE, drawn_in_place
 
 CONFOUNDERS = ("hair", "background", "smile")
 

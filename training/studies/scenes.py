@@ -11,9 +11,9 @@ from functools import lru_cache
 import numpy as np
 
 from gslopes.captions.material import Box, Caption, Coverage, Material, Pair
-from gslopes.language.graph import Fact
-from gslopes.language.mentions import Mentions
-from gslopes.language.pos_tagger import Token
+from gslopes.words.graph import Fact
+from gslopes.words.mentions import Mentions
+from gslopes.words.pos_tagger import Token
 
 TARGET, TRUTH, HUMAN = "system-captions", "human-labels", "human-captions"
 PAIR = Pair("skin", "darker", "lighter")

@@ -6,7 +6,7 @@
 
 Without a copy of the photos, carry RUN/packed/ along and leave out --data. RUN holds photos of people: never commit it.
 With --minutes a short trial measures the rate and the run gets as many steps as fit; two runs may share a GPU.
-Beside packed/, RUN is a home of its own (see ``gslopes.zoo.home``): its models/ holds the spec that is trained.
+Beside packed/, RUN is a home of its own (see ``gslopes.faces.zoo.home``): its models/ holds the spec that is trained.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT))
 
 from gslopes.core.runfolder import write_bytes, write_json  # noqa: E402
-from gslopes.zoo import weights  # noqa: E402
-from gslopes.zoo.spec import find_spec  # noqa: E402
+from gslopes.faces.zoo import weights  # noqa: E402
+from gslopes.faces.zoo.spec import find_spec  # noqa: E402
 from training.measure import measure  # noqa: E402
 from training.recipe import run_recipe  # noqa: E402
 from training.sets import (  # noqa: E402

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from gslopes.captions.material import presence_of_images
 from gslopes.captions.measures.rows import EQUAL_PROBABILITIES, Recorder
 from gslopes.core.errors import UnknownName
-from gslopes.language.graph import Fact
-from gslopes.language.mentions import Mentions
+from gslopes.words.graph import Fact
+from gslopes.words.mentions import Mentions
 
 AGES, ADULT = ("require-adult", "assume-adult"), 18
 UNION = "one or more of four"  # a caption counts once, however many rules find it

@@ -6,8 +6,8 @@ Source: Wang et al. 2022; lists are the user's files. Without one the object hal
 from __future__ import annotations
 
 from gslopes.captions.measures.rows import Recorder
-from gslopes.language.graph import Fact
-from gslopes.language.mentions import BOUNDS, caption_bounds, demeaning_synsets
+from gslopes.words.graph import Fact
+from gslopes.words.mentions import BOUNDS, caption_bounds, demeaning_synsets
 
 _READING = {"lower": "face", "estimate": "look", "upper": "look"}
 

@@ -17,9 +17,9 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
 from gslopes.captions.measures.estimates import ROUNDING, Sampler, change, compare, floor_note
 from gslopes.captions.measures.rows import Recorder
-from gslopes.language.graph import KINDS, Fact
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.permutation import lone_q, permutation_p
+from gslopes.words.graph import KINDS, Fact
 
 Array = NDArray[np.float64]
 OPEN_SIGN = "the difference at truth does not exclude 0: its sign is not known"

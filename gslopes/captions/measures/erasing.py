@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from gslopes.captions.measures.rows import Recorder
-from gslopes.language.graph import Fact
-from gslopes.language.mentions import PERSON
-from gslopes.language.wordnet import WordNet
+from gslopes.words.graph import Fact
+from gslopes.words.mentions import PERSON
+from gslopes.words.wordnet import WordNet
 
 
 def recalled(concept: str, target: Iterable[Fact], wordnet: WordNet) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from gslopes.captions.measures.people import GENDER_GROUPS, annotated_genders, count_people
 from gslopes.captions.measures.rows import Recorder
-from gslopes.language.graph import Fact
-from gslopes.language.mentions import IDENTITY, Mentions
+from gslopes.words.graph import Fact
+from gslopes.words.mentions import IDENTITY, Mentions
 
 READINGS = ("match", "mismatch", "both", "neutral", "none")
 

@@ -21,12 +21,12 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Pair
 from gslopes.captions.measures.estimates import bootstrap_rates, fisher
 from gslopes.captions.measures.rows import Recorder, Row
-from gslopes.language.graph import Fact
-from gslopes.language.phrases import PREPOSITIONS
-from gslopes.language.wordlists import Lists
-from gslopes.language.wordnet import WordNet
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust
+from gslopes.words.graph import Fact
+from gslopes.words.phrases import PREPOSITIONS
+from gslopes.words.wordlists import Lists
+from gslopes.words.wordnet import WordNet
 
 NO_LIST = "not run: no list of non-imageable objects"
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")

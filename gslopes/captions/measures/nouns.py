@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gslopes.captions.measures.rows import Recorder
-from gslopes.language.mentions import Mentions
-from gslopes.language.pos_tagger import Token
+from gslopes.words.mentions import Mentions
+from gslopes.words.pos_tagger import Token
 
 CONTRAST = {"female": ("man", "men"), "male": ("woman", "women")}
 
@@ -21,11 +21,11 @@ def as_nouns(sentences: Iterable[Sequence[Token]], words: Iterable[str], mention
 
     sentences: repaired tokens of one caption.
 
-    >>> from gslopes.language.chunks import standard
+    >>> from gslopes.words.chunks import standard
     >>> parser = standard()
-    >>> from gslopes.language.mentions import Mentions
-    >>> from gslopes.language.graph import Senses
-    >>> from gslopes.language.wordlists import shipped
+    >>> from gslopes.words.mentions import Mentions
+    >>> from gslopes.words.graph import Senses
+    >>> from gslopes.words.wordlists import shipped
     >>> known = Mentions(Senses(parser.wordnet), shipped())
     >>> [word for word, _ in as_nouns(parser.tag("The female walked in the room."), ["female"], known)]
     ['female']

@@ -14,8 +14,8 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Material, Presence, presence_of_images, presence_of_rows
 from gslopes.captions.measures.estimates import change
 from gslopes.captions.measures.rows import Recorder, Row, measure
-from gslopes.language.graph import Fact
-from gslopes.language.mentions import PERSON, Mentions
+from gslopes.words.graph import Fact
+from gslopes.words.mentions import PERSON, Mentions
 
 COLLECTIVES = frozenset(
     ("people", "couple", "crowd", "group", "family", "team", "audience", "trio", "duo", "crew", "class", "gang", "folk")

@@ -10,8 +10,8 @@ from gslopes.captions.material import presence_of_images
 from gslopes.captions.measures.estimates import compare
 from gslopes.captions.measures.people import GENDER_GROUPS
 from gslopes.captions.measures.rows import Recorder
-from gslopes.language.graph import Fact
 from gslopes.stats.multiplicity import adjust
+from gslopes.words.graph import Fact
 
 
 def has_trait(facts: Iterable[Fact], words: Iterable[str]) -> bool:

@@ -13,8 +13,8 @@ import numpy as np
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
 from gslopes.captions.measures.estimates import Differences, compare, floor_note, ratio
-from gslopes.language.graph import Fact
 from gslopes.stats.intervals import wilson
+from gslopes.words.graph import Fact
 
 Row = dict[str, Any]
 EQUAL_PROBABILITIES = "the same probability in both groups"

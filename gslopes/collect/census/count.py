@@ -18,22 +18,16 @@ from gslopes.collect.config import CensusConfig
 from gslopes.collect.lists import WOMEN_SOURCE, women_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes
+from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.runfolder import show
 from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
-from gslopes.datasets.folder import (
-    PhotoFile,
-    check_outside,
-    count_parts,
-    list_photos,
-    listing,
-    open_photo,
-    photo_batches,
-)
-from gslopes.executors import Executor, OneProcess, Tick
-from gslopes.find import align
+from gslopes.faces.find import align
+from gslopes.frame.executors import OneProcess
+from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos, listing, open_photo, photo_batches
 
 STAGE = "census"
 IDENTITY = ("kind", "photos", "inputs", "min_face", "reader")
@@ -93,9 +87,9 @@ def census(
 
     Raises: UsageError, RunFolderMismatch, ModelError, StorageError.
     """
-    from gslopes.find.detect import MtcnnFinder
-    from gslopes.zoo.fairface import load_fairface
-    from gslopes.zoo.reader import FaceReader
+    from gslopes.faces.find.detect import MtcnnFinder
+    from gslopes.faces.zoo.fairface import load_fairface
+    from gslopes.faces.zoo.reader import FaceReader
 
     config, executor = config or CensusConfig(), executor or OneProcess()
     device = runtime.pick_device(config.device)

@@ -19,7 +19,7 @@ from gslopes.contexts.pictures.scenes import SCENES, backgrounds, draw_scene
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder
-from gslopes.datasets.folder import list_photos, open_photo
+from gslopes.photos.folder import list_photos, open_photo
 
 SMALLEST = 200
 PAPER = "rating: median of the crowd of Barlas et al. 2020 for their own picture"

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.compose.encode import SUFFIX, Variants, encode
 from gslopes.contexts.config import StageConfig
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture
 from gslopes.contexts.pictures.canvas import DoesNotFit, Placement, box, largest_share, paste, place, resample
@@ -20,12 +19,13 @@ from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.contexts.tables import COMPOSITES, filled
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError
+from gslopes.core.progress import Tick
 from gslopes.core.reasons import VALUES, Reason, SkipReason
 from gslopes.core.records import ByteArray, FloatArray, Photo
+from gslopes.core.runfolder import SYNTHESIS
 from gslopes.core.tables import frame_of
-from gslopes.datasets.folder import PhotoFile, open_photo, photo_bytes
-from gslopes.executors import Tick
-from gslopes.run.plan import SYNTHESIS
+from gslopes.faces.compose.encode import SUFFIX, Variants, encode
+from gslopes.photos.folder import PhotoFile, open_photo, photo_bytes
 
 Row = dict[str, Any]
 GRAY = 128

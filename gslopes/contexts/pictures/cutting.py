@@ -30,11 +30,11 @@ from gslopes.contexts.pictures.parsing import PersonMask
 from gslopes.contexts.tables import CUTOUTS, filled
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
+from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
-from gslopes.datasets.decode import named_picture
-from gslopes.datasets.folder import PhotoFile, photo_bytes, photo_of
-from gslopes.executors import Tick
+from gslopes.photos.decode import named_picture
+from gslopes.photos.folder import PhotoFile, photo_bytes, photo_of
 
 STAGE = "cutout"
 REPLACED = "another picture has its name"

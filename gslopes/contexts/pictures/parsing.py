@@ -13,7 +13,7 @@ from gslopes.contexts.pictures.cutout import Mask, trapezoid
 from gslopes.core.records import FloatArray, Photo
 
 if TYPE_CHECKING:
-    from gslopes.compose.skin import ParserMasker
+    from gslopes.faces.compose.skin import ParserMasker
 
 PersonMask = Callable[[Photo, FloatArray, FloatArray], Mask]
 LIKELY = 0.5
@@ -36,8 +36,8 @@ class PersonParser:
     @cached_property
     def masker(self) -> ParserMasker:
         """The parser itself."""
-        from gslopes import zoo
-        from gslopes.compose.skin import ParserMasker
+        from gslopes.faces import zoo
+        from gslopes.faces.compose.skin import ParserMasker
 
         parser = zoo.load("face-parser", self.device)
         labels = [label for label in parser.spec.labels if label != "background"]
@@ -45,9 +45,9 @@ class PersonParser:
 
     def __call__(self, photo: Photo, points: FloatArray, face: FloatArray) -> Mask:
         """(H, W) bool.  points: (5, 2) of the face, photo frame.  face: (4,) its box."""
-        from gslopes.compose.skin import framed
         from gslopes.core.geometry import similarity
-        from gslopes.zoo.framing import HEADSHOT
+        from gslopes.faces.compose.skin import framed
+        from gslopes.faces.zoo.framing import HEADSHOT
 
         height, width = photo.pixels.shape[:2]
         side = self.masker.parser.spec.size

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gslopes.compose.head import heads_of
-from gslopes.compose.masks import mask_is_degenerate
-from gslopes.compose.paste import Composite, compose
 from gslopes.core.records import Face, Photo
-from gslopes.find import align
-from gslopes.run.components import Components
-from gslopes.validate.gate import Measured, Thresholds, verdict
+from gslopes.faces.components import Components
+from gslopes.faces.compose.head import heads_of
+from gslopes.faces.compose.masks import mask_is_degenerate
+from gslopes.faces.compose.paste import Composite, compose
+from gslopes.faces.find import align
+from gslopes.faces.gate.verdict import Measured, Thresholds, verdict
 
 if TYPE_CHECKING:
     from gslopes.contexts.planning import ContextPlan
-    from gslopes.run.gate.sweep_measurer import SweepMeasurer
+    from gslopes.faces.gate.sweep_measurer import SweepMeasurer
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Sweeper:
         """The gate judges the whole edited photos, once for all backgrounds."""
         if self.measurer is None:
             return None
-        from gslopes.run.gate.sweep_measurer import Sweep
+        from gslopes.faces.gate.sweep_measurer import Sweep
 
         pictures = [composite.picture(step) for step in range(len(composite))]
         box, points = np.asarray(face.box, np.float64), np.asarray(face.points, np.float64).reshape(5, 2)
@@ -84,12 +84,12 @@ class Sweeper:
 
 def load_sweeper(plan: ContextPlan, device: str) -> Sweeper:
     """The sweeper of a run, its models loaded.  Raises: ModelError."""
-    from gslopes.contexts.planning import run_config
-    from gslopes.run.components import default_components
-    from gslopes.run.gate.judge import load_reader
-    from gslopes.run.gate.sweep_measurer import SweepMeasurer
+    from gslopes.contexts.planning import faces_config
+    from gslopes.faces.components import default_components
+    from gslopes.faces.gate.judge import load_reader
+    from gslopes.faces.gate.sweep_measurer import SweepMeasurer
 
-    config = run_config(plan.config)
+    config = faces_config(plan.config)
     least = config.find.min_face
     measurer = SweepMeasurer(load_reader(device), device, least) if plan.config.gate else None
     components = default_components(config, device)

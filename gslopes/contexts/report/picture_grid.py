@@ -13,7 +13,7 @@ from PIL import Image
 
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, PhotoError
-from gslopes.datasets.folder import photo_bytes, photo_of
+from gslopes.photos.folder import photo_bytes, photo_of
 from gslopes.report import words
 from gslopes.report.inline import data_uri, jpeg_uri
 

@@ -12,7 +12,7 @@ import pandas as pd
 from gslopes.contexts.report.answers import table14
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, words
-from gslopes.report.paper import latex
+from gslopes.report.layouts import latex
 
 TITLES = {
     "table7": "Table 7: inferred woman-man-neutral (* more of the congruent gender than at the baseline)",

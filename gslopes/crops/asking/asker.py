@@ -11,19 +11,19 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.ask.croppers import has_map
+from gslopes.ask.croppers.geometry import Box, crop_rectangle
+from gslopes.ask.croppers.opencv import centres
+from gslopes.ask.croppers.records import Crop, Cropper, Saliency, SaliencyMap
+from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.core.errors import AnswerError, Refused
+from gslopes.core.progress import Tick
 from gslopes.core.records import ByteArray
-from gslopes.crops.asking.remote import RemoteCropper
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.croppers import has_map
-from gslopes.crops.croppers.opencv import centres
-from gslopes.crops.pictures.geometry import Box, crop_rectangle
 from gslopes.crops.pictures.heads import checked_crop, larger_share, share_inside
 from gslopes.crops.pictures.joining import Layout, join, layout
 from gslopes.crops.pictures.saliency import check_map, maxima, owners
 from gslopes.crops.policies import POINTED, Settings, outcomes, temperature_for
-from gslopes.crops.records import Crop, Cropper, Saliency, SaliencyMap
-from gslopes.executors import Tick
 
 RECTANGLE = "rectangle"  # the policy of croppers that give no map
 BATCH = 256

@@ -9,14 +9,14 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from gslopes.ask.croppers import has_map
+from gslopes.ask.croppers.records import Saliency, SaliencyMap
 from gslopes.core.errors import AnswerError
 from gslopes.crops.asking.asker import Asker
-from gslopes.crops.croppers import has_map
-from gslopes.crops.parts import read_table, write_tables
 from gslopes.crops.pictures.saliency import check_map
 from gslopes.crops.policies import find_peaks
-from gslopes.crops.records import Saliency, SaliencyMap
 from gslopes.crops.tables import DRAWN_MAPS, PAIRS
+from gslopes.frame.parts import read_table, write_tables
 
 Key = tuple[str, str, str]
 LONGEST = 96  # cells a side that are kept; of a larger map the highest of each block

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.crops.asking.asker import Answer, Asker
-from gslopes.crops.parts import Stage
 from gslopes.crops.policies import Settings
 from gslopes.crops.tables import CROPS, OUTCOMES, PAIRS
-from gslopes.executors import Tick
+from gslopes.frame.parts import Stage
 
 PART = 1024
 Rows = list[dict[str, Any]]

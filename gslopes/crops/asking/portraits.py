@@ -13,24 +13,25 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from gslopes.ask.croppers import has_map
+from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.croppers.records import Cropper, Saliency, SaliencyMap
+from gslopes.ask.croppers.resizing import resized
 from gslopes.core.errors import AnswerError, PhotoError, UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.files import sha256_of, show
+from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import Table
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.croppers import has_map
-from gslopes.crops.parts import Stage, read_table
 from gslopes.crops.people import People, Portrait
 from gslopes.crops.pictures.covariates import covariates, is_symmetric
-from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.pictures.heads import head_box
-from gslopes.crops.pictures.joining import resized
 from gslopes.crops.pictures.saliency import check_map, focal_point
-from gslopes.crops.records import Cropper, Saliency, SaliencyMap
 from gslopes.crops.tables import COVARIATES, PEOPLE, SALIENCY
-from gslopes.datasets.folder import open_photo
-from gslopes.executors import Executor, Tick
+from gslopes.frame.parts import Stage, read_table
+from gslopes.photos.folder import open_photo
 
 PART = 32
 _MEMORY = 768 << 20  # bytes of decoded photos that are kept

@@ -10,8 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gslopes.ask.config import CostLimits
+from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.croppers.records import Cropper, Saliency
+from gslopes.ask.croppers.remote import confirm
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
+from gslopes.core.executor import Executor, Work
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.crops.asking import pairs, together
@@ -20,18 +25,13 @@ from gslopes.crops.asking.drawn_maps import keep_drawn_maps
 from gslopes.crops.asking.pairing import by_person, ordered, pairs_of, sets_of
 from gslopes.crops.asking.pairs import PairsWork
 from gslopes.crops.asking.portraits import ScaledPhotos, as_joined
-from gslopes.crops.asking.remote import confirm
 from gslopes.crops.asking.stability import EDITS, StabilityWork
 from gslopes.crops.asking.together import TogetherWork
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.parts import Stage, merge
 from gslopes.crops.people import People
-from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.policies import Settings
-from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.tables import CROPS, OUTCOMES, PAIRS, STABILITY, TOGETHER
-from gslopes.executors import Executor, Work
-from gslopes.run.config import CostLimits
+from gslopes.frame.parts import Stage, merge
 
 Model = Saliency | Cropper
 MARKERS = {"pairs": PAIRS, "together": TOGETHER, "stability": STABILITY}
@@ -81,7 +81,7 @@ class Questions:
         return cls(out, used, scaled_photos, asked, sets, sizes, heads, groups, config, cost_limits, executor)
 
     def confirm(self, models: Sequence[Model]) -> None:
-        """Have the cost of what is still to be asked confirmed.  Raises: as ``crops.asking.remote.confirm``."""
+        """Have the cost of what is still to be asked confirmed.  Raises: as ``ask.croppers.remote.confirm``."""
         counts = [sum(sum(todo.values()) for todo in map(self._todo, self._stages(model).values())) for model in models]
         confirm(models, counts, self.cost_limits, self.executor)
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.ask.croppers.records import Crop
+from gslopes.ask.croppers.remote import RemoteCropper
+from gslopes.core.progress import Tick
 from gslopes.core.records import ByteArray
 from gslopes.crops.asking.asker import Asker
-from gslopes.crops.asking.remote import RemoteCropper
-from gslopes.crops.parts import Stage
 from gslopes.crops.pictures.joining import through_jpeg
 from gslopes.crops.policies import Settings
-from gslopes.crops.records import Crop
 from gslopes.crops.tables import STABILITY
-from gslopes.executors import Tick
+from gslopes.frame.parts import Stage
 
 EDITS = ("jpeg 75", "2 px to the right", "5 % brighter")
 SHIFT = 2

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.crops.asking.asker import Answer, Asker
-from gslopes.crops.parts import Stage
 from gslopes.crops.tables import TOGETHER
-from gslopes.executors import Tick
+from gslopes.frame.parts import Stage
 
 PART = 512
 

@@ -15,9 +15,9 @@ from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.measures.panel import Panel
 from gslopes.crops.measures.policies import policy_rows, view_rows
 from gslopes.crops.measures.shares import shares as shares_of
-from gslopes.crops.parts import read_table, write_tables
 from gslopes.crops.people import CROSS, People
 from gslopes.crops.tables import CROPS, MEASURES, OUTCOMES, PAIRS, PEOPLE, SALIENCY, STABILITY, TOGETHER
+from gslopes.frame.parts import read_table, write_tables
 
 CONSTANT_SPREAD = 1e-6
 Frames = dict[str, list[pd.DataFrame]]

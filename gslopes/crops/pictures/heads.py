@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.croppers.records import Crop
 from gslopes.core.errors import AnswerError
-from gslopes.crops.pictures.geometry import Box
-from gslopes.crops.records import Crop
 
 # How much larger than the detector's face box a head is, in shares of the box's width and height.
 SIDES, ABOVE, BELOW = 0.25, 0.5, 0.15

@@ -10,18 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from gslopes.ask.croppers.geometry import Box
 from gslopes.core.errors import ConfigError
 from gslopes.core.records import ByteArray
-from gslopes.crops.pictures.geometry import Box
 
 SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
 Attach = Literal["horizontal", "vertical"]
-Resample = Literal["lanczos", "area"]
 Array = NDArray[np.float64]
 
 
@@ -109,22 +107,3 @@ def through_jpeg(picture: ByteArray, quality: int) -> ByteArray:
     buffer = io.BytesIO()
     Image.fromarray(picture).save(buffer, "JPEG", quality=quality)
     return np.asarray(Image.open(buffer))
-
-
-def resized(photo: ByteArray, width: int, height: int, resample: Resample = "lanczos") -> ByteArray:
-    """(height, width, 3) uint8 of a photo; the photo itself where that is its size.
-
-    resample: ``lanczos`` by Pillow, or ``area`` by OpenCV, which averages pixels.
-    """
-    if photo.shape[:2] == (height, width):
-        return photo
-    if resample == "area":
-        return np.asarray(cv2.resize(photo, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
-    return np.asarray(Image.fromarray(photo).resize((width, height), Image.Resampling.LANCZOS))
-
-
-def fitted(photo: ByteArray, size: int, resample: Resample = "lanczos") -> ByteArray:
-    """The photo in a square of ``size`` pixels, aspect kept; small ones are enlarged."""
-    height, width = photo.shape[:2]
-    scale = min(size / width, size / height)
-    return resized(photo, max(1, round(width * scale)), max(1, round(height * scale)), resample)

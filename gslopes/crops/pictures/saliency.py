@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.ask.croppers.records import SaliencyMap
 from gslopes.core.errors import AnswerError
 from gslopes.crops.pictures.joining import Layout
-from gslopes.crops.records import SaliencyMap
 
 Array = NDArray[np.float64]
 Ties = Literal["half", "first"]

@@ -10,30 +10,32 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from gslopes.ask.config import CostLimits
+from gslopes.ask.croppers import has_map
+from gslopes.ask.croppers.geometry import Box, crop_rectangle
+from gslopes.ask.croppers.records import Cropper, Saliency
+from gslopes.ask.croppers.remote import RemoteCropper, confirm, mtcnn, ready_croppers
+from gslopes.ask.trust import Trust
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.files import resolved, why_unreadable
+from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ByteArray, Finder
 from gslopes.core.runfolder import show
-from gslopes.core.trust import Trust
 from gslopes.crops.asking.portraits import digest_of, look_at, same_photo
-from gslopes.crops.asking.remote import RemoteCropper, confirm, mtcnn, ready_croppers
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.croppers import has_map
-from gslopes.crops.parts import Stage, merge, read_table, write_tables
 from gslopes.crops.people import People, read_people
-from gslopes.crops.pictures.geometry import Box, crop_rectangle
 from gslopes.crops.pictures.heads import checked_crop, share_inside
 from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant
-from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.regions import shares
 from gslopes.crops.regions.review import marked, read_marks
 from gslopes.crops.regions.segmentation import PERCENTILE, TALL, Mask, Region, salient_regions, share_on
 from gslopes.crops.report.regions import write_regions_report
 from gslopes.crops.tables import GLANCES, REGION_TABLES, REGIONS
-from gslopes.executors import Executor, OneProcess, Tick
-from gslopes.run.config import CostLimits
+from gslopes.frame.executors import OneProcess
+from gslopes.frame.parts import Stage, merge, read_table, write_tables
 
 QUIET = OneProcess()
 IDENTITY = ("kind", "photos", "inputs", "config", "croppers")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from gslopes.ask.croppers.geometry import Box
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import is_file, show, without_guard
-from gslopes.crops.pictures.geometry import Box
 
 MARKS = ("text", "number", "badge", "skin", "clothing", "background", "other")
 _SIDES, _HINT = ("x0", "y0", "x1", "y1"), "Save it from the page review.html of this run."

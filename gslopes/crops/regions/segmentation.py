@@ -14,9 +14,9 @@ import cv2
 import numpy as np
 from scipy import ndimage, special
 
-from gslopes.crops.pictures.geometry import Box
+from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.croppers.records import SaliencyMap
 from gslopes.crops.pictures.joining import through_jpeg
-from gslopes.crops.records import SaliencyMap
 
 Mask = Literal["grid", "published"]
 PERCENTILE = 90.0

@@ -19,7 +19,6 @@ from gslopes.core.reasons import listed
 from gslopes.crops import tables as schemas
 from gslopes.crops.findings import findings_table
 from gslopes.crops.method import of_run
-from gslopes.crops.parts import read_table
 from gslopes.crops.people import CROSS
 from gslopes.crops.report import charts, pictures
 from gslopes.crops.report.grids import Grid, other_grids, parity_grid, write_page
@@ -37,11 +36,12 @@ from gslopes.crops.report.words import (
     uneven,
 )
 from gslopes.crops.tables import DRAWN_MAPS, FEW
+from gslopes.frame.parts import read_table
 from gslopes.report import numbers, quote
 from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
 from gslopes.report.choices import rows_of
-from gslopes.report.paper import to_latex, to_markdown
+from gslopes.report.layouts import to_latex, to_markdown
 
 MOST_ARROWS = 6
 MOST_BARS = 8

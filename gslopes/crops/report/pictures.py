@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 
 from gslopes.core.errors import ConfigError, PhotoError
 from gslopes.crops.report.maps import with_map
-from gslopes.datasets.folder import open_photo
+from gslopes.photos.folder import open_photo
 from gslopes.report import numbers
 from gslopes.report.charts import FOCUS, FRAMES
 from gslopes.report.inline import jpeg_uri

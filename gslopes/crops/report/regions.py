@@ -17,7 +17,7 @@ from gslopes.crops.regions.review import MARKS
 from gslopes.crops.report.grids import HERE, Grid, grid_of, write_page
 from gslopes.crops.report.pictures import check_embed
 from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
-from gslopes.datasets.folder import open_photo
+from gslopes.photos.folder import open_photo
 from gslopes.report import caution, numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FOCUS, FRAMES

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import tables
+from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason
 from gslopes.crops.asking.asker import Asker
-from gslopes.crops.parts import Stage
 from gslopes.crops.sweep.duels import value_pairs
 from gslopes.crops.tables import DUELS, OPPONENTS
-from gslopes.executors import Tick
+from gslopes.frame.parts import Stage
 
 FAVOURED = "favoured"
 PHOTOS_A_PART = 16

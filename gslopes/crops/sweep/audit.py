@@ -11,29 +11,30 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gslopes.ask.config import CostLimits
+from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.croppers.records import Cropper, Saliency
+from gslopes.ask.croppers.remote import ready_croppers
+from gslopes.ask.trust import Trust
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.files import resolved, sha256_of, why_unreadable
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
-from gslopes.core.trust import Trust
 from gslopes.crops.asking.asker import Asker
 from gslopes.crops.asking.pairing import opponents
 from gslopes.crops.asking.portraits import ScaledPhotos
-from gslopes.crops.asking.remote import ready_croppers
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.parts import Stage, write_tables
 from gslopes.crops.people import read_people
-from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.pictures.heads import head_box
-from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.sweep.asking import PHOTOS_A_PART, SweepWork
 from gslopes.crops.sweep.duels import duel_rows
 from gslopes.crops.sweep.slopes import slope_intervals
 from gslopes.crops.tables import DUELS, OPPONENTS, SWEEP_SLOPES
-from gslopes.executors import Executor, OneProcess
-from gslopes.fit.analysis import analyse
-from gslopes.run.config import CostLimits
+from gslopes.frame.executors import OneProcess
+from gslopes.frame.parts import Stage, write_tables
+from gslopes.slopes.fit.analysis import analyse
 
 QUIET = OneProcess()
 IDENTITY = ("kind", "sweep", "inputs", "config", "croppers")
@@ -215,7 +216,7 @@ def _ask(
 
 def _finish(out: Path, subjects: Subjects, values: dict[str, list[float]], config: CropsConfig) -> Sweep:
     from gslopes.crops.report.sweep import write_sweep_report
-    from gslopes.fit.options import FitOptions
+    from gslopes.slopes.fit.options import FitOptions
 
     stages = sorted(path for path in (out / "parts").iterdir() if path.name.startswith("sweep-"))
     parts: dict[str, pd.DataFrame] = {}

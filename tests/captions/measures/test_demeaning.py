@@ -1,10 +1,10 @@
-"""D1 on stages; its bounds are tested in tests/language/test_mentions.py."""
+"""D1 on stages; its bounds are tested in tests/words/test_mentions.py."""
 
 from __future__ import annotations
 
 from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.language.mentions import Mentions
+from gslopes.words.mentions import Mentions
 from tests.captions.conftest import material, things
 
 

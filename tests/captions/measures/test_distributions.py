@@ -9,7 +9,7 @@ from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
 from gslopes.captions.measures.distributions import OPEN_SIGN, amplification, divergence, log_odds
-from gslopes.language.mentions import Mentions
+from gslopes.words.mentions import Mentions
 from tests.captions.conftest import material, things
 
 PAIR = Pair("gender", "female", "male")

@@ -8,8 +8,8 @@ from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
 from gslopes.captions.measures.erasing import replaced
-from gslopes.language.mentions import Mentions
-from gslopes.language.wordnet import WordNet
+from gslopes.words.mentions import Mentions
+from gslopes.words.wordnet import WordNet
 from tests.captions.conftest import material, things
 
 

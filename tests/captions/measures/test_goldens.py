@@ -20,7 +20,7 @@ def goldens() -> dict[int, list[str]]:
                     numbers = re.match(r"test_golden_((?:\d+_)(?:and_\d+_)?)", node.name)
                     for number in re.findall(r"\d+", numbers[1]) if numbers else ():
                         found.setdefault(int(number), []).append(f"{path.name}::{node.name}")
-    from tests.language.test_chunks import GOLDENS
+    from tests.words.test_chunks import GOLDENS
 
     for number, *_ in GOLDENS:
         found.setdefault(number, []).append("test_chunks.py::test_golden_captions")

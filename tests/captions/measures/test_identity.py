@@ -9,7 +9,7 @@ import pytest
 from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.identity import reading
-from gslopes.language.mentions import Mentions
+from gslopes.words.mentions import Mentions
 from tests.captions.conftest import material, things
 
 

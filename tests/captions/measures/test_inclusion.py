@@ -12,10 +12,10 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Material, Pair
 from gslopes.captions.measures.inclusion import associate, imageable, judge, keeps
 from gslopes.captions.page import cells
-from gslopes.language.graph import Fact, Senses
-from gslopes.language.mentions import Mentions
-from gslopes.language.wordlists import WordList, shipped
-from gslopes.language.wordnet import WordNet
+from gslopes.words.graph import Fact, Senses
+from gslopes.words.mentions import Mentions
+from gslopes.words.wordlists import WordList, shipped
+from gslopes.words.wordnet import WordNet
 from tests.captions.conftest import material, things
 
 PAIR = Pair("gender", "female", "male")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from gslopes.captions.measures.nouns import as_nouns
-from gslopes.language.mentions import Mentions
+from gslopes.words.mentions import Mentions
 
 
 @pytest.mark.parametrize(

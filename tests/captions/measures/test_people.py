@@ -13,8 +13,8 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
 from gslopes.captions.measures.estimates import fisher
 from gslopes.captions.measures.people import covered, is_large, mentioned
-from gslopes.language.mentions import Mentions
 from gslopes.stats.intervals import newcombe
+from gslopes.words.mentions import Mentions
 from tests.captions.conftest import material, things
 
 

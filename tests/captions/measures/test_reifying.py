@@ -9,8 +9,8 @@ import pytest
 from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.reifying import has_trait
-from gslopes.language.graph import Fact
-from gslopes.language.mentions import Mentions
+from gslopes.words.graph import Fact
+from gslopes.words.mentions import Mentions
 from tests.captions.conftest import material, things
 
 

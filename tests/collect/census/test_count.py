@@ -18,8 +18,8 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.records import Detections, Photo
 from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
-from gslopes.datasets.folder import PhotoFile
-from gslopes.run.fitting import read_about
+from gslopes.frame.about import read_about
+from gslopes.photos.folder import PhotoFile
 
 POINTS = np.array([(26, 23), (74, 23), (50, 52), (28, 72), (72, 72)], np.float32)
 

@@ -50,7 +50,7 @@ def test_without_a_backdrop_nothing_is_measured(cut):
 def test_real_portraits_keep_to_the_reference_and_have_no_halo(unpacked: Callable[[str], Path]):
     from gslopes.contexts.pictures.cutting import largest_face
     from gslopes.contexts.planning import mtcnn
-    from gslopes.datasets.folder import open_photo
+    from gslopes.photos.folder import open_photo
 
     finder, numbers = mtcnn(40), []
     for path in sorted(unpacked("london").rglob("neutral*/**/*.jpg"))[:102:17]:

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.compose.paste import compose
 from gslopes.contexts import staging
 from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.core import tables
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Detections, EditedChips
-from gslopes.datasets.folder import open_photo
-from gslopes.find import align
-from gslopes.run.components import Components
-from gslopes.validate.gate import Measured
+from gslopes.faces.components import Components
+from gslopes.faces.compose.paste import compose
+from gslopes.faces.find import align
+from gslopes.faces.gate.verdict import Measured
+from gslopes.photos.folder import open_photo
 from tests.contexts.test_audit import PEOPLE, Finder, audit, folder
 
 __all__ = ["folder"]  # a fixture

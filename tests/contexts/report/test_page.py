@@ -23,7 +23,7 @@ from tests.fixtures import QUESTIONS, assert_page_fits, questions
 __all__ = ["folder", "swept"]  # fixtures
 pytestmark = [pytest.mark.browser, pytest.mark.figures]
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
-HOSTILE = (Path(__file__).parents[2] / "report" / "hostile-labels.txt").read_text("utf-8").splitlines()
+HOSTILE = (Path(__file__).parents[2] / "slopes/report" / "hostile-labels.txt").read_text("utf-8").splitlines()
 SCRIPT = "<script>document.title='owned'</script>"
 GROUPS = {"A": f"$x_{{ {SCRIPT}", "B": '" onmouseover="document.title=\'owned\'" x="'}
 PHOTOS = {

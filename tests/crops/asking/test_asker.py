@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes.ask.croppers import load_cropper
+from gslopes.ask.croppers.opencv import centres
+from gslopes.ask.croppers.records import SaliencyMap
+from gslopes.ask.croppers.resizing import fitted
 from gslopes.crops.asking.asker import Asker
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.croppers import load_cropper
-from gslopes.crops.croppers.opencv import centres
 from gslopes.crops.measures.measurer import compared
-from gslopes.crops.pictures.joining import fitted
-from gslopes.crops.records import SaliencyMap
 from tests.crops.drawn import Brightness, audit, draw_people, row, truth
 
 PAIRS = np.array([(i, j) for i in range(5) for j in range(5) if i != j])

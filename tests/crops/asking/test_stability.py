@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gslopes.ask.croppers.records import Crop
 from gslopes.crops.asking.stability import EDITS, crop_displacement, edited
-from gslopes.crops.records import Crop
 from tests.crops.drawn import Brightness, audit, draw_people
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gslopes.ask.croppers.geometry import Box
 from gslopes.crops.pictures.covariates import covariates, face_discs, is_symmetric, symmetry_score
-from gslopes.crops.pictures.geometry import Box
 
 POINTS = np.array([[40, 40], [60, 40], [50, 50], [42, 62], [58, 62]], np.float32)
 HEAD = Box(25, 20, 75, 80)

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
+from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.croppers.records import Crop
 from gslopes.core.errors import AnswerError
-from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.pictures.heads import checked_crop, head_box, larger_share, share_inside
-from gslopes.crops.records import Crop
 
 
 def test_a_head_is_cut_to_the_photo():

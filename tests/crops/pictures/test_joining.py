@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.croppers.resizing import fitted, resized
 from gslopes.core.errors import ConfigError
 from gslopes.crops.asking.portraits import scaled
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.pictures.geometry import Box
-from gslopes.crops.pictures.joining import fitted, join, layout, resized, through_jpeg
+from gslopes.crops.pictures.joining import join, layout, through_jpeg
 
 
 def photo(width, height, value=0):

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gslopes.ask.croppers.records import SaliencyMap
 from gslopes.core.errors import AnswerError
 from gslopes.crops.pictures.joining import layout
 from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant, owners
 from gslopes.crops.policies import Settings, outcomes
-from gslopes.crops.records import SaliencyMap
 
 PLAN = layout([(40, 40), (40, 30)])
 

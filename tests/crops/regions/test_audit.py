@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes.ask.croppers.records import Crop
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import Detections
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.records import Crop
 from gslopes.crops.regions.audit import regions_crops
 from gslopes.crops.regions.review import marked, read_marks
 from gslopes.crops.report.regions import gaze_headline

@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 import pytest
 
-from gslopes.crops.pictures.geometry import Box
-from gslopes.crops.records import SaliencyMap
+from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.croppers.records import SaliencyMap
 from gslopes.crops.regions.segmentation import Region, salient_regions, share_on
 
 

@@ -11,11 +11,11 @@ import pytest
 from PIL import Image
 from scipy import stats
 
+from gslopes.ask.croppers.opencv import centres
+from gslopes.ask.croppers.records import SaliencyMap
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.croppers.opencv import centres
-from gslopes.crops.records import SaliencyMap
 from gslopes.crops.report.sweep import sweep_headline, write_sweep_report
 from gslopes.crops.sweep.audit import sweep_crops
 from gslopes.crops.tables import OPPONENTS

@@ -3,15 +3,15 @@ import json
 import numpy as np
 import pytest
 
-from gslopes.compose.paste import compose
 from gslopes.core.geometry import similarity, warp
-from gslopes.datasets import drawn as rendered
-from gslopes.edit.steps import values_for
-from gslopes.edit.sweep import FaderEditor
-from gslopes.executors import OneProcess
+from gslopes.faces.compose.paste import compose
+from gslopes.faces.edit.steps import values_for
+from gslopes.faces.edit.sweep import FaderEditor
+from gslopes.faces.zoo.framing import CHIP
+from gslopes.frame.executors import OneProcess
+from gslopes.photos import drawn as rendered
+from gslopes.slopes.demo import SIZE, drawn_in_place
 from gslopes.stats.ols import line_weights
-from gslopes.synthetic.demo import SIZE, drawn_in_place
-from gslopes.zoo.framing import CHIP
 from training.sets import CONFOUND
 from training.studies.calibrate import EDITOR, calibrate, naive, summarise
 from training.studies.planted_classifier import GRID, PlantedClassifier

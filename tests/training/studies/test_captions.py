@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from gslopes.core.errors import UsageError
-from gslopes.language.chunks import standard
-from gslopes.language.graph import Senses
-from gslopes.language.mentions import Mentions
-from gslopes.language.wordlists import shipped
-from gslopes.language.wordnet import wordnet
+from gslopes.words.chunks import standard
+from gslopes.words.graph import Senses
+from gslopes.words.mentions import Mentions
+from gslopes.words.wordlists import shipped
+from gslopes.words.wordnet import wordnet
 from training.studies.captions import parsed_counts, recover, recover_once, summarise
 from training.studies.scenes import COUNTS, NOTHING, Planted, truths
 

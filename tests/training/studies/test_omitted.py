@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from gslopes.captions.config import AuditOptions
-from gslopes.language.graph import Senses
-from gslopes.language.mentions import Mentions
-from gslopes.language.wordlists import shipped
-from gslopes.language.wordnet import wordnet
+from gslopes.words.graph import Senses
+from gslopes.words.mentions import Mentions
+from gslopes.words.wordlists import shipped
+from gslopes.words.wordnet import wordnet
 from training.studies.captions import OMITTED, alarm_rows, alarms
 
 QUICK = AuditOptions(bootstrap=0, permutations=0)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from gslopes.datasets import drawn as rendered
-from gslopes.synthetic.demo import SIZE, drawn_in_place
+from gslopes.photos import drawn as rendered
+from gslopes.slopes.demo import SIZE, drawn_in_place
 from training.studies.planted_classifier import CONFOUNDERS, GRID, PlantedClassifier, totals
 
 

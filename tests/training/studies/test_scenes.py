@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from gslopes.language.graph import Senses
-from gslopes.language.mentions import Mentions
-from gslopes.language.wordlists import shipped
-from gslopes.language.wordnet import wordnet
+from gslopes.words.graph import Senses
+from gslopes.words.mentions import Mentions
+from gslopes.words.wordlists import shipped
+from gslopes.words.wordnet import wordnet
 from training.studies.scenes import COUNTS, NOTHING, Planted, scenes, truths
 
 

@@ -1,0 +1,323 @@
+"""The cache of all answers: one SQLite file that any number of processes may share.
+
+An answer is found by the sha256 of the picture, the classifier's name with its parameters and its declared version. It
+is kept raw, with the time, the model version that the service returned and the version of gslopes that asked. Replies
+to a picture that takes several requests are kept one by one, until its answer is there. Before a picture is asked it is
+*claimed*, in one transaction with the look-up, so that two processes never ask the same. A claim ends with the answer,
+with its owner (a lock that the kernel drops with the process), or after ``LEASE`` seconds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from gslopes.ask.secrets import scrub_json
+from gslopes.core.errors import StorageError
+from gslopes.core.runfolder import show, storage
+from gslopes.core.runtime import gslopes_version
+
+FILE = "answers.sqlite"
+LEASE = 14_400.0  # seconds; longer than one request with all its retries and the waits that a service asks for
+CHUNK = 500  # keys in one statement; SQLite takes at least 999 values
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS classifiers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL,
+    UNIQUE (name, version));
+CREATE TABLE IF NOT EXISTS sources (id INTEGER PRIMARY KEY, model TEXT NOT NULL, client TEXT NOT NULL,
+    UNIQUE (model, client));
+CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, classifier INTEGER NOT NULL, picture BLOB NOT NULL,
+    status TEXT NOT NULL, raw BLOB NOT NULL, source INTEGER NOT NULL, asked INTEGER NOT NULL);
+CREATE UNIQUE INDEX IF NOT EXISTS by_picture ON answers (classifier, picture);
+CREATE TABLE IF NOT EXISTS begun (classifier INTEGER NOT NULL, picture BLOB NOT NULL, raw BLOB NOT NULL,
+    PRIMARY KEY (classifier, picture)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS claims (classifier INTEGER NOT NULL, picture BLOB NOT NULL, owner TEXT NOT NULL,
+    until REAL NOT NULL, PRIMARY KEY (classifier, picture)) WITHOUT ROWID;
+"""
+_SCHEMA_VERSION = 3  # in PRAGMA user_version
+_FROM_VERSION_1 = """
+ALTER TABLE shelves RENAME TO classifiers;
+ALTER TABLE answers RENAME COLUMN shelf TO classifier;
+ALTER TABLE claims RENAME COLUMN shelf TO classifier;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedAnswer:
+    """One answer in the cache.
+
+    status: ``answered`` or ``refused``.  raw: as the classifier's ``ask`` gave it; the reason if refused.
+    model: the version that the service returned, empty if it does not say.  asked: seconds since 1970, UTC.
+    client: the version of gslopes that asked.
+    """
+
+    status: str
+    raw: object
+    model: str = ""
+    asked: int = 0
+    client: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What came of claiming pictures, by sha256: ours ``to_ask``, ``cached`` already, ``in_progress`` elsewhere."""
+
+    to_ask: set[bytes] = field(default_factory=set)
+    cached: dict[bytes, CachedAnswer] = field(default_factory=dict)
+    in_progress: set[bytes] = field(default_factory=set)
+
+
+class AnswerCache:
+    """The cache, open; any number of threads may use one.
+
+    folder: made if missing.
+
+    Raises: StorageError, here and in every method, if the file cannot be read or written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self.owner = uuid4().hex
+        self._lock = threading.RLock()
+        self._sources: dict[tuple[str, str], int] = {}
+        with storage(folder):
+            (folder / "owners").mkdir(parents=True, exist_ok=True)
+            self._alive = os.open(self._lock_file(self.owner), os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self._alive, fcntl.LOCK_EX)
+        # one process at a time: SQLite cannot wait while a file that is just being made changes to WAL
+        with (folder / ".opening").open("w") as lock, _sqlite_errors(self.path):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
+            self._prepare()
+
+    def _prepare(self) -> None:
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=FULL")  # what was paid for survives even a power cut
+        if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
+            raise StorageError(f"{show(self.path)} is no cache that gslopes made.", _ANOTHER)
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version > _SCHEMA_VERSION:
+            raise StorageError(f"{show(self.path)} was made by a newer gslopes.", "Choose another folder with --cache.")
+        if version < _SCHEMA_VERSION:
+            with self._transaction():
+                for statement in ((_FROM_VERSION_1 if version == 1 else "") + _SCHEMA).split(";"):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
+
+    def close(self) -> None:
+        """Release what is still claimed, and close."""
+        with suppress(StorageError, sqlite3.Error), self._transaction():
+            self._db.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
+        self._db.close()
+        self._lock_file(self.owner).unlink(missing_ok=True)
+        os.close(self._alive)
+
+    def __enter__(self) -> AnswerCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def classifier_id(self, name: str, version: str) -> int:
+        """The number under which one classifier's answers, in one version, are stored."""
+        with self._transaction():
+            return self._id_of("classifiers", ("name", "version"), (name, version))
+
+    def count(self, classifier_id: int) -> int:
+        """How many answers a classifier has."""
+        return int(self.rows("SELECT count(*) FROM answers WHERE classifier = ?", classifier_id)[0][0])
+
+    def has(self, classifier_id: int, pictures: Iterable[bytes]) -> set[bytes]:
+        """Which of the pictures have an answer."""
+        found: set[bytes] = set()
+        for part in _chunks(list(dict.fromkeys(pictures))):
+            query = f"SELECT picture FROM answers WHERE classifier = ? AND {_in_clause(part)}"
+            found |= {row[0] for row in self.rows(query, classifier_id, *part)}
+        return found
+
+    def find(self, classifier_id: int, pictures: Iterable[bytes]) -> dict[bytes, CachedAnswer]:
+        """The answers that there are, by the sha256 of their pictures."""
+        found: dict[bytes, CachedAnswer] = {}
+        for part in _chunks(list(dict.fromkeys(pictures))):
+            rows = self.rows(_ANSWERS + _in_clause(part), classifier_id, *part)
+            found |= {row[0]: CachedAnswer(row[1], self._unpacked(row[2]), *row[3:]) for row in rows}
+        return found
+
+    def claim(self, classifier_id: int, pictures: Sequence[bytes]) -> Claim:
+        """Take the pictures that have no answer and that no other process is asking, to be asked by us."""
+        claim = Claim()
+        for part in _chunks(pictures):
+            with self._transaction():
+                claim.cached.update(self.find(classifier_id, part))
+                claim.in_progress.update(self._claimed_by_others(classifier_id, part))
+                to_ask = [one for one in part if one not in claim.cached and one not in claim.in_progress]
+                claims = [(classifier_id, picture, self.owner, time.time() + LEASE) for picture in to_ask]
+                self._db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)", claims)
+                claim.to_ask.update(to_ask)
+        return claim
+
+    def put(self, classifier_id: int, answers: Mapping[bytes, CachedAnswer]) -> None:
+        """Write answers, durable when this returns, and release their claims. The first answer to a picture stays."""
+        now, client = int(time.time()), gslopes_version()
+        with self._transaction():
+            rows = [
+                (classifier_id, picture, one.status, _packed(one.raw), self._source(one, client), one.asked or now)
+                for picture, one in answers.items()
+            ]
+            columns = "(classifier, picture, status, raw, source, asked)"
+            self._db.executemany(f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self._drop(classifier_id, answers)
+            ours = [(classifier_id, picture) for picture in answers]
+            self._db.executemany("DELETE FROM begun WHERE classifier = ? AND picture = ?", ours)
+
+    def begun(self, classifier_id: int, picture: bytes) -> object:
+        """What the requests about a picture that has no answer yet have brought; None if there were none."""
+        found = self.rows("SELECT raw FROM begun WHERE classifier = ? AND picture = ?", classifier_id, picture)
+        return self._unpacked(found[0][0]) if found else None
+
+    def keep_begun(self, classifier_id: int, picture: bytes, raw: object) -> None:
+        """Write what the requests about a picture have brought so far, durable when this returns."""
+        with self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO begun VALUES (?, ?, ?)", (classifier_id, picture, _packed(raw)))
+
+    def release(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
+        """Release claims without an answer."""
+        with self._transaction():
+            self._drop(classifier_id, pictures)
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """The rows of a query that only reads."""
+        with self._lock, _sqlite_errors(self.path):
+            return self._db.execute(query, values).fetchall()
+
+    def delete(self, where: str, values: Sequence[object]) -> int:
+        """Delete the answers that meet a condition, and shrink the file; returns how many."""
+        with self._transaction():
+            count = self._db.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
+            for table, column in (("begun", "classifier"), ("classifiers", "id")):
+                self._db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT classifier FROM answers)")
+        self.rows("VACUUM")
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        return count
+
+    def _unpacked(self, packed: bytes) -> object:
+        """Raises: StorageError for what ``_packed`` did not write."""
+        try:
+            return _unpacked(packed)
+        except (zlib.error, TypeError, ValueError, RecursionError) as error:
+            raise StorageError(f"{show(self.path)} holds a damaged answer: {error}.", _ANOTHER) from error
+
+    def _drop(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
+        ours = [(classifier_id, picture, self.owner) for picture in pictures]
+        self._db.executemany("DELETE FROM claims WHERE classifier = ? AND picture = ? AND owner = ?", ours)
+
+    def _source(self, cached: CachedAnswer, client: str) -> int:
+        key = (cached.model, cached.client or client)
+        if key not in self._sources:
+            self._sources[key] = self._id_of("sources", ("model", "client"), key)
+        return self._sources[key]
+
+    def _id_of(self, table: str, columns: tuple[str, str], values: tuple[str, str]) -> int:
+        """The number of a row, which is added if it is missing."""
+        one, other = columns
+        self._db.execute(f"INSERT OR IGNORE INTO {table} ({one}, {other}) VALUES (?, ?)", values)
+        row = self._db.execute(f"SELECT id FROM {table} WHERE {one} = ? AND {other} = ?", values).fetchone()
+        return int(row[0])
+
+    # -- claims of others ---------------------------------------------------------------------------------------------
+
+    def _claimed_by_others(self, classifier_id: int, pictures: Sequence[bytes]) -> set[bytes]:
+        query = f"SELECT picture, owner, until FROM claims WHERE classifier = ? AND {_in_clause(pictures)}"
+        rows = self.rows(query, classifier_id, *pictures)
+        owners = {owner: owner != self.owner and self._is_alive(owner) for _, owner, _ in rows}
+        now = time.time()
+        return {picture for picture, owner, until in rows if owners[owner] and until > now}
+
+    def _is_alive(self, owner: str) -> bool:
+        """Whether that process still runs: it holds the lock on its file as long as it does."""
+        if not re.fullmatch("[0-9a-f]{32}", owner):
+            return False  # none of ours: as a file's name it might lead anywhere
+        try:
+            handle = os.open(self._lock_file(owner), os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        else:
+            self._lock_file(owner).unlink(missing_ok=True)
+            return False
+        finally:
+            os.close(handle)
+
+    def _lock_file(self, owner: str) -> Path:
+        return self.path.parent / "owners" / owner
+
+    # -- the connection -----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """A transaction: all or nothing, with no other writer in between."""
+        with self._lock, _sqlite_errors(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._sources.clear()
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+
+_LARGEST_ANSWER = 256 << 20  # bytes of an answer, unpacked
+_ANOTHER = "Choose another folder with --cache."
+_ANSWERS = (  # and after it which pictures
+    "SELECT picture, status, raw, model, asked, client FROM answers JOIN sources ON sources.id = source "
+    "WHERE classifier = ? AND "
+)
+
+
+@contextmanager
+def _sqlite_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        hint = "Choose another folder with --cache, or make room and run the same command again."
+        raise StorageError(f"The cache {show(path)} cannot be used: {error}.", hint) from error
+
+
+def _chunks(pictures: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    for start in range(0, len(pictures), CHUNK):
+        yield pictures[start : start + CHUNK]
+
+
+def _in_clause(pictures: Sequence[bytes]) -> str:
+    return f"picture IN ({','.join('?' * len(pictures))})"
+
+
+def _packed(raw: object) -> bytes:
+    text = json.dumps(scrub_json(raw), ensure_ascii=False, separators=(",", ":"))
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
+
+
+def _unpacked(packed: bytes) -> object:
+    unpacker = zlib.decompressobj()
+    text = unpacker.decompress(packed, _LARGEST_ANSWER)
+    if unpacker.unconsumed_tail:
+        raise ValueError(f"it has more than {_LARGEST_ANSWER:,} bytes")
+    return json.loads(text.decode("utf-8", "surrogatepass"))

@@ -1,0 +1,219 @@
+"""Every classifier that can be audited, by name.
+
+A classifier is a class with a frozen dataclass ``Options`` and a constructor ``(name, options, device)``, whose
+instances are ``core.records.Classifier``.  Other packages add theirs by an entry point:
+
+    [project.entry-points."gslopes.classifiers"]
+    mood = "my_package.mood:Mood"
+
+## Write a plugin
+
+One file, such as ``my_package/mood.py``:
+
+    from dataclasses import dataclass
+
+    from gslopes.core.records import Answer
+    from gslopes.ask.pictures import decoded
+
+    @dataclass(frozen=True)
+    class MoodOptions:
+        threshold: float = 0.5  # --classifier mood:threshold=0.7
+
+    class Mood:
+        Options = MoodOptions
+
+        def __init__(self, name, options, device="cpu"):
+            self.name, self.version, self.batch = name, "1", 32
+            self.threshold = options.threshold
+
+        def ask(self, pictures):  # encoded pictures to one raw answer each, which JSON can hold
+            return [float(pixels.mean() / 255) for pixels in decoded(pictures)]
+
+        def parse(self, raw):
+            return Answer("answered", (("bright", raw),) if raw >= self.threshold else ())
+
+Its pyproject.toml has the entry point above.  One test:
+
+    def test_bright_pictures_are_bright(tmp_path):
+        audit = gslopes.audit("photos", tmp_path / "run", classifier="mood", gate=False)
+        assert set(audit.tables["slopes"]["label"]) <= {"bright"}
+
+A version that changes whenever the answers may change keeps the answer cache honest: a checksum of the weights, say.
+
+gslopes' own are in ``catalogue``; their libraries are imported when one is loaded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from gslopes.ask import names
+from gslopes.ask.classifiers.catalogue import CATALOGUE
+from gslopes.ask.classifiers.checkpoint import named_by_file
+from gslopes.ask.cost import LOCAL, Limits
+from gslopes.ask.secrets import scrub, scrub_error
+from gslopes.core.errors import ClassifierError, GslopesError, UsageError
+from gslopes.core.registry import Registry, Target
+from gslopes.core.runtime import is_out_of_memory, pick_device
+
+if TYPE_CHECKING:
+    from gslopes.ask.trust import Trust
+    from gslopes.core.records import Classifier
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierEntry:
+    """One line of ``gslopes list classifiers``.
+
+    name: the bare name.  summary: what it is, one sentence.
+    extra: what to give to ``pip install``; empty if it comes with gslopes.
+    installed: whether its libraries are there (nothing is imported to find out).
+    parameters: how each is written with its default, an argument or a required value in capitals; empty for other
+        packages' classifiers, which are not imported.
+    credentials: ``none needed``, ``present``, or ``missing`` with the variables; no value is looked at.
+    limits: see ``ask.cost``.  price: USD per 1,000 pictures; None where it depends on the plan.
+    """
+
+    name: str
+    summary: str
+    extra: str
+    installed: bool
+    parameters: tuple[str, ...]
+    credentials: str = "none needed"
+    limits: Limits = LOCAL
+    price: float | None = 0.0
+
+
+_REGISTRY = Registry("classifier", {name: listed.path for name, listed in CATALOGUE.items()}, "gslopes.classifiers")
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """The options of a classifier that declares none."""
+
+
+def list_classifiers() -> list[ClassifierEntry]:
+    """Every classifier, sorted by name; imports no library, and nothing of other packages.
+
+    Raises: ConfigError if two packages claim one name.
+    """
+    return [_entry(target) for target in _REGISTRY.targets()]
+
+
+def manual_of(name: str) -> str:
+    """How a classifier is used, in its module's own words; empty if it has none.  Raises: UnknownName, UsageError."""
+    module = sys.modules[getattr(_REGISTRY.find(name).load(), "__module__", "builtins")]
+    return inspect.cleandoc(module.__doc__ or "")
+
+
+def canonical_name(text: str) -> str:
+    """The one spelling of a classifier's name with its parameters, as the tables have it; loads no weights.
+
+    Raises: UnknownName, ConfigError, UsageError (its extra is not installed).
+    """
+    base, options, _ = _resolve(text)
+    return names.canonical(base, options)
+
+
+def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: Trust | None = None) -> Classifier:
+    """Make a classifier ready to be asked; everything that can be wrong with it is found here, before any work.
+
+    text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, or FILE[,key=value...]: a model in ONNX, weights of a
+        network of torchvision, FILE.py:FUNCTION.  device: ``auto``, ``cpu`` or ``cuda[:N]``.
+    prepare: check the credentials, too; without, it can only parse answers that are there already.
+    trust: which files that are programs (``torchscript:FILE``) may run; the user is asked without it.
+    Raises: UnknownName, ConfigError, UsageError (its extra is not installed, a program is not trusted), ModelError (its
+        files), CredentialsError, ServiceError (withdrawn), ClassifierError (anything else that it raises).
+
+    >>> load_classifier("celeba-tager")
+    Traceback (most recent call last):
+    gslopes.core.errors.UnknownName: There is no classifier named 'celeba-tager'. Did you mean 'celeba-tagger'?
+    """
+    base, options, factory = _resolve(text)
+    name = names.canonical(base, options)
+    more = {"trust": trust} if getattr(factory, "runs_code", False) else {}
+    with _loading(name):
+        classifier = cast("Classifier", factory(name, options, _device(base, factory, device), **more))
+    if prepare:
+        prepare_classifier(classifier)
+    return classifier
+
+
+def prepare_classifier(classifier: Classifier) -> None:
+    """Check what would meet every picture, credentials above all; does nothing for a classifier without ``prepare``.
+
+    Raises: CredentialsError, ServiceError, and as ``load_classifier``.
+    """
+    prepare = getattr(classifier, "prepare", None)
+    if prepare is not None:
+        with _loading(classifier.name):
+            prepare()
+
+
+def new_notes(classifier: Classifier) -> list[str]:
+    """What a user should know about a classifier and was not shown yet, one sentence each."""
+    shown = classifier.__dict__.setdefault("_shown", set()) if hasattr(classifier, "__dict__") else set()
+    found = [text for text in list(getattr(classifier, "notes", ())) if text not in shown]
+    shown.update(found)
+    return found
+
+
+def _device(base: str, factory: Any, device: str) -> str:
+    """The device there is, unless none is needed, or not yet: torch is imported to find out."""
+    listed = CATALOGUE.get(base)
+    unneeded = (listed is not None and listed.limits.remote) or getattr(factory, "picks_device", False)
+    return device if unneeded else pick_device(device)
+
+
+@contextmanager
+def _loading(name: str) -> Iterator[None]:
+    try:
+        yield
+    except GslopesError as error:
+        raise scrub_error(error) from None
+    except Exception as error:  # any library may be behind it; its text may hold credentials
+        if is_out_of_memory(error):
+            raise MemoryError from None
+        raise ClassifierError(
+            f"The classifier {name} cannot be loaded: {scrub(f'{type(error).__name__}: {error}')}."
+        ) from None
+
+
+def _entry(target: Target) -> ClassifierEntry:
+    listed = CATALOGUE.get(target.name)
+    if listed is None:
+        return ClassifierEntry(target.name, target.summary, target.package, True, ())
+    missing = listed.missing_credentials
+    return ClassifierEntry(
+        target.name,
+        listed.summary,
+        listed.extra,
+        installed=not listed.missing_modules,
+        parameters=names.usage(cast(Any, target.load()).Options),
+        credentials=f"missing: {', '.join(missing)}" if missing else "present" if listed.credentials else "none needed",
+        limits=listed.limits,
+        price=listed.limits.price,
+    )
+
+
+def _resolve(text: str) -> tuple[str, Any, Any]:
+    base, items = names.split(named_by_file(text))
+    target = _REGISTRY.find(base)
+    listed = CATALOGUE.get(base)
+    if listed and (missing := listed.missing_modules):
+        message = f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed."
+        raise UsageError(message, f"Run: pip install '{listed.extra}'.")
+    factory = target.load()
+    kind = getattr(factory, "Options", NoOptions)
+    if not callable(factory) or not dataclasses.is_dataclass(kind):
+        raise UsageError(
+            f"{target.path} of {target.package} is not a classifier class with a dataclass Options.",
+            "See Write a plugin in gslopes.ask.classifiers.",
+        )
+    return base, names.read(cast(Any, kind), base, items), factory

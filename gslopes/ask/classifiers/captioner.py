@@ -1,0 +1,322 @@
+"""Captioners as classifiers: the raw answer is the text, and its labels are words, synsets and mentions.
+
+    captioner:MODEL_FOLDER                                    an image-to-text model of the transformers library
+    captioner-python:module:function                          a function of yours, arrays to texts or None
+    captioner-chat:gpt-4o-2024-11-20,prompt=caption           the chat endpoint, as ``llm:``
+    captioner-http:URL                                        a team's own
+    azure-caption                                             Azure AI Vision
+
+``captioner-http`` speaks the protocol of ``http``, with a caption in place of labels:
+
+    {"version": "2026-05-01", "answers": [{"caption": "A woman on a bench."}, {"refused": "no face"}]}
+
+Prompt and decoding are part of the name, and so are parser, sense rule and hypernyms; but raw captions are kept without
+these, so that reading them again costs no call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+
+from gslopes.ask.classifiers.azure import AzureService
+from gslopes.ask.classifiers.http import HttpClassifier, HttpOptions
+from gslopes.ask.classifiers.llm import Llm, LlmOptions
+from gslopes.ask.classifiers.llm_prompt import REFUSED, UNUSABLE, reading
+from gslopes.ask.classifiers.python import PythonClassifier, PythonOptions
+from gslopes.ask.classifiers.transformers import loaded, version_of
+from gslopes.ask.cost import ServiceOptions
+from gslopes.ask.names import ARGUMENT, OPERATIONAL, PARSING, canonical
+from gslopes.ask.pictures import decoded
+from gslopes.core.errors import AnswerError, ConfigError
+from gslopes.core.reasons import Reason
+from gslopes.core.records import Answer
+
+if TYPE_CHECKING:
+    from gslopes.words.labels import CaptionLabels
+
+
+PROMPT = "Describe this picture in one sentence."
+LONGEST = 20_000  # characters; more is no caption
+
+
+@dataclass(frozen=True)
+class CaptionReading:
+    """How captions are read.
+
+    senses: sense rule.  up: hypernyms that are labels, too.  parser: ``chunks``, ``spacy:FOLDER``.
+    """
+
+    senses: Literal["overrides", "paper"] = field(default="overrides", metadata=PARSING)
+    up: int = field(default=0, metadata=PARSING)
+    parser: str = field(default="chunks", metadata=PARSING)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.up <= 5:
+            raise ConfigError(f"up is {self.up}; it is the number of hypernyms, 0 to 5.")
+        getattr(super(), "__post_init__", lambda: None)()  # of the classifier whose captions these are
+
+
+class Captioning:
+    """Makes a captioner of a classifier, before which it stands among the bases: ``labels_of`` its captions.
+
+    asked_as, asked_version: the name and the version under which raw captions are kept, however they are read.
+
+    Raises: as the classifier; UnknownName, UsageError, ModelError if the parser is not available.
+    """
+
+    version: str
+
+    def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
+        from gslopes.words.labels import caption_labels
+
+        super().__init__(name, options, device)  # type: ignore[call-arg]
+        self._caption_labels = caption_labels(options.senses, options.up, options.parser)
+        self.asked_as = canonical(name.partition(":")[0], options, parsing=False)
+        self.asked_version = self.version
+        self.version = f"{self.version} {self._caption_labels.name}".strip()
+
+    def _labels_of(self, texts: Sequence[str | None], version: str = "") -> Answer:
+        return answer_of(texts, self._caption_labels, version)
+
+
+def answer_of(texts: Sequence[str | None], caption_labels: CaptionLabels, version: str = "") -> Answer:
+    """The labels of one picture's captions, each with the share of the captions that have it.
+
+    texts: None where a caption was refused.
+
+    Raises: AnswerError if a text is empty or far too long for a caption.
+    """
+    said = [text for text in texts if text is not None]
+    if not said:
+        return Answer("refused", (), Reason.NO_CAPTION, version)
+    counts: Counter[str] = Counter()
+    for text in said:
+        if not text.strip() or len(text) > LONGEST:
+            raise AnswerError(f"The captioner returned {len(text):,} characters, which is not a caption.")
+        counts.update(caption_labels.labels(text))
+    labels = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return Answer("answered", tuple((label, count / len(said)) for label, count in labels), version=version)
+
+
+# -- a model of this machine ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptionerOptions(CaptionReading):
+    """model: a folder that ``save_pretrained`` has written, or a name on the hub.  max_tokens: of a caption.
+
+    prompt: what a model for conversations is asked; other models are asked nothing.
+    samples: captions of a picture; 1 is decoded greedily, more are drawn at a temperature, from a seed made of the
+    picture's bytes, and a label's score is the share of them that have it.
+    """
+
+    model: str = field(metadata=ARGUMENT)
+    max_tokens: int = 40
+    prompt: str = PROMPT
+    samples: int = 1
+    temperature: float = 1.0
+    batch: int = field(default=8, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_tokens < 1 or self.batch < 1 or not 1 <= self.samples <= 100 or self.temperature <= 0:
+            raise ConfigError(
+                "captioner's max_tokens and batch must be at least 1, samples from 1 to 100, temperature above 0."
+            )
+
+
+class ImageToText:
+    """An image-to-text model of the transformers library, safetensors alone.
+
+    Raises: ModelError if the model cannot be had or writes no text.
+    """
+
+    cached = True
+
+    def __init__(self, name: str, options: CaptionerOptions, device: str = "cpu") -> None:
+        module, self._processor = loaded(
+            options.model, "AutoModelForImageTextToText", "AutoProcessor", use_safetensors=True
+        )
+        self._model = module.to(device)
+        self.name, self.batch, self._device, self._options = name, options.batch, device, options
+        self._template = bool(getattr(self._processor, "chat_template", None))
+        self.version = version_of(options.model, module.config)
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to a caption each, or to a list of samples.  Raises: PhotoError if one cannot be decoded."""
+        import torch
+
+        if self._options.samples > 1:
+            return [self._samples(picture) for picture in pictures]
+        with torch.inference_mode():
+            return list(self._written(decoded(pictures), do_sample=False))
+
+    def _samples(self, picture: bytes) -> list[str]:
+        import torch
+
+        options = self._options
+        drawn = {"do_sample": True, "temperature": options.temperature, "num_return_sequences": options.samples}
+        devices = [self._device] if self._device.startswith("cuda") else []
+        with torch.inference_mode(), torch.random.fork_rng(devices=devices):
+            torch.manual_seed(int.from_bytes(sha256(picture).digest()[:8], "big") >> 1)
+            return self._written(decoded([picture]), top_k=0, **drawn)
+
+    def _written(self, arrays: list[Any], **decoding: Any) -> list[str]:
+        """What the model writes about pictures; a model for conversations is asked for a caption of each."""
+        inputs = self._inputs(arrays).to(self._device)
+        made = self._model.generate(**inputs, max_new_tokens=self._options.max_tokens, num_beams=1, **decoding)
+        fresh = made[:, inputs["input_ids"].shape[1] :] if self._template else made
+        return [text.strip() for text in self._processor.batch_decode(fresh, skip_special_tokens=True)]
+
+    def _inputs(self, arrays: list[Any]) -> Any:
+        if not self._template:
+            return self._processor(images=arrays, return_tensors="pt")
+        content = [{"type": "image"}, {"type": "text", "text": self._options.prompt}]
+        messages = [{"role": "user", "content": content}]
+        asked = self._processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        return self._processor(images=arrays, text=[asked] * len(arrays), return_tensors="pt")
+
+
+class Captioner(Captioning, ImageToText):
+    """A ``records.Classifier`` over an image-to-text model."""
+
+    Options = CaptionerOptions
+
+    def parse(self, raw: object) -> Answer:
+        """The labels of the captions.  Raises: AnswerError if one is empty."""
+        return self._labels_of([str(text) for text in raw] if isinstance(raw, list) else [str(raw)])
+
+
+# -- a function -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PythonCaptionerOptions(CaptionReading, PythonOptions):
+    """As ``python``, with how its captions are read."""
+
+
+class PythonCaptioner(Captioning, PythonClassifier):
+    """A ``records.Classifier`` over a function: a list of arrays to a text or None each.
+
+    Raises: UsageError if it cannot be imported or is not callable.
+    """
+
+    Options: ClassVar[type[PythonOptions]] = PythonCaptionerOptions
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to what the function says.
+
+        Raises: PhotoError if a picture cannot be decoded; AnswerError if an answer is no text; the function's own.
+        """
+        answers = list(self._function(decoded(pictures)))
+        wrong = [answer for answer in answers if not (answer is None or isinstance(answer, str))]
+        if wrong:
+            raise AnswerError(f"The function returned {type(wrong[0]).__name__} for a picture, not a text or None.")
+        return answers
+
+    def parse(self, raw: object) -> Answer:
+        """The labels of the caption; None is a refusal.  Raises: AnswerError if it is empty."""
+        return self._labels_of([cast("str | None", raw)])
+
+
+# -- behind an address -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ChatCaptionerOptions(CaptionReading, LlmOptions):
+    """As ``llm``, with one caption at temperature 0, and how it is read."""
+
+    prompt: str = "caption"
+    scores: Literal["auto", "logprobs", "repeats"] = "repeats"
+    repeats: int = 1
+    temperature: float = 0.0
+
+
+class ChatCaptioner(Captioning, Llm):
+    """A ``records.Classifier`` over a language model that is asked for a caption; refusals are refused pictures.
+
+    Raises: ConfigError as ``Llm``, and if the prompt asks for anything but a caption.
+    """
+
+    Options = ChatCaptionerOptions
+
+    def __init__(self, name: str, options: ChatCaptionerOptions, device: str = "cpu") -> None:
+        super().__init__(name, options, device)
+        if self.prompt.kind != "caption":
+            raise ConfigError(
+                f"The prompt {self.prompt.name!r} does not ask for a caption.", 'Give one with kind = "caption".'
+            )
+
+    def parse(self, raw: object) -> Answer:
+        """The labels of the captions; a refusal of all of them is a refusal of the picture.
+
+        Raises: AnswerError if a reply is no caption.
+        """
+        answer = cast("dict[str, Any]", raw)
+        texts = [self._caption(reply, answer["order"]) for reply in answer["replies"]]
+        return self._labels_of(texts, str(answer["model"]))
+
+    def _caption(self, reply: Any, order: Sequence[int]) -> str | None:
+        found = reading(self.prompt, order, reply)
+        if found == (REFUSED,):
+            return None
+        if found == (UNUSABLE,):
+            raise AnswerError("The model's reply holds no caption.")
+        text = str(reply.get("text") or "")
+        start, end = text.find("{"), text.rfind("}")
+        return str(json.loads(text[start : end + 1])["caption"])
+
+
+@dataclass(frozen=True)
+class HttpCaptionerOptions(CaptionReading, HttpOptions):
+    """As ``http``, with how captions are read."""
+
+
+class HttpCaptioner(Captioning, HttpClassifier):
+    """A ``records.Classifier`` over a team's own captioner."""
+
+    Options = HttpCaptionerOptions
+    labelled = False
+
+    def _answered_by(self, entry: dict[str, Any], version: str) -> Answer:
+        """The labels of one entry's caption.  Raises: AnswerError if it holds no caption."""
+        caption = entry.get("caption")
+        if not isinstance(caption, str):
+            raise AnswerError("The captioner's reply has no caption.", 'Each of its answers is {"caption": "..."}.')
+        return self._labels_of([caption], version)
+
+
+@dataclass(frozen=True)
+class AzureCaptionOptions(CaptionReading, ServiceOptions):
+    """model_version, endpoint, auth: as for ``azure``; captions are in English.
+
+    gender_neutral: the service's own switch, which writes person for man, woman, boy and girl.
+    """
+
+    model_version: str = "latest"
+    endpoint: str = ""
+    gender_neutral: bool = False
+    auth: Literal["key", "entra"] = field(default="key", metadata=OPERATIONAL)
+
+
+class AzureCaption(Captioning, AzureService):
+    """A ``records.Classifier`` over the captions of Azure's Image Analysis, one picture a request."""
+
+    Options = AzureCaptionOptions
+
+    def parse(self, raw: object) -> Answer:
+        """The labels of the caption.  Raises: AnswerError if the reply holds none."""
+        reply = cast("dict[str, Any]", raw)
+        caption = reply.get("captionResult", {}).get("text")
+        if not isinstance(caption, str):
+            raise AnswerError("Azure's reply has no caption.")
+        return self._labels_of([caption], str(reply.get("modelVersion", "")))
+
+    def _analysed(self, picture: bytes, **more: Any) -> Any:
+        neutral = {"gender_neutral_caption": True} if self._options.gender_neutral else {}
+        return self._analysed_for("caption", picture, language="en", **neutral, **more)

@@ -1,0 +1,131 @@
+"""``celeba-tagger``: the 40 attributes of CelebA, by a small network of ours.
+
+It is sent what a commercial service is sent, a whole photo. It looks for the face nearest the centre by itself, frames
+it as CelebA frames its faces, hair and shoulders in view, and refuses a photo in which it finds none. Its labels are
+other people's judgements of a face ("Attractive", "Male"), never facts about the person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from gslopes.ask.classifiers.model_file import ACTIVATIONS
+from gslopes.ask.pictures import decoded, normalise
+from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.reasons import Reason
+from gslopes.core.records import Answer, ByteArray
+from gslopes.core.runtime import pick_device
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from gslopes.faces.networks.mtcnn import Mtcnn
+
+# Pixels: side of the picture in which faces are detected, at most, and of the smallest face.
+LOOK, MIN_FACE = 640, 20
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerOptions:
+    """threshold: a label is returned where its sigmoid is at least this, in [0, 1]."""
+
+    threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ConfigError(f"celeba-tagger's threshold must be in [0, 1], not {self.threshold}.")
+
+
+class CelebaTagger:
+    """A ``records.Classifier`` over the zoo's tagger; torch is imported when it is first asked, not before.
+
+    Raises: ModelError if the weights are missing, damaged or of another kind.
+    """
+
+    Options = TaggerOptions
+    picks_device = True
+    cached = True
+    batch = 32
+
+    def __init__(self, name: str, options: TaggerOptions, device: str = "cpu") -> None:
+        from gslopes.faces.zoo import identify
+        from gslopes.faces.zoo.framing import FRAMES
+
+        self._spec, self.version = identify("celeba-tagger")
+        if self._spec.network != "tagger" or not self._spec.labels:
+            raise ModelError(f"The model celeba-tagger is a {self._spec.network}, not a tagger with labels.")
+        self.name = name
+        self.labels = tuple(self._spec.labels)
+        self._template = FRAMES[self._spec.crop] * self._spec.size - 0.5
+        self._options = options
+        self._device = device
+        self._networks: tuple[nn.Module, Mtcnn] | None = None  # the tagger and the detector
+
+    def prepare(self) -> None:
+        """Build the networks.  Raises: UsageError if the device is not there; ModelError."""
+        if self._networks is None:
+            from gslopes.faces import zoo
+            from gslopes.faces.networks.mtcnn import Mtcnn
+
+            self._device = pick_device(self._device)
+            module = zoo.load("celeba-tagger", self._device).module.eval()
+            self._networks = module, Mtcnn(MIN_FACE).to(self._device)
+
+    def _ready(self) -> tuple[nn.Module, Mtcnn]:
+        self.prepare()
+        return cast("tuple[nn.Module, Mtcnn]", self._networks)
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to one list of 40 logits each, None where no face is found.
+
+        Raises: PhotoError if a picture cannot be decoded.
+        """
+        import torch
+
+        faces = self._faces(decoded(pictures))
+        framed = [face for face in faces if face is not None]
+        if not framed:
+            return [None] * len(pictures)
+        batch = torch.from_numpy(normalise(np.stack(framed), self._spec.mean, self._spec.std)).to(self._device)
+        with torch.inference_mode():
+            logits = iter(self._ready()[0](batch).float().cpu().numpy().tolist())
+        return [None if face is None else next(logits) for face in faces]
+
+    def _faces(self, pictures: list[ByteArray]) -> list[ByteArray | None]:
+        """The framed face of each picture, (size, size, 3) uint8 RGB, or None."""
+        from gslopes.core.geometry import similarity, warp
+
+        small, scales = zip(*(_shrunk(picture) for picture in pictures), strict=True)
+        framed: list[ByteArray | None] = []
+        faces = self._ready()[1](list(small))
+        for picture, scale, look, found in zip(pictures, scales, small, faces, strict=True):
+            matrix = None
+            if len(found.scores):
+                centres = (found.boxes[:, :2] + found.boxes[:, 2:]) / 2
+                middle = np.array([look.shape[1] - 1, look.shape[0] - 1]) / 2
+                nearest = int(np.argmin(((centres - middle) ** 2).sum(1)))
+                matrix = similarity((found.points[nearest] + 0.5) / scale - 0.5, self._template)
+            framed.append(None if matrix is None else warp(picture, matrix, self._spec.size))
+        return framed
+
+    def parse(self, raw: object) -> Answer:
+        """40 logits to the labels whose sigmoid reaches the threshold; without a face there is no answer."""
+        if raw is None:
+            return Answer("refused", (), Reason.NO_FACE)
+        shares = ACTIVATIONS["sigmoid"](np.asarray(raw, np.float64))
+        pairs = zip(self.labels, shares.tolist(), strict=True)
+        return Answer("answered", tuple((label, share) for label, share in pairs if share >= self._options.threshold))
+
+
+def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:
+    """The picture at most LOOK pixels a side, and its scale."""
+    import cv2
+
+    scale = min(1.0, LOOK / max(picture.shape[:2]))
+    if scale == 1.0:
+        return picture, 1.0
+    size = (max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale)))
+    return cast(ByteArray, cv2.resize(picture, size, interpolation=cv2.INTER_AREA)), scale

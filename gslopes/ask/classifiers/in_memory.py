@@ -1,0 +1,208 @@
+"""Classifiers that are Python objects: functions, torch modules, pipelines of transformers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from gslopes.ask.classifiers.model_file import Three, check_presence, digest_of_texts, first_words, unlike_pictures
+from gslopes.ask.classifiers.python import FunctionClassifier
+from gslopes.ask.classifiers.torch_model import TorchModel
+from gslopes.ask.names import check_unit
+from gslopes.ask.pictures import normalise, prepare
+from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.records import Answer, Classifier
+from gslopes.core.runtime import pick_device
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleInput:
+    """What a torch module is sent, and how its outputs are read; fields as of ``model_file.ModelFileOptions``."""
+
+    size: int = 0
+    white: float = 1.0
+    mean: Three = (0.0, 0.0, 0.0)
+    std: Three = (1.0, 1.0, 1.0)
+    channels: Literal["rgb", "bgr"] = "rgb"
+    layout: Literal["nchw", "nhwc"] = "nchw"
+    activation: Literal["none", "sigmoid", "softmax"] = "none"
+    threshold: float | None = None
+    top_k: int | None = None
+    kind: Literal["score", "number"] = "score"
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        check_presence(self.top_k, self.threshold)
+        check_unit(self.kind, self.unit)
+        if self.kind == "number" and (self.activation != "none" or self.top_k or self.threshold):
+            raise ConfigError("A number has no activation, threshold or top_k.", "Leave them out, or kind.")
+        if self.size < 0 or self.white <= 0 or min(self.std) <= 0:
+            raise ConfigError("size must not be negative, and white and std must be above 0.")
+
+
+def as_classifier(
+    model: Any, labels: Sequence[str] = (), *, name: str = "", unit: str = "", device: str = "auto", **options: Any
+) -> Classifier:
+    """Make a classifier of a function, a torch module or a transformers pipeline.
+
+    model: a function as in ``ask.classifiers.python``; an ``nn.Module``, from pictures (B, 3, S, S) float32 to
+        (B, L) outputs; a pipeline for ``image-classification`` or ``zero-shot-image-classification``; or a classifier
+        as in core.records, which stays as it is.
+    labels: L of them, in the order of the outputs; of a function that returns numbers, a module, or what a zero-shot
+        pipeline looks for.
+    name: in the tables; empty: that of the function or class.
+    unit: of numbers that are no scores, such as ``years``; of a module, ``kind="number"`` says that they are none.
+    device: of a module.
+    options: of a module: ``size`` (side of the pictures, pixels), ``white``, ``mean``, ``std``, ``channels``,
+        ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``.
+
+    Raises: UsageError if it is none of these, or something is missing; ConfigError for an option out of its range.
+
+        audit = gslopes.audit("photos", "run", classifier=gslopes.as_classifier(module, ["no", "yes"], size=224))
+    """
+    labels = tuple(map(str, labels))
+    if not (_is_module(model) or _is_pipeline(model)) and hasattr(model, "ask") and hasattr(model, "parse"):
+        return cast("Classifier", model)
+    if len(set(labels)) < len(labels):
+        raise ConfigError("Two labels of the classifier are the same.", "Labels must differ.")
+    if _is_module(model):
+        given = {**options, "unit": unit} if unit else options
+        return _of_module(model, labels, name or type(model).__name__, device, given)
+    if options:
+        raise ConfigError(f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out.")
+    if _is_pipeline(model):
+        if unit:
+            raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
+        return _of_pipeline(model, labels, name)
+    if not callable(model):
+        raise UsageError(
+            f"A classifier cannot be made of {type(model).__name__}.",
+            "Give a name such as onnx:FILE, a function of a list of pictures, a torch module, or a pipeline.",
+        )
+    return FunctionClassifier(model, labels, name, unit)
+
+
+# -- torch modules ----------------------------------------------------------------------------------------------------
+
+
+class ModuleClassifier(TorchModel):
+    """A ``records.Classifier`` over a torch module of the user's own; its answers are kept in the run folder alone."""
+
+    cached = False
+
+    def __init__(self, name: str, module: Any, labels: Sequence[str], options: ModuleInput, device: str) -> None:
+        import torch
+
+        version = f"{_digest(module)} {digest_of_texts([*labels, repr(options)])}"
+
+        def transform(image: Any) -> Any:
+            pixels = prepare(np.asarray(image), options.size)[None]
+            pixels = pixels[..., ::-1] if options.channels == "bgr" else pixels
+            values = normalise(pixels, options.mean, options.std, white=options.white, layout=options.layout)
+            return torch.from_numpy(values[0])
+
+        super().__init__(name, version, module, transform, labels, options, options.activation, device)
+        self.numbers = options.kind == "number"
+        self.name += f":unit={options.unit}" if options.unit else ""
+
+    def parse(self, raw: object) -> Answer:
+        """Pairs to the labels that count as returned; all of them where they are numbers."""
+        if not self.numbers:
+            return super().parse(raw)
+        pairs = cast("list[tuple[int, float]]", raw)
+        return Answer("answered", tuple((self.labels[number], value) for number, value in pairs))
+
+    def _pairs(self, logits: Any) -> list[list[float]]:
+        return [[i, float(value)] for i, value in enumerate(logits)] if self.numbers else super()._pairs(logits)
+
+    def _forward(self, batch: Any) -> Any:
+        return _first_output(self._module(batch)).flatten(1)
+
+
+def _of_module(module: Any, labels: tuple[str, ...], name: str, device: str, given: dict[str, Any]) -> ModuleClassifier:
+    call = f"gslopes.as_classifier({name.lower()}, labels=[...], size=224)"
+    if not labels or not given.get("size"):
+        missing = " and ".join(["labels"] * (not labels) + ["size"] * (not given.get("size")))
+        hint = f"Give {call}; mean, std, white and activation as it was trained."
+        raise UsageError(f"The module {name} does not say its {missing}.", hint)
+    try:
+        options = ModuleInput(**given)
+    except TypeError as error:
+        raise ConfigError(f"{first_words(error)}.", f"A module has {', '.join(ModuleInput.__slots__)}.") from None
+    made = ModuleClassifier(name, module, labels, options, pick_device(device))
+    from PIL import Image
+
+    try:
+        outputs = made._logits([Image.fromarray(unlike_pictures(options.size)[0])])[0]
+    except RuntimeError as error:  # torch: shapes, types
+        message = f"The module {name} does not take a picture of {options.size} pixels: {first_words(error)}."
+        raise UsageError(message, "Check its size and layout.") from None
+    if not made.numbers and options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
+        message = f"The module {name} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
+        raise ConfigError(
+            message, 'Give activation="sigmoid" (independent labels) or "softmax" (one of many), or kind="number".'
+        )
+    return made
+
+
+def _first_output(found: Any) -> Any:
+    """The tensor in what a module returns: itself, ``logits``, or the first of several."""
+    if hasattr(found, "logits"):
+        return found.logits
+    if isinstance(found, dict):
+        return found.get("logits", next(iter(found.values())))
+    return found[0] if isinstance(found, (list, tuple)) else found
+
+
+def _digest(module: Any) -> str:
+    """16 hex digits over a module's architecture and weights."""
+    total = hashlib.sha256(repr(module).encode())
+    for key, tensor in sorted(module.state_dict().items()):
+        total.update(key.encode())
+        if hasattr(tensor, "detach"):
+            total.update(tensor.detach().cpu().contiguous().flatten().view(-1).float().numpy().tobytes())
+    return total.hexdigest()[:16]
+
+
+def _is_module(model: Any) -> bool:
+    """Without importing torch."""
+    return _has_base(model, "torch.nn.modules.module", "Module")
+
+
+# -- pipelines --------------------------------------------------------------------------------------------------------
+
+
+def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str) -> FunctionClassifier:
+    task = str(getattr(pipeline, "task", ""))
+    zero_shot = task == "zero-shot-image-classification"
+    if task != "image-classification" and not zero_shot:
+        raise UsageError(
+            f"The pipeline's task is {task}, which labels no pictures.",
+            "Give one for image-classification or zero-shot-image-classification.",
+        )
+    if zero_shot and not labels:
+        raise UsageError("A zero-shot pipeline needs labels.", "Give gslopes.as_classifier(pipeline, labels=[...]).")
+    if labels and not zero_shot:
+        raise UsageError("The pipeline has labels of its own.", "Leave labels out.")
+    how = {"candidate_labels": list(labels)} if zero_shot else {"top_k": None}
+
+    def classify(pictures: list[Any]) -> Any:
+        from PIL import Image
+
+        return pipeline([Image.fromarray(one) for one in pictures], **how)
+
+    found = FunctionClassifier(classify, (), name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task)
+    found.version = f"{_digest(pipeline.model)} {digest_of_texts([task, *labels])}"
+    return found
+
+
+def _is_pipeline(model: Any) -> bool:
+    return _has_base(model, "transformers.pipelines.base", "Pipeline")
+
+
+def _has_base(model: Any, module: str, name: str) -> bool:
+    return any(one.__module__ == module and one.__qualname__ == name for one in type(model).__mro__)

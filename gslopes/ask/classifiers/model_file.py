@@ -1,0 +1,332 @@
+"""Models in a file of the user's own: their options, labels, preprocessing, and what makes scores of their outputs.
+
+``torchscript:FILE`` is a model that torch.jit saved, with a labels file and a preprocessing spec. For example
+``torchscript:model.pt,labels=labels.txt,size=224,activation=softmax,top_k=5,std=0.229/0.224/0.225``. The program in the
+file takes a batch of pictures and returns one row of outputs each. Such a file is a program, not only weights: it runs
+with your rights. So you are asked first (``ask.trust``). The same model as an ONNX file (``onnx``) needs no trust.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.ask.names import ARGUMENT, check_unit
+from gslopes.ask.pictures import batch_of, normalise
+from gslopes.core.errors import ClassifierError, ConfigError, ModelError
+from gslopes.core.files import read_text, sha256_of
+from gslopes.core.reasons import Reason
+from gslopes.core.records import Answer, ByteArray
+
+if TYPE_CHECKING:
+    from gslopes.ask.trust import Trust
+
+
+Labels = tuple[tuple[str, float], ...]
+Three = tuple[float, float, float]
+SAME = 1e-6  # scores that differ by less are one answer
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFileOptions:
+    """How to ask the model and how to read its first output.
+
+    file: the model.  labels: text file, one label a line, in the order of the outputs.
+    threshold, top_k: which labels count as returned, see ``presence``.
+    activation: what makes scores in [0, 1] of the outputs; ``none`` if the model does so itself.
+    kind: ``number``: the outputs are numbers in a unit of their own, such as an age, and all count as returned.
+    unit: of such numbers, such as ``years``; pages name it.
+    size: side of the square input in pixels; 0: as the model declares.
+    white: value of a white pixel before mean and std; 0: 255 where the model's input is whole numbers, else 1.
+    mean, std: of the channels, in units of ``white``, in the order of ``channels``.
+    layout: order of the input's axes.
+    """
+
+    file: Path = field(metadata=ARGUMENT)
+    labels: Path
+    threshold: float | None = None
+    top_k: int | None = None
+    activation: Literal["none", "sigmoid", "softmax"] = "none"
+    kind: Literal["score", "number"] = "score"
+    unit: str = ""
+    size: int = 0
+    white: float = 0.0
+    mean: Three = (0.0, 0.0, 0.0)
+    std: Three = (1.0, 1.0, 1.0)
+    channels: Literal["rgb", "bgr"] = "rgb"
+    layout: Literal["nchw", "nhwc"] = "nchw"
+
+    def __post_init__(self) -> None:
+        check_presence(self.top_k, self.threshold)
+        if self.kind == "number" and (self.activation != "none" or self.top_k or self.threshold):
+            raise ConfigError(
+                "A number has no activation, threshold or top_k.", "Leave them out, or leave out kind=number."
+            )
+        check_unit(self.kind, self.unit)
+        if min(self.size, self.white) < 0 or min(self.std) <= 0:
+            raise ConfigError("size and white must not be negative, and std must be above 0.")
+
+
+class ModelFile(ABC):
+    """A ``records.Classifier`` over a model in a file; a subclass loads it and runs it.
+
+    Raises: ModelError if a file is missing or does not fit the other; ConfigError if the preprocessing does not fit.
+    """
+
+    Options: ClassVar[type[ModelFileOptions]] = ModelFileOptions
+    cached = True
+    batch = 32
+
+    def __init__(self, name: str, options: ModelFileOptions) -> None:
+        self.name = name
+        self._options = options
+        self._file = existing(options.file, "model")
+        labels = existing(options.labels, "labels file")
+        self.labels = read_labels(labels)
+        self.version = digest_of([self._file, *self._other_files(), labels])
+        self._threshold, self._top_k = presence(options.top_k, options.threshold, options.activation)
+        self.numbers = options.kind == "number"
+        self._size = options.size
+        self._white = options.white or 1.0
+        self._kind: type[np.generic] = np.float32  # of the input
+        self.notes: list[str] = []  # what a user should know, one sentence each
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to one list of outputs each, before the activation.
+
+        Raises: PhotoError if a picture cannot be decoded.
+        """
+        return list(self._outputs(batch_of(pictures, self._size)).tolist())
+
+    def parse(self, raw: object) -> Answer:
+        """Outputs to labels; an output that is not a finite number fails the picture."""
+        outputs = np.asarray(raw, np.float64)
+        if not np.isfinite(outputs).all():
+            return Answer("failed", (), Reason.NOT_FINITE)
+        if self.numbers:
+            return Answer("answered", tuple(zip(self.labels, outputs.tolist(), strict=True)))
+        scores = ACTIVATIONS[self._options.activation](outputs)
+        return Answer("answered", choose(self.labels, scores, self._threshold, self._top_k))
+
+    def _other_files(self) -> list[Path]:
+        """Further files that hold the model's weights."""
+        return []
+
+    def sent(self, picture: bytes) -> tuple[str, ByteArray]:
+        """What the model is sent for an encoded picture: in words, and (S, S, 3) uint8 in the order of its channels."""
+        batch = batch_of([picture], self._size)
+        values = self._values(batch).astype(self._kind)
+        first = "first" if self._options.layout == "nchw" else "last"
+        words = (
+            f"{self._size} x {self._size} {self._kind.__name__}, {self._options.channels.upper()}, channels {first}, "
+            f"{values.min():.3g} to {values.max():.3g}"
+        )
+        return words, batch[0, ..., ::-1] if self._options.channels == "bgr" else batch[0]
+
+    @abstractmethod
+    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+        """The model's outputs, (B, ...), for its input.  Raises: ClassifierError."""
+
+    def _outputs(self, batch: ByteArray) -> NDArray[Any]:
+        """(B, S, S, 3) to (B, L)."""
+        return self._run(self._values(batch)).reshape(len(batch), -1)
+
+    def _values(self, batch: ByteArray) -> NDArray[np.float32]:
+        """(B, S, S, 3) to the model's input."""
+        options = self._options
+        ordered = batch[..., ::-1] if options.channels == "bgr" else batch
+        return normalise(ordered, options.mean, options.std, white=self._white, layout=options.layout)
+
+    def _try_out(self) -> None:
+        """Ask about three pictures that look nothing alike, so that a misfit is found before any work."""
+        options = self._options
+        try:
+            found = np.concatenate([self._outputs(one[None]) for one in unlike_pictures(self._size)])
+        except ClassifierError as error:
+            message = f"The model {options.file} does not take a picture of {self._size} pixels. {error.message}"
+            raise ModelError(message, "Check its size and layout.") from None
+        outputs = found[0]
+        if len(outputs) != len(self.labels):
+            message = f"The model {options.file} has {len(outputs)} outputs, {options.labels} has {len(self.labels)} "
+            raise ModelError(f"{message}labels.", "Write one label per line, in the order of the outputs.")
+        if self.numbers:
+            return
+        if options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
+            message = f"The model {options.file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
+            raise ConfigError(
+                message,
+                "Give activation=sigmoid (independent labels) or softmax (one of many), or kind=number.",
+            )
+        scores = np.stack([ACTIVATIONS[options.activation](row) for row in found.astype(np.float64)])
+        if note := never_varies(self.name, scores, f"pixels from 0 to {self._white:g} before mean and std"):
+            self.notes.append(note)
+
+
+# --- trying out ---
+
+
+def unlike_pictures(size: int) -> NDArray[np.uint8]:
+    """(3, size, size, 3) uint8: gray, white, noise."""
+    noise = np.random.default_rng(0).integers(0, 256, (size, size, 3), np.uint8)
+    return np.stack([np.full_like(noise, 128), np.full_like(noise, 255), noise])
+
+
+def never_varies(name: str, scores: NDArray[np.float64], sent: str) -> str:
+    """A warning where the answers to ``unlike_pictures`` are the same; else empty.
+
+    scores: (3, L), after the activation.  sent: what the model was sent, in words.
+    """
+    if not np.isfinite(scores).all() or np.ptp(scores, axis=0).max(initial=0) > SAME:
+        return ""
+    return (
+        f"{name} gives the same answers to a white, a gray and a noisy picture: it may want other input. It was sent "
+        f"{sent}; set white, mean, std, channels and layout as it was trained."
+    )
+
+
+# --- files ---
+
+
+def existing(path: Path | str, what: str) -> Path:
+    """The file itself, ``~`` resolved.  Raises: ModelError if it is not there."""
+    path = Path(path).expanduser()
+    if not path.is_file():
+        raise ModelError(f"There is no {what} at {path}.", "Paths are relative to the current folder.")
+    return path
+
+
+def read_labels(path: Path) -> tuple[str, ...]:
+    """One label a line, all different.  Raises: ModelError."""
+    text = read_text(path, raises=ModelError, hint="Name a text file in UTF-8 with one label per line.")
+    lines = [line.strip() for line in text.splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines or not all(lines):
+        raise ModelError(f"The labels file {path} is empty or has an empty line.", "Write one label per line.")
+    if len(set(lines)) < len(lines):
+        double = next(line for line in lines if lines.count(line) > 1)
+        raise ModelError(f"The labels file {path} holds {double!r} twice.", "Labels must differ.")
+    return tuple(lines)
+
+
+def digest_of(files: Sequence[Path]) -> str:
+    """sha256 over the files that exist, in their order."""
+    total = hashlib.sha256()
+    for path in files:
+        if path.is_file():
+            total.update(bytes.fromhex(sha256_of(path)))
+    return total.hexdigest()
+
+
+def digest_of_texts(texts: Sequence[str]) -> str:
+    """16 hex digits of the sha256 over texts in their order."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+
+def first_words(error: Exception) -> str:
+    """What a library says of an error, on one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200].rstrip(".")
+
+
+# --- scores ---
+
+
+def _sigmoid(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 0.5 * (1 + np.tanh(outputs / 2))  # no overflow at either end
+
+
+def _softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    powers = np.exp(outputs - outputs.max())
+    return np.asarray(powers / powers.sum())
+
+
+def _bounded(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores as they are, rounding errors at 0 and 1 taken off; anything further out is the client's to refuse."""
+    near = (outputs > -1e-6) & (outputs < 1 + 1e-6)
+    return np.where(near, np.clip(outputs, 0, 1), outputs)
+
+
+ACTIVATIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "none": _bounded,
+    "sigmoid": _sigmoid,
+    "softmax": _softmax,
+}
+
+
+def check_presence(top_k: int | None, threshold: float | None) -> None:
+    """Raises: ConfigError if one of them is out of its range, or both say which labels count as returned."""
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise ConfigError(f"A threshold must be in [0, 1], not {threshold:g}.")
+    if top_k is not None and top_k < 0:
+        raise ConfigError(f"top_k must not be negative, not {top_k}.")
+    if top_k == 0 and threshold is None:
+        raise ConfigError("Presence is by rank or by threshold, and top_k is 0.", "Give top_k=5, or threshold=0.1.")
+    if top_k and threshold is not None:
+        raise ConfigError("top_k and threshold cannot be combined.", "Give one of them.")
+
+
+def presence(top_k: int | None, threshold: float | None, activation: str) -> tuple[float, int]:
+    """Threshold and top_k of any model on this machine, from what was given.
+
+    Given neither, the five highest labels of a softmax count as returned, whatever their scores (one of many), and of
+    independent labels those whose score is at least 0.5.
+
+    >>> presence(None, None, "softmax"), presence(None, None, "sigmoid"), presence(None, 0.3, "softmax")
+    ((0.0, 5), (0.5, 0), (0.3, 0))
+    """
+    if top_k is None and threshold is None and activation == "softmax":
+        return 0.0, 5
+    if top_k:
+        return 0.0, top_k
+    return (0.5 if threshold is None else threshold), 0
+
+
+def choose(labels: Sequence[str], scores: NDArray[np.float64], threshold: float, top_k: int) -> Labels:
+    """The labels that count as returned, highest score first.
+
+    labels: L of them.  scores: (L,) in [0, 1].
+    top_k: if above 0, this many, whatever their scores; else all whose score is at least ``threshold``.
+    """
+    chosen = np.argsort(-scores, kind="stable")[: top_k or None]
+    least = 0.0 if top_k else threshold
+    return tuple((labels[i], float(scores[i])) for i in chosen if scores[i] >= least)
+
+
+# -- TorchScript -------------------------------------------------------------------------------------------------------
+
+
+class TorchScriptClassifier(ModelFile):
+    """A ``records.Classifier`` over a TorchScript program, batched on the device.
+
+    Raises: UsageError if it is not trusted; as ``ModelFile``.
+    """
+
+    runs_code = True
+
+    def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu", trust: Trust | None = None) -> None:
+        from gslopes.ask.program import Program
+        from gslopes.ask.trust import Trust
+
+        if not options.size:
+            raise ConfigError("A TorchScript file does not declare its picture size.", "Give size=PIXELS.")
+        super().__init__(name, options)
+        digest = sha256_of(self._file)
+        (trust or Trust()).require(self._file, digest)
+        self._program = Program(self._file, digest, device)
+        self._try_out()
+
+    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+        from gslopes.ask.program import ProgramError
+
+        outputs = self._program(values)
+        if not outputs.ndim or outputs.size % len(values):
+            shape = outputs.shape
+            raise ProgramError(f"The model {self._options.file} answers {len(values)} pictures with shape {shape}.")
+        return outputs

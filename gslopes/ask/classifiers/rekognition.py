@@ -1,0 +1,122 @@
+"""``rekognition``: Amazon Rekognition through boto3: labels, ``rekognition:faces`` or ``rekognition:moderation``.
+
+Credentials are whatever boto3 finds: variables, a profile, or one that ``aws sso login`` has signed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from gslopes.ask.classifiers import wire
+from gslopes.ask.classifiers.features import rekognition_face
+from gslopes.ask.classifiers.service import OneByOne, before_send
+from gslopes.ask.cost import ServiceOptions
+from gslopes.ask.names import ARGUMENT, OPERATIONAL
+from gslopes.ask.secrets import remember_secret
+from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
+from gslopes.core.records import Answer
+
+REGION = "AWS_DEFAULT_REGION"
+_KEPT = {  # of a reply: the answer itself, and the model's version where there is one
+    "labels": ("Labels", "LabelModelVersion"),
+    "faces": ("FaceDetails",),
+    "moderation": ("ModerationLabels", "ModerationModelVersion"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RekognitionOptions(ServiceOptions):
+    """What to ask for.
+
+    feature: labels, what DetectFaces says about the largest face, or moderation labels.
+    max_labels: labels a picture at most.  min_confidence: in percent; Amazon leaves out what is below 55 unless asked.
+    profile: of the vendor's own files; empty: ``AWS_PROFILE`` or the default one.
+    region: such as ``eu-west-1``; empty: as in ``AWS_DEFAULT_REGION`` or the profile.
+    endpoint: another address; empty: ``AWS_ENDPOINT_URL_REKOGNITION`` or Amazon's own.
+    """
+
+    feature: Literal["labels", "faces", "moderation"] = field(default="labels", metadata=ARGUMENT)
+    max_labels: int = 1000
+    min_confidence: float = 0.0
+    region: str = ""
+    endpoint: str = ""
+    profile: str = field(default="", metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        ServiceOptions.__post_init__(self)
+        if self.max_labels < 1 or not 0 <= self.min_confidence <= 100:
+            raise ConfigError("rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100].")
+
+
+class Rekognition(OneByOne):
+    """A ``records.Classifier`` over Amazon Rekognition, one picture a request."""
+
+    Options = RekognitionOptions
+    SERVICE, CREDENTIALS = "rekognition", ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_REKOGNITION", "AWS_ENDPOINT_URL")
+
+    def parse(self, raw: object) -> Answer:
+        """Names, and confidences divided by 100; parents are not added, since Amazon lists them as labels as well."""
+        reply = cast("dict[str, Any]", raw)
+        if self._options.feature == "faces":
+            return Answer("answered", wire.best(rekognition_face(reply["FaceDetails"])))
+        name, version = _KEPT[self._options.feature]
+        labels = wire.best((one["Name"], one["Confidence"] / 100) for one in reply[name])
+        return Answer("answered", labels, version=str(reply.get(version, "")))
+
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        import boto3
+        from botocore.config import Config
+
+        from gslopes.ask.transport import BoundedTransport
+
+        options = self._options
+        config = Config(
+            retries={"total_max_attempts": 1, "mode": "standard"},  # ask.retry sends again, and nothing else
+        )
+        session = boto3.Session(region_name=options.region or None, profile_name=options.profile or None)
+        found = session.get_credentials()
+        if found is None:
+            raise CredentialsError("rekognition", self.CREDENTIALS)
+        if not session.region_name:
+            raise ServiceError("rekognition needs a region.", f"Set {REGION}, or write rekognition:region=REGION.")
+        for secret in found.get_frozen_credentials():
+            remember_secret(secret or "")
+        client = session.client("rekognition", endpoint_url=self._address or None, config=config)
+        transport = BoundedTransport()
+        client.meta.events.register("before-send.rekognition", before_send(transport))
+        closing = ExitStack()
+        closing.callback(transport.close)
+        closing.callback(client.close)
+        return client, closing.close
+
+    def _answer(self, picture: bytes) -> object:
+        reply, kept = self._detect({"Bytes": picture}), _KEPT[self._options.feature]
+        if kept[0] not in reply:  # boto3 takes a reply that ends too early for an empty one
+            raise self._error("lost", f"the reply has no {kept[0]}")
+        return {key: reply[key] for key in kept if key in reply}
+
+    def _detect(self, image: dict[str, bytes]) -> dict[str, Any]:
+        options = self._options
+        if options.feature == "faces":
+            return dict(self._client.detect_faces(Image=image, Attributes=["ALL"]))
+        if options.feature == "moderation":
+            return dict(self._client.detect_moderation_labels(Image=image, MinConfidence=options.min_confidence))
+        return dict(
+            self._client.detect_labels(Image=image, MaxLabels=options.max_labels, MinConfidence=options.min_confidence)
+        )
+
+    @classmethod
+    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+        response = getattr(error, "response", None)
+        if not isinstance(response, dict) or "Error" not in response:
+            return super()._details(error, kind)
+        status = int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        code = str(response["Error"].get("Code", ""))
+        # Amazon names every error; boto3 reads half a reply as one without a name.
+        cut_short = status == 400 and code in ("", "400")
+        kind = wire.codes_of("rekognition").get(code) or ("lost" if cut_short else wire.kind_of_status(status))
+        return kind, f"{code}: {response['Error'].get('Message', '')}"

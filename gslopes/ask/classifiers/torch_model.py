@@ -1,0 +1,360 @@
+"""``torchvision:NAME`` and ``timm:NAME``: models of these libraries, with their own preprocessing and labels.
+
+For example ``torchvision:resnet50``, ``torchvision:vit_b_16,top_k=0,threshold=0.1``,
+``timm:convnext_tiny.fb_in1k`` or ``timm:resnet18,weights=mine.safetensors,labels=labels.txt``.
+
+Below them is what all classifiers over a torch library share. Zero-shot over a list of labels: the score of a label is
+its share in the softmax, over all labels of the list, of the model's scaled cosine similarities (Radford et al. 2021,
+section 3.1.2); a label's text embedding is the mean over the templates (section 3.1.4). Scores therefore depend on the
+list: they compare its labels with one another. A SigLIP model has a sigmoid and a bias instead (Zhai et al. 2023, arXiv
+2303.15343, equation 1): each of its labels has a score of its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.resources import files
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from gslopes.ask.classifiers.checkpoint import load_weights, quiet
+from gslopes.ask.classifiers.model_file import (
+    ACTIVATIONS,
+    check_presence,
+    choose,
+    digest_of_texts,
+    existing,
+    first_words,
+    never_varies,
+    presence,
+    read_labels,
+    unlike_pictures,
+)
+from gslopes.ask.names import ARGUMENT
+from gslopes.ask.pictures import decoded
+from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.core.records import Answer, ByteArray
+
+BATCH = 32
+_TRIED = 256  # pixels, side of the pictures that a model is tried out with
+SMALL, FEW = 1e-4, 100  # labels below this score are kept only if they are among this many, the highest
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryOptions:
+    """A model of a library, by its name there.
+
+    model: the name.
+    weights: a file with a state dict (.safetensors, or .pth that holds tensors alone); empty: the library's own, from
+        its hub.
+    labels: a text file, one label a line, in the order of the outputs; empty: the model's own.
+    top_k, threshold: which labels count as returned, see ``model_file.presence``.
+    activation: what makes scores of the outputs: ``softmax`` (one of many) or ``sigmoid`` (independent labels).
+    """
+
+    model: str = field(metadata=ARGUMENT)
+    weights: str = ""
+    labels: str = ""
+    top_k: int | None = None
+    threshold: float | None = None
+    activation: Literal["softmax", "sigmoid"] = "softmax"
+
+    def __post_init__(self) -> None:
+        check_presence(self.top_k, self.threshold)
+
+
+class TorchModel:
+    """A ``records.Classifier`` over a torch module, batched on the device.
+
+    module: (B, 3, H, W) to (B, L).  transform: a PIL picture to (3, H, W).  labels: L of them.
+    options: with ``top_k`` and ``threshold``.  activation: what makes scores of the outputs.
+    """
+
+    cached = True
+    batch = BATCH
+
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        module: Any,
+        transform: Callable[[Any], Any],
+        labels: Sequence[str],
+        options: Any,
+        activation: str,
+        device: str,
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.labels = unique(labels)
+        self._module = module.eval().to(device)
+        self._transform = transform
+        self._threshold, self._top_k = presence(options.top_k, options.threshold, activation)
+        self._activation = ACTIVATIONS[activation]
+        self._device = device
+        self.notes: list[str] = []  # what a user should know, one sentence each
+
+    def prepare(self) -> None:
+        """Ask about three pictures that look nothing alike; a note if the answers are the same.
+
+        Raises: ModelError if the outputs do not fit the labels.
+        """
+        from PIL import Image
+
+        rows = self._logits([Image.fromarray(pixels) for pixels in unlike_pictures(_TRIED)])
+        scores = np.stack([self._activation(row) for row in rows])
+        note = never_varies(self.name, scores, "what its own preprocessing makes of a picture")
+        self.notes = [note] if note else []
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to [number of the label, score] pairs each, highest first.
+
+        Raises: PhotoError if a picture cannot be decoded; ModelError if the outputs do not fit the labels.
+        """
+        from PIL import Image
+
+        return [self._pairs(row) for row in self._logits([Image.fromarray(pixels) for pixels in decoded(pictures)])]
+
+    def sent(self, picture: bytes) -> tuple[str, ByteArray]:
+        """What the module is sent for an encoded picture: in words, and (H, W, 3) uint8, its range stretched."""
+        from PIL import Image
+
+        values = np.asarray(self._transform(Image.fromarray(decoded([picture])[0])), np.float32)
+        low, high = float(values.min()), float(values.max())
+        channels_first = values.shape[0] == 3
+        pixels = values.transpose(1, 2, 0) if channels_first else values
+        height, width = pixels.shape[:2]
+        place = "first" if channels_first else "last"
+        words = f"{width} x {height} float32, RGB before its preprocessing, channels {place}, {low:.3g} to {high:.3g}"
+        return words, ((pixels - low) * (255 / max(high - low, 1e-9))).astype(np.uint8)
+
+    def _logits(self, images: Sequence[Any]) -> Any:
+        """PIL pictures to (B, L) outputs.  Raises: ModelError if they do not fit the labels."""
+        import torch
+
+        with torch.inference_mode():
+            outputs = self._forward(torch.stack([self._transform(image) for image in images]).to(self._device))
+            logits = outputs.double().cpu().numpy()
+        if logits.shape != (len(images), len(self.labels)):
+            raise ModelError(
+                f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.",
+                "Give labels=FILE, one label per line, in the order of the outputs.",
+            )
+        return logits
+
+    def parse(self, raw: object) -> Answer:
+        """Pairs to the labels that count as returned."""
+        pairs = cast("list[tuple[int, float]]", raw)
+        labels = [self.labels[number] for number, _ in pairs]
+        scores = np.array([score for _, score in pairs], np.float64)
+        return Answer("answered", choose(labels, scores, self._threshold, self._top_k))
+
+    def _forward(self, batch: Any) -> Any:
+        return self._module(batch)
+
+    def _pairs(self, logits: Any) -> list[list[float]]:
+        scores = np.round(self._activation(logits), 7)
+        order = np.argsort(-scores, kind="stable")
+        few = max(FEW, self._top_k)
+        least = min(SMALL, self._threshold or SMALL)
+        return [[int(i), float(scores[i])] for rank, i in enumerate(order) if rank < few or scores[i] >= least]
+
+
+def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ...]:
+    """Those of the user's file, else the model's own.
+
+    Raises: ConfigError if there are none.
+    """
+    if options.labels:
+        return read_labels(existing(options.labels, "labels file"))
+    if not of_model:
+        raise ConfigError(f"The labels of {options.model} are not known.", "Give labels=FILE with one label per line.")
+    return tuple(of_model)
+
+
+def unique(labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels that occur twice get their number: ImageNet has two cranes.
+
+    >>> unique(["crane", "owl", "crane"])
+    ('crane', 'owl', 'crane (2)')
+    """
+    seen: Counter[str] = Counter()
+    named = []
+    for label in labels:
+        seen[label] += 1
+        named.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return tuple(named)
+
+
+# -- torchvision and timm ----------------------------------------------------------------------------------------------
+
+
+class TorchvisionClassifier(TorchModel):
+    """A ``records.Classifier`` over one of ``torchvision.models``.
+
+    Raises: UnknownName if torchvision has no such classifier; ModelError if its weights cannot be had.
+    """
+
+    Options = LibraryOptions
+
+    def __init__(self, name: str, options: LibraryOptions, device: str = "cpu") -> None:
+        from torchvision import models
+
+        known = models.list_models(module=models)
+        if options.model not in known:
+            raise UnknownName("classifier in torchvision", options.model, known)
+        pretrained = models.get_model_weights(options.model).DEFAULT
+        labels = labels_of(options, pretrained.meta["categories"])
+        if options.weights:
+            module = models.get_model(options.model, weights=None, num_classes=len(labels), **quiet(options.model))
+            version = load_weights(module, options.weights)
+        else:
+            module, version = _from_hub(models, options.model, pretrained), str(pretrained.url).rpartition("/")[2]
+        super().__init__(name, version, module, pretrained.transforms(), labels, options, options.activation, device)
+
+
+def _from_hub(models: Any, name: str, pretrained: Any) -> Any:
+    try:
+        return models.get_model(name, weights=pretrained)
+    except OSError as error:
+        hint = f"Download {pretrained.url} elsewhere and give weights=FILE."
+        raise ModelError(f"The weights of {name} cannot be downloaded: {error}.", hint) from None
+
+
+class TimmClassifier(TorchModel):
+    """A ``records.Classifier`` over a model of timm.
+
+    Raises: UnknownName if timm has no such model; ModelError if its weights cannot be had.
+    """
+
+    Options = LibraryOptions
+
+    def __init__(self, name: str, options: LibraryOptions, device: str = "cpu") -> None:
+        timm: Any = import_module("timm")
+        if not timm.is_model(options.model):
+            raise UnknownName("model in timm", options.model, timm.list_models())
+        if options.weights:
+            labels = labels_of(options, ()) if options.labels else ()
+            module = timm.create_model(options.model, **({"num_classes": len(labels)} if labels else {}))
+            version = load_weights(module, options.weights)
+        else:
+            module = _timm_from_hub(timm, options.model)
+            version = str(module.pretrained_cfg.get("hf_hub_id") or options.model)
+        labels = labels_of(options, _timm_labels(module))
+        data: Any = import_module("timm.data")
+        transform = data.create_transform(**data.resolve_model_data_config(module), is_training=False)
+        super().__init__(name, version, module, transform, labels, options, options.activation, device)
+
+
+def _timm_from_hub(timm: Any, name: str) -> Any:
+    try:
+        return timm.create_model(name, pretrained=True)
+    except Exception as error:  # the hub's client has many
+        message = f"The weights of {name} cannot be downloaded or read: {first_words(error)}."
+        raise ModelError(message, "Download them elsewhere and give weights=FILE.") from None
+
+
+def _timm_labels(module: Any) -> list[str]:
+    """The names of the ImageNet classes that the model knows; none if it knows others."""
+    data: Any = import_module("timm.data")
+    subset = data.infer_imagenet_subset(module)
+    if not subset:
+        return []
+    info = data.ImageNetInfo(subset)
+    return [info.index_to_description(number) for number in range(info.num_classes())]
+
+
+# -- lists of labels ---------------------------------------------------------------------------------------------------
+
+
+SHIPPED = ("occupations", "traits")
+TEMPLATES = {
+    "occupations": "a photo of a {}|a photo of a person who works as a {}",
+    "traits": "a photo of a {} person",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZeroShotOptions:
+    """What to look for, and what counts as found.
+
+    labels: ``occupations``, ``traits``, or a text file, one label a line.
+    template: prompts with ``{}`` for the label, ``|`` between several; empty: those of the list, or "a photo of a {}".
+    top_k, threshold: see ``model_file.presence``.
+    activation: ``auto``: sigmoid for a model that was trained with it and has a bias (SigLIP), else softmax.
+    """
+
+    labels: str = "occupations"
+    template: str = ""
+    top_k: int | None = None
+    threshold: float | None = None
+    activation: Literal["auto", "softmax", "sigmoid"] = "auto"
+
+    def __post_init__(self) -> None:
+        check_presence(self.top_k, self.threshold)
+        if self.template and not all("{}" in one for one in self.template.split("|")):
+            raise ConfigError("Every template needs {} where the label goes.", "Such as: a photo of a {}.")
+
+
+class ZeroShotModel(TorchModel, ABC):
+    """A ``records.Classifier`` over the image tower of a model; the texts are read once.
+
+    module: with ``logit_scale`` and, if it was trained with a sigmoid, ``logit_bias``.
+    options: with ``model``, ``labels``, ``template``, ``top_k``, ``threshold`` and ``activation``.
+    weights_version: of the module's weights.  transform: a PIL picture to (3, H, W).
+    embed_texts: a list of T texts to their embeddings, (T, D).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: Any,
+        weights_version: str,
+        module: Any,
+        transform: Callable[[Any], Any],
+        embed_texts: Callable[[list[str]], Any],
+        device: str,
+    ) -> None:
+        labels = label_list(options.labels)
+        templates = (options.template or TEMPLATES.get(options.labels, "a photo of a {}")).split("|")
+        text = _label_embeddings(embed_texts, labels, templates)
+        self._weights = (module.logit_scale.exp().detach() * text).to(device)
+        bias = getattr(module, "logit_bias", None)
+        self._bias = 0.0 if bias is None else float(bias.detach())
+        trained_with = "softmax" if bias is None else "sigmoid"
+        activation = trained_with if options.activation == "auto" else options.activation
+        version = f"{weights_version} labels {digest_of_texts([*labels, '', *templates])}"
+        super().__init__(name, version, module, transform, labels, options, activation, device)
+
+    def _forward(self, batch: Any) -> Any:
+        image = self._embedded(batch)
+        return image / image.norm(dim=-1, keepdim=True) @ self._weights.T + self._bias
+
+    @abstractmethod
+    def _embedded(self, batch: Any) -> Any:
+        """(B, 3, H, W) to image embeddings, (B, D)."""
+
+
+def label_list(name: str) -> tuple[str, ...]:
+    """The labels of a shipped list, or of a file.  Raises: ModelError."""
+    if name in SHIPPED:
+        return tuple((files("gslopes.ask") / "labels" / f"{name}.txt").read_text("utf-8").split("\n")[:-1])
+    return read_labels(existing(name, "labels file"))
+
+
+def _label_embeddings(embed_texts: Callable[[list[str]], Any], labels: Sequence[str], templates: Sequence[str]) -> Any:
+    """(L, D): the mean over the templates of the normalised text embeddings, normalised again."""
+    import torch
+
+    rows = []
+    with torch.inference_mode():
+        for label in labels:
+            found = embed_texts([template.format(label) for template in templates])
+            mean = (found / found.norm(dim=-1, keepdim=True)).mean(0)
+            rows.append(mean / mean.norm())
+        return torch.stack(rows)

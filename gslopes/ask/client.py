@@ -1,0 +1,303 @@
+"""The only way to a classifier: each distinct picture is asked once, and every outcome is written down.
+
+The unit of work is a *part*: the edits of a few photos.  Within it the pictures of one photo are asked together, in an
+order shuffled per photo, so that a classifier that drifts cannot pose as an effect; and in batches of one fixed size,
+so that a part asked again gives the same floating-point numbers.  Requests of several parts are in flight at once, as
+many as the classifier bears; a part is done when its last answer is there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+
+from gslopes.ask.answers import STOPPED, ClassifierCache, all_failed, asked_rows, failed_answer, score_rows
+from gslopes.ask.cache import AnswerCache
+from gslopes.ask.cost import Budget, UsageStats, limits_of
+from gslopes.ask.pictures import fit_pictures
+from gslopes.ask.questions import PartProgress, Worker, digest, ordered, read_picture
+from gslopes.ask.retry import RetryPolicy
+from gslopes.core.errors import ClassifierError, PhotoError, Refused
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import Answer, Classifier
+from gslopes.core.text import many
+
+MAX_OPEN_PARTS = 16  # parts that wait for answers
+MIN_PHOTOS_ALL_FAILED = 8  # in a part of this many photos or more, if all answers fail, the classifier is at fault
+MIN_PICTURES_FAILED = 4  # of two photos, the first ones asked about, that fail for one reason: nothing more is asked
+CLAIM_POLL = 0.3  # seconds between looks at what other processes are asking
+
+_Files = list[tuple[Path, str]]  # run folder and file of all pictures of one photo
+Done = Callable[[int, pd.DataFrame, pd.DataFrame, PartProgress], None]
+
+
+class Client:
+    """Asks one classifier.
+
+    cache: where answers are kept.  journal: where those of a classifier that is not cached are, until its run is done;
+        without either, they are kept for one part alone.
+    budget: of all classifiers of one command.  usage: counts what happens.  seed: of the order of the questions.
+    new: no part of the run has answers yet; if the first pictures all fail for one reason, nothing more is asked.
+    retry: with a service that fails.
+
+    refits: in words, how pictures that were too large were encoded again.
+    """
+
+    def __init__(
+        self,
+        classifier: Classifier,
+        *,
+        cache: AnswerCache | None = None,
+        journal: AnswerCache | None = None,
+        budget: Budget | None = None,
+        usage: UsageStats | None = None,
+        seed: int = 0,
+        new: bool = False,
+        retry: RetryPolicy | None = None,
+    ) -> None:
+        self.classifier = classifier
+        self.usage = usage or UsageStats()
+        self.refits: set[str] = set()
+        self._limits = limits_of(classifier)
+        self._batch = max(1, classifier.batch)
+        self._threads = max(1, self._limits.concurrency)
+        self._cache = ClassifierCache(classifier, cache, journal)
+        self._seed = seed
+        self._new = new
+        self._first_failures: list[tuple[str, Answer]] = []  # photo and outcome, while nothing else has come
+        self._halt = threading.Event()
+        self._worker = Worker(self._cache, budget or Budget(), self.usage, self._halt, retry or RetryPolicy())
+        self._open: list[PartProgress] = []
+        self._in_flight: dict[bytes, list[PartProgress]] = {}  # pictures being asked, to the parts that wait for them
+        self._claimed_elsewhere: dict[bytes, _Files] = {}  # of them, those that another process is asking
+        self._jobs: set[Future[dict[bytes, Answer]]] = set()
+
+    def halt(self) -> None:
+        """Let no further request leave; those in flight are finished and kept. Any thread may call it."""
+        self._halt.set()
+
+    def ask_parts(self, parts: Iterable[tuple[int, pd.DataFrame]], folder: Path, done: Done) -> bool:
+        """Ask about the edits of all parts.
+
+        parts: (number, rows of the edits table) each.  folder: what their ``file`` is relative to.
+        done: called, in this thread, with the number of each finished part, its rows of the asked and scores tables,
+            and the ``PartProgress`` that they come from.
+        Returns: whether all is done; False if ``halt`` was called before.
+        Raises: TableError if the edits are no such table or hold a row twice; ClassifierError if a part has at least
+            ``MIN_PHOTOS_ALL_FAILED`` photos and the classifier failed on every picture; BudgetReached, StorageError;
+            any other GslopesError of the classifier that concerns every picture (files, configuration, credentials).
+        """
+        with ThreadPoolExecutor(self._threads, thread_name_prefix="ask") as self._pool:
+            try:
+                for number, edits in parts:
+                    if self._halt.is_set():
+                        break
+                    self._add_part(PartProgress(number, ordered(edits, self._seed)), folder)
+                    while len(self._open) >= MAX_OPEN_PARTS and not self._halt.is_set():
+                        self._wait(done)
+                    self._emit_finished(done)
+                while self._open and not self._halt.is_set():
+                    self._wait(done)
+            except BaseException:
+                self._halt.set()
+                with suppress(Exception):  # the first error is the one to report
+                    self._drain(done)
+                raise
+            self._drain(done)
+        return not self._open and not self._halt.is_set()
+
+    # -- questions ----------------------------------------------------------------------------------------------------
+
+    def _add_part(self, progress: PartProgress, folder: Path) -> None:
+        """Look up every picture of a part, and send those without an answer."""
+        self._open.append(progress)
+        pending: dict[bytes, bytes] = {}
+        files: dict[bytes, _Files] = {}
+        for positions in progress.photos():
+            pictures = self._read(progress, positions, folder)
+            fresh = [key for key in pictures if self._is_fresh(progress, key)]
+            for key, answer in self._cache.find(fresh).items():
+                self._record(key, answer, [progress])
+                fresh.remove(key)
+            of_photo = [(folder, progress.questions[position].file) for position in positions]
+            for key, data in self._fitted(progress, fresh, pictures).items():
+                heavy = self._limits.request_bytes
+                if pending and heavy and sum(map(len, pending.values())) + len(data) > heavy:
+                    self._send(pending, files, progress)
+                    pending = {}
+                pending[key], files[key] = data, of_photo
+                if len(pending) >= self._batch:
+                    self._send(pending, files, progress)
+                    pending = {}
+        self._send(pending, files, progress)
+        progress.all_added = True
+
+    def _read(self, progress: PartProgress, positions: list[int], folder: Path) -> dict[bytes, bytes]:
+        """sha256 to bytes of the pictures of one photo; those that cannot be read have their outcome then."""
+        pictures: dict[bytes, bytes] = {}
+        for position in positions:
+            try:
+                data = read_picture(folder, progress.questions[position].file)
+            except PhotoError as error:
+                progress.mark_unreadable(position, failed_answer(error))
+                self._count(progress.outcome(position), 1)
+                continue
+            key = digest(data)
+            pictures[key] = data
+            if (answer := progress.expect(key, position)) is not None:
+                self._count(answer, 1)
+        return pictures
+
+    def _is_fresh(self, progress: PartProgress, key: bytes) -> bool:
+        """Whether a picture has neither an answer in this part nor a request in flight."""
+        if key in self._in_flight:
+            if progress not in self._in_flight[key]:
+                self._in_flight[key].append(progress)
+            return False
+        return not progress.has(key)
+
+    def _fitted(self, progress: PartProgress, fresh: list[bytes], pictures: dict[bytes, bytes]) -> dict[bytes, bytes]:
+        """The fresh pictures of a photo as the service takes them; all of the photo's are treated alike."""
+        if not fresh:
+            return {}
+        try:
+            encoded, how = fit_pictures(list(pictures.values()), self._limits)
+        except (Refused, PhotoError) as error:
+            for key in fresh:
+                self._record(key, failed_answer(error), [progress])
+            return {}
+        if how:
+            self.refits.add(how)
+            self.usage.add(refitted=len(fresh))
+        fitted = dict(zip(pictures, encoded, strict=True))
+        if about := getattr(self.classifier, "about", None):
+            about(progress.photo_of(fresh[0]), [fitted[key] for key in fresh])
+        return {key: fitted[key] for key in fresh}
+
+    def _send(self, pending: dict[bytes, bytes], files: dict[bytes, _Files], progress: PartProgress) -> None:
+        """Hand one batch to the threads; wait while they have enough to do."""
+        if not pending or self._halt.is_set():
+            return
+        self._in_flight |= {key: [progress] for key in pending}
+        to_ask, cached, in_progress = self._cache.claim(list(pending))
+        for key, answer in cached.items():
+            self._record(key, answer)
+        self._claimed_elsewhere |= {key: files[key] for key in in_progress}
+        while len(self._jobs) >= 2 * self._threads and not self._halt.is_set():
+            self._collect(wait(self._jobs, timeout=1, return_when=FIRST_COMPLETED).done)
+        if to_ask:
+            self._submit({key: data for key, data in pending.items() if key in to_ask})
+
+    def _submit(self, pictures: dict[bytes, bytes]) -> None:
+        self._jobs.add(self._pool.submit(self._worker.ask, pictures))
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def _wait(self, done: Done) -> None:
+        """Wait until something has happened."""
+        if self._jobs:
+            self._collect(wait(self._jobs, timeout=CLAIM_POLL, return_when=FIRST_COMPLETED).done)
+        elif self._claimed_elsewhere:
+            self._halt.wait(CLAIM_POLL)
+        if self._claimed_elsewhere and len(self._jobs) < self._threads:
+            self._look_elsewhere()
+        self._emit_finished(done)
+
+    def _collect(self, jobs: Iterable[Future[dict[bytes, Answer]]]) -> None:
+        for job in list(jobs):
+            self._jobs.discard(job)
+            for key, answer in job.result().items():
+                self.usage.add(asked=1)
+                self._raise_if_the_first_failed(key, answer)
+                self._record(key, answer)
+
+    def _look_elsewhere(self) -> None:
+        """Take over what other processes have answered, and ask about what they gave up."""
+        keys = list(self._claimed_elsewhere)[: self._batch * self._threads]
+        to_ask, cached, _ = self._cache.claim(keys)
+        for key in keys:
+            files = self._claimed_elsewhere.pop(key)
+            if key in cached:
+                self._record(key, cached[key])
+            elif key in to_ask:
+                self._ask_abandoned(key, files)
+            else:  # to the end: others get their turn
+                self._claimed_elsewhere[key] = files
+
+    def _ask_abandoned(self, key: bytes, files: _Files) -> None:
+        try:
+            photo = [read_picture(folder, file) for folder, file in files]
+            pictures, _ = fit_pictures(photo, self._limits)
+            self._submit({key: dict(zip(map(digest, photo), pictures, strict=True))[key]})
+        except (PhotoError, Refused, KeyError):  # changed under our hands
+            self._cache.release([key])
+            self._record(key, Answer("failed", (), SkipReason(Reason.PICTURE_CHANGED)))
+
+    def _record(self, key: bytes, answer: Answer, parts: Sequence[PartProgress] = ()) -> None:
+        for progress in parts or self._in_flight.pop(key, []):
+            self._count(answer, progress.put(key, answer))
+
+    def _count(self, answer: Answer, positions: int) -> None:
+        refused, failed = positions * (answer.status == "refused"), positions * (answer.status == "failed")
+        models = Counter({answer.version: positions} if answer.version else {})
+        self.usage.add(pictures=positions, refused=refused, failed=failed, models=models)
+
+    def _emit_finished(self, done: Done) -> None:
+        """Hand over the parts that are complete."""
+        for progress in [progress for progress in self._open if progress.complete]:
+            if len(self._first_failures) >= MIN_PICTURES_FAILED and self._new:
+                return  # stopped: its pictures are asked again
+            self._open.remove(progress)
+            self._raise_if_all_failed(progress)
+            self.usage.add(mixed=progress.mixed())
+            questions, outcomes, name = progress.questions, progress.outcomes(), self.classifier.name
+            asked, scores = asked_rows(questions, outcomes, name), score_rows(questions, outcomes, name)
+            done(progress.number, asked, scores, progress)
+
+    def _drain(self, done: Done) -> None:
+        """Wait for the requests in flight and hand over what they complete; the first error of one is raised."""
+        first: BaseException | None = None
+        for job in wait(self._jobs).done:
+            try:
+                self._collect([job])
+            except BaseException as error:
+                first = first or error
+        self._jobs.clear()
+        self._emit_finished(done)
+        if first is not None:
+            raise first
+
+    def _raise_if_the_first_failed(self, key: bytes, answer: Answer) -> None:
+        """Stop a walk whose first pictures, of two photos or more, all failed for one reason that is no outage."""
+        if not self._new:
+            return
+        reason = SkipReason.of(answer.reason, answer.status).reason
+        if answer.status != "failed" or reason is Reason.UNAVAILABLE:
+            self._new = False
+            return
+        photo = next((part.photo_of(key) for part in self._in_flight.get(key, ())), "")
+        self._first_failures.append((photo, answer))
+        reasons = {SkipReason.of(failed.reason, "failed").reason for _, failed in self._first_failures}
+        photos = {name for name, _ in self._first_failures}
+        if len(reasons) > 1:
+            self._new = False
+        elif len(self._first_failures) >= MIN_PICTURES_FAILED and len(photos) > 1:
+            extent = f"the first {len(self._first_failures)} pictures"
+            why = SkipReason.of(self._first_failures[0][1].reason, "failed")
+            raise all_failed(self.classifier.name, extent, why, STOPPED)
+
+    def _raise_if_all_failed(self, progress: PartProgress) -> None:
+        """Stop a walk that would only collect failures: scores in percent, a wrong model."""
+        answers = progress.distinct()
+        all_failed = bool(answers) and all(answer.status == "failed" for answer in answers)
+        if all_failed and progress.count_photos() >= MIN_PHOTOS_ALL_FAILED:
+            extent = (
+                f"failed on all {many(len(answers), 'picture')} of a part, first with: {answers[0].reason.rstrip('.')}."
+            )
+            raise ClassifierError(f"The classifier {self.classifier.name} {extent}", "Earlier answers are kept.")

@@ -1,0 +1,69 @@
+"""Who is asked, about what, and what it may cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from gslopes.core.options import check, option
+
+
+@dataclass(frozen=True, slots=True)
+class CostLimits:
+    """What asking may cost, and where answers are kept."""
+
+    cache: Path | None = option(
+        None,
+        help="Where answers are cached.",
+        metavar="DIR",
+        shown="$GSLOPES_CACHE, or your cache folder",
+        advanced=True,
+    )
+    budget: float | None = option(None, help="Stop before more than this is spent.", metavar="USD", least=0)
+    max_calls: int | None = option(None, help="Stop after this many requests to services.", advanced=True, least=0)
+    confirm_above: float = option(
+        10.0, help="Ask for confirmation above this cost.", metavar="USD", advanced=True, least=0
+    )
+    yes: bool = option(False, help="Do not ask for confirmation of the cost.", advanced=True)
+    retry_failed: bool = option(False, help="Retry pictures that failed.", advanced=True)
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreConfig(CostLimits):
+    """Which classifiers are asked, about what, and what that may cost."""
+
+    classifiers: tuple[str, ...] = option(
+        (),
+        help="The classifier to audit; may be repeated.",
+        name="classifier",
+        short="c",
+        shown="celeba-tagger",
+    )
+    placebo_sample: int = option(
+        200,
+        help="Photos whose placebo sweeps are asked about where asking costs money.",
+        advanced=True,
+        least=0,
+    )
+    dropped_sample: int = option(
+        50,
+        help="Sweeps dropped by the gate that are asked about for comparison; their answers stay out of the tables.",
+        advanced=True,
+        least=0,
+    )
+    unedited: bool = option(False, help="Ask about each photo as it was, too.", shown="with groups", advanced=True)
+
+
+class CostOptions(TypedDict, total=False):
+    """The fields of ``CostLimits`` as keywords."""
+
+    cache: str | Path | None
+    budget: float | None
+    max_calls: int | None
+    confirm_above: float
+    yes: bool
+    retry_failed: bool

@@ -1,0 +1,201 @@
+r"""Classifier names with parameters: one grammar for the command line, the configuration and the tables.
+
+    NAME[:ARGUMENT][,key=value...]      onnx:model.onnx,labels=labels.txt,threshold=0.3
+    NAME[:key=value[,key=value...]]     celeba-tagger:threshold=0.3
+
+The options of a classifier are a frozen dataclass: its fields are the keys, their types are checked, a field made by
+``field(metadata=ARGUMENT)`` is what stands right after the colon, and one by ``field(metadata=OPERATIONAL)`` moves no
+answer (a rate, a price) and is left out of the canonical name. One by ``field(metadata=PARSING)`` decides how an answer
+is read: it is left out only of the name under which raw answers are kept.  A list of numbers is written with slashes
+(``mean=0.5/0.5/0.5``), a comma inside a value as ``\,``.  The canonical name has sorted keys and no defaults: it stands
+in the tables, so that one classifier with one set of parameters has one name however it was typed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
+
+from gslopes.ask.secrets import scrub, secret_in_address
+from gslopes.core.errors import ConfigError
+
+
+class Dataclass(Protocol):
+    """An instance of any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Options = TypeVar("Options", bound=Dataclass)
+
+
+# Metadata of an option's field: it is written right after the colon;
+ARGUMENT: Mapping[str, bool] = {"argument": True}
+# it moves no answer (a rate, a price): no part of the canonical name, hence of the cache's key;
+OPERATIONAL: Mapping[str, bool] = {"operational": True}
+# it decides how an answer is read, not what is asked (a parser, a sense rule): part of the canonical name, but not of
+# the one under which raw answers are kept, so that reading them again costs no call.
+PARSING: Mapping[str, bool] = {"parsing": True}
+
+NO_KEY = " Add public=yes if nothing in it is a key."
+_BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def check_unit(kind: str, unit: str) -> None:
+    """Raises: ConfigError for the unit of what is no number of its own."""
+    if unit and kind != "number":
+        raise ConfigError("A unit is that of a number.", f"Give kind=number,unit={unit}.")
+
+
+def split(text: str) -> tuple[str, list[str]]:
+    r"""The bare name and the comma-separated items after the colon, unescaped.
+
+    Raises: ConfigError if the name or an item is empty.
+
+    >>> split(r"onnx:a\,b.onnx,labels=l.txt")
+    ('onnx', ['a,b.onnx', 'labels=l.txt'])
+    """
+    base, colon, rest = text.partition(":")
+    items = [item.replace(r"\,", ",") for item in re.split(r"(?<!\\),", rest)] if colon else []
+    if not base.strip() or not all(items) or "," in base:
+        hint = "It is written NAME[:ARGUMENT][,key=value...]: a colon stands between its name and its parameters."
+        raise ConfigError(f"{scrub(text)!r} is not a classifier name.", hint)
+    return base, items
+
+
+def read(cls: type[Options], base: str, items: list[str]) -> Options:
+    """The options that the items spell.
+
+    cls: the frozen dataclass of the options.  base: the bare name, for messages.  items: as from ``split``.
+    Raises: ConfigError if an item is unknown (naming the nearest), given twice, missing, or not of its type.
+    """
+    fields = {item.name: item for item in dataclasses.fields(cls)}
+    leading = next((name for name, item in fields.items() if item.metadata.get("argument")), None)
+    texts: dict[str, str] = {}
+    if leading and items and items[0].partition("=")[0] not in fields:
+        texts[leading], items = items[0], items[1:]
+    for item in items:
+        key, equals, value = item.partition("=")
+        _require_key(base, key, equals, {name for name in fields if name != leading})
+        if key in texts:
+            raise ConfigError(f"The classifier {base!r} has the parameter {key!r} twice.", "Give it once.")
+        texts[key] = value
+    _require_no_secret(base, texts.values(), public=_BOOLEANS.get(texts.get("public", "").lower(), False))
+    required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
+    for name in required:
+        if name not in texts:
+            shape = f"{base}:{name.upper()}" if name == leading else f"{name}=..."
+            raise ConfigError(f"The classifier {base!r} needs its {name}.", f"Write {shape}.")
+    kinds = get_type_hints(cls)
+    return cls(**{key: _value(f"{base}'s {key}", kinds[key], text) for key, text in texts.items()})
+
+
+def canonical(base: str, options: Dataclass, *, parsing: bool = True) -> str:
+    r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out.
+
+    parsing: with the options that decide how answers are read.
+    """
+    left_out = {"operational"} if parsing else {"operational", "parsing"}
+    leading, pairs = [], []
+    for item in dataclasses.fields(options):
+        value = getattr(options, item.name)
+        if value == item.default or left_out & set(item.metadata):
+            continue
+        if "argument" in item.metadata:
+            leading.append(_escape(value))
+        else:
+            pairs.append(f"{item.name}={_escape(value)}")
+    items = leading + sorted(pairs)
+    return f"{base}:{','.join(items)}" if items else base
+
+
+def usage(cls: type[Dataclass]) -> tuple[str, ...]:
+    """How each parameter is written, with its default; a required one in capitals.
+
+    The argument is first, then those that decide what is asked, how answers are read, and those that move no answer.
+    """
+    rows, kinds = [], get_type_hints(cls)
+    groups = ("argument", "", "parsing", "operational")
+    for item in sorted(dataclasses.fields(cls), key=lambda item: groups.index(next(iter(item.metadata), ""))):
+        shown = item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
+        if "argument" in item.metadata:
+            choices = get_args(kinds[item.name]) if get_origin(kinds[item.name]) is Literal else ()
+            rows.append("|".join(choices) or shown)
+        else:
+            rows.append(f"{item.name}={shown}")
+    return tuple(rows)
+
+
+def _require_no_secret(base: str, values: Iterable[str], *, public: bool) -> None:
+    """A name is stored in tables and caches.  Raises: ConfigError, which repeats nothing of the address."""
+    for value in values:
+        if found := secret_in_address(value, public=public):
+            hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
+            if base != "http":
+                hint = f"Set the environment variables that gslopes list classifiers names for {base} instead."
+            hint += "" if public else NO_KEY
+            raise ConfigError(f"The address of {base} holds {found}, which would be stored with the answers.", hint)
+
+
+def _require_key(base: str, key: str, equals: str, known: set[str]) -> None:
+    if not equals:
+        message = f"The classifier {base!r} cannot read {scrub(key)!r}: a parameter is written key=value."
+        raise ConfigError(message, r"A comma inside a value is written \,.")
+    if key not in known:
+        close = get_close_matches(key, known, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"It has: {', '.join(sorted(known)) or 'no parameters'}."
+        raise ConfigError(f"The classifier {base!r} has no parameter {key!r}.", hint)
+
+
+# --- values ---
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+_READERS: Mapping[Any, tuple[Callable[[str], Any], str]] = {
+    bool: (lambda text: _BOOLEANS[text.lower()], "yes or no"),
+    int: (int, "a whole number"),
+    float: (_number, "a number"),
+    str: (str, "text"),
+    Path: (Path, "a path"),
+}
+
+
+def _value(what: str, kind: Any, text: str) -> Any:
+    if get_origin(kind) is Literal:
+        if text not in get_args(kind):
+            raise ConfigError(f"{what} must be one of {', '.join(map(str, get_args(kind)))}, not {text!r}.")
+        return text
+    if get_origin(kind) is tuple:
+        parts, kinds = text.split("/"), get_args(kind)
+        if len(parts) != len(kinds):
+            raise ConfigError(f"{what} must be {len(kinds)} values with slashes between them, not {text!r}.")
+        return tuple(_value(what, each, part) for each, part in zip(kinds, parts, strict=True))
+    if type(None) in get_args(kind):  # what is not given depends on the rest
+        (kind,) = (one for one in get_args(kind) if one is not type(None))
+    reader, word = _READERS[kind]
+    try:
+        return reader(text)
+    except (ValueError, KeyError):
+        raise ConfigError(f"{what} must be {word}, not {text!r}.") from None
+
+
+def _escape(value: Any) -> str:
+    if value is None:
+        return "auto"
+    if isinstance(value, tuple):
+        return "/".join(map(_escape, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return text.replace(",", r"\,")

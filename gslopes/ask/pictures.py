@@ -1,0 +1,124 @@
+"""Pictures as classifiers take them: arrays for a network (colour profiles are ignored, as in most tools), and files
+within a service's limits: not too many bytes, not too many pixels, a format that it knows.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from gslopes.ask.cost import Limits
+from gslopes.core.errors import PhotoError, Refused
+from gslopes.core.records import ByteArray, FloatArray
+
+# Tried in this order until all pictures of a photo fit: JPEG quality, scale of the sides.
+JPEG_ATTEMPTS = ((95, 1.0), (90, 1.0), (80, 1.0), (80, 0.7), (80, 0.5), (80, 0.35), (80, 0.25), (80, 0.1))
+
+
+def decoded(pictures: Sequence[bytes]) -> list[ByteArray]:
+    """(H, W, 3) uint8 RGB arrays of encoded pictures.  Raises: PhotoError if one of them cannot be decoded."""
+    from gslopes.photos.decode import decode
+
+    return [decode(data, "picture")[0] for data in pictures]
+
+
+def prepare(pixels: ByteArray, size: int) -> ByteArray:
+    """The whole picture, scaled so that it covers a square, its middle kept: the usual input of a photo classifier.
+
+    pixels: (H, W, 3) uint8, RGB.  size: side of the square, pixels.
+    Returns: (size, size, 3) uint8, RGB; resampled with a bilinear filter that widens with the reduction (no aliasing).
+    """
+    from PIL import Image
+
+    height, width = pixels.shape[:2]
+    side = min(height, width)
+    left, top = (width - side) / 2, (height - side) / 2
+    box = (left, top, left + side, top + side)
+    square = Image.fromarray(pixels).resize((size, size), Image.Resampling.BILINEAR, box=box, reducing_gap=3.0)
+    return np.asarray(square)
+
+
+def batch_of(pictures: Sequence[bytes], size: int) -> ByteArray:
+    """(B, size, size, 3) uint8 RGB of encoded pictures.  Raises: PhotoError if one of them cannot be decoded."""
+    return np.stack([prepare(pixels, size) for pixels in decoded(pictures)])
+
+
+def normalise(
+    batch: ByteArray,
+    mean: Sequence[float],
+    std: Sequence[float],
+    *,
+    white: float = 1.0,
+    layout: Literal["nchw", "nhwc"] = "nchw",
+) -> FloatArray:
+    """Pixels to network input: (pixels - mean) / std.
+
+    batch: (B, S, S, 3) uint8.  mean, std: per channel, in units in which black is 0 and white is ``white``.
+    Returns: float32, (B, 3, S, S) or, with ``nhwc``, (B, S, S, 3).
+    """
+    centred = batch.astype(np.float32) * np.float32(white / 255) - np.asarray(mean, np.float32)
+    scaled = centred / np.asarray(std, np.float32)
+    return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2) if layout == "nchw" else scaled)
+
+
+# -- files within a service's limits -----------------------------------------------------------------------------------
+
+
+def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes], str]:
+    """The pictures of one photo within the limits; all are encoded again if one has to be.
+
+    All or none: a picture that alone were compressed harder could pose as an effect of the edit.
+
+    pictures: the files' bytes.
+    Returns: their bytes, and what was done in words, empty if nothing.
+    Raises: Refused if they are too small; PhotoError if one cannot be decoded.
+    """
+    if not (limits.picture_bytes or limits.max_side or limits.max_pixels or limits.min_side > 1 or limits.formats):
+        return list(pictures), ""
+    headers = [_header(data) for data in pictures]
+    width, height = min(head[0] for head in headers), min(head[1] for head in headers)
+    if min(width, height) < limits.min_side:
+        raise Refused(f"{width} x {height} pixels; the service needs sides of at least {limits.min_side}")
+    longest = max(max(head[0], head[1]) for head in headers)
+    scale = limits.max_side / longest if limits.max_side and longest > limits.max_side else 1.0
+    pixels = max(head[0] * head[1] for head in headers)
+    if limits.max_pixels and pixels * scale**2 > limits.max_pixels:
+        scale = (limits.max_pixels / pixels) ** 0.5 * 0.999  # sides are rounded
+    known = not limits.formats or all(head[2] in limits.formats for head in headers)
+    if scale == 1.0 and known and _fits(pictures, limits):
+        return list(pictures), ""
+    for quality, smaller in JPEG_ATTEMPTS:
+        size = round(longest * min(scale, smaller))
+        encoded = [_encoded(data, quality, min(scale, smaller)) for data in pictures]
+        if _fits(encoded, limits):
+            return encoded, f"JPEG of quality {quality}, longer side {size} pixels"
+    raise Refused("it cannot be made small enough for the service")
+
+
+def _fits(pictures: Sequence[bytes], limits: Limits) -> bool:
+    return not limits.picture_bytes or max(map(len, pictures)) <= limits.picture_bytes
+
+
+def _header(data: bytes) -> tuple[int, int, str]:
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return image.width, image.height, image.format or ""
+    except Exception as error:  # Pillow's readers raise many kinds
+        raise PhotoError("picture", "it is not a picture that can be decoded") from error
+
+
+def _encoded(data: bytes, quality: int, scale: float) -> bytes:
+    from PIL import Image
+
+    image = Image.fromarray(decoded([data])[0])
+    if scale < 1:
+        size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+        image = image.resize(size, Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=quality, subsampling=0)
+    return buffer.getvalue()

@@ -1,0 +1,1 @@
+"""The verbs ``collect`` and ``census``."""

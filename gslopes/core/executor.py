@@ -1,0 +1,66 @@
+"""What an executor is, and what a work must offer to be sent elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gslopes.core.errors import UsageError
+from gslopes.core.progress import Tick
+
+Work = Callable[[int, Tick], None]
+
+
+class Executor(Protocol):
+    """Carries out parts, in any order; returns when all are done, raises the first error."""
+
+    def __call__(self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0) -> None:
+        """Carry out the parts.
+
+        parts: index of each missing part to how many units (photos, pictures) it has.
+        label, unit: of the progress line.  done: units that earlier runs finished.
+        """
+        ...
+
+    def note(self, text: str) -> None:
+        """A line for the user, on stderr."""
+        ...
+
+
+# -- work that travels ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTask:
+    """What another process needs to do a work: no networks, which are built where they run.
+
+    make: makes the work on a device; can be pickled.
+    needs: files and folders that every machine must see under the same name.
+    name: a part in words, for errors; stays here.
+    """
+
+    make: Callable[[str], Work]
+    needs: tuple[Path, ...]
+    name: Callable[[int], str]
+
+
+class Portable(Protocol):
+    """A work that other processes can do as well."""
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """As ``Work``."""
+        ...
+
+    def remote_task(self) -> RemoteTask:
+        """What they need.  Raises: UsageError if it cannot be sent."""
+        ...
+
+
+def pack(work: Work | Portable) -> RemoteTask:
+    """What another process needs to do a work.  Raises: UsageError if it cannot be sent to another process."""
+    if not hasattr(work, "remote_task"):
+        raise UsageError("This stage cannot be sent to other processes.", "Use the engine one.")
+    task: RemoteTask = work.remote_task()
+    return task

@@ -1,0 +1,217 @@
+"""A run in the forms that other programs read: its pictures with facts, card and Croissant file; its answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache, partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import pandas as pd
+
+from gslopes.core import runfolder, runtime
+from gslopes.core.errors import PhotoError, RunFolderMismatch, UnknownName, UsageError
+from gslopes.core.files import csv_bytes, read_json, read_named
+from gslopes.core.options import build
+from gslopes.core.progress import Tick, counted
+from gslopes.core.runfolder import show
+from gslopes.export import card, croissant, provenance
+from gslopes.export.pictures import ExportConfig, answers, pictures
+from gslopes.export.writers import WRITERS, Picture, Record, records_of
+from gslopes.faces.compose.encode import encode
+from gslopes.frame.executors import OneProcess
+from gslopes.photos.decode import LARGEST_FILE
+from gslopes.photos.folder import list_photos, open_photo
+
+Form = Literal["imagefolder", "parquet", "webdataset", "answers"]
+FORMS: tuple[Form, ...] = get_args(Form)
+SHARD = 500e6  # bytes of a Parquet or tar file: hubs and loaders of WebDataset advise 300 MB to 1 GB
+STATE = ".export.json"  # in an export: a digest of what it is
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was exported.
+
+    path: the folder, or the file of answers.  form: its form.  rows: pictures, or rows of answers.
+    sets: how many sets.  splits: split to its pictures.  Without pictures the last two are empty.
+    """
+
+    path: Path
+    form: Form
+    rows: int
+    sets: int = 0
+    splits: Mapping[str, int] = field(default_factory=dict)
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {**asdict(self), "path": str(self.path), "splits": dict(self.splits)}
+
+
+def export(
+    run: str | Path, form: Form, out: str | Path | None = None, *, progress: bool = False, **options: Any
+) -> Exported:
+    """Export the counterfactual photos of a run folder, or its answers. Called again, it goes on where it was stopped.
+
+    form: ``imagefolder`` (files and ``metadata.jsonl``), ``parquet`` (pictures within, as ``datasets`` reads it),
+        ``webdataset`` (tar files; a set is never divided between two), ``answers`` (one row a picture and label).
+    out: the folder, ``RUN/export/FORM`` by default; of answers the file, ``.csv`` or ``.parquet``, ``RUN/answers.csv``
+        by default. In a CSV, text that a spreadsheet would run has an apostrophe in front.
+    progress: show a bar on stderr.
+    options: fields of ``export.pictures.ExportConfig``.
+
+    Every form of pictures has a card (``README.md``) and, with the extra ``croissant``, a Croissant file
+    (``croissant.json``); every edited picture says in its XMP that it is one. Columns: ``export.pictures``.
+
+    Raises: UnknownName for another form; ConfigError; UsageError if there is nothing to export, pictures or photos are
+        gone, or the folder holds something else; RunFolderMismatch if it holds another export; TableError,
+        StorageError.
+    """
+    folder = Path(run)
+    if form not in FORMS:
+        raise UnknownName("form of export", form, FORMS)
+    config = build(ExportConfig, options)
+    if form == "answers":
+        path = Path(out) if out else folder / "answers.csv"
+        return Exported(path, form, _write_answers(answers(folder), path))
+    rows = pictures(folder, config)
+    path = Path(out) if out else folder / "export" / form
+    identity = _identity(form, config, rows)
+    _check(path, identity)
+    with runfolder.locked(path), counted(OneProcess(progress=progress), "export", "pictures")(len(rows)) as tick:
+        runfolder.write_json(path / STATE, {"identity": identity})
+        _write(folder, form, rows, path, tick)
+    splits = {str(name): int(count) for name, count in rows["split"].value_counts(sort=False).items()}
+    return Exported(path, form, len(rows), int(rows["set"].nunique()), splits)
+
+
+def _write_answers(rows: pd.DataFrame, path: Path) -> int:
+    if path.suffix not in (".csv", ".parquet"):
+        raise UsageError(f"{show(path)} ends in neither .csv nor .parquet.", "Name such a file with --out.")
+    runfolder.make_folder(path.parent)
+    with runfolder.storage(path):
+        data = csv_bytes(rows) if path.suffix == ".csv" else rows.to_parquet(index=False)
+    runfolder.write_bytes(path, data)
+    return len(rows)
+
+
+def _identity(form: Form, config: ExportConfig, rows: pd.DataFrame) -> str:
+    """A digest of what makes two exports the same."""
+    digest = sha256(json.dumps([form, asdict(config), list(rows)], default=str).encode())
+    digest.update(pd.util.hash_pandas_object(rows.drop(columns="box"), index=False).to_numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _check(out: Path, identity: str) -> None:
+    """Raises: UsageError if the folder holds something else; RunFolderMismatch if it holds another export."""
+    path = out / STATE
+    hint = "Choose a new folder with --out."
+    if path.is_file():
+        try:
+            same = read_json(path)["identity"] == identity
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{show(path)} cannot be read.", hint) from error
+        if not same:
+            raise RunFolderMismatch(f"{show(out)} holds an export of other pictures, or with other options.", hint)
+    elif out.exists() and (not out.is_dir() or any(out.glob("[!.]*"))):
+        raise UsageError(f"{show(out)} is not empty, and no export of ours.", hint)
+
+
+def _write(run: Path, form: Form, rows: pd.DataFrame, out: Path, tick: Tick) -> None:
+    """Every file that is not there, then what is said about all of them."""
+    files = Files(run, rows)
+    for name, shard in _shards(form, rows, files.sizes()):
+        if (out / name).is_file():
+            tick(len(shard))
+        else:
+            WRITERS[form](out / name, _ticked(files.of(shard), tick), files.suffix)
+    if not (out / "README.md").is_file():
+        about = card.facts(run, form, rows)
+        if croissant.available():
+            runfolder.write_json(out / "croissant.json", croissant.metadata(about, out))
+        runfolder.write_bytes(out / "README.md", card.readme(about).encode())
+        runfolder.settle([out / "README.md"])
+
+
+def _ticked(pictures: Iterator[Picture], tick: Tick) -> Iterator[Picture]:
+    for picture in pictures:
+        yield picture
+        tick(1)
+
+
+def _shards(form: Form, rows: pd.DataFrame, sizes: pd.Series) -> Iterator[tuple[str, pd.DataFrame]]:
+    """(file, its rows): whole sets, of one split each, in order, of about ``SHARD`` bytes or less.
+
+    sizes: bytes of each picture.
+    """
+    for split, mine in rows.groupby("split", sort=False):
+        if form == "imagefolder":
+            yield f"{split}/metadata.jsonl", mine
+            continue
+        numbers: dict[str, int] = {}
+        number, filled = 0, 0.0
+        for name, size in sizes[mine.index].groupby(mine["set"], sort=False).sum().items():
+            if filled and filled + size > SHARD:
+                number, filled = number + 1, 0.0
+            numbers[str(name)] = number
+            filled += size
+        ending = "parquet" if form == "parquet" else "tar"
+        for index, shard in mine.groupby(mine["set"].map(numbers)):
+            yield f"data/{split}-{int(str(index)):05d}-of-{number + 1:05d}.{ending}", shard
+
+
+class Files:
+    """The files of the pictures of a run, with their provenance; originals are written as the edits are.
+
+    run: the run folder.  rows: as ``pictures`` made them.
+    """
+
+    def __init__(self, run: Path, rows: pd.DataFrame) -> None:
+        self.run, self.rows = run, rows
+        manifest = runfolder.read_manifest(run)
+        self.suffix = Path(rows.loc[rows["file"] != "", "file"].iloc[0]).suffix
+        self.tool = f"gslopes {runtime.gslopes_version()}"
+        root = Path(manifest.get("config", {}).get("photos", ""))
+        originals = rows["kind"].eq("original").any()
+        self.photos = {file.relative: file.path for file in list_photos(root)} if originals else {}
+        self._original = lru_cache(maxsize=1)(self._encoded)  # the sets of a photo stand one after the other
+
+    def sizes(self) -> pd.Series:
+        """Bytes of each picture; of an original the mean of its set.  Raises: UsageError if one is gone."""
+        try:
+            sizes = [(self.run / file).stat().st_size if file else float("nan") for file in self.rows["file"]]
+        except OSError as error:
+            hint = "The command that made the run makes them again."
+            raise UsageError(f"Pictures of {show(self.run)} are gone: {show(error.filename)}.", hint) from error
+        known = pd.Series(sizes, index=self.rows.index)
+        return known.fillna(known.groupby(self.rows["set"]).transform("mean"))
+
+    def of(self, shard: pd.DataFrame) -> Iterator[Picture]:
+        """Each row of a shard as its facts and what reads its file."""
+        for record in records_of(shard):
+            file = record.pop("file")
+            yield record, partial(self._read, file, record)
+
+    def _read(self, file: str, record: Record) -> bytes:
+        if not file:
+            return self._original(record["photo"], record["source_path"])
+        editor = {"model": record["editor"], "version": record["editor_sha256"]}
+        asked = {"attribute": record["attribute"], "value": record["value"]}
+        data = read_named(file, LARGEST_FILE, folder=self.run)
+        return provenance.embed(data, provenance.packet(tool=self.tool, **asked, **editor))
+
+    def _encoded(self, photo: str, name: str) -> bytes:
+        """The unedited photo, as the edits of it are written.  Raises: UsageError if it is gone or another."""
+        hint = "Restore it, or use --no-originals."
+        if name not in self.photos:
+            raise UsageError(f"The photo {name} is gone.", hint)
+        try:
+            opened = open_photo(self.photos[name])
+        except PhotoError as error:
+            raise UsageError(f"The photo {name} cannot be read: {error}.", hint) from error
+        if opened.id != photo:
+            raise UsageError(f"The photo {name} is not the one that was edited.", hint)
+        return encode(opened.pixels, opened.gray, opened.icc, "png" if self.suffix == ".png" else "jpeg")

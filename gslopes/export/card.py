@@ -1,0 +1,228 @@
+"""The card of an export: what was edited, by what, with which faults, whose photos they are, what it is not for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.core import placebo, runfolder, runtime, tables
+from gslopes.core.files import read_json
+
+PAPER = (
+    "Joo and Kärkkäinen (2020), Gender Slopes: Counterfactual Fairness for Computer Vision Models by Attribute "
+    "Manipulation, doi 10.1145/3422841.3423533"
+)
+UNSTATED = "not stated: that gives no permission"
+USES = (
+    "Audits of classifiers: does an answer depend on how a face looks? Training that holds the answers to a set "
+    "together."
+)
+NOT_FOR = (
+    "Training or testing a detector of gender, race or any other trait of a person: the attribute is what an edit "
+    "changed, not who somebody is.",
+    "Recognising, ranking or judging the people in the photos, or showing an edit as a record of them.",
+    "A claim that a model treats people alike: a slope of zero leaves differences between real people open.",
+)
+COLUMNS = {
+    "image": "the picture, or its file",
+    "split": "train or test; a set is in one of them",
+    "set": "a photo along one attribute: pictures of a set differ in nothing else",
+    "photo": "sha256 of the photo's file",
+    "attribute": "what was edited; a placebo has a minus and its kind after it",
+    "value": "where to; 0 is neutral, empty for an original",
+    "step": "place in the sweep from 0; -1 for an original",
+    "kind": "edit or original",
+    "kept": "whether the gate kept the sweep",
+    "reason": "why not",
+    "box": "the edited face: x0 y0 x1 y1, pixels",
+    "source_path": "the photo in the folder that was edited",
+    "licence": "of the photo, as its source says",
+    "editor": "the model that edited",
+    "editor_sha256": "of its weights",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What card and Croissant file say.
+
+    form: of the export.  columns: of a picture's row.  attributes: edited ones.  splits: split to pictures.
+    pictures, sets, photos: how many.  sweeps, kept: of the run, how many were judged or made, and kept.
+    dropped: reason to sweeps of the run.  licences: licence to photos.
+    editors: (attribute, model, sha256, licence), one each.  measured: the run's ``validity.json``.
+    made: when the run was made, ISO 8601.
+    """
+
+    form: str
+    columns: tuple[str, ...]
+    attributes: tuple[str, ...]
+    splits: Mapping[str, int]
+    pictures: int
+    sets: int
+    photos: int
+    sweeps: int
+    kept: int
+    dropped: Mapping[str, int]
+    licences: Mapping[str, int]
+    editors: tuple[tuple[str, str, str, str], ...]
+    measured: tuple[Mapping[str, Any], ...]
+    made: str
+
+
+def facts(run: Path, form: str, rows: pd.DataFrame) -> Facts:
+    """The facts of an export.  rows: as ``pictures`` made them."""
+    from gslopes.faces.gate.verdict import VALIDITY  # it needs torch
+
+    manifest = runfolder.read_manifest(run)
+    edited = rows[rows["kind"] == "edit"]
+    attributes = tuple(sorted({placebo.split(name)[0] for name in edited["attribute"]}))
+    verdicts = _verdicts(run, attributes)
+    photos = rows.drop_duplicates("photo")
+    licences = photos["licence"].fillna("") if "licence" in rows else pd.Series("", index=photos.index)
+    models = edited.assign(of=[placebo.split(name)[0] for name in edited["attribute"]]).drop_duplicates("of")
+    known = manifest.get("models", {})
+    judged = run / VALIDITY
+    measured = read_json(judged).get("attributes", []) if judged.is_file() else []
+    return Facts(
+        form=form,
+        columns=tuple(str(name) for name in rows if name != "file"),
+        attributes=attributes,
+        splits=_counts(rows["split"], sort=False),
+        pictures=len(rows),
+        sets=int(rows["set"].nunique()),
+        photos=len(photos),
+        sweeps=len(verdicts),
+        kept=int(verdicts["kept"].sum()),
+        dropped=_counts(verdicts.loc[~verdicts["kept"], "reason"]),
+        licences=_counts(licences.replace("", UNSTATED)),
+        editors=tuple(
+            (of, name, digest, known.get(name, {}).get("licence", "") or "not stated")
+            for of, name, digest in models[["of", "editor", "editor_sha256"]].itertuples(index=False, name=None)
+        ),
+        measured=tuple(one for one in measured if one.get("attribute") in attributes),
+        made=str(manifest.get("created", "")),
+    )
+
+
+def _verdicts(run: Path, attributes: tuple[str, ...]) -> pd.DataFrame:
+    """Verdicts on the sweeps of the run along these attributes; all are kept where no gate judged them."""
+    path = run / f"{tables.VERDICTS.name}.parquet"
+    if path.is_file():
+        frame = tables.read(tables.VERDICTS, path)
+    else:
+        edits = tables.read(tables.EDITS, run / f"{tables.EDITS.name}.parquet")
+        frame = edits.drop_duplicates(["photo", "attribute"]).assign(kept=True, reason="")
+    return frame[frame["attribute"].isin(attributes)]
+
+
+def _counts(texts: pd.Series, sort: bool = True) -> dict[str, int]:
+    return {str(name): int(count) for name, count in texts.value_counts(sort=sort).items()}
+
+
+def title(about: Facts) -> str:
+    """The set in a phrase."""
+    return f"Counterfactual photos along {' and '.join(about.attributes)}"
+
+
+def readme(about: Facts) -> str:
+    """The card, Markdown with the front matter that hubs read."""
+    parts = [
+        f"---\n{_front(about)}\n---",
+        f"# {title(about)}",
+        f"{about.pictures:,} pictures in {about.sets:,} sets of {about.photos:,} photos. In a set one face is edited "
+        "step by step along one attribute, as people perceive it; all else in the photo stays as it is.",
+        "## What was edited, by which model",
+        _table(("attribute", "model", "sha256", "licence"), about.editors),
+        f"Method: {PAPER}. Made with gslopes {runtime.gslopes_version()}.",
+        "## Measured on these photos",
+        _measured(about),
+        *_faults(about),
+        "## How many were dropped, and why",
+        _dropped(about),
+        "## Licences of the photos",
+        _counted("licence", "photos", about.licences),
+        "The edits are of these photos and made by models with terms of their own, above: the stricter terms hold.",
+        "## Use",
+        USES,
+        "Not for:",
+        "\n".join(f"- {one}" for one in NOT_FOR),
+        "The people in the photos were not asked for these edits.",
+        "## Columns",
+        _table(("column", "what"), [(name, COLUMNS[name]) for name in ("image", *about.columns) if name in COLUMNS]),
+        "## Provenance",
+        "Each edited picture says in its XMP that it is one: IPTC's digital source type "
+        "`compositeWithTrainedAlgorithmicMedia`, the tool, the model, the attribute and the value.",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _front(about: Facts) -> str:
+    lines = [f"pretty_name: {json.dumps(title(about))}", "license: other", "license_name: see-the-card"]
+    lines += ["task_categories:", "- image-classification", "tags:", "- counterfactual", "- fairness", "- synthetic"]
+    lines.append("- croissant")
+    paths = {"parquet": "data/{}-*.parquet", "webdataset": "data/{}-*.tar", "imagefolder": "{}/**"}
+    lines += ["configs:", "- config_name: default", "  data_files:"]
+    for split in about.splits:
+        lines += [f"  - split: {split}", f"    path: {json.dumps(paths[about.form].format(split))}"]
+    return "\n".join(lines)
+
+
+def _measured(about: Facts) -> str:
+    """How far an independent reader sees the edit, and what else it sees move, of the run's own sweeps."""
+    if not about.measured:
+        return "The edits were not judged by a reader."
+    rows = []
+    for measured in about.measured:
+        numbers = {"shift of the reader's probability, last value minus first": measured["shift"]}
+        numbers["share of sweeps whose reading rises"] = measured["monotone"]
+        leakage = measured.get("leakage") or {}
+        numbers |= {f"{name} moves too, share of the target's slope": share for name, share in leakage.items()}
+        rows += [(measured["attribute"], name, _interval(number)) for name, number in numbers.items()]
+    note = "Of all sweeps of the run, kept or not; in brackets the 95 % interval over photos."
+    return note + "\n\n" + _table(("attribute", "what", "number"), rows)
+
+
+def _interval(number: Mapping[str, float | None] | None) -> str:
+    if not number or number.get("value") is None:
+        return "not known"
+    low, high = number.get("low"), number.get("high")
+    ends = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
+    return f"{number['value']:.2f}{ends}"
+
+
+def _faults(about: Facts) -> list[str]:
+    """What the cards of the editors say of their measured faults."""
+    from gslopes.faces.zoo import home
+
+    found = []
+    for model, digest in dict.fromkeys((name, digest) for _, name, digest, _ in about.editors):
+        folder = home.find("models", model)
+        if folder is None or not (folder / "card.md").is_file():
+            continue
+        text = (folder / "card.md").read_text(encoding="utf-8")
+        faults = text.partition("## Known failures\n")[2].partition("\n## ")[0].strip()
+        if faults and f"sha256: {digest}" in text:  # a card speaks of these weights alone
+            found += [f"## Known failures of {model}", faults]
+    return found
+
+
+def _dropped(about: Facts) -> str:
+    if not about.measured and not about.dropped:
+        return "No gate judged the sweeps."
+    lines = f"The gate kept {about.kept:,} of the run's {about.sweeps:,} sweeps. `kept` says it of each picture."
+    return lines + ("\n\n" + _counted("reason", "sweeps", about.dropped) if about.dropped else "")
+
+
+def _counted(name: str, what: str, counts: Mapping[str, int]) -> str:
+    return _table((name, what), [(key, f"{count:,}") for key, count in counts.items()])
+
+
+def _table(head: tuple[str, ...], rows: Any) -> str:
+    """A Markdown table."""
+    cells = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in cells)

@@ -1,0 +1,56 @@
+"""``gslopes export``: a run in the forms that other programs read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.core.text import many
+from gslopes.export.pictures import ExportConfig
+from gslopes.frame.commands import PATH, json_option, options, out_option, print_json, say, verb
+
+
+@verb(
+    "gslopes export run --form parquet",
+    "gslopes export run --form imagefolder --only kept --values -2,0,2 --out sets",
+    "gslopes export run --form webdataset --split 0.8 --split-by person --photos-csv people.csv",
+    "gslopes export run --form answers --out answers.parquet",
+)
+@click.argument("run", type=PATH)
+@click.option(
+    "--form",
+    type=click.Choice(["imagefolder", "parquet", "webdataset", "answers"]),
+    required=True,
+    help="The form, see above.",
+)
+@out_option("PATH", "A folder, or the file of answers. [default: RUN/export/FORM, RUN/answers.csv]", default=None)
+@options(ExportConfig)
+@json_option
+def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[str, Any]) -> int:
+    r"""Write the counterfactual photos of a run, or its answers, as other programs read them.
+
+    \b
+    imagefolder  files and metadata.jsonl
+    parquet      pictures within, as the library datasets reads it
+    webdataset   tar files; a set is never divided
+    answers      CSV or Parquet, one row a picture and label
+
+    With the pictures come a card (README.md) and, with the extra croissant, a Croissant file. Every edited picture says
+    in its metadata that it is one.
+    """
+    from gslopes.core.runfolder import show
+    from gslopes.export import export as export_run
+
+    found = export_run(run, form, out, progress=True, **options)
+    if as_json:
+        print_json(found.facts())
+    elif form == "answers":
+        say(f"{many(found.rows, 'answer')} in {show(found.path)}")
+    else:
+        parts = ", ".join(f"{name} {count:,}" for name, count in found.splits.items())
+        say(f"{many(found.rows, 'picture')} in {found.sets:,} sets ({parts}) in {show(found.path)}")
+    if form != "answers" and not (found.path / "croissant.json").is_file():
+        say("Without croissant.json: pip install 'gslopes[croissant]', then export to a new folder.", err=True)
+    return 0

@@ -1,0 +1,211 @@
+"""What is exported: the pictures of a run as rows, in which split, with which facts; its answers as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.options import numbers, option
+from gslopes.core.runfolder import show
+from gslopes.core.tables.collection import SOURCES
+
+# Columns of every exported picture, in this order; those of the people table stand between them and CREDIT.
+COLUMNS = ("split", "set", "photo", "attribute", "value", "step", "kind", "kept", "reason", "width", "height", "box")
+CREDIT = ("title", "creator", "creator_url", "licence", "licence_url", "page")
+ENDS = ("source_path", *CREDIT, "editor", "editor_sha256")
+ORIGINAL = -1  # the step of an unedited photo
+TRAIN, TEST = "train", "test"
+_NEAR = 0.005  # two values of an attribute that are this close are the same as a user writes them
+
+
+@dataclass(frozen=True, slots=True)
+class ExportConfig:
+    """Which pictures of a run are exported, and how they are divided."""
+
+    split: float | None = option(
+        None, help="Share of the photos in the split 'train'; the rest is 'test'.", metavar="SHARE"
+    )
+    split_by: str = option(
+        "",
+        help="Column of --photos-csv; photos with the same value, such as a person, stay together.",
+        metavar="COLUMN",
+    )
+    photos_csv: Path | None = option(
+        None, help="A CSV with one row per photo: its columns are exported.", metavar="CSV"
+    )
+    only: Literal["all", "kept"] = option("all", help="Which sweeps: all, or those that the gate kept.")
+    values: tuple[float, ...] = option(
+        (), help="Only these values, such as -2,2.", metavar="VALUES", shown="all", parse=numbers
+    )
+    placebos: bool = option(False, help="Export the placebo sweeps too.")
+    originals: bool = option(True, help="Export each photo itself, unedited, with its sets.")
+
+    def __post_init__(self) -> None:
+        if self.split is not None and not 0 < self.split < 1:
+            raise ConfigError(f"The split is {self.split}; it must be between 0 and 1.", "Try 0.8.")
+        if self.split_by and self.photos_csv is None:
+            raise ConfigError("--split-by is a column of a table of photos.", "Name it with --photos-csv.")
+        if self.split_by and self.split is None:
+            raise ConfigError("--split-by needs --split.", "Try --split 0.8.")
+
+
+def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
+    """The rows of an export, a set after the other: by split, photo, attribute and step.
+
+    Columns: ``COLUMNS``, those of the people table, ``ENDS`` and ``file``, the picture relative to the run folder;
+    empty for an original, whose ``source_path`` says where it lies in the folder of photos.
+
+    A set is one photo along one attribute; its original, where exported, is its first row (step -1, no value).
+    ``kept`` says whether the gate kept the sweep (true where no gate judged it), ``reason`` why not; a placebo has the
+    verdict of the sweep that it accompanies.
+
+    Raises: UsageError if nothing is left to export, or for a table of people that does not fit; TableError.
+    """
+    manifest = runfolder.read_manifest(run)
+    rows = _judged(_wanted(_read(run, tables.EDITS), config), run)
+    if config.only == "kept":
+        rows = rows[rows["kept"]]
+    if rows.empty:
+        raise UsageError(f"{show(run)} has no pictures to export.", "Leave out --only or --values.")
+    rows = rows.assign(kind="edit", **_editors(manifest, rows["attribute"]))
+    if config.originals:
+        rows = pd.concat([rows, _originals(rows)], ignore_index=True)
+    short = rows["photo"].str[:16]
+    names = short if short.nunique() == rows["photo"].nunique() else rows["photo"]
+    people = _people(run, config)
+    rows = rows.assign(set=names + "-" + rows["attribute"])
+    rows = rows.join(_photos(run), on="photo").join(_sources(run), on="photo").join(people, on="photo")
+    rows["split"] = _split(rows["photo"], people, config, int(manifest.get("seed", 0)))
+    rows = rows[[*COLUMNS, *people.columns, *(name for name in ENDS if name in rows), "file"]]
+    order = rows.assign(last=rows["split"] == TEST).sort_values(["last", "set", "step"], kind="stable")
+    return order.drop(columns="last").reset_index(drop=True)
+
+
+def _read(run: Path, table: tables.Table) -> pd.DataFrame:
+    path = run / f"{table.name}.parquet"
+    if not path.is_file():
+        raise UsageError(f"{show(run)} has no pictures yet.", "gslopes synthesise PHOTOS --out RUN")
+    return tables.read(table, path)
+
+
+def _wanted(edits: pd.DataFrame, config: ExportConfig) -> pd.DataFrame:
+    """The edits of the chosen sweeps and values."""
+    if not config.placebos:
+        edits = edits[~placebo.among(edits["attribute"])]
+    if not config.values:
+        return edits
+    near = [(edits["value"] - value).abs() < _NEAR for value in config.values]
+    missing = [f"{value:g}" for value, hits in zip(config.values, near, strict=True) if not hits.any()]
+    if missing:
+        there = ", ".join(f"{value:g}" for value in sorted(edits["value"].round(2).unique()))
+        raise UsageError(f"The run has no pictures at {', '.join(missing)}.", f"It has {there}.")
+    return edits[pd.concat(near, axis=1).any(axis=1)]
+
+
+def _judged(edits: pd.DataFrame, run: Path) -> pd.DataFrame:
+    """The edits with the gate's verdict."""
+    path = run / "verdicts.parquet"
+    frame = tables.read(tables.VERDICTS, path) if path.is_file() else tables.VERDICTS.empty()
+    verdicts = frame[["photo", "attribute", "kept", "reason"]].rename(columns={"attribute": "judged"})
+    rows = edits.assign(judged=[placebo.split(name)[0] for name in edits["attribute"]])
+    rows = rows.merge(verdicts, on=["photo", "judged"], how="left")
+    return rows.assign(kept=rows["kept"].eq(True) | rows["kept"].isna(), reason=rows["reason"].fillna(""))
+
+
+def _editors(manifest: Mapping[str, Any], attributes: pd.Series) -> dict[str, pd.Series]:
+    """The model that edited each row and the sha256 of its weights, as the run's manifest has them."""
+    digests = manifest.get("models", {})
+    named = str(manifest.get("config", {}).get("edit", {}).get("model", ""))
+    model = {name: _editor(placebo.split(name)[0], named, digests) for name in attributes.unique()}
+    names = attributes.map(model)
+    return {"editor": names, "editor_sha256": names.map(lambda name: digests.get(name, {}).get("sha256", ""))}
+
+
+def _editor(attribute: str, named: str, digests: Mapping[str, Any]) -> str:
+    from gslopes.faces.zoo import editor_for
+
+    try:
+        name = editor_for(attribute, named)
+    except UnknownName:  # an editor of the user's own, known by its attribute
+        name = attribute
+    return name if name in digests else attribute
+
+
+def _originals(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row for the unedited photo of each set."""
+    first = rows.drop_duplicates(["photo", "attribute"])
+    return first.assign(step=ORIGINAL, value=float("nan"), kind="original", file="", editor="", editor_sha256="")
+
+
+def _photos(run: Path) -> pd.DataFrame:
+    """Size, face and path of each photo, its index the photo."""
+    photos = _read(run, tables.PHOTOS)
+    used = photos[photos["status"] == "used"].drop_duplicates("photo").set_index("photo")
+    return used[["width", "height", "box", "path"]].rename(columns={"path": "source_path"})
+
+
+def _sources(run: Path) -> pd.DataFrame:
+    """What is known of each photo's origin, its index the photo."""
+    path = run / f"{SOURCES.name}.parquet"
+    return tables.read(SOURCES, path).set_index("photo")[list(CREDIT)] if path.is_file() else pd.DataFrame()
+
+
+def _people(run: Path, config: ExportConfig) -> pd.DataFrame:
+    """The people table's columns, texts, its index the photo; a name of ours gets ``photo_`` in front."""
+    from gslopes.frame.about import read_about
+
+    if config.photos_csv is None:
+        return pd.DataFrame()
+    about = read_about(config.photos_csv, run)
+    ours = {*COLUMNS, *ENDS, "file", "file_name", "image"}
+    return about.rename(columns={name: f"photo_{name}" for name in about if name in ours})
+
+
+def _split(photos: pd.Series, people: pd.DataFrame, config: ExportConfig, seed: int) -> pd.Series:
+    """``train`` or ``test`` for each row: whole photos, or whole values of a column, in an order that the seed draws.
+
+    Raises: UsageError for an unknown column, or if one side would be empty.
+    """
+    if config.split is None:
+        return pd.Series(TRAIN, index=photos.index)
+    column = config.split_by if config.split_by in people else f"photo_{config.split_by}"
+    if config.split_by and column not in people:
+        there = ", ".join(map(str, people))
+        raise UsageError(f"{config.photos_csv} has no column {config.split_by!r}.", f"It has {there}.")
+    units = photos.map(people[column].str.strip()) if config.split_by else photos
+    units = units.where(units.notna() & (units != ""), photos)  # unnamed: the photo stands for itself
+    order = sorted(units.unique(), key=lambda unit: sha256(f"{seed}:{unit}".encode()).hexdigest())
+    count = round(config.split * len(order))
+    if not 0 < count < len(order):
+        hint = "Choose another share, or leave out --split."
+        raise UsageError(f"{len(order)} photos or people cannot be split {config.split:g} to the rest.", hint)
+    return units.isin(order[:count]).map({True: TRAIN, False: TEST})
+
+
+def answers(run: Path) -> pd.DataFrame:
+    """One row a picture and label.
+
+    Columns: photo, path (of the original), attribute, step, value, file (the edited picture), classifier, status,
+    label, score; label and score are missing where a picture was answered without any label, refused, or failed.
+
+    Raises: UsageError if the run has no answers; TableError.
+    """
+    runfolder.read_manifest(run)
+    if not (run / "asked.parquet").is_file():
+        raise UsageError(f"{show(run)} has no answers of a classifier yet.", "Finish it with gslopes audit.")
+    asked, scores, edits, photos = (
+        _read(run, table) for table in (tables.ASKED, tables.SCORES, tables.EDITS, tables.PHOTOS)
+    )
+    pictures = edits.merge(photos[["photo", "path"]].drop_duplicates("photo"), on="photo", how="left")
+    keys = ["photo", "attribute", "step"]
+    rows = asked.merge(pictures[[*keys, "path", "value", "file"]], on=keys, how="left")
+    rows = rows.merge(scores[[*keys, "classifier", "label", "score"]], on=[*keys, "classifier"], how="left")
+    columns = ["photo", "path", "attribute", "step", "value", "file", "classifier", "status", "label", "score"]
+    return rows[columns].sort_values(["classifier", "attribute", "photo", "step", "label"], ignore_index=True)

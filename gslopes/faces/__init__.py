@@ -1,0 +1,1 @@
+"""Faces: found, edited, put back and judged, and the models that do it."""

@@ -1,0 +1,150 @@
+"""The components of one walk, made ready: every model is loaded and checked before the first photo is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gslopes.core.errors import UsageError
+from gslopes.core.files import sha256_of
+from gslopes.core.records import Editor, Finder, Masker
+from gslopes.core.runfolder import show
+from gslopes.faces.config import FacesConfig
+
+if TYPE_CHECKING:
+    from gslopes.faces.zoo import ModelSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The components that a walk uses; tests and the demo bring their own.
+
+    finder, masker: see core.records.  editors: attribute to its editor.
+    models: for ``run.json``, name to sha256 and licence; made from the editors if empty.
+    named: by a configuration, so that another process can make the same.
+    """
+
+    finder: Finder
+    masker: Masker
+    editors: Mapping[str, Editor]
+    models: dict[str, dict[str, str]] = field(default_factory=dict)
+    named: bool = False
+
+    def records(self) -> dict[str, dict[str, str]]:
+        """What ``run.json`` says about the models."""
+        if self.models:
+            return self.models
+        return {name: {"sha256": editor.sha256, "licence": ""} for name, editor in self.editors.items()}
+
+
+def default_components(config: FacesConfig, device: str) -> Components:
+    """The components that a configuration names.
+
+    Raises: UnknownName, ModelError, DataMissing or UsageError if one of them is not there.
+    """
+    models = model_records(config)
+    editors = {name: _editor(config, name, device) for name in config.edit.attributes}
+    sizes = {editor.size for editor in editors.values()}
+    if len(sizes) > 1:
+        hint = "Run them one after the other, each with its own --out."
+        raise UsageError(f"The editors of {', '.join(editors)} work at different sizes of the face.", hint)
+    return Components(_finder(config), _masker(config, sizes.pop(), device), editors, models, named=True)
+
+
+def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
+    """What ``run.json`` says about the models that a configuration names. It builds none of them and needs no torch.
+
+    Raises: UnknownName, ModelError; UsageError if a model edits something else.
+    """
+    from gslopes.faces import zoo
+    from gslopes.faces.zoo.identity import UNSTATED
+
+    records: dict[str, dict[str, str]] = {}
+    for attribute in config.edit.attributes:
+        name, spec, digest = _edited_by(config, attribute)
+        records[name] = {"sha256": digest, "licence": spec.licence}
+        for reader in filter(None, (_reader_of(spec), spec.tagger)):
+            read, digest = zoo.identify(reader)
+            records[reader] = {"sha256": digest, "licence": read.licence}
+    skin_weights = config.compose.skin_weights
+    if skin_weights is not None:
+        records["parser"] = {"sha256": sha256_of(skin_weights), "licence": UNSTATED, "file": show(skin_weights.name)}
+    elif config.compose.masks is None:
+        parser, digest = zoo.identify("face-parser")
+        records["parser"] = {"sha256": digest, "licence": parser.licence}
+    return records
+
+
+def rendered_components(folder: Path, photos: Path, model: str, device: str) -> Components:
+    """The components for rendered faces: known landmarks, known masks, an editor of the gender cue.
+
+    folder: as ``photos.drawn.write_folder`` made it.  photos: the folder of photos in it.
+    model: the editor's name.
+
+    Raises: UnknownName, ModelError, DataMissing.
+    """
+    from gslopes.core.runtime import pick_device
+    from gslopes.faces.compose.known import KnownMasker
+    from gslopes.faces.edit.editors import editor_of
+    from gslopes.faces.find.known import KnownFinder
+
+    editor = editor_of(model, pick_device(device), reader=None)
+    finder = KnownFinder(folder / "faces.csv", photos)
+    masker = KnownMasker(folder / "masks", photos, editor.size)
+    records = {model: {"sha256": editor.sha256, "licence": editor.spec.licence}}
+    return Components(finder, masker, {"gender": editor}, records)
+
+
+def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str]:
+    """(name, spec, sha256) of the model that edits an attribute."""
+    from gslopes.faces import zoo
+
+    name = zoo.editor_for(attribute, config.edit.model)
+    spec, digest = zoo.identify(name)
+    if spec.network == "edit-field":
+        taught = name.replace("-teacher", "-field")
+        raise UsageError(f"The model {name} is a teacher: training alone uses it.", f"Name the editor, {taught}.")
+    if not spec.labels or spec.labels[0] != attribute:
+        edits = spec.labels[0] if spec.ends and spec.labels else "nothing"
+        raise UsageError(f"The model {name} edits {edits}, not {attribute}.", "gslopes list models lists the models.")
+    return name, spec, digest
+
+
+def _reader_of(spec: ModelSpec) -> str | None:
+    """A Fader Network of a single attribute has nothing to hold fixed; its own value is where it rebuilds best."""
+    return "labeller" if len(spec.labels) > 1 or spec.network == "edit-ends" else None
+
+
+def _editor(config: FacesConfig, attribute: str, device: str) -> Editor:
+    from gslopes.faces.edit.editors import editor_of
+
+    name, spec, _ = _edited_by(config, attribute)
+    blend = config.compose.blend
+    return editor_of(name, device, _reader_of(spec), None if blend == "auto" else blend)
+
+
+def _finder(config: FacesConfig) -> Finder:
+    if config.find.landmarks is not None:
+        from gslopes.faces.find.known import KnownFinder
+
+        return KnownFinder(config.find.landmarks, config.photos)
+    from gslopes.core.runtime import pick_device
+    from gslopes.faces.find.detect import MtcnnFinder
+
+    return MtcnnFinder(config.find.min_face, pick_device(config.find.device))
+
+
+def _masker(config: FacesConfig, size: int, device: str) -> Masker:
+    if config.compose.masks is not None:
+        from gslopes.faces.compose.known import KnownMasker
+
+        return KnownMasker(config.compose.masks, config.photos, size)
+    from gslopes.faces import zoo
+    from gslopes.faces.compose.skin import ParserMasker
+
+    skin_weights = config.compose.skin_weights
+    parser = zoo.load("face-parser", device) if skin_weights is None else zoo.load_parser(skin_weights, device)
+    region = config.compose.region
+    return ParserMasker(parser, "face" if region == "auto" else region, size, device)

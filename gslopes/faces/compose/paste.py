@@ -1,0 +1,224 @@
+"""Put edited chips back into the photo: the same pixels outside of the mask, whatever happens inside.
+
+Source: Joo & Kärkkäinen 2020, §3.3. Pure arithmetic on arrays; photo and chip frames are those of ``core.records``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core.errors import ModelError, UnknownName
+from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.records import ByteArray, FloatArray, Motion
+from gslopes.faces.compose.head import Head, bust_matrix, padded
+from gslopes.faces.compose.masks import LEAST
+from gslopes.faces.compose.motion import Mover, in_photo, within
+from gslopes.faces.compose.tone import without_tint
+from gslopes.faces.zoo.spec import Blend
+
+Matrix = NDArray[np.float64]
+Box = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composite:
+    """The K counterfactuals of one photo, kept as the part that differs: memory grows with the face, not the photo.
+
+    photo: (H, W, 3) uint8 RGB, the photo itself.
+    patches: (K, h, w, 3) uint8 RGB, what stands inside of ``box`` in each of them.
+    weight: (h, w) float32 in [0, 1], the mask in the box; where it is 0 the patches equal the photo.
+    box: x0 y0 x1 y1 in whole pixels of the photo, x1 and y1 exclusive; all 0 if the mask touches no pixel.
+    mask_area: share of the photo's pixels that may change, in [0, 1].
+    motion: how parts of the face moved: (h, w, 2) pixels of the photo a unit, and K distances from the photo's own
+        value; None where nothing did.
+    """
+
+    photo: ByteArray
+    patches: ByteArray
+    weight: FloatArray
+    box: Box
+    mask_area: float
+    motion: Motion | None = None
+
+    def __len__(self) -> int:
+        return len(self.patches)
+
+    def picture(self, k: int) -> ByteArray:
+        """The whole photo at value k, (H, W, 3) uint8 RGB, a fresh copy."""
+        x0, y0, x1, y1 = self.box
+        whole = self.photo.copy()
+        whole[y0:y1, x0:x1] = self.patches[k]
+        return whole
+
+    @property
+    def pictures(self) -> ByteArray:
+        """All of them, (K, H, W, 3) uint8 RGB. K photos at once: for a large photo take one ``picture`` at a time."""
+        return np.stack([self.picture(k) for k in range(len(self))])
+
+
+def compose(
+    pixels: ByteArray,
+    gray: bool,
+    edited: FloatArray,
+    neutral: FloatArray,
+    mask: FloatArray,
+    matrix: Matrix,
+    blend: Blend = "difference",
+    device: str = "cpu",
+    *,
+    chroma: float = 1.0,
+    motion: Motion | None = None,
+    head: Head | None = None,
+) -> Composite:
+    """Blend K edited chips into their photo.
+
+    pixels: (H, W, 3) uint8 RGB.
+    gray: whether the photo is gray; the edit is then reduced to its luminance, and the results are gray.
+    edited: (K, S, S, 3) float32 RGB, 0 to 255, the decoder's pictures.
+    neutral: (S, S, 3) float32 RGB, 0 to 255, the decoder's picture at the photo's own value.
+    mask: (S, S) float32 in [0, 1], chip frame.  matrix: (2, 3), photo frame to chip frame.
+    blend: with m the mask in the photo, ``difference``: photo + m·(edited - neutral); ``ratio``, for skin tones:
+        photo·exp(m·log(edited / neutral)), all offset by ``OFFSET`` levels;
+        ``paste``: m·edited + (1 - m)·photo. The result is rounded and clipped once.
+    device: where the chips are carried into the photo; on a CUDA device by ``faces.compose.device``, elsewhere by
+    OpenCV.
+    chroma: share of the fine colour of a ``difference`` that stays, see ``without_tint``; 1 leaves all colour.
+    motion: how parts of the face move at the K values, after the blend; see ``faces.compose.motion``.
+    head: where ears and neck are, to which the face's edit is carried; ``paste`` has nothing to carry.
+
+    Raises: UnknownName for another blend; ModelError if a chip holds values that are no numbers.
+    """
+    if blend not in get_args(Blend):
+        raise UnknownName("blend", blend, get_args(Blend))
+    head = None if blend == "paste" else head
+    inner = mask if head is None else head.face
+    layers = _layers(edited, neutral, blend)
+    if blend == "difference" and chroma < 1:
+        layers = without_tint(layers, inner, chroma)
+    if not np.isfinite(layers).all():
+        raise ModelError("The editor gave a picture with values that are not finite numbers.")
+    moves = None if motion is None else within(motion, inner)
+    if head is not None:
+        layers, mask, matrix = head.widened(layers), head.mask, bust_matrix(matrix, len(mask))
+        moves = None if moves is None else padded(moves)
+    weight, box = warp_mask(mask, matrix, pixels.shape[0], pixels.shape[1])
+    x0, y0, x1, y1 = box
+    base = pixels[y0:y1, x0:x1]
+    if gray:
+        layers, base = (layers @ np.array(LUMA, np.float32))[..., None], base[..., :1]
+    patches = np.empty((len(layers), *weight.shape, 3), np.uint8)
+    field = None
+    if moves is not None and weight.size:
+        field = in_photo(_to_photo(moves, matrix, box), matrix)
+        field[weight == 0] = 0
+    distances = np.zeros(len(layers), np.float32) if motion is None else motion.distances
+    if weight.size and device.startswith("cuda"):
+        from gslopes.faces.compose.device import blended
+
+        patches[:] = blended(base, layers, weight, matrix, (x0, y0), _sigma(matrix), blend, field, distances, device)
+    elif weight.size:
+        photo = base.astype(np.float32)
+        move = None if field is None else Mover(field)
+        for patch, layer, distance in zip(patches, layers, distances.tolist(), strict=True):
+            mixed = _blend(photo, _to_photo(layer, matrix, box), weight[..., None], blend)
+            mixed = mixed if move is None else move(mixed, distance)
+            patch[:] = np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
+    area = float(np.count_nonzero(weight)) / (pixels.shape[0] * pixels.shape[1])
+    moved = None if motion is None or field is None else Motion(field, motion.distances)
+    return Composite(pixels, patches, weight, box, area, moved)
+
+
+def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tuple[FloatArray, Box]:
+    """A chip's mask in the photo: its values (h, w) float32 in [0, 1], exactly 0 below 1/255, and the box they fill.
+
+    mask: (S, S), chip frame.  matrix: (2, 3), photo frame to chip frame.  height, width: of the photo, pixels.
+
+    The box is the smallest one around all values above 0, within the photo.
+    """
+    smooth = _prefilter(np.asarray(mask, np.float32), matrix)
+    rows, columns = np.nonzero(smooth >= LEAST)
+    if len(rows) == 0:
+        return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
+    # Linear interpolation reaches one pixel of the chip further than its last value.
+    x, y = (columns.min() - 1, columns.max() + 1), (rows.min() - 1, rows.max() + 1)
+    linear = np.linalg.inv(matrix[:, :2])
+    back = np.column_stack([linear, -linear @ matrix[:, 2]])  # chip frame to photo frame
+    corners = np.array([(x[i], y[j], 1) for i in (0, 1) for j in (0, 1)], np.float64) @ back.T
+    x0, y0 = np.clip(np.floor(corners.min(0)), 0, (width, height)).astype(int).tolist()
+    x1, y1 = np.clip(np.ceil(corners.max(0)) + 1, 0, (width, height)).astype(int).tolist()
+    if x1 <= x0 or y1 <= y0:
+        return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
+    weight = np.clip(_sample(smooth, matrix, (x0, y0, x1, y1), cv2.INTER_LINEAR, cv2.BORDER_CONSTANT), 0, 1)
+    weight[weight < LEAST] = 0
+    return _tight(weight, x0, y0)
+
+
+def _tight(weight: FloatArray, x0: int, y0: int) -> tuple[FloatArray, Box]:
+    """Without the empty rows and columns around it."""
+    rows, columns = np.flatnonzero(weight.any(1)), np.flatnonzero(weight.any(0))
+    if len(rows) == 0:
+        return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
+    top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+    return np.ascontiguousarray(weight[top:bottom, left:right]), (x0 + left, y0 + top, x0 + right, y0 + bottom)
+
+
+def _layers(edited: FloatArray, neutral: FloatArray, blend: Blend) -> FloatArray:
+    """What is carried into the photo: pictures for ``paste``, levels to add for ``difference``, logarithms to add."""
+    if blend == "paste":
+        return edited
+    if blend == "difference":
+        return edited - neutral
+    floor = OFFSET / 2
+    return np.log(np.maximum(edited + OFFSET, floor)) - np.log(np.maximum(neutral + OFFSET, floor))
+
+
+def _blend(base: FloatArray, layer: FloatArray, weight: FloatArray, blend: Blend) -> FloatArray:
+    """The picture before it is rounded. Where the weight is 0 the base comes out as it went in, in every blend."""
+    if blend == "ratio":
+        return np.asarray(base + (base + OFFSET) * np.expm1(weight * layer), np.float32)
+    return np.asarray(base + weight * (layer if blend == "difference" else layer - base), np.float32)
+
+
+def _to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
+    """A chip (S, S, C) float32 as it lies in the photo's box, (h, w, C): cubic, never beyond the chip's own values."""
+    smooth = _prefilter(layer, matrix)
+    sampled = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
+    # OpenCV drops the axis of a single channel.
+    smooth, sampled = smooth.reshape(layer.shape), sampled.reshape(*sampled.shape[:2], layer.shape[2])
+    return np.clip(sampled, *_extremes(smooth))
+
+
+def _extremes(chip: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The least and the greatest value of each channel of (S, S, C), (C,) each; by rows first, as numpy is fast."""
+    rows = chip.reshape(len(chip), -1)
+    least, greatest = (each.reshape(chip.shape[1:]) for each in (rows.min(0), rows.max(0)))
+    return least.min(0), greatest.max(0)
+
+
+def _sigma(matrix: Matrix) -> float:
+    """Of the Gaussian for a chip that has more pixels than its face has in the photo, chip pixels; 0 for others."""
+    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))  # chip pixels per photo pixel
+    return 0.5 * float(np.sqrt(max(scale**2 - 1, 0)))
+
+
+def _prefilter(chip: FloatArray, matrix: Matrix) -> FloatArray:
+    """Smooth a chip that has more pixels than its face has in the photo, so that it does not alias there."""
+    sigma = _sigma(matrix)
+    if sigma == 0:
+        return chip
+    smooth = cv2.GaussianBlur(chip, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(smooth, np.float32)
+
+
+def _sample(chip: FloatArray, matrix: Matrix, box: Box, interpolation: int, border: int) -> FloatArray:
+    """The chip's values at the photo's pixels in a box, (h, w) or (h, w, C)."""
+    x0, y0, x1, y1 = box
+    shifted = np.array(matrix, np.float64)
+    shifted[:, 2] += shifted[:, :2] @ (x0, y0)
+    flags = interpolation | cv2.WARP_INVERSE_MAP
+    return np.asarray(cv2.warpAffine(chip, shifted, (x1 - x0, y1 - y0), flags=flags, borderMode=border), np.float32)

@@ -1,0 +1,172 @@
+"""Placebo sweeps: pictures that go through the same walk and should move no classifier by way of the attribute.
+
+``same``: the picture at the centre value K times, encoded again each time: what the classifier's answers do by
+themselves. ``light``: the masked region made darker or lighter by as much, pixel for pixel on average, as the edit
+changed it, and brighter towards the end where the edit brightens: what the light of this place and size does.
+``random``: a smooth random change of the masked region, by as much again, with nothing of the edit's own change in it
+and no brighter or darker on average; where the edit moves parts of the face, they are moved first, by as much and in
+random directions: what a change of this place and size does that has nothing to do with the attribute.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core.levels import LUMA
+from gslopes.core.records import FloatArray, Motion
+from gslopes.faces.compose.encode import QUALITY
+from gslopes.faces.compose.motion import STEEPEST, Mover, steepness
+from gslopes.faces.compose.paste import Composite
+
+# In units of the longer side of the masked box.
+GRAIN = 0.15  # the width of the random change's blobs
+NEAR = 0.03  # over which the length of the edit's motion is averaged
+NEWTON = 6  # steps to the amount of a change
+
+
+def qualities(photo: str, steps: int, seed: int) -> list[int]:
+    """The JPEG quality of each of K re-encodings: K neighbouring ones in an order drawn for each photo.
+
+    photo: its id.  The order is drawn so that quality is independent of the step.
+    """
+    order = np.random.default_rng(_key(photo, seed)).permutation(steps)
+    return [QUALITY - int(rank) for rank in order]
+
+
+def brightens(whole: Composite, values: Sequence[float]) -> float:
+    """Mean change of the masked region's luma per unit of the attribute, 0 to 255; its sign is the light placebo's."""
+    if not whole.weight.size:
+        return 0.0
+    weight = whole.weight / max(float(whole.weight.sum()), 1e-6)
+    luma = np.array(
+        [float(((patch.astype(np.float32) @ np.array(LUMA, np.float32)) * weight).sum()) for patch in whole.patches]
+    )
+    centred = np.asarray(values, np.float64) - np.mean(values)
+    return float(luma @ centred / (centred @ centred))
+
+
+def lightened(whole: Composite, values: Sequence[float]) -> Composite:
+    """The centre picture with its masked region made lighter towards the end where the edit brightens, darker towards
+    the other; where the edit does neither, lighter above the centre.
+
+    whole: the edited photo at K values, K odd.  values: (K,), increasing.
+
+    At each value the mean absolute change of the masked pixels, before rounding and clipping, is that of the edit.
+    """
+    sign = -1.0 if brightens(whole, values) < 0 else 1.0
+    return _changed(whole, values, np.full((*whole.weight.shape, 3), sign, np.float32))
+
+
+def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int) -> Composite:
+    """The centre picture with a smooth random change of its masked region, its sign that of the value.
+
+    whole, values: as for ``lightened``.  photo: its id; each photo has its own change.
+
+    Where the edit moves parts of the face, the picture is moved by ``_random_motion`` first. The rest of the change is
+    orthogonal, over the masked pixels, to that of the edit from its first value to its last and to light. The mean
+    absolute size of both together at each value, before rounding and clipping, is that of the edit, unless the motion
+    alone is larger at a value between the ends.
+    """
+    if not whole.weight.size:
+        return _changed(whole, values, np.zeros((*whole.weight.shape, 3), np.float32))
+    generator = np.random.default_rng(_key(photo, seed, "random"))
+    weight = whole.weight[..., None]
+    field = _field(whole, generator) * weight
+    edit = whole.patches[-1].astype(np.float32) - whole.patches[0].astype(np.float32)
+    light = np.broadcast_to(weight, field.shape).astype(np.float32)
+    for direction in _orthonormal(light, edit):
+        field = field - float((field * direction).sum()) * direction
+    random_motion = None if whole.motion is None else _random_motion(whole, whole.motion, values, generator)
+    return _changed(whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32), random_motion)
+
+
+def _random_motion(
+    whole: Composite, motion: Motion, values: Sequence[float], generator: np.random.Generator
+) -> FloatArray:
+    """A random motion (h, w, 2), photo pixels a unit: at each place about as long as the edit's, with nothing of it.
+
+    It is shortened where it would fold, or change the picture by more than the edit does.
+    """
+    near = max(1.0, NEAR * max(whole.weight.shape))
+    length = np.sqrt(cv2.GaussianBlur(np.square(motion.field).sum(-1), (0, 0), near, borderType=cv2.BORDER_CONSTANT))
+    noise = generator.standard_normal((*whole.weight.shape, 2)).astype(np.float32)
+    sigma = max(1.0, GRAIN * max(whole.weight.shape))
+    field = cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT) * (length * whole.weight)[..., None]
+    for direction in _orthonormal(motion.field):
+        field = field - float((field * direction).sum()) * direction
+    field[whole.weight == 0] = 0
+    field *= np.linalg.norm(motion.field) / max(float(np.linalg.norm(field)), 1e-9)
+    centre, ends = len(values) // 2, (0, len(values) - 1)
+    longest = max(abs(values[k] - values[centre]) for k in ends)
+    field *= STEEPEST / max(longest * steepness(field), STEEPEST)
+    base = whole.patches[centre].astype(np.float32)
+    shares = [1.0]
+    for k in ends:
+        moved = float(np.abs(Mover(field)(base, values[k] - values[centre]) - base).mean())
+        edited = float(np.abs(whole.patches[k].astype(np.float32) - base).mean())
+        shares.append(edited / max(moved, 1e-9))
+    return np.asarray(min(shares) * field, np.float32)
+
+
+def _key(photo: str, seed: int, what: str = "") -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}:{photo}{what}".encode()).digest()[:8])
+
+
+def _field(whole: Composite, generator: np.random.Generator) -> FloatArray:
+    """(h, w, 3) smooth noise; gray where the picture is."""
+    height, width = whole.weight.shape
+    gray = bool((whole.patches == whole.patches[..., :1]).all())
+    noise = generator.standard_normal((height, width, 1 if gray else 3)).astype(np.float32)
+    sigma = max(1.0, GRAIN * max(height, width))
+    smooth = cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT).reshape(height, width, -1)
+    return np.asarray(np.broadcast_to(smooth / max(float(smooth.std()), 1e-9), (height, width, 3)), np.float32)
+
+
+def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:
+    """The directions that the vectors span."""
+    found: list[FloatArray] = []
+    for vector in vectors:
+        left = vector.astype(np.float32)
+        for direction in found:
+            left = left - float((left * direction).sum()) * direction
+        size = float(np.sqrt(np.square(left, dtype=np.float64).sum()))
+        if size > 1e-3:
+            found.append(left / np.float32(size))
+    return found
+
+
+def _changed(
+    whole: Composite, values: Sequence[float], change: NDArray[np.float32], random_motion: FloatArray | None = None
+) -> Composite:
+    """The centre picture, moved, plus ``change`` in the mask, scaled at each value to the edit's size."""
+    centre = len(values) // 2
+    base = whole.patches[centre].astype(np.float32)
+    masked = whole.weight[..., None] * change
+    move = None if random_motion is None else Mover(random_motion)
+    patches = np.empty_like(whole.patches)
+    for k, patch in enumerate(patches):
+        distance = values[k] - values[centre]
+        size = float(np.abs(whole.patches[k].astype(np.float32) - base).mean()) if masked.size else 0.0
+        moved = base if move is None else move(base, distance)
+        signed = np.float32(np.sign(distance)) * masked
+        patch[:] = np.clip(np.rint(moved + _amount(moved - base, signed, size) * signed), 0, 255).astype(np.uint8)
+    return Composite(whole.photo, patches, whole.weight, whole.box, whole.mask_area)
+
+
+def _amount(start: FloatArray, change: FloatArray, size: float) -> np.float32:
+    """How often ``change`` is to be added to ``start`` for a mean absolute value of ``size``, 0 at least."""
+    unit = float(np.abs(change).mean()) if change.size else 0.0
+    already = float(np.abs(start).mean()) if start.size else 0.0
+    if unit == 0 or already >= size:
+        return np.float32(0)
+    amount = (size + already) / unit  # enough; the mean is convex in it, so Newton comes down to the root from there
+    for _ in range(NEWTON if already else 0):
+        total = start + np.float32(amount) * change
+        slope = float((np.sign(total) * change).mean())
+        amount -= (float(np.abs(total).mean()) - size) / slope
+    return np.float32(amount)

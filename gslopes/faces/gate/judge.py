@@ -1,0 +1,298 @@
+"""The gate: after the pictures are made, and before any classifier sees them, each photo's sweep is judged.
+
+Everything is measured once and kept, part by part; other thresholds judge again, without measuring. A dropped sweep
+keeps its pictures, but no classifier is asked about it, and its answers, if there are any, stay out of the tables.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.config import to_dict
+from gslopes.core.errors import ModelError, PhotoError, UsageError
+from gslopes.core.executor import Executor, RemoteTask
+from gslopes.core.progress import Tick
+from gslopes.core.reasons import SkipReason
+from gslopes.core.runfolder import SYNTHESIS, part_path
+from gslopes.core.runtime import pick_device
+from gslopes.faces.gate.config import GateConfig
+from gslopes.faces.gate.verdict import Measured, Thresholds, verdict
+from gslopes.photos.folder import open_photo
+
+if TYPE_CHECKING:
+    from gslopes.faces.gate.sweep_measurer import Look, Sweep, SweepMeasurer
+    from gslopes.faces.zoo.reader import FaceReader
+
+MEASURED = {field.name for field in fields(Measured)}
+Row = dict[str, Any]
+
+
+# -- the stage --------------------------------------------------------------------------------------------------------
+
+
+def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executor: Executor) -> pd.DataFrame:
+    """Measure what has not been measured, judge all of it, write RUN/readings.parquet and RUN/verdicts.parquet.
+
+    The run folder is locked by this process. parts: of the run.  device: where the networks run, if any is needed.
+    Returns: the verdicts.
+
+    Raises: UnknownName, ModelError if the reader is not there; TableError, StorageError.
+    """
+    digest = reader_digest()
+    made = runfolder.read_manifest(run).get("config", {})
+    if not isinstance(made.get("find"), dict) or not isinstance(made.get("photos"), str):
+        message = f"{runfolder.show(run / runfolder.MANIFEST)} is damaged: it does not say where the photos are."
+        raise UsageError(message, "Restore it, or make the run again in a new folder.")
+    look: Look = config.look if made["find"].get("landmarks") is None else "none"
+    stage = f"gate/{look}-{digest[:8]}"  # another reader reads everything again
+    missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
+    sizes = {part: _rows(part_path(run, SYNTHESIS, tables.PHOTOS, part)) for part in range(parts)}
+    if missing:
+        from gslopes.faces.gate.sweep_measurer import SweepMeasurer
+
+        device = pick_device(device)
+        measurer = SweepMeasurer(load_reader(device), device, int(made["find"]["min_face"]), look)
+        work = Judging(run, stage, measurer, Path(made["photos"]), config)
+        due = {part: sizes[part] for part in missing}
+        executor(work, due, label="gate", unit="photos", done=sum(sizes.values()) - sum(due.values()))
+    runfolder.merge(run, tables.READINGS, [stage], parts)
+    frames = [tables.read(tables.VERDICTS, part_path(run, stage, tables.VERDICTS, part)) for part in range(parts)]
+    frames = [frame for frame in frames if len(frame)]
+    heads = heads_of(runfolder.read_manifest(run))
+    whole = tables.VERDICTS.empty()
+    if frames:
+        measured = pd.concat(frames, ignore_index=True)
+        each = measured.groupby("attribute", sort=False)
+        found = [judged(rows, config.with_neck() if name in heads else config) for name, rows in each]
+        whole = pd.concat(found).sort_index()
+    runfolder.write_table(tables.VERDICTS, whole, run / "verdicts.parquet")
+    thresholds = {name: value for name, value in to_dict(config).items() if name not in ("on", "look")}
+    content = runfolder.read_manifest(run)
+    content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": digest, "heads": sorted(heads)}
+    runfolder.write_json(run / runfolder.MANIFEST, content)
+    return whole
+
+
+def heads_of(manifest: Mapping[str, Any]) -> set[str]:
+    """The attributes of a run whose edits reach ears and neck, by its ``run.json``."""
+    from gslopes.faces.zoo.identity import regions
+
+    region = ((manifest.get("config") or {}).get("compose") or {}).get("region", "face")
+    if region != "auto":
+        return set(manifest.get("values") or ()) if region == "head" else set()
+    return {attribute for attribute, one in regions(manifest.get("models") or {}).items() if one == "head"}
+
+
+def reader_digest() -> str:
+    """The sha256 of who reads the pictures; needs no torch.  Raises: UnknownName, ModelError if it is not there."""
+    from gslopes.faces.zoo import identify
+
+    return identify("judge")[1]
+
+
+def load_reader(device: str = "cpu") -> FaceReader:
+    """Who reads the pictures.  Raises: UnknownName, ModelError if it is not there."""
+    from gslopes.faces.zoo.reader import FaceReader
+
+    return FaceReader.load(device)
+
+
+def judged(measured: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:
+    """A verdicts table with its verdicts made again from its measures."""
+    names = [name for name in measured.columns if name in MEASURED]
+    rows = (
+        Measured(**dict(zip(names, row, strict=True))) for row in measured[names].itertuples(index=False, name=None)
+    )
+    whys = pd.DataFrame([verdict(row, thresholds).columns for row in rows], columns=["reason", "detail"])
+    return measured.assign(**whys.set_index(measured.index), kept=(whys["reason"] == "").to_numpy())
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """The work of the stage.
+
+    run, stage: where.  measurer: with what.  photos: the folder of the unedited photos.  thresholds: see GateConfig.
+    """
+
+    run: Path
+    stage: str
+    measurer: SweepMeasurer
+    photos: Path
+    thresholds: Thresholds
+    in_threads: ClassVar[bool] = True
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """Measure the sweeps of one part.
+
+        Raises: TableError, StorageError.
+        """
+        verdicts: list[Row] = []
+        readings: list[Row] = []
+        for sweep, known in self._sweeps(part, tick):
+            measured, read = self.measurer(sweep)
+            verdicts.append(
+                known | {name: getattr(measured, name) for name in MEASURED} | {"kept": True, **SkipReason().columns}
+            )
+            verdicts[-1]["mask_area"] = sweep.mask_area
+            readings += [
+                known | {"reading": name, "step": step - 1, "score": score}
+                for name, scores in read.items()
+                for step, score in enumerate(scores.tolist())
+                if np.isfinite(score)
+            ]
+        frame = tables.frame_of(tables.VERDICTS, verdicts)
+        frame = judged(frame, self.thresholds) if verdicts else frame
+        for table, rows in ((tables.READINGS, tables.frame_of(tables.READINGS, readings)), (tables.VERDICTS, frame)):
+            runfolder.write_table(table, rows, part_path(self.run, self.stage, table, part))
+
+    def remote_task(self) -> RemoteTask:
+        """For workers elsewhere."""
+        run, reader = self.run.absolute(), self.measurer.reader.sha256
+        needs = (run / runfolder.MANIFEST, self.photos)
+        facts = (run, self.stage, self.measurer.far.min_face, self.measurer.look, self.photos, self.thresholds)
+        return RemoteTask(partial(_elsewhere, facts, reader), needs, lambda part: f"the sweeps of part {part}")
+
+    def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
+        from gslopes.faces.gate.sweep_measurer import Sweep
+
+        photos = tables.read(tables.PHOTOS, part_path(self.run, SYNTHESIS, tables.PHOTOS, part))
+        edits = tables.read(tables.EDITS, part_path(self.run, SYNTHESIS, tables.EDITS, part))
+        for row in photos.to_dict("records"):
+            if row["status"] == "used":
+                original = _pixels(self.photos / row["path"])
+                box = np.asarray(row["box"], np.float64)
+                points = np.asarray(row["points"], np.float64).reshape(5, 2)
+                for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
+                    if placebo.is_placebo(str(attribute)):
+                        continue  # it stands next to a sweep, and is asked about where that is
+                    steps = unedited.sort_values("step")
+                    pictures = [open_photo(file, self.run).pixels for file in steps["file"]]
+                    values, area = steps["value"].tolist(), float(steps["mask_area"].iloc[0])
+                    sweep = Sweep(str(attribute), values, pictures, original, box, points, area)
+                    yield sweep, {"photo": row["photo"], "attribute": str(attribute)}
+            tick(1)
+
+
+def _elsewhere(facts: tuple[Path, str, int, Look, Path, Thresholds], digest: str, device: str) -> Judging:
+    """The work in another process.  Raises: ModelError if another reader is there."""
+    from gslopes.faces.gate.sweep_measurer import SweepMeasurer
+
+    run, stage, min_face, look, photos, thresholds = facts
+    reader = load_reader(device)
+    if reader.sha256 != digest:
+        raise ModelError("A worker has another model named reader.", "Install the same models on every machine.")
+    return Judging(run, stage, SweepMeasurer(reader, device, min_face, look), photos, thresholds)
+
+
+def _pixels(path: Path) -> Any:
+    """The unedited photo, or None if it is no longer there: the gate does without, only summaries miss it."""
+    try:
+        return open_photo(path).pixels
+    except PhotoError:
+        return None
+
+
+def _rows(path: Path) -> int:
+    return int(pq.read_metadata(path).num_rows)
+
+
+# -- what follows from it ---------------------------------------------------------------------------------------------
+
+
+class SweepSelection:
+    """Which edits a classifier is asked about: all of them, or those of the sweeps that the gate kept and of a sample
+    of those that it dropped; placebo sweeps of all photos, or of a sample.
+
+    gate: whether verdicts count, if the run has any.
+    dropped: how many of an attribute's dropped sweeps are also asked about; without their placebos.
+    placebos: of how many photos an attribute's placebo sweeps are asked about; all if None.
+    seed: of both samples.
+    """
+
+    def __init__(
+        self, run: Path, gate: bool = True, *, dropped: int = 0, placebos: int | None = None, seed: int = 0
+    ) -> None:
+        self._run = run
+        path = run / "verdicts.parquet"
+        self.judged = path.exists()
+        out: pd.DataFrame = pd.DataFrame(columns=["photo", "attribute"])
+        if gate and self.judged:
+            frame = tables.read(tables.VERDICTS, path)
+            out = frame.loc[~frame["kept"], ["photo", "attribute"]]
+        self._dropped = set(zip(out["photo"], out["attribute"], strict=True))
+        self._sampled = {
+            (photo, attribute)
+            for attribute, rows in out.groupby("attribute")
+            for photo in _sample(rows["photo"], dropped, seed)
+        }
+        self._placebos = None if placebos is None else self._beside(placebos, seed)
+
+    def _beside(self, most: int, seed: int) -> set[tuple[str, str]]:
+        photos = tables.read(tables.PHOTOS, self._run / "photos.parquet")
+        used = photos.loc[photos["status"] == "used", "photo"].unique()
+        attributes = {placebo.split(name)[0] for name in runfolder.read_manifest(self._run)["values"]}
+        return {
+            (photo, name)
+            for name in attributes
+            for photo in _sample([photo for photo in used if (photo, name) not in self._dropped], most, seed)
+        }
+
+    def __len__(self) -> int:
+        """How many sweeps are dropped."""
+        return len(self._dropped)
+
+    def keep(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows of any table with a photo and an attribute whose sweeps were kept: what goes into the tables."""
+        if not self._dropped:
+            return rows
+        return rows[np.array([pair not in self._dropped for pair, _ in _sweeps(rows)], bool)]
+
+    def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows of the dropped sweeps that are asked about nevertheless."""
+        return rows[np.array([pair in self._sampled and not kind for pair, kind in _sweeps(rows)], bool)]
+
+    def edits(self, part: int) -> pd.DataFrame:
+        """The wanted edits of one part."""
+        rows = tables.read(tables.EDITS, part_path(self._run, SYNTHESIS, tables.EDITS, part))
+        if not self._dropped and self._placebos is None:
+            return rows
+        return rows[np.array([self._wants(*sweep) for sweep in _sweeps(rows)], bool)]
+
+    def _wants(self, pair: tuple[str, str], kind: str) -> bool:
+        if pair in self._dropped:
+            return pair in self._sampled and not kind
+        return not kind or self._placebos is None or pair in self._placebos
+
+    def covered(self, part: int, asked: pd.DataFrame) -> bool:
+        """Whether all wanted edits of a part are among those asked about."""
+        key = ["photo", "attribute", "step"]
+        known = set(asked[key].itertuples(index=False, name=None))
+        return all(edit in known for edit in self.edits(part)[key].itertuples(index=False, name=None))
+
+    def count(self, part: int) -> int:
+        """How many they are."""
+        if self._dropped or self._placebos is not None:
+            return len(self.edits(part))
+        return _rows(part_path(self._run, SYNTHESIS, tables.EDITS, part))
+
+
+def _sweeps(rows: pd.DataFrame) -> Iterator[tuple[tuple[str, str], str]]:
+    """((photo, attribute), kind of placebo) of each row."""
+    for photo, name in zip(rows["photo"], rows["attribute"], strict=True):
+        attribute, kind = placebo.split(name)
+        yield (photo, attribute), kind
+
+
+def _sample(photos: Iterable[str], most: int, seed: int) -> list[str]:
+    """At most this many of the photos, drawn at random, the same ones whenever they are asked for."""
+    return sorted(photos, key=lambda photo: hashlib.sha256(f"{seed}:sample:{photo}".encode()).digest())[:most]

@@ -1,0 +1,183 @@
+"""What the gate measures on one photo's sweep: is the face still found, what does the reader say, how much changed?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core.geometry import similarity, warp
+from gslopes.core.records import ByteArray
+from gslopes.faces.gate import verdict as gate
+from gslopes.faces.gate.verdict import JUDGED, Measured
+from gslopes.faces.networks.mtcnn import Mtcnn
+from gslopes.faces.zoo.framing import CHIP
+from gslopes.faces.zoo.reader import FaceReader, attribute
+
+Look = Literal["ends", "all", "none"]
+
+CHIP_SIZE = 128
+# A face is looked for where it was, in a crop in which it is so large: a small part of the cost of the whole photo.
+FACE, MARGIN, LEAST_FACE, MIN_IOU = 96, 0.6, 40, 0.3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """One photo's pictures along one attribute.
+
+    attribute: its name.  values: (K,).  pictures: K of (H, W, 3) uint8 RGB.
+    original: the photo as it was, or None if it is gone.  box: (4,) x0 y0 x1 y1.  points: (5, 2).
+    mask_area: share of the photo's pixels that may change.
+    """
+
+    attribute: str
+    values: Sequence[float]
+    pictures: Sequence[ByteArray]
+    original: ByteArray | None
+    box: NDArray[np.float64]
+    points: NDArray[np.float64]
+    mask_area: float
+
+
+class SweepMeasurer:
+    """Measures sweeps with the shipped reader and MTCNN.
+
+    reader: the shipped one.  device: where it runs; faces are found on the CPU, so that no verdict depends on it.
+    min_face: of the run, pixels: how small a face the detector looks for where a crop was not enough.
+    look: where the face is looked for: at the first, middle and last value (``ends``), at ``all`` of them, or nowhere.
+    """
+
+    def __init__(self, reader: FaceReader, device: str, min_face: int, look: Look = "ends") -> None:
+        self.reader, self.device = reader, device
+        self.look = look
+        self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
+
+    def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, NDArray[np.float64]]]:
+        """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
+        readings = self._read(sweep)
+        looked, found = self._found(sweep)
+        target = readings.get(sweep.attribute)
+        tau, shift = (np.nan, np.nan) if target is None else gate.follows(target[1:], sweep.values)
+        others = [name for name in JUDGED if name in readings and name != sweep.attribute]
+        off, whose = gate.steepest([readings[name][1:] for name in others], others, sweep.values)
+        height, width = sweep.pictures[0].shape[:2]
+        x0, y0, x1, y1 = _inside(sweep.box, width, height)
+        area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
+        measured = Measured(
+            looked=looked,
+            found=found,
+            tau=tau,
+            shift=shift,
+            off_target=off,
+            off_target_reading=whose,
+            mask_share=sweep.mask_area * width * height / area,
+            change=gate.largest_change([picture[y0:y1, x0:x1] for picture in sweep.pictures]),
+        )
+        return measured, readings
+
+    # -- readings -----------------------------------------------------------------------------------------------------
+
+    def _read(self, sweep: Sweep) -> dict[str, NDArray[np.float64]]:
+        matrix = similarity(sweep.points, CHIP * CHIP_SIZE - 0.5)
+        if matrix is None:
+            return {}
+        all_of_them = [sweep.pictures[0] if sweep.original is None else sweep.original, *sweep.pictures]
+        chips = np.stack([warp(picture, matrix, CHIP_SIZE) for picture in all_of_them])
+        said = self.reader(chips)
+        middle = np.broadcast_to(_middle(), chips.shape[:3])
+        found: dict[str, Any] = {
+            "gender": said.get("masculine"),
+            "race": attribute(said, "race") if "white" in said else None,
+            **{name: said[name] for name in ("young", "smiling") if name in said},
+            "luminance": luminance(chips, middle),
+            "sharpness": sharpness(chips, middle),
+        }
+        readings = {name: np.asarray(v, np.float64) for name, v in found.items() if v is not None}
+        if sweep.original is None:
+            for values in readings.values():
+                values[0] = np.nan
+        return readings
+
+    # -- the face -----------------------------------------------------------------------------------------------------
+
+    def _found(self, sweep: Sweep) -> tuple[int, int]:
+        """(at how many values the face was looked for, at how many it was found where it was)."""
+        last = len(sweep.pictures) - 1
+        steps = {"ends": [0, last // 2, last], "all": list(range(last + 1)), "none": []}[self.look]
+        pictures = [sweep.pictures[step] for step in steps]
+        patches, box = _around_face(pictures, sweep.box)
+        there = [_same(detections.boxes, box) for detections in self.near(patches)]
+        lost = [index for index, known in enumerate(there) if not known]
+        for index, detections in zip(lost, self.far([pictures[index] for index in lost]), strict=True):
+            there[index] = _same(detections.boxes, sweep.box)
+        return len(there), sum(there)
+
+
+def _around_face(
+    pictures: Sequence[ByteArray], known: NDArray[np.float64]
+) -> tuple[list[ByteArray], NDArray[np.float64]]:
+    """The pictures around the face, in which it is FACE pixels large, and its box there."""
+    if not pictures:
+        return [], known
+    height, width = pictures[0].shape[:2]
+    side = known[2:] - known[:2]
+    around = np.concatenate([known[:2] - MARGIN * side, known[2:] + MARGIN * side])
+    x0, y0, x1, y1 = _inside(around, width, height)
+    scale = FACE / max(1.0, float(side.min()))
+    size = (max(1, round((x1 - x0) * scale)), max(1, round((y1 - y0) * scale)))
+    way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    patches = [np.asarray(cv2.resize(p[y0:y1, x0:x1], size, interpolation=way), np.uint8) for p in pictures]
+    return patches, (known - (x0, y0, x0, y0)) * scale
+
+
+def _inside(box: NDArray[np.float64], width: int, height: int) -> tuple[int, int, int, int]:
+    """Whole pixels of a photo, one at least each way."""
+    x0, y0 = (int(np.clip(np.floor(v), 0, most - 1)) for v, most in ((box[0], width), (box[1], height)))
+    x1, y1 = (int(np.clip(np.ceil(v), low + 1, most)) for v, low, most in ((box[2], x0, width), (box[3], y0, height)))
+    return x0, y0, x1, y1
+
+
+def _same(boxes: NDArray[np.float32], known: NDArray[np.float64]) -> bool:
+    """Whether one of the boxes (n, 4) lies where the known one is: they share MIN_IOU of what they cover together."""
+    low, high = np.maximum(boxes[:, :2], known[:2]), np.minimum(boxes[:, 2:], known[2:])
+    common = np.prod(np.maximum(high - low, 0), axis=1)
+    areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1) + np.prod(known[2:] - known[:2])
+    return bool((common > MIN_IOU * (areas - common)).any())
+
+
+def _middle() -> NDArray[np.float32]:
+    """(CHIP_SIZE, CHIP_SIZE): 1 in the ellipse that a face fills."""
+    mask = np.zeros((CHIP_SIZE, CHIP_SIZE), np.float32)
+    middle, axes = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE)), (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
+    cv2.ellipse(mask, middle, axes, 0, 0, 360, 1.0, -1)
+    return mask
+
+
+def sharpness(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Log variance of the Laplacian of luminance L* within each mask, (n,); NaN where a mask is empty.
+
+    chips: (n, S, S, 3) uint8 RGB.  masks: (n, S, S) in [0, 1]; pixels of 0.5 and more count.
+
+    Source: Pech-Pacheco et al. 2000, Diatom autofocusing in brightfield microscopy.
+    """
+    out = np.full(len(chips), np.nan)
+    for row, (chip, mask) in enumerate(zip(chips, masks, strict=True)):
+        if (mask >= 0.5).any():
+            edges = cv2.Laplacian(np.ascontiguousarray(cielab(chip)[..., 0]), cv2.CV_32F)
+            out[row] = np.log(float(edges[mask >= 0.5].var()) + 1e-6)
+    return out
+
+
+def luminance(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Mean L* within each mask, (n,) in [0, 100]; NaN where a mask is empty. Arguments as ``sharpness``."""
+    inside = [cielab(chip)[mask >= 0.5, 0] for chip, mask in zip(chips, masks, strict=True)]
+    return np.array([values.mean() if len(values) else np.nan for values in inside], np.float64)
+
+
+def cielab(chip: ByteArray) -> NDArray[np.float32]:
+    """(S, S, 3): L* in [0, 100], a* and b*, of sRGB."""
+    return np.asarray(cv2.cvtColor(chip.astype(np.float32) / 255, cv2.COLOR_RGB2LAB))

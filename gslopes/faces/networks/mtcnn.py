@@ -1,0 +1,223 @@
+"""MTCNN (Zhang et al. 2016) with facenet-pytorch's networks, over batches of pictures of mixed sizes.
+
+The three networks and every threshold are facenet-pytorch's. What is new is how they are fed: each level of the image
+pyramid is one batch, and what the second and the third network look at is cut out of running sums, for all pictures
+together, instead of box by box.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from facenet_pytorch import MTCNN
+from torch import Tensor, nn
+from torch.nn.functional import interpolate
+
+from gslopes.core.records import ByteArray, Detections
+from gslopes.core.runtime import batch_size
+from gslopes.faces.networks.boxes import Areas, apply_deltas, batched_nms, nms_min_area, to_square
+
+# The detector's own defaults: thresholds of its three stages and the step of its image pyramid.
+THRESHOLDS = (0.6, 0.7, 0.7)
+FACTOR = 0.709
+# P-Net sees 12 pixels, two apart, so a narrower picture holds nothing that it could find.
+CELL, STRIDE = 12, 2  # pixels
+
+# Pixels of a pyramid's level, and of patches, that go through a network at once on the CPU, where fewer are as fast;
+# and the bytes that each takes.
+LEVEL, PATCHES = (200_000, 91), (75_000, 250)
+# Numbers of patches that a network is given: something is kept for every shape that it has seen.
+SHAPES = 8
+LAST = torch.channels_last
+# Pictures of different sizes share a canvas while this share of it is filled; launches cost more than empty pixels.
+FILLED = 0.7
+
+
+class Mtcnn(nn.Module):
+    """Faces of pictures.
+
+    min_face: side of the smallest face that is looked for, pixels.
+    canvases: whether pictures of different sizes may go through P-Net as one batch; on CUDA devices by default. What
+        is found is the same: what lies beyond a picture's border does not count.
+
+    Source: Zhang, Zhang, Li, Qiao 2016, Joint Face Detection and Alignment using Multi-task Cascaded CNNs; weights as
+    facenet-pytorch ships them (MIT).
+    """
+
+    def __init__(self, min_face: int = 32, canvases: bool | None = None) -> None:
+        super().__init__()
+        self.min_face, self.canvases = min_face, canvases
+        cascade = MTCNN(min_face_size=min_face, keep_all=True).eval()
+        self.pnet, self.rnet, self.onet = (
+            net.to(memory_format=LAST) for net in (cascade.pnet, cascade.rnet, cascade.onet)
+        )
+
+    @torch.inference_mode()
+    def forward(self, pictures: list[ByteArray]) -> list[Detections]:
+        """Pictures, each (H, W, 3) uint8 RGB, to their faces, the most confident first."""
+        nothing = np.zeros((0, 4), np.float32), np.zeros((0, 5, 2), np.float32), np.zeros(0, np.float32)
+        results = [Detections(*nothing) for _ in pictures]
+        device = next(self.parameters()).device
+        wide = [i for i, picture in enumerate(pictures) if min(picture.shape[:2]) >= max(CELL, self.min_face)]
+        if not wide:
+            return results
+        there = [torch.from_numpy(np.require(pictures[i], np.uint8, ["C", "W"])).to(device) for i in wide]
+        for index, faces in zip(wide, self._detect(there), strict=True):
+            results[index] = faces
+        return results
+
+    def _detect(self, pictures: list[Tensor]) -> list[Detections]:
+        """Faces of pictures, each (H, W, 3) uint8, none too small."""
+        boxes, owner = self._propose(pictures)
+        areas = Areas(pictures)
+        boxes, owner, (scores, by) = self._refine(areas, boxes, owner, 24, self.rnet, THRESHOLDS[1])
+        keep = batched_nms(boxes, scores, owner, 0.7)
+        boxes, owner = to_square(apply_deltas(boxes[keep], by[keep], 1)), owner[keep]
+        boxes, owner, (scores, by, points) = self._refine(areas, boxes, owner, 48, self.onet, THRESHOLDS[2])
+        sides = boxes[:, 2:] - boxes[:, :2] + 1
+        points = sides[:, :, None] * points.view(-1, 2, 5) + boxes[:, :2, None] - 1  # (n, 2, 5)
+        boxes = apply_deltas(boxes, by, 1)
+        found = [part.float().cpu() for part in (boxes, scores, points.transpose(1, 2))]
+        owner = owner.cpu()
+        keep = nms_min_area(found[0], found[1], owner, 0.7)
+        boxes, scores, points = (part[keep] for part in found)
+        owner = owner[keep]
+        return [_detections(boxes[owner == i], scores[owner == i], points[owner == i]) for i in range(len(pictures))]
+
+    # -- the first network: over every place of every level of the pyramid --
+
+    def _propose(self, pictures: list[Tensor]) -> tuple[Tensor, Tensor]:
+        """Squares (n, 4) where a face may be, and the index of each one's picture (n,)."""
+        found, owners = [], []
+        for scale in self._scales(max(min(picture.shape[:2]) for picture in pictures)):
+            for indices, level in self._levels(pictures, scale):
+                boxes, owner = self._windows(level, scale)
+                keep = batched_nms(boxes[:, :4], boxes[:, 4], owner, 0.5)
+                found.append(boxes[keep])
+                owners.append(torch.tensor(indices, device=owner.device)[owner[keep]])
+        boxes, owner = torch.cat(found), torch.cat(owners)
+        keep = batched_nms(boxes[:, :4], boxes[:, 4], owner, 0.7)
+        boxes, owner = boxes[keep], owner[keep]
+        return to_square(apply_deltas(boxes[:, :4], boxes[:, 5:], 0)), owner
+
+    def _scales(self, side: int) -> Iterator[float]:
+        """From pictures to the levels of their pyramid, down to where the shorter ``side`` is as P-Net's window."""
+        scale = CELL / self.min_face
+        while side * scale >= CELL:
+            yield scale
+            scale *= FACTOR
+
+    def _levels(self, pictures: list[Tensor], scale: float) -> Iterator[tuple[list[int], list[Tensor]]]:
+        """One level of the pyramid in batches: indices of pictures, and tensors (b, 3, h, w) with them in order."""
+        sizes: dict[tuple[int, ...], list[int]] = {}
+        for index, picture in enumerate(pictures):
+            if min(picture.shape[:2]) * scale >= CELL:
+                sizes.setdefault(tuple(picture.shape[:2]), []).append(index)
+        limit = _batch_size(pictures[0], *LEVEL)
+        canvases = pictures[0].is_cuda if self.canvases is None else self.canvases
+        held: list[int] = []
+        level: list[Tensor] = []
+        for (height, width), indices in sorted(sizes.items()):
+            size = int(height * scale + 1), int(width * scale + 1)
+            step = max(1, limit // (size[0] * size[1]))
+            for part in (indices[start : start + step] for start in range(0, len(indices), step)):
+                if held and not (canvases and _fit(level, size, len(part), limit)):
+                    yield held, level
+                    held, level = [], []
+                one = torch.stack([pictures[i] for i in part]).permute(0, 3, 1, 2).float()
+                held = held + part
+                level = [*level, (interpolate(one, size=size, mode="area") - 127.5) * 0.0078125]
+        if held:
+            yield held, level
+
+    def _windows(self, level: list[Tensor], scale: float) -> tuple[Tensor, Tensor]:
+        """Windows of one level where P-Net sees a face: (n, 9), box, score and correction; and their pictures (n,)."""
+        by, score = self._pnet(level)
+        owner, y, x = (score >= THRESHOLDS[0]).nonzero(as_tuple=True)
+        place = torch.stack([x, y], 1).to(score.dtype) * STRIDE
+        low, high = ((place + 1) / scale).floor(), ((place + CELL) / scale).floor()
+        return torch.cat([low, high, score[owner, y, x, None], by[owner, :, y, x]], 1), owner
+
+    def _pnet(self, level: list[Tensor]) -> tuple[Tensor, Tensor]:
+        """Corrections (b, 4, h, w) and scores (b, h, w) of a level; places beyond a picture have the score 0."""
+        if len(level) == 1:
+            by, score = self.pnet(level[0].contiguous(memory_format=LAST))
+            return by, score[:, 1]
+        net = self.pnet
+        height, width = (max(one.shape[axis] for one in level) for axis in (2, 3))
+        canvas = level[0].new_zeros((sum(map(len, level)), 3, height, width))
+        rows, columns = [], []
+        for one, start in zip(level, np.cumsum([0, *map(len, level[:-1])]).tolist(), strict=True):
+            canvas[start : start + len(one), :, : one.shape[2], : one.shape[3]] = one
+            rows += [one.shape[2] - 2] * len(one)
+            columns += [one.shape[3] - 2] * len(one)
+        x = net.prelu1(net.conv1(canvas.contiguous(memory_format=LAST)))
+        # Pooling must see no further than each picture's own border, as if it stood alone.
+        x = net.pool1(x.masked_fill(~_within(x, rows, columns), -math.inf))
+        rows, columns = ([-(-n // 2) for n in line] for line in (rows, columns))
+        x = x.masked_fill(~_within(x, rows, columns), 0)
+        x = net.prelu3(net.conv3(net.prelu2(net.conv2(x))))
+        score = net.conv4_1(x).softmax(1)[:, 1]
+        inside = _within(x, [n - 4 for n in rows], [n - 4 for n in columns])[:, 0]
+        return net.conv4_2(x), score * inside
+
+    # -- the other two: over what is left --
+
+    @staticmethod
+    def _refine(
+        areas: Areas, boxes: Tensor, owner: Tensor, size: int, net: nn.Module, threshold: float
+    ) -> tuple[Tensor, Tensor, list[Tensor]]:
+        """Boxes and owners of those that a network takes for faces; their scores and what else it says of them."""
+        inside = areas.inside(boxes, owner)
+        there = (inside[:, 2:] > inside[:, :2]).all(1)
+        boxes, owner, inside = boxes[there], owner[there], inside[there]
+        said = []
+        step = max(1, _batch_size(boxes, *PATCHES) // size**2)
+        for start in range(0, len(boxes), step):
+            stop = min(start + step, len(boxes))
+            rows = _rounded(start, stop, max(1, step // SHAPES), boxes.device)
+            patches = (areas.resized(inside[rows], owner[rows], size) - 127.5) * 0.0078125
+            *rest, score = (one[: stop - start] for one in net(patches.contiguous(memory_format=LAST)))
+            said.append([score[:, 1], *rest])
+        together = [torch.cat(one) for one in zip(*said, strict=True)] if said else _no_answers(boxes, net)
+        kept = together[0] > threshold
+        return boxes[kept], owner[kept], [one[kept] for one in together]
+
+
+def _fit(level: list[Tensor], size: tuple[int, int], more: int, limit: int) -> bool:
+    """Whether ``more`` pictures of a size still fit the canvas of the others."""
+    height, width = (max(size[axis], *(one.shape[axis + 2] for one in level)) for axis in (0, 1))
+    count = sum(map(len, level)) + more
+    filled = sum(len(one) * one.shape[2] * one.shape[3] for one in level) + more * size[0] * size[1]
+    return count * height * width <= min(limit, filled / FILLED)
+
+
+def _within(x: Tensor, rows: list[int], columns: list[int]) -> Tensor:
+    """(b, 1, h, w) bool: the positions in the first ``rows`` and ``columns`` of each picture."""
+    height, width = x.shape[2:]
+    y = torch.arange(height, device=x.device) < torch.tensor(rows, device=x.device)[:, None]
+    z = torch.arange(width, device=x.device) < torch.tensor(columns, device=x.device)[:, None]
+    return (y[:, :, None] & z[:, None])[:, None]
+
+
+def _batch_size(there: Tensor, pixels: int, each: int) -> int:
+    return batch_size(str(there.device), each, pixels)
+
+
+def _rounded(start: int, stop: int, step: int, device: torch.device) -> Tensor:
+    """The indices from start to stop, the last one again until their number is a multiple of step."""
+    return torch.arange(start, start - (start - stop) // step * step, device=device).clamp_(max=stop - 1)
+
+
+def _no_answers(boxes: Tensor, net: nn.Module) -> list[Tensor]:
+    """What a network says about no crop."""
+    heads = [layer.out_features for name, layer in net.named_modules() if name.startswith(("dense5_", "dense6_"))]
+    return [boxes.new_zeros(0), *(boxes.new_zeros((0, width)) for width in heads[1:])]
+
+
+def _detections(boxes: Tensor, scores: Tensor, points: Tensor) -> Detections:
+    order = torch.argsort(scores, descending=True, stable=True)
+    return Detections(boxes[order].numpy(), points[order].numpy(), scores[order].numpy())

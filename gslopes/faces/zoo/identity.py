@@ -1,0 +1,105 @@
+"""What a model is without building it: its spec and the sha256 of its weights, checked. Nothing here needs torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+
+from gslopes.core.config import from_dict
+from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.core.files import sha256_of
+from gslopes.faces.zoo import home
+from gslopes.faces.zoo.spec import ModelSpec, read_spec
+
+FILE = "model.safetensors"
+DIGEST = "sha256"
+UNSTATED = "not stated in the file"  # the licence of weights from a file of the user's
+
+
+def identify(name: str) -> tuple[ModelSpec, str]:
+    """A model's spec, as its weights carry it, and their sha256, by its name.
+
+    Raises: UnknownName if no weights of that name are there; ModelError if they are damaged.
+    """
+    return read(folder_of(name))
+
+
+def folder_of(name: str) -> Path:
+    """weights/<name>.  Raises: UnknownName if it is not there."""
+    folder = home.find("weights", name)
+    if folder is None:
+        raise UnknownName("model", name, home.names("weights", FILE))
+    return folder
+
+
+def read(folder: Path) -> tuple[ModelSpec, str]:
+    """(spec, sha256) of weights/<name>.
+
+    Raises: ModelError if a file is missing or damaged, or the sha256 is not the recorded one.
+    """
+    path, digest = folder / FILE, folder / DIGEST
+    if not path.is_file() or not digest.is_file():
+        raise ModelError(
+            f"{folder} lacks {FILE} or {DIGEST}.", "Train the model, or restore its folder from a release."
+        )
+    actual, wanted = sha256_of(path), (digest.read_text(encoding="ascii").split() or [""])[0]
+    if actual != wanted:
+        raise ModelError(
+            f"{path} is damaged: its sha256 is {actual[:12]}…, not {wanted[:12]}….", "Restore the file from a release."
+        )
+    try:
+        with safe_open(path, framework="np") as file:
+            return from_dict(ModelSpec, json.loads((file.metadata() or {})["spec"])), actual
+    except (SafetensorError, ConfigError, KeyError, ValueError) as error:
+        raise ModelError(
+            f"{path} is no gslopes checkpoint: {error}.", "Name a folder of weights that gslopes train wrote."
+        ) from error
+
+
+def editor_for(attribute: str, model: str = "") -> str:
+    """The name of the model that edits an attribute.
+
+    model: its name, or a kind of editor: ``fader`` is ``<attribute>-fader``. Empty for the attribute's default editor,
+        the model whose spec says ``edits = "<attribute>"``.
+
+    Raises: UnknownName, naming the attributes that can be edited.
+    """
+    if model:
+        of_kind = f"{attribute}-{model}"
+        return of_kind if home.find("weights", model) is None and home.find("weights", of_kind) else model
+    known = {_edits(name): name for name in home.names("weights", FILE)}
+    known.pop("", None)
+    if attribute not in known:
+        raise UnknownName("editable attribute", attribute, known)
+    return known[attribute]
+
+
+def regions(models: Mapping[str, Any]) -> dict[str, str]:
+    """Attribute to the part of the face that its editor changes by default.
+
+    models: as ``run.json`` records them, name to sha256. Editors that are no longer there, or have other weights now,
+        are of older versions, which changed the face.
+    """
+    found = {}
+    for name, record in models.items():
+        try:
+            spec, digest = identify(name)
+        except (UnknownName, ModelError):
+            continue
+        if spec.ends:
+            known = isinstance(record, Mapping) and record.get("sha256") == digest
+            found[spec.labels[0]] = str(spec.region) if known else "face"
+    return found
+
+
+def _edits(name: str) -> str:
+    """The attribute whose default editor a model is; empty for every other model, and for damaged weights."""
+    folder = home.find("models", name)
+    try:
+        return (read_spec(folder / "spec.toml") if folder else identify(name)[0]).edits
+    except (ConfigError, ModelError):
+        return ""

@@ -1,0 +1,100 @@
+"""From a spec to a network with its weights in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from gslopes.core.config import from_dict
+from gslopes.core.errors import ModelError
+from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig, EditField, EditFieldConfig
+from gslopes.faces.networks.fader import Fader, FaderConfig
+from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
+from gslopes.faces.networks.tagger import Tagger, TaggerConfig
+from gslopes.faces.zoo import home, weights
+from gslopes.faces.zoo.identity import folder_of
+from gslopes.faces.zoo.spec import ModelSpec, find_spec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedModel:
+    """A network ready to use (eval mode, no gradients), its spec and the sha256 of its weights."""
+
+    module: nn.Module
+    spec: ModelSpec
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """One line of ``gslopes list models``; sha256 is empty and bytes 0 where no weights are there."""
+
+    name: str
+    network: str
+    summary: str
+    path: str
+    licence: str
+    sha256: str
+    bytes: int
+
+
+def build(spec: ModelSpec) -> nn.Module:
+    """A network of the spec's shape with random weights.
+
+    Raises: ConfigError if the spec's options are not those of its architecture.
+    """
+    if spec.network == "fader":
+        given = {key: value for key, value in spec.config.items() if key != "skin_tone"}  # of older weights
+        return Fader(from_dict(FaderConfig, {"attributes": spec.labels, "size": spec.size, **given}))
+    if spec.network == "edit-ends":
+        return EditEnds(from_dict(EditEndsConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
+    if spec.network == "edit-field":
+        return EditField(from_dict(EditFieldConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
+    if spec.network == "feature-pyramid":
+        return FeaturePyramid(from_dict(FeaturePyramidConfig, {"classes": len(spec.labels), **spec.config}))
+    if spec.network == "bisenet-resnet18":
+        from gslopes.faces.networks.bisenet_resnet18 import BiSeNetResNet18  # brings torchvision's models with it
+
+        return BiSeNetResNet18(len(spec.labels))
+    return Tagger(from_dict(TaggerConfig, {"labels": len(spec.labels), **spec.config}))
+
+
+def load(name: str, device: str | torch.device = "cpu") -> LoadedModel:
+    """A model by its name.
+
+    Raises: UnknownName if no weights of that name are there; ModelError if they are damaged or of another shape.
+    """
+    return load_folder(folder_of(name), device)
+
+
+def load_folder(folder: Path, device: str | torch.device = "cpu") -> LoadedModel:
+    """A model from its own folder of weights.  Raises: ModelError."""
+    spec, state, digest = weights.load(folder)
+    module = build(spec)
+    try:
+        missing, unexpected = module.load_state_dict(state, strict=False)
+        lost = [key for key in missing if not key.endswith("num_batches_tracked")]
+        wrong = f"{', '.join([*lost, *unexpected][:3])} …." if lost or unexpected else ""
+    except RuntimeError as error:  # torch's word for a tensor of another shape
+        wrong = str(error).splitlines()[-1].strip()
+    if wrong:
+        hint = "Copy the whole folder again: its files belong together."
+        raise ModelError(f"{folder} does not fit its own spec: {wrong}", hint)
+    return LoadedModel(module.to(device).eval().requires_grad_(False), spec, digest)
+
+
+def list_models() -> list[ModelEntry]:
+    """Every model that has a spec, with the recorded sha256 of its weights (not checked here)."""
+    entries = []
+    for name in home.names("models", "spec.toml"):
+        spec = find_spec(name)
+        folder = home.find("weights", name)
+        digest, size = "", 0
+        if folder and (folder / weights.FILE).is_file():
+            digest = (folder / weights.DIGEST).read_text(encoding="ascii").split()[0]
+            size = (folder / weights.FILE).stat().st_size
+        entries.append(ModelEntry(name, spec.network, spec.summary, str(folder or ""), spec.licence, digest, size))
+    return entries

@@ -1,0 +1,320 @@
+"""What all commands share: options from configurations, short and long help, examples, JSON on stdout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from gslopes.core.errors import StorageError, UsageError
+from gslopes.core.files import show
+from gslopes.core.options import Option, kind_words, options_of
+from gslopes.core.text import printable_lines
+from gslopes.frame.conditions import FAILED, Condition
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+PATH = click.Path(path_type=Path)
+ALL = "gslopes.help_all"  # in a context's notes: whether every option is to be shown
+
+
+class Parsed(click.ParamType):  # type: ignore[type-arg]
+    """A value that an option's own function makes of a text."""
+
+    name = "text"
+
+    def __init__(self, parse: Callable[[str], Any]) -> None:
+        self.parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value, or a usage error in the words of the function."""
+        try:
+            return self.parse(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Flag(click.Option):
+    """A flag of the command line.  group: the heading in the long help.  advanced: whether only that shows it."""
+
+    def __init__(self, *args: Any, group: str = "", advanced: bool = False, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.group = group
+        self.advanced = advanced
+
+
+class Verb(click.Command):
+    """A command whose ``--help`` shows the chief options, and ``--help-all`` every option, by group."""
+
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.help = (self.help or "").replace("\\b\n", "\b\n")  # click's mark of lines to keep, from a raw docstring
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own, and ``--help-all`` if it hides some."""
+        params = super().get_params(ctx)
+        return [*params, _HELP_ALL] if any(getattr(one, "advanced", False) for one in params) else params
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options that are shown, and how many are not."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        hidden = 0
+        for one in self.get_params(ctx):
+            record = one.get_help_record(ctx)
+            if record is None or isinstance(one, click.Argument):
+                continue
+            if getattr(one, "advanced", False) and not ctx.meta.get(ALL):
+                hidden += 1
+                continue
+            group = getattr(one, "group", "") if ctx.meta.get(ALL) else ""
+            groups.setdefault(group, []).append(record)
+        for name, records in groups.items():
+            with formatter.section(f"Options, {name.replace('_', ' ')}" if name else "Options"):
+                formatter.write_dl(records)
+        if hidden:
+            formatter.write_paragraph()
+            formatter.write_text(f"{hidden} more are listed by {ctx.command_path} --help-all")
+
+
+def _show_all(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    hidden=True,
+    callback=_show_all,
+    help="All options.",
+)
+
+
+def verb(*commands: str, **extra: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a command of the command line.
+
+    commands: its examples, which work as they stand.  extra: as ``click.command`` takes it.
+    """
+    return click.command(cls=Verb, epilog=examples(*commands), **extra)
+
+
+# -- options from a configuration -------------------------------------------------------------------------------------
+
+
+def options(config: type, *, leave_out: Collection[str] = (), chief: Collection[str] = ()) -> Decorator:
+    """Add every option of a configuration, ``--config`` and ``--set``.
+
+    The command gets those that are given as one mapping, ``options``, as ``core.options.build`` takes it: a flag wins
+    over ``--set``, and that over the file.
+
+    leave_out: names without a flag.  chief: names that the short help shows although the configuration hides them.
+    """
+    known = {one.name: one for one in options_of(config).values() if "." not in one.name and not one.positional}
+    shown = [one for name, one in known.items() if name not in leave_out]
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def run(*args: Any, file: Path | None, settings: tuple[tuple[str, str], ...], **given: Any) -> Any:
+            from gslopes.core.options import find_option
+
+            options: dict[str, Any] = {"config": file} if file else {}
+            for name, text in settings:
+                one = find_option(config, name)
+                options[one.name] = one.typed(text)
+            names = {one.name for one in shown} & set(given)
+            options |= {name: value for name in names if (value := given.pop(name)) not in (None, ())}
+            return command(*args, options=options, **given)
+
+        flags = [_flag(one, advanced=one.advanced and one.name not in chief) for one in shown]
+        for add in reversed([*flags, _CONFIG, _SET]):
+            run = add(run)
+        return run
+
+    return decorate
+
+
+def flags(config: type, *names: str) -> Callable[[Command], Command]:
+    """Add a few options of a configuration as arguments of their own, with the defaults that they have there."""
+
+    def decorate(command: Command) -> Command:
+        for name in reversed(names):
+            one = options_of(config)[name]
+            command = _flag(one, default=one.default)(command)
+        return command
+
+    return decorate
+
+
+def _flag(one: Option, *, default: Any = None, advanced: bool = False) -> Callable[[Command], Command]:
+    words = one.default_words
+    text = one.help + (f" [default: {words}]" if words else "")
+    extra: dict[str, Any] = {"help": text, "default": default, "cls": Flag, "group": one.group, "advanced": advanced}
+    short = [f"-{one.short}"] if one.short else []
+    if one.item is bool:
+        both = f"--{one.flag}/--no-{one.flag}" if one.default is not False else f"--{one.flag}"
+        return click.option(both, one.name, *short, is_flag=True, **extra)
+    if one.several and one.parse is None:
+        extra["multiple"] = True
+    if isinstance(one.default, dict):
+        extra |= {"multiple": True, "type": Parsed(_named), "metavar": kind_words(one)}
+        return click.option(f"--{one.flag}", one.name, *short, callback=_as_dict, **extra)
+    kind = Parsed(one.parse) if one.parse else {int: int, float: float, Path: PATH}.get(one.item, str)
+    return click.option(f"--{one.flag}", one.name, *short, type=kind, metavar=kind_words(one), **extra)
+
+
+def _named(text: str) -> tuple[str, str]:
+    """``NAME=VALUE``, cut at the first equals sign."""
+    name, equals, value = text.partition("=")
+    if not name or not equals or not value:
+        raise ValueError(f"{text!r} is not NAME=VALUE.")
+    return name, value
+
+
+def _as_dict(ctx: click.Context, param: click.Parameter, pairs: tuple[tuple[str, str], ...]) -> dict[str, str] | None:
+    return dict(pairs) or None
+
+
+_CONFIG = click.option("--config", "file", type=PATH, metavar="TOML", help="A TOML file with these options.")
+_SET = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    type=Parsed(_named),
+    metavar="NAME=VALUE",
+    help="Set any option as in that file; may be repeated.",
+)
+
+# -- options without a configuration ----------------------------------------------------------------------------------
+
+open_option = click.option("--open", "show_page", is_flag=True, help="Open the page in your browser.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value on stdout.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Print the plan and write nothing.")
+trust_option = click.option(
+    "--trust",
+    is_flag=True,
+    cls=Flag,
+    advanced=True,
+    help="Run torchscript:FILE, which is a program: it may read and write your files. Remembered for this run folder "
+    "and file; without it, you are asked.",
+)
+
+
+def fail_if_options(table: str, example: str, *, advanced: bool = False) -> Callable[[Command], Command]:
+    """Add ``--fail-if`` and ``--junit``, as one argument ``fail_if``: see ``condition_of``.
+
+    table: what the rows are.  example: a condition, see ``frame.conditions``.  advanced: whether only the long help
+    shows ``--fail-if``.
+    """
+    text = f"End with exit code 4 if this holds for a row of {table}, such as {example!r}."
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(*args: Any, fail_if: str | None, junit: Path | None, **given: Any) -> Any:
+            return command(*args, fail_if=(fail_if, junit), **given)
+
+        rows = "Write each row as a test, which fails where --fail-if holds, as JUnit XML."
+        hidden: dict[str, Any] = {"cls": Flag, "advanced": True}
+        run = click.option("--junit", type=PATH, metavar="FILE", help=rows, **hidden)(run)
+        shown: dict[str, Any] = {"cls": Flag, "advanced": advanced}
+        return click.option("--fail-if", "fail_if", metavar="CONDITION", help=text, **shown)(run)  # type: ignore[return-value]
+
+    return decorate
+
+
+FailIf = tuple[str | None, Path | None]  # --fail-if and --junit, as given
+
+
+def condition_of(fail_if: FailIf, columns: Mapping[str, float | str | bool]) -> Condition | None:
+    """The condition, checked before any work; None if there is none.  columns: see ``frame.conditions``.
+
+    Raises: UsageError if it is no condition, or if there is a file for it and it is missing.
+    """
+    text, junit = fail_if
+    if junit is not None and text is None:
+        raise UsageError("--junit writes which rows fail, and nothing says which do.", "Add --fail-if finding.")
+    if junit is not None and not junit.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder for {show(junit)}.", "Make it, or name another file with --junit.")
+    return None if text is None else Condition(text, columns)
+
+
+def judge(condition: Condition | None, fail_if: FailIf, frame: pd.DataFrame, code: int) -> int:
+    """The exit code: 4, with the rows named on stderr, where the condition holds for any; else the given one.
+
+    frame: rows named by their first three columns.
+    """
+    if condition is None:
+        return code
+    rows = condition.rows(frame)
+    if fail_if[1] is not None:
+        from gslopes.frame import junit
+
+        junit.write(fail_if[1], frame, rows, condition.text)
+        say(f"junit      {show(fail_if[1])}", err=True)
+    if rows.empty:
+        say(f"fail-if    holds for no row of {len(frame):,}: {condition.text}", err=True)
+        return code
+    names = [" ".join(map(str, one)) for one in rows.iloc[:10, :3].to_numpy().tolist()]
+    more = f" and {len(rows) - len(names):,} more" if len(rows) > len(names) else ""
+    say(f"fail-if    holds for {len(rows):,} of {len(frame):,}: {', '.join(names)}{more}", err=True)
+    return FAILED
+
+
+def out_option(
+    metavar: str = "RUN", text: str = "The run folder, made if missing.", **extra: Any
+) -> Callable[[Command], Command]:
+    """Add ``--out``; required unless a default is given."""
+    given = {"required": "default" not in extra, **extra}
+    return click.option("--out", "-o", type=PATH, metavar=metavar, help=text, **given)
+
+
+# -- help and output --------------------------------------------------------------------------------------------------
+
+
+def examples(*commands: str) -> str:
+    """The end of a verb's help: commands that work as they stand, never wrapped."""
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print lines on stdout, or on stderr; whatever others wrote within them moves no cursor and sets no title."""
+    _print(printable_lines(text, colours=True), err)
+
+
+def print_json(content: Any) -> None:
+    """One JSON value on stdout."""
+    _print(json.dumps(content, indent=2, allow_nan=False))
+
+
+def _print(text: str, err: bool = False) -> None:
+    """Raises: StorageError if stdout cannot be written; where stderr cannot, the exit code says it alone."""
+    try:
+        click.echo(text, err=err)
+    except BrokenPipeError:
+        if not err:
+            raise
+    except OSError as error:
+        if not err:
+            why = (error.strerror or str(error)).lower()
+            raise StorageError(f"The result cannot be printed: {why}.", "Send stdout to a place with space.") from error
+
+
+def open_page(page: Path) -> None:
+    """In the browser of this machine, if there is one."""
+    click.launch(page.resolve().as_uri())
+
+
+def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A table as JSON rows; a missing number is null."""
+    return json.loads(frame.to_json(orient="records", double_precision=15))

@@ -1,0 +1,206 @@
+"""Parts on the machines of a Ray cluster.
+
+Photos, run folder, models and gslopes itself must be on every machine: the folders under the same names, on a file
+system that all of them share; the rest installed. Nothing is sent but the configuration and the numbers of parts.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from gslopes.core.errors import UsageError
+from gslopes.core.executor import Work, pack
+from gslopes.core.progress import Notes, progress_line
+from gslopes.core.runfolder import show
+from gslopes.core.runtime import gslopes_version, limit_threads
+from gslopes.frame.executors.pool import Lost, portable, run_parts
+from gslopes.frame.executors.processes import CORES_EACH
+from gslopes.frame.executors.threads import cores, slots_and_threads
+
+ADDRESS = "RAY_ADDRESS"
+STORE = 100 * 2**20  # bytes of a local cluster's object store: the configuration is all that goes through it
+
+
+@dataclass(frozen=True, slots=True)
+class RayCluster(Notes):
+    """Parts on the cluster at RAY_ADDRESS, or on one that is started on this machine for as long as it takes.
+
+    workers: how many; by default one for each GPU of the cluster, or for every four cores, at least two.
+    device: ``cpu`` uses no GPU; other words use one GPU a worker where the cluster has GPUs.
+    progress: show a line with the expected end, and notes, on stderr.
+    """
+
+    workers: int | None = None
+    device: str = "auto"
+    progress: bool = False
+
+    def __call__(self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0) -> None:
+        """As ``Executor``.
+
+        Raises: UsageError if Ray is not installed, the cluster not there, the work cannot be sent, or a machine of the
+            cluster lacks what it needs; WorkerLost.
+        """
+        if not parts:
+            return
+        task = pack(work)
+        ray, started = connect(self.workers)
+        try:
+            size = _size(ray, self.workers, len(parts), self.device != "cpu")
+            self.note(f"ray        {size.workers} workers, {size.where}")
+            slots, threads = slots_and_threads(work, size.cpus)
+            actor = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=slots)(RayWorker)
+            device = "cuda" if size.gpus else "cpu"
+            orders = ray.put(pickle.dumps(task.make)), list(task.needs), device, threads, gslopes_version()
+            with progress_line(self.progress, parts, label, unit, done) as tick:
+                start = partial(_Actor, ray, actor, orders)
+                run_parts(start, size.workers, slots, parts, task.name, tick, self.note)
+        finally:
+            if started:
+                ray.shutdown()
+
+
+# -- the cluster ------------------------------------------------------------------------------------------------------
+
+
+def connect(workers: int | None) -> tuple[Any, bool]:
+    """The library, connected to a cluster, and whether the cluster was started for that.
+
+    Raises: UsageError if Ray is not installed, or no cluster is where RAY_ADDRESS says.
+    """
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent to Ray's authors
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray's own warning asks
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")  # or it reports lost workers on stdout, at length
+    try:
+        import ray
+    except ImportError as error:
+        hint = "Install it with: pip install 'gslopes[ray]'."
+        raise UsageError("The engine ray needs the library Ray.", hint) from error
+    if ray.is_initialized():
+        return ray, False
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    address = os.environ.get(ADDRESS)
+    if not address:
+        room = max(cores(), workers or 0)
+        ray.init(address="local", num_cpus=room, include_dashboard=False, object_store_memory=STORE, **quiet)
+        return ray, True
+    try:
+        ray.init(address=address, **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        if "AuthToken" in str(error) or "Unauthenticated" in str(error):
+            hint = "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token."
+            raise UsageError(f"The Ray cluster at {ADDRESS}={address} wants a token.", hint) from error
+        hint = f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine."
+        raise UsageError(f"There is no Ray cluster at {ADDRESS}={address}.", hint) from error
+    return ray, True
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """workers: how many.  cpus, gpus: of each.  where: in words."""
+
+    workers: int
+    cpus: int
+    gpus: int
+    where: str
+
+
+def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    accelerated = [node for node in nodes if node.get("GPU", 0) >= 1] if gpus else []
+    hosts = accelerated or [node for node in nodes if node.get("CPU", 0) >= 1] or nodes
+    cpus, cards = (int(sum(node.get(kind, 0) for node in hosts)) for kind in ("CPU", "GPU"))
+    workers = min(parts, workers or (cards if accelerated else max(2, cpus // CORES_EACH)))
+    # no more than the smallest machine has, or some workers would wait forever
+    each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
+    what = f"{cards} GPU{'s' * (cards != 1)}" if accelerated else f"{cpus} CPU core{'s' * (cpus != 1)}"
+    where = f"on {len(hosts)} machine{'s' * (len(hosts) != 1)} with {what}"
+    return _Size(workers, each, 1 if accelerated else 0, where)
+
+
+class _Actor:
+    """A ``pool.Worker``: an actor.  kind: its class.  orders: what ``RayWorker.begin`` is called with."""
+
+    def __init__(self, ray: Any, kind: Any, orders: tuple[Any, ...]) -> None:
+        self._ray, self._actor = ray, kind.remote()
+        self._begun = self._actor.begin.remote(*orders)
+
+    def do(self, part: int) -> Iterator[int]:
+        """As ``pool.Worker``."""
+        from ray.exceptions import RayError
+
+        try:
+            if (error := self._ray.get(self._begun)) is not None:
+                raise error
+            for reference in self._actor.do.remote(part):
+                news = self._ray.get(reference)
+                if isinstance(news, BaseException):
+                    raise news
+                yield news
+        except RayError as error:
+            text = str(error)
+            if "No module named 'gslopes'" in text:
+                hint = "Install the same version on every machine of the cluster."
+                raise UsageError("gslopes is not installed on a machine of the cluster.", hint) from None
+            lines = [line.strip() for line in text.splitlines() if "because" in line or "detail" in line]
+            raise Lost(f"{type(error).__name__}: {' '.join(lines[:1])[:200]}".rstrip(": .")) from None
+
+    def end(self) -> None:
+        """Kill it."""
+        self._ray.kill(self._actor)
+
+
+# -- what runs there --------------------------------------------------------------------------------------------------
+
+
+class RayWorker:
+    """A work on any machine, which is made there; several parts at once, in threads."""
+
+    def begin(
+        self, make: bytes, needs: Sequence[Path], device: str, threads: int, version: str
+    ) -> BaseException | None:
+        """Make the work, if everything is as it is where it was sent from; the error, if there is one."""
+        try:
+            _check(needs, version)
+            self._work: Work = pickle.loads(make)(device)
+            limit_threads(threads)
+        except Exception as error:
+            return portable(error)
+        return None
+
+    def do(self, part: int) -> Iterator[int | BaseException]:
+        """Do a part; gives the units as they are done, and the error, if there is one."""
+        news: SimpleQueue[int | BaseException | None] = SimpleQueue()
+
+        def carry_out() -> None:
+            try:
+                self._work(part, news.put)
+                news.put(None)
+            except BaseException as error:
+                news.put(portable(error))
+
+        Thread(target=carry_out, daemon=True).start()
+        while (one := news.get()) is not None:
+            yield one
+            if isinstance(one, BaseException):
+                return
+
+
+def _check(needs: Sequence[Path], version: str) -> None:
+    """Raises: UsageError unless this machine has the same version, and sees the files."""
+    host = socket.gethostname()
+    if gslopes_version() != version:
+        message = f"The machine {host} has gslopes {gslopes_version()}, not {version}."
+        raise UsageError(message, "Install the same version on every machine of the cluster.")
+    for path in needs:
+        if not path.exists():
+            hint = "Photos and run folder must lie on a file system that all machines share, under the same names."
+            raise UsageError(f"The machine {host} does not see {show(path)}.", hint)

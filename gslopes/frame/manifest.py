@@ -1,0 +1,82 @@
+"""What ``run.json`` says of a run folder, and what must be in the folder before a stage begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gslopes.core import runfolder, runtime, tables
+from gslopes.core.differing import differences
+from gslopes.core.errors import RunFolderMismatch, UsageError
+from gslopes.core.executor import Executor
+from gslopes.core.records import Classifier
+from gslopes.core.runfolder import SYNTHESIS, show
+from gslopes.photos.folder import count_parts
+
+_MOST_PARTS = 1_000_000  # more is no run of anybody: it would take hours to see that they are not there
+
+
+def read(run: Path) -> dict[str, Any]:
+    """The content of ``run.json``.  Raises: UsageError unless it is there and is that of a run."""
+    content = runfolder.read_manifest(run)
+    try:
+        numbers = content["inputs"]["photos"], content["config"]["part"], content["seed"]
+        content["values"].items()
+        if min(map(int, numbers)) < 0 or int(numbers[1]) < 1 or int(numbers[0]) > _MOST_PARTS * int(numbers[1]):
+            raise ValueError("a number out of its range")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
+        raise UsageError(message, "Make the run again in a new folder.") from error
+    return content
+
+
+def begin(run: Path, identity: dict[str, Any], executor: Executor) -> None:
+    """Write ``run.json`` of a new run; of an old one, say so if it was started with other versions.
+
+    identity: as ``plan.manifest`` gives it.  Raises: StorageError.
+    """
+    now = {"gslopes": runtime.gslopes_version(), **runtime.versions()}
+    if not (run / runfolder.MANIFEST).exists():
+        head = {"gslopes": now.pop("gslopes"), "created": datetime.now(UTC).isoformat(timespec="seconds")}
+        runfolder.write_json(run / runfolder.MANIFEST, {**head, **identity, "classifiers": {}, "versions": now})
+        return
+    old = runfolder.read_manifest(run)
+    differing = differences({"gslopes": old.get("gslopes"), **old.get("versions", {})}, now)
+    if differing:
+        executor.note(f"Note: {show(run)} was started with other versions: {'; '.join(differing)}.")
+
+
+def complete_parts(run: Path) -> int:
+    """How many parts the run has.  Raises: UsageError unless the pictures of all of them are there."""
+    content = read(run)
+    parts = count_parts(int(content["inputs"]["photos"]), int(content["config"]["part"]))
+    missing = len(runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts))
+    if missing:
+        hint = "Finish it first: repeat the command that started it."
+        raise UsageError(f"{show(run)} is not complete: {missing} of its {parts} parts have no pictures yet.", hint)
+    return parts
+
+
+def check_versions(run: Path, classifiers: Sequence[Classifier]) -> None:
+    """Raises: RunFolderMismatch if one was asked in another version before: answers of two cannot be mixed."""
+    if not (run / runfolder.MANIFEST).exists():
+        return
+    known = runfolder.read_manifest(run).get("classifiers", {})
+    for classifier in classifiers:
+        old = known.get(classifier.name, {}).get("version", classifier.version)
+        if old != classifier.version:
+            raise RunFolderMismatch(
+                f"{show(run)} has answers of {classifier.name} in version {old or 'unknown'}; "
+                f"it is {classifier.version or 'unknown'} now.",
+                "Make the pictures again in a new folder, or restore that version of the classifier.",
+            )
+
+
+def require(run: Path, table: tables.Table, lacking: str, command: str) -> None:
+    """Raises: UsageError that says what the run lacks, and the command that makes it, unless it has the table."""
+    if runfolder.read_manifest(run).get("kind") == "contexts":
+        raise UsageError(f"{show(run)} is a context audit; run gslopes contexts {show(run)}.")
+    if not (run / f"{table.name}.parquet").exists():
+        raise UsageError(f"{show(run)} {lacking}.", f"Run: {command.replace('RUN', show(run))}.")

@@ -1,0 +1,245 @@
+"""The bytes of a picture file to RGB pixels, whatever it holds; the only place that meets Pillow's many modes."""
+
+from __future__ import annotations
+
+import io
+import struct
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from PIL import ExifTags, Image, ImageCms, UnidentifiedImageError
+
+from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core.files import read_named, show
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import ByteArray
+from gslopes.photos.kinds import HEAD, describe_tiff, formats, kind_of, tiff_tags, unread_kind
+
+MOST_PIXELS = 100_000_000
+LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
+LONGEST_SIDE = 65_500  # libjpeg's limit: a longer photo could be read, but its counterfactuals not written
+LARGEST_PROFILE = 8 << 20  # bytes; more does not fit a JPEG's markers, and no camera writes that
+
+_BITS, _PHOTOMETRIC = 258, 262  # tags of a TIFF
+_GRAY = ("1", "L", "LA", "La")
+_SPACES = {"1": b"GRAY", "L": b"GRAY", "LA": b"GRAY", "La": b"GRAY", "CMYK": b"CMYK", "LAB": b"Lab "}
+_TRANSPOSE = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
+    """Pixels, whether they are gray, and their ICC profile.
+
+    data: a whole JPEG, PNG, WebP, BMP, TIFF, GIF, AVIF or HEIC file, whatever its name; of several frames or pages the
+        first is taken.
+    path: named in the error.
+
+    Pixels are (H, W, 3) uint8 RGB with the EXIF orientation applied. Transparent pixels are laid over white, as a
+    browser's page shows them; 16 bits are scaled to 8; CMYK and Lab go to sRGB through their ICC profile. Gray is
+    what the file holds as gray, and also RGB whose three channels are equal everywhere. The profile is the file's own
+    if its colour space is that of the pixels, otherwise None, which stands for sRGB.
+
+    Raises: PhotoError if this is no picture, a damaged one, one of more than 100 million pixels, or one of a kind that
+    has no agreed look, such as floating-point samples.
+    """
+    if not data:
+        raise PhotoError(path, SkipReason(Reason.EMPTY_FILE))
+    if unread := unread_kind(data):
+        raise PhotoError(path, SkipReason(Reason.UNREAD_KIND, unread))
+    with _quiet():
+        try:
+            image = _open(data, path)
+            image.load()
+            orientation = _orientation(image)
+            rgb, gray, icc = _to_rgb(image)
+        except (PhotoError, MemoryError):
+            raise
+        except Exception as error:  # damaged files make Pillow raise nearly anything
+            raise PhotoError(path, _why(data, error)) from error
+        if orientation in _TRANSPOSE:
+            rgb = rgb.transpose(_TRANSPOSE[orientation])
+        pixels = np.array(rgb)
+    # a coloured photo answers after its first row
+    return pixels, gray or all(bool((part == part[..., :1]).all()) for part in (pixels[:1], pixels[1:])), icc
+
+
+def named_picture(path: Path | str, *, folder: Path | None = None, load: bool = True, hint: str = "") -> Image.Image:
+    """A picture, in its own mode, that a user or a table names.
+
+    folder: that a table belongs to which names the file; see ``core.files.resolved``.
+    load: decode its pixels; else only its header is looked at.
+
+    Raises: UsageError as ``read_named``, and for a file that is no picture or larger than ``decode`` takes.
+    """
+    data = read_named(path, LARGEST_FILE, folder=folder, hint=hint)
+    try:
+        with _quiet():
+            picture = _open(data, path)
+            if load:
+                picture.load()
+    except MemoryError:
+        raise
+    except PhotoError as error:
+        raise UsageError(f"{show(path)} cannot be read: {error.reason}.", hint) from error
+    except Exception as error:  # damaged files make Pillow raise nearly anything
+        raise UsageError(f"{show(path)} cannot be read: {_why(data, error)}.", hint) from error
+    return picture
+
+
+def _open(data: bytes, path: object) -> Image.Image:
+    """The file's header, read; its size, checked before a single pixel is decoded."""
+    try:
+        image = Image.open(io.BytesIO(data), formats=formats())
+    except Image.DecompressionBombError:
+        size = _declared_size(data)
+        raise PhotoError(path, _too_large(*size)) from None
+    if image.width * image.height > MOST_PIXELS or max(image.size) > LONGEST_SIDE:
+        raise PhotoError(path, _too_large(*image.size))
+    return image
+
+
+def _too_large(width: int, height: int) -> SkipReason:
+    size = f"{width}×{height} pixels, " if width else ""
+    if width * height <= MOST_PIXELS and width:
+        return SkipReason(Reason.TOO_LARGE, f"{size}limit {LONGEST_SIDE} a side")
+    return SkipReason(Reason.TOO_LARGE, f"{size}limit {MOST_PIXELS // 1_000_000} million")
+
+
+def _declared_size(data: bytes) -> tuple[int, int]:
+    """Width and height in the header of a file that Pillow itself refuses as a bomb; zeros if it will not say."""
+    for name in formats():
+        factory, accept = Image.OPEN[name]
+        if accept is not None and accept(data[:16]) is True:
+            with suppress(Image.DecompressionBombError, SyntaxError, OSError, struct.error):
+                return factory(io.BytesIO(data), "").size
+    return 0, 0
+
+
+def _why(data: bytes, error: Exception) -> SkipReason:
+    """The reason for the photos table: stable words, no detail of the decoder."""
+    message = str(error).lower()
+    kind = kind_of(data[:HEAD])
+    if isinstance(error, UnidentifiedImageError) and not kind:
+        return SkipReason(Reason.NOT_A_PICTURE)
+    if isinstance(error, EOFError) or "truncated" in message or "requires a buffer" in message or _cut_short(data):
+        return SkipReason(Reason.TRUNCATED)
+    tags = tiff_tags(data) if kind == "TIFF" else {}
+    if 256 in tags and (isinstance(error, UnidentifiedImageError) or tags.get(259, 0) > 34_000):  # WebP, Zstandard
+        return SkipReason(Reason.UNREAD_KIND, describe_tiff(tags))
+    return SkipReason(Reason.DAMAGED)
+
+
+def _cut_short(data: bytes) -> bool:
+    """Whether the file lacks the end that its format promises."""
+    if data.startswith(b"RIFF"):
+        return len(data) < 8 + int.from_bytes(data[4:8], "little")
+    if data.startswith(b"\x89PNG"):
+        return b"IEND" not in data[-16:]
+    if data.startswith(b"\xff\xd8"):
+        return b"\xff\xd9" not in data[-1024:]
+    if data.startswith(b"BM"):
+        return len(data) < max(26, int.from_bytes(data[2:6], "little"))
+    if data.startswith((b"II*\0", b"MM\0*")):  # its directory may stand at the very end
+        order: Literal["little", "big"] = "little" if data.startswith(b"II") else "big"
+        return len(data) < 8 + int.from_bytes(data[4:8], order)
+    return data.startswith(b"GIF8") and not data.endswith(b";")
+
+
+def _orientation(image: Image.Image) -> int:
+    """EXIF orientation 1 to 8; 1 if there is none or the EXIF block is damaged, which no viewer takes amiss."""
+    try:
+        return int(image.getexif().get(ExifTags.Base.Orientation, 1))
+    except Exception:  # the block is free-form binary: struct.error, SyntaxError, ValueError, OverflowError, …
+        return 1
+
+
+def _to_rgb(image: Image.Image) -> tuple[Image.Image, bool, bytes | None]:
+    """The picture in RGB, whether its mode is a gray one, and the profile that still fits."""
+    image = _to_eight_bits(image)
+    gray = image.mode in _GRAY
+    icc = _profile(image, _SPACES.get(image.mode, b"RGB "))
+    if image.mode in ("CMYK", "LAB"):
+        return _to_srgb(image, icc), False, None
+    if image.has_transparency_data:
+        layer = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+    return image.convert("RGB"), gray, icc
+
+
+def _to_eight_bits(image: Image.Image) -> Image.Image:
+    """16-bit gray scaled to 8 bits (Pillow's own conversion would clip it); 16-bit colour Pillow scales itself."""
+    if image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PNG"):
+        tags = getattr(image, "tag_v2", {})
+        white = 4095 if tags.get(_BITS) == (12,) else 65535
+        values = np.asarray(image).astype(np.uint32)
+        values = white - values if tags.get(_PHOTOMETRIC) == 0 else values  # WhiteIsZero
+        scaled = Image.fromarray(((values * 255 + white // 2) // white).astype(np.uint8))
+        if (icc := image.info.get("icc_profile")) is not None:
+            scaled.info["icc_profile"] = icc
+        return scaled
+    if image.mode in ("I", "F"):
+        raise ValueError("32-bit samples have no agreed white: this is a measurement, not a photo")
+    return image
+
+
+def _profile(image: Image.Image, space: bytes) -> bytes | None:
+    """The embedded ICC profile, if it is one and describes this colour space (bytes 16 to 20 of its header)."""
+    icc = image.info.get("icc_profile")
+    if not isinstance(icc, bytes) or not 128 <= len(icc) <= LARGEST_PROFILE:
+        return None
+    return icc if icc[36:40] == b"acsp" and icc[16:20] == space else None
+
+
+def _to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
+    """CMYK or Lab to sRGB by the profile; without a usable one CMYK by Pillow's formula, Lab by its definition."""
+    srgb = ImageCms.createProfile("sRGB")
+    with suppress(ImageCms.PyCMSError):
+        if icc is not None:
+            source = ImageCms.ImageCmsProfile(io.BytesIO(icc))
+        elif image.mode == "LAB":
+            source = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB"))
+        else:
+            return image.convert("RGB")
+        converted = ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
+        if converted is not None:
+            return converted
+    return image.convert("RGB")
+
+
+# --- Pillow's warnings -----------------------------------------------------------------------------------------------
+# Pillow warns about odd metadata and about pictures between 89 and 100 million pixels. warnings.catch_warnings restores
+# a saved list and so is unsafe among threads; here the first of them adds one filter and the last takes it away.
+
+_lock = threading.Lock()
+_users = 0
+_entry: object = None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    global _users, _entry
+    with _lock:
+        _users += 1
+        if _users == 1:
+            warnings.filterwarnings("ignore", module=r"PIL\.")
+            _entry = warnings.filters[0]
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                with suppress(ValueError):  # someone else's catch_warnings ended meanwhile and dropped it
+                    warnings.filters.remove(_entry)  # type: ignore[attr-defined]

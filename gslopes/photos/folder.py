@@ -1,0 +1,248 @@
+"""A folder of photos, as the user has it: which files there are, and each one as pixels."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gslopes.core.errors import ConfigError, PhotoError, UsageError
+from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, resolved, show
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import Photo
+from gslopes.photos.decode import LARGEST_FILE, decode
+from gslopes.photos.kinds import HEAD, kind_of
+
+# Photos that are held at once: 16 million pixels, or one photo.
+BATCH_PIXELS = 16_000_000
+# Files of these names are photos whatever they hold, so that a damaged one is said; others are known by their content.
+SUFFIXES = (b".jpg", b".jpeg", b".png", b".webp", b".bmp", b".tif", b".tiff", b".heic", b".heif", b".avif")
+# What cameras write next to a JPEG; a TIFF by its first bytes.
+_RAW = (b".dng", b".nef", b".cr2", b".arw", b".pef", b".srw", b".orf", b".rw2", b".raf", b".cr3")
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoFile:
+    """One file that may hold a photo.
+
+    path: how to open it.
+    relative: its name below the photos folder, ``/`` between the parts, always valid Unicode (see ``display_name``).
+    """
+
+    path: Path
+    relative: str
+
+
+def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
+    """Every image file below a folder, in the order of the bytes of its name below it: the same on every machine.
+
+    photos: the folder, searched with its sub-folders and the folders that links in it lead to, each folder once, so
+        that links in a circle end. A file is an image file by its suffix, in any case, or else by its first bytes;
+        hidden files and folders and cameras' raw files are passed over. A broken link is listed, and so is a sub-folder
+        that may not be read: opening it gives the reason.
+    limit: how many, the first ones; None for all.
+
+    Raises: UsageError if there is no such folder or it may not be read; ConfigError if the limit is less than 1.
+    """
+    if limit is not None and limit < 1:
+        raise ConfigError(f"The limit on the number of photos must be at least 1, not {limit}.")
+    top = os.fsencode(photos)
+    _check_folder(top, photos)
+    names = sorted(_walk(top)[0])
+    return [PhotoFile(Path(os.fsdecode(os.path.join(top, name))), display_name(name)) for name in names[:limit]]
+
+
+def passed_over(photos: Path) -> str:
+    """How many files below a folder ``list_photos`` takes for no photos, with three of their names; empty if none."""
+    names = sorted(_walk(os.fsencode(photos))[1])
+    if not names:
+        return ""
+    some = ", ".join(display_name(name) for name in names[:3])
+    rest = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    files = "file" if len(names) == 1 else "files"
+    return f"{len(names):,} {files} in {show(photos)} passed over, no photos: {some}{rest}."
+
+
+def open_photo(path: Path | str, folder: Path | None = None) -> Photo:
+    """Read and decode one photo: ``photo_of`` its ``photo_bytes``.  Raises: PhotoError as both."""
+    return photo_of(photo_bytes(path, folder), Path(path))
+
+
+def photo_bytes(path: Path | str, folder: Path | None = None) -> bytes:
+    """The bytes of a photo; of a file that can be no picture its beginning alone. Safe in threads.
+
+    path: the file.  folder: whose table names the file; see ``core.files.resolved``.
+
+    Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
+    """
+    try:
+        return read_regular(path if folder is None else resolved(folder, path), LARGEST_FILE, kind_of)
+    except (OSError, ValueError) as error:
+        raise PhotoError(display_name(os.fsencode(path)), _refusal(Path(path), error)) from error
+
+
+def photo_of(data: bytes, path: Path) -> Photo:
+    """The photo of a file's bytes. What the pixels are, and which pictures are understood, is said at ``decode``.
+
+    Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
+    """
+    pixels, gray, icc = decode(data, display_name(os.fsencode(path)))
+    return Photo(hashlib.sha256(data).hexdigest(), path, pixels, gray, icc)
+
+
+def photo_batches(
+    files: Iterable[PhotoFile], read: Callable[[PhotoFile], Photo | None], most: int = BATCH_PIXELS
+) -> Iterator[list[tuple[PhotoFile, Photo]]]:
+    """Decoded photos with their files, as many as may be held at once.
+
+    A batch is closed by its own contents alone, so that it is the same whenever it is computed.
+
+    read: the photo of a file; None to leave it out.  most: pixels of a batch; a photo with more is a batch alone.
+    """
+    held: list[tuple[PhotoFile, Photo]] = []
+    pixels = 0
+    for file in files:
+        photo = read(file)
+        if photo is None:
+            continue
+        size = photo.pixels.shape[0] * photo.pixels.shape[1]
+        if held and pixels + size > most:
+            yield held
+            held, pixels = [], 0
+        held.append((file, photo))
+        pixels += size
+    if held:
+        yield held
+
+
+def display_name(name: bytes) -> str:
+    r"""A file name as text that a table can hold: bytes that are no UTF-8 become ``\xNN``, all others stay as they are.
+
+    Two names never become one: a backslash that would read as such an escape is itself written as ``\x5c``.
+
+    >>> print(display_name(b"caf\xc3\xa9 \xff.jpg"))
+    café \xff.jpg
+    """
+    plain = re.sub(rb"\\(?=x[0-9a-f]{2})", rb"\\x5c", name)
+    return plain.decode("utf-8", errors="backslashreplace")
+
+
+def relative_name(path: Path, root: Path) -> str:
+    """The name that ``list_photos(root)`` gives to this path; a path outside of the folder keeps its whole name."""
+    whole, top = Path(os.path.abspath(path)), Path(os.path.abspath(root))
+    return display_name(os.fsencode(whole.relative_to(top) if whole.is_relative_to(top) else whole))
+
+
+# --- The walk through folders ----------------------------------------------------------------------------------------
+
+
+def _check_folder(top: bytes, photos: Path) -> None:
+    shown = display_name(os.fsencode(photos))
+    try:
+        os.scandir(top).close()
+    except FileNotFoundError:
+        raise UsageError(f"There is no folder {shown}.", "Name the folder that holds the photos.") from None
+    except NotADirectoryError:
+        raise UsageError(f"{shown} is a file, not a folder.", "Name the folder that holds the photos.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"The folder {shown} cannot be read: {reason}.", "Check that you may read it.") from None
+
+
+def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Names below ``top`` of all image files, and of all other files that are not hidden.
+
+    Real folders come first, so that a file's name is not that of a link to it.
+    """
+    found, others = list[bytes](), list[bytes]()
+    seen: set[tuple[int, int]] = set()
+    folders, links = [b""], list[bytes]()
+    while folders or links:
+        folder = folders.pop() if folders else links.pop(0)
+        try:
+            status = os.stat(os.path.join(top, folder))
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            with os.scandir(os.path.join(top, folder)) as entries:
+                listing = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            found.append(folder + b"/")
+            continue
+        for entry in listing:
+            name = os.path.join(folder, entry.name)
+            if entry.name.startswith(b"."):
+                continue
+            if _is_folder(entry):
+                (links if entry.is_symlink() else folders).append(name)
+            else:
+                (found if _is_photo(entry) else others).append(name)
+    return found, others
+
+
+def _is_folder(entry: os.DirEntry[bytes]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def _is_photo(entry: os.DirEntry[bytes]) -> bool:
+    """By its name, if it is a file or a link that leads nowhere; by its content otherwise."""
+    suffix = os.path.splitext(entry.name.lower())[1]
+    try:
+        regular = entry.is_file()
+        if suffix in SUFFIXES:  # what leads to a device or a pipe is no photo and would block the reader
+            return regular or (entry.is_symlink() and not os.path.exists(entry.path))
+        if not regular or suffix in _RAW:
+            return False
+        with open_regular(entry.path) as file:
+            return bool(kind_of(file.read(HEAD)))
+    except OSError:
+        return suffix in SUFFIXES and entry.is_symlink()
+
+
+def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
+    """Why the operating system would not give the file's bytes."""
+    if isinstance(error, PermissionError):
+        return SkipReason(Reason.PERMISSION_DENIED)
+    if isinstance(error, TooLarge):
+        return SkipReason(Reason.TOO_LARGE, f"{error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f}")
+    if isinstance(error, (IsADirectoryError, NotRegular)):
+        return SkipReason(Reason.NOT_A_FILE)
+    if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ELOOP:
+        return SkipReason(Reason.BROKEN_LINK if path.is_symlink() else Reason.GONE)
+    return SkipReason(Reason.DISK_ERROR, str(getattr(error, "strerror", None) or error))
+
+
+def count_parts(photos: int, part: int) -> int:
+    """How many parts of ``part`` photos there are."""
+    return -(-photos // part)
+
+
+def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
+    """Raises: UsageError for a folder of results that is the folder of photos, or lies inside it."""
+    if out.resolve().is_relative_to(photos.resolve()):
+        hint = "Choose a folder outside of it with --out."
+        raise UsageError(f"The {what} {show(out)} lies inside the photos folder {show(photos)}.", hint)
+
+
+def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:
+    """How many photos there are, and a digest of their names and sizes: half a million are listed in seconds."""
+    lines = hashlib.sha256()
+    for file in files:
+        lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
+    return {"photos": len(files), "digest": lines.hexdigest()}
+
+
+def size_of(path: Path) -> int:
+    """Bytes; -1 for what cannot be read, which then has its reason in the photos table."""
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return -1

@@ -1,1 +1,0 @@
-"""The gate: each photo's sweep is judged before any classifier sees it."""

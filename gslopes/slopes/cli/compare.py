@@ -1,0 +1,138 @@
+"""``gslopes compare``: what changed between two runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.ask.config import CostLimits
+from gslopes.core.errors import UsageError
+from gslopes.frame.commands import (
+    PATH,
+    FailIf,
+    condition_of,
+    fail_if_options,
+    flags,
+    json_option,
+    judge,
+    open_option,
+    open_page,
+    print_json,
+    rows,
+    say,
+    verb,
+)
+from gslopes.slopes.config import FitConfig
+
+
+@verb(
+    "gslopes compare run-before run-after",
+    "gslopes compare run-before run-after --pair model-v1=model-v2",
+    "gslopes compare run-before run-after --pair old=new:threshold=0.7 --open",
+    "gslopes compare run-before run-after --fail-if changed",
+    "gslopes compare run-before run-after --photos-csv people.csv --groups gender --tuned-on field",
+    "gslopes compare run-before run-after --json > changes.json",
+    "gslopes compare run --drift llm:gpt-4o-2024-11-20,prompt=occupation --sample 20 --budget 1",
+)
+@click.argument("run_a", type=PATH)
+@click.argument("run_b", type=PATH, required=False)
+@click.option(
+    "--pair",
+    "pairs",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Classifiers to compare. [default: same names]",
+)
+@flags(FitConfig, "min_varying", "photos_csv", "groups", "cluster")
+@click.option(
+    "--correction",
+    type=click.Choice(["bh", "by", "holm"]),
+    default="bh",
+    show_default=True,
+    help="Correction for q, over labels.",
+)
+@click.option(
+    "--tuned-on", metavar="EDITOR", help="The editor on whose pictures a model was trained: warns if it judges."
+)
+@click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
+@click.option(
+    "--drift",
+    metavar="CLASSIFIER",
+    help="Without RUN_B: ask this classifier of RUN_A again, by its name as it was asked.",
+)
+@click.option(
+    "--sample", type=int, default=50, show_default=True, metavar="N", help="With --drift: pictures to ask about again."
+)
+@flags(CostLimits, "budget", "yes")
+@fail_if_options("the changes", "changed and abs(difference) > 3")
+@open_option
+@json_option
+def compare(
+    run_a: Path,
+    run_b: Path | None,
+    pairs: tuple[str, ...],
+    min_varying: int,
+    photos_csv: Path | None,
+    groups: tuple[str, ...],
+    cluster: str,
+    correction: str,
+    tuned_on: str | None,
+    out: Path | None,
+    drift: str | None,
+    sample: int,
+    budget: float | None,
+    yes: bool,
+    fail_if: FailIf,
+    show_page: bool,
+    as_json: bool,
+) -> int:
+    """Compare the slopes of two scored runs over the same photos, such as before and after a mitigation.
+
+    Photos are paired: the interval is that of the mean difference of each photo's two slopes. With --groups the
+    differences between real groups are compared as well, in unedited photos (gslopes score --unedited).
+
+    With --drift a classifier is asked again about a sample of the pictures that it answered in RUN_A. The
+    requests bypass the cache and are billed; the run does not change. The exit code is 3 if another model answers or a
+    label has moved.
+    """
+    from gslopes.core.runfolder import show
+    from gslopes.slopes.compare import compare_runs, write_page
+    from gslopes.slopes.compare_observed import compare_observed
+    from gslopes.slopes.compare_observed import tuned_on as judged_by
+    from gslopes.slopes.report.changes import CONDITION, changed, print_changes
+    from gslopes.slopes.report.observed_changes import print_observed
+
+    if drift is not None:
+        return _drift(run_a, drift, sample, CostLimits(budget=budget, yes=yes), as_json)
+    if run_b is None:
+        raise UsageError("One run is given.", "Name a second one, or a classifier with --drift.")
+    condition = condition_of(fail_if, CONDITION)
+    if groups and photos_csv is None:
+        raise UsageError("Groups are columns of a table of photos.", "Name it with --photos-csv.")
+    warnings = [text for run in (run_a, run_b) if tuned_on and (text := judged_by(run, tuned_on))]
+    kept: dict[str, Any] = {"min_varying": min_varying, "correction": correction, "cluster": cluster}
+    about = photos_csv if cluster else None
+    found, observed = compare_runs(run_a, run_b, pairs, photos_csv=about, **kept), None
+    if groups and photos_csv is not None:
+        observed = compare_observed(run_a, run_b, found, photos_csv, groups, **kept)
+    page = write_page(run_a, run_b, found, out, observed=observed, notes=warnings)
+    print_json(rows(found)) if as_json else say(print_changes(found))
+    if observed is not None and not as_json:
+        say(f"\n{print_observed(observed)}")
+    for text in dict.fromkeys(warnings):
+        say(text, err=True)
+    say(f"page       {show(page)}", err=True)
+    if show_page:
+        open_page(page)
+    return judge(condition, fail_if, changed(found), 0)
+
+
+def _drift(run: Path, classifier: str, sample: int, limits: CostLimits, as_json: bool) -> int:
+    from gslopes.frame.executors import OneProcess
+    from gslopes.slopes.drift import check_drift, print_drift
+
+    found = check_drift(run, classifier, OneProcess(progress=True), sample=sample, cost_limits=limits)
+    print_json(found.as_dict()) if as_json else say(print_drift(found))
+    return 3 if found.drifted else 0

@@ -1,0 +1,218 @@
+"""Two run folders of the same photos, side by side: a model's next version, a mitigation, another editor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gslopes.core import placebo, runfolder, summary, tables
+from gslopes.core.errors import UsageError
+from gslopes.core.runfolder import show
+from gslopes.frame.about import read_about
+from gslopes.slopes import presence
+from gslopes.slopes.config import FitConfig
+from gslopes.slopes.fit.answers import Answers, gather
+from gslopes.slopes.fit.compare import COLUMNS, paired_differences
+from gslopes.slopes.fit.presence import Cut, present
+from gslopes.slopes.fit.sweeps import values_by_attribute
+from gslopes.slopes.fitting import PRESENCE
+from gslopes.slopes.report import answers as matrix
+
+if TYPE_CHECKING:
+    from gslopes.slopes.report.changes_page import ChangedPhoto
+
+
+def compare_runs(
+    one: Path | str,
+    other: Path | str,
+    pairs: Sequence[tuple[str, str] | str] = (),
+    *,
+    min_varying: int = 10,
+    correction: str = "bh",
+    photos_csv: Path | None = None,
+    cluster: str = "",
+) -> pd.DataFrame:
+    """What changed from the first run to the second, label by label; see ``slopes.fit.compare.paired_differences``.
+
+    pairs: classifiers of the first and the second run that are compared, or ``OLD=NEW``; those of the same name if none
+        is given, and if each run has one alone, those two.
+    photos_csv, cluster: a row a photo, and its column that says which photos are one unit, such as a person.
+
+    Raises: UsageError if there is nothing to compare, or no photo in common; TableError if a table is damaged.
+    """
+    one, other = Path(one), Path(other)
+    if bool(cluster) != (photos_csv is not None):
+        raise UsageError("A cluster is a column of a table of photos.", "Give --photos-csv and --cluster together.")
+    units = None if photos_csv is None else units_of(photos_csv, other, cluster)
+    first, second = _answers(one), _answers(other)
+    chosen = [split_pair(pair, first, second) if isinstance(pair, str) else pair for pair in pairs]
+    chosen = chosen or _same(first, second)
+    frames = []
+    for old, new in chosen:
+        for attribute in sorted(name for classifier, name in first if classifier == old):
+            if (new, attribute) in second:
+                frame = paired_differences(
+                    *(first[old, attribute], second[new, attribute]),
+                    min_varying=min_varying,
+                    correction=correction,
+                    cluster=units,
+                )
+                frames.append(frame)
+    known = f"{show(one)} has {_names(first)}; {show(other)} has {_names(second)}."
+    if not frames:
+        raise UsageError(
+            f"The runs have no classifier and attribute in common: {known}", "Name two with --pair OLD=NEW."
+        )
+    found = pd.concat(frames, ignore_index=True)
+    if not found["n"].any():
+        raise UsageError(
+            f"{show(one)} and {show(other)} have no photo in common that was answered at all values.",
+            "Compare two runs over the same photos.",
+        )
+    return found[list(COLUMNS)]
+
+
+def split_pair(text: str, first: Iterable[tuple[str, str]], second: Iterable[tuple[str, str]]) -> tuple[str, str]:
+    """``OLD=NEW`` as two classifiers; either may hold equals signs among its parameters.
+
+    first, second: (classifier, attribute) pairs of the two runs.
+
+    Raises: UsageError if no equals sign has a classifier of the first run before it and one of the second after it.
+
+    >>> split_pair("a=b:threshold=0.7", [("a", "gender")], [("b:threshold=0.7", "gender")])
+    ('a', 'b:threshold=0.7')
+    """
+    old, new = ({classifier for classifier, _ in run} for run in (first, second))
+    for place in (place for place, char in enumerate(text) if char == "="):
+        if text[:place] in old and text[place + 1 :] in new:
+            return text[:place], text[place + 1 :]
+    names = f"The first run has {', '.join(sorted(old)) or 'none'}; the second {', '.join(sorted(new)) or 'none'}."
+    raise UsageError(f"{text!r} is not OLD=NEW with a classifier of each run.", names)
+
+
+def write_page(
+    one: Path | str,
+    other: Path | str,
+    changes: pd.DataFrame,
+    out: Path | str | None = None,
+    *,
+    observed: pd.DataFrame | None = None,
+    notes: Sequence[str] = (),
+    photos: int = 6,
+) -> Path:
+    """The page of a comparison, see ``slopes.report.changes_page``; its path.
+
+    changes: of ``compare_runs``.
+    observed: of ``slopes.compare_observed.compare_observed``.
+    notes: warnings at the top of the page.
+    out: its folder, made if missing; ``compare`` in the second run's folder by default.
+    photos: how many that changed most are shown, at most two a label.
+
+    Raises: TableError, StorageError.
+    """
+    from gslopes.slopes.report import observed_changes
+    from gslopes.slopes.report.changes import findings_table, headline
+    from gslopes.slopes.report.changes_page import write_changes
+
+    one, other = Path(one), Path(other)
+    shown = _changed_photos(one, other, changes, photos)
+    folder = Path(out) if out else other / "compare"
+    page = write_changes(folder, other, changes, shown, (one.name, other.name), observed, notes)
+    rows, photos_in_both = findings_table(changes), int(changes["n"].max())
+    counts = photos_in_both, photos_in_both
+    real = observed_changes.summary_rows(observed)
+    summary.write(folder, "compare", rows, counts, headline=headline(changes), page=page, began=other, observed=real)
+    return page
+
+
+def _changed_photos(one: Path, other: Path, changes: pd.DataFrame, most: int) -> list[ChangedPhoto]:
+    """Photos whose own slope of a changed label moved most, of the surest changes first."""
+    from gslopes.slopes.report.changes_page import ChangedPhoto
+    from gslopes.slopes.report.pictures import Wanted
+    from gslopes.slopes.report.tally import face_box
+
+    values = runfolder.read_manifest(other).get("values", {})
+    if not (other / "edits.parquet").is_file():
+        return []
+    edits = tables.read(tables.EDITS, other / "edits.parquet")
+    known = tables.read(tables.PHOTOS, other / "photos.parquet").drop_duplicates("photo").set_index("photo")
+    shown: list[ChangedPhoto] = []
+    for _, row in changes[changes["q"].notna()].sort_values(["q", "label"]).iterrows():
+        if len(shown) >= most:
+            break
+        attribute, label = str(row["attribute"]), str(row["label"])
+        sweep = np.array(values.get(attribute, ()), dtype=float)
+        old, new = (str(row[name]) for name in ("first_classifier", "classifier"))
+        sides = [matrix.read(run, name, attribute, sweep) for run, name in ((one, old), (other, new))]
+        first, second = (_scores(side, label) for side in sides)
+        both = _complete(sides[0]) & _complete(sides[1])
+        weights = sweep - sweep.mean()
+        nothing = np.full(len(sweep), np.nan)
+        differences = {
+            photo: float(np.nan_to_num(second.get(photo, nothing)) @ weights)
+            - float(np.nan_to_num(first.get(photo, nothing)) @ weights)
+            for photo in {*first, *second} & both
+        }
+        for photo in sorted(differences, key=lambda photo: (-abs(differences[photo]), photo))[:2]:
+            files = edits[(edits["photo"] == photo) & (edits["attribute"] == attribute)].sort_values("step")["file"]
+            if len(files) != len(sweep) or photo not in known.index:
+                continue
+            paths = tuple(other / file for file in files)
+            wanted = Wanted(photo, attribute, face_box(known.at[photo, "box"]), paths)
+            before, after = (
+                [None if np.isnan(score) else float(score) for score in run.get(photo, nothing)]
+                for run in (first, second)
+            )
+            name = str(known.at[photo, "path"])
+            shown.append(ChangedPhoto(name, label, sweep.tolist(), before, after, wanted))
+    return shown
+
+
+def _scores(answers: matrix.Answers, label: str) -> dict[str, NDArray[np.float64]]:
+    """Photo, answered at all values, to its K scores of a label."""
+    return {answers.photos[answers.photo[row]]: answers.scores[row] for row in answers.rows_of(label)}
+
+
+def _complete(answers: matrix.Answers) -> set[str]:
+    """The photos that were answered at all values."""
+    return {photo for photo, whole in zip(answers.photos, answers.complete, strict=True) if whole}
+
+
+def units_of(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:
+    """Photo to the name of its cluster.  Raises: UsageError."""
+    about = read_about(photos_csv, run)
+    if cluster not in about:
+        raise UsageError(f"{show(photos_csv)} has no column {cluster!r}.", f"It has {', '.join(map(str, about))}.")
+    return {str(photo): str(text) for photo, text in about[cluster].items()}
+
+
+def _answers(run: Path) -> dict[tuple[str, str], Answers]:
+    manifest = runfolder.read_manifest(run)
+    scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    values = values_by_attribute(scores, asked, manifest.get("values"))
+    scores = present(scores, cuts_of(run, asked.column("classifier").unique().to_pylist()))
+    found = {(one.classifier, one.attribute): one for one in gather(scores, asked, values)}
+    return {pair: one for pair, one in found.items() if not placebo.is_placebo(pair[1])}
+
+
+def cuts_of(run: Path, classifiers: Sequence[str]) -> dict[str, Cut]:
+    """Which labels counted when the run was fitted, or would count if it were."""
+    if not (run / PRESENCE).is_file():
+        return presence.cuts(classifiers, FitConfig().presence)
+    return {name: Cut(*matrix.limits(run, name)) for name in classifiers}
+
+
+def _same(first: dict[tuple[str, str], Answers], second: dict[tuple[str, str], Answers]) -> list[tuple[str, str]]:
+    old, new = ({classifier for classifier, _ in answers} for answers in (first, second))
+    if not old & new and len(old) == len(new) == 1:
+        return [(old.pop(), new.pop())]
+    return [(name, name) for name in sorted(old & new)]
+
+
+def _names(answers: dict[tuple[str, str], Answers]) -> str:
+    return ", ".join(sorted({f"{classifier} along {attribute}" for classifier, attribute in answers})) or "no answers"

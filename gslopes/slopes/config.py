@@ -1,0 +1,203 @@
+"""The configuration of a run.
+
+Its sections are the rooms of the walk; the same words are the command line's options and the keys of a
+TOML file:
+
+    photos = "photos"
+    limit = 100
+
+    [find]
+    min_face = 20
+
+    [edit]
+    attributes = ["gender", "race"]
+
+    [score]
+    classifiers = ["celeba-tagger"]
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from gslopes.ask.config import CostOptions, ScoreConfig
+from gslopes.core.config import from_dict, to_dict
+from gslopes.core.errors import ConfigError
+from gslopes.core.options import check, merged, option, section
+from gslopes.core.runtime import check_device
+from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
+from gslopes.faces.gate.config import GateConfig
+from gslopes.slopes.fit.options import DEFAULT, Correction, FitOptions
+from gslopes.slopes.published import publish
+
+# Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
+# asked about the same pictures, and each is recorded with its own version.
+_CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit", "as_published")
+
+
+@dataclass(frozen=True, slots=True)
+class FitConfig:
+    """What the fit computes; see ``slopes.fit.options.FitOptions``, ``slopes.presence`` and
+    ``frame.about.read_about``.
+    """
+
+    estimators: tuple[str, ...] = option(
+        DEFAULT, help="An estimator; may be repeated.", name="estimator", shown="all but photo-censored"
+    )
+    bootstrap: int = option(2000, help="Bootstrap resamples of photos; 0 for none.", metavar="B")
+    permutations: int = option(10_000, help="Permutations within photos; 0 for none.", metavar="M")
+    correction: Correction = option("bh", help="Correction for q, over a classifier's labels.")
+    presence: str = option(
+        "vendor",
+        help="Which labels count: those that the vendor returns by default, all, or from a score on.",
+        metavar="vendor|none|SCORE",
+    )
+    measure: Literal["auto", "presence", "score", "log-odds", "value"] = option(
+        "auto",
+        help="What is fitted of a label; auto: its presence, or its number where that is always there.",
+        advanced=True,
+    )
+    min_varying: int = option(10, help="Labels varying on fewer photos are not judged.")
+    photos_csv: Path | None = option(
+        None, help="A CSV with one row per photo, for --groups, --cluster and --truth.", metavar="CSV"
+    )
+    groups: tuple[str, ...] = option(
+        (), help="Column; slopes for each of its values. 'a + b' crosses two.", metavar="COLUMN"
+    )
+    cluster: str = option("", help="Column; photos with the same value are one unit.", metavar="COLUMN")
+    truth: tuple[str, ...] = option(
+        (),
+        help="Column with the right label of each photo, or LABEL=COLUMN with yes or no: error rates by value.",
+        metavar="COLUMN",
+    )
+    expected: tuple[str, ...] = option(
+        (),
+        help="A label, or words in one, whose slope is expected: listed below the others. May be repeated; none leaves "
+        "out those that name the attribute.",
+        metavar="LABEL",
+        shown="labels that name the attribute, such as Male",
+        advanced=True,
+    )
+    seed: int | None = option(None, help="Seed of resamples and permutations.", metavar="S", shown="the run's")
+
+    def __post_init__(self) -> None:
+        from gslopes.slopes import expected
+        from gslopes.slopes.presence import parse
+
+        self.options(0)
+        expected.check(self.expected)
+        parse(self.presence)
+        if (self.groups or self.cluster or self.truth) and self.photos_csv is None:
+            raise ConfigError(
+                "Groups, clusters and truth are columns of a table of photos.", "Name it with --photos-csv."
+            )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of ``photos_csv`` that the fit reads."""
+        named = [*self.groups, *([self.cluster] if self.cluster else [])]
+        named += [text.rpartition("=")[2] for text in self.truth]
+        return tuple(part.strip() for text in named for part in text.split("+"))
+
+    def options(self, seed: int) -> FitOptions:
+        """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""
+        names = ("estimators", "measure", "bootstrap", "permutations", "correction", "min_varying")
+        return FitOptions(
+            **{name: getattr(self, name) for name in names}, seed=seed if self.seed is None else self.seed
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """One run; engine and workers as in ``frame.executors.engines``."""
+
+    photos: Path = option(help="The folder of photos.", positional=True)
+    limit: int | None = option(None, help="Only the first N photos.", least=1)
+    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
+    part: int = option(32, help="Photos in a part, the unit of work and of resuming.", advanced=True, least=1)
+    device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
+    engine: Literal["auto", "one", "processes", "ray"] = option(
+        "auto",
+        help="Where the work runs: in one process; in several on this machine, one for each GPU; on a Ray cluster "
+        "($RAY_ADDRESS, or one started here) whose machines all have gslopes and see photos and run folder under the "
+        "same paths.",
+        shown="one; with several GPUs processes",
+        advanced=True,
+    )
+    workers: int | None = option(
+        None, help="Number of workers.", shown="one per GPU, or one per four cores", advanced=True
+    )
+    find: FindConfig = section(FindConfig)
+    edit: EditConfig = section(EditConfig)
+    compose: ComposeConfig = section(ComposeConfig)
+    gate: GateConfig = section(GateConfig, flat=("on",))
+    score: ScoreConfig = section(ScoreConfig)
+    fit: FitConfig = section(FitConfig, flat=("expected",))
+    as_published: bool = option(
+        False,
+        help="Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks, skin, paste, no gate, "
+        "their estimator. gslopes audit --method lists what still differs.",
+        advanced=True,
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+        check_device(self.device)
+
+    def identity(self) -> dict[str, Any]:
+        """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
+        whole: dict[str, Any] = to_dict(self)
+        return {key: value for key, value in whole.items() if key not in _CONDITIONS}
+
+
+class RunOptions(CostOptions, TypedDict, total=False):
+    """The options of ``RunConfig`` as keywords, except ``classifier``; ``config`` is a TOML file with more."""
+
+    limit: int | None
+    seed: int
+    part: int
+    device: str
+    engine: Literal["auto", "one", "processes", "ray"]
+    workers: int | None
+    min_face: int
+    landmarks: str | Path | None
+    find_device: str
+    attribute: str | Sequence[str]
+    steps: int | None
+    range: tuple[float, float] | None
+    editor: str
+    region: Literal["auto", "face", "skin", "head"]
+    blend: Literal["auto", "difference", "ratio", "paste"]
+    format: Literal["jpeg", "png"]
+    masks: str | Path | None
+    skin_weights: str | Path | None
+    placebo: bool
+    gate: bool | None
+    placebo_sample: int
+    dropped_sample: int
+    unedited: bool
+    expected: str | Sequence[str]
+    as_published: bool
+    config: str | Path | None
+
+
+def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfig:
+    """The configuration of a run from options, see ``core.options.build``.
+
+    photos: the folder; None if the file names it.
+
+    Raises: ConfigError for an unknown option or a value out of its range.
+    """
+    mapping = merged(RunConfig, options, base=Path())
+    if photos is not None and "photos" not in options:  # as by --set
+        mapping["photos"] = photos
+    if mapping.get("as_published"):
+        publish(mapping)
+    if "photos" not in mapping:
+        raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
+    config = from_dict(RunConfig, mapping)
+    return replace(config, photos=Path(os.path.abspath(config.photos)))

@@ -1,0 +1,237 @@
+"""The demo: what gslopes does, on faces whose truth is known and on one real photo, without data and without network.
+
+Drawn faces are audited with a classifier into which a bias was planted. Its true slope is known, because a drawn face
+can be drawn again with nothing but the cue changed; next to it stands the slope that the walk recovers through the
+editor. Then the shipped gender editor sweeps the public-domain portrait of the astronaut Eileen Collins.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from PIL import Image
+
+from gslopes.ask.questions import read_picture
+from gslopes.core import runfolder, tables
+from gslopes.core.executor import Executor
+from gslopes.core.records import Answer, ByteArray, FloatArray
+from gslopes.faces.components import rendered_components
+from gslopes.faces.edit.steps import values_for
+from gslopes.photos import drawn as rendered
+from gslopes.photos.decode import decode
+from gslopes.photos.folder import open_photo
+from gslopes.slopes import stages, walk
+from gslopes.slopes.outcome import Audit
+from gslopes.slopes.report import truth
+from gslopes.stats.ols import fit_lines
+
+EDITOR = "drawn-confounded"
+SIZE = 160  # of the drawn photos, pixels
+
+# Label to (bias, offset): it is returned where tone + bias * cue + offset > 0. The skin's tone is drawn evenly from
+# (-2, 2) and is no part of the edit, so that the share of photos with the label is a straight line in the cue.
+PLANTED = {"nurse": (-0.45, 0.0), "manager": (0.30, 0.4), "portrait": (0.0, 0.8)}
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What the demo found.
+
+    recovered: a row a label: label, planted (slope under re-rendering), slope, ci_low, ci_high, n; in percentage points
+        per unit, by the estimator of the page.
+    reach: how far the edit moved the drawn cue per unit, as a share of drawing the face again; slopes scale with it.
+    rendered: the audit of the drawn faces.  portrait: that of the astronaut.
+    sweep: a picture of the astronaut's sweep.  pipeline: Figure 1 of the paper, of the astronaut.
+    """
+
+    recovered: pd.DataFrame
+    reach: float
+    rendered: Audit
+    portrait: Audit
+    sweep: Path
+    pipeline: Path
+
+
+class PlantedClassifier:
+    """A classifier with a bias that we know: it reads the drawn cue and the skin's tone from the pixels.
+
+    points: (5, 2) where the landmarks of all its photos are, photo frame.
+    """
+
+    name = "planted"
+    version = "1"
+    batch = 64
+
+    def __init__(self, points: FloatArray) -> None:
+        self.points = points
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to [cue, tone] each."""
+        pixels = np.stack([decode(data, "picture")[0] for data in pictures])
+        return list(self.read(pixels).tolist())
+
+    def read(self, pixels: ByteArray) -> NDArray[np.float64]:
+        """(B, S, S, 3) uint8 RGB to (B, 2): cue and tone."""
+        points = np.broadcast_to(self.points, (len(pixels), 5, 2))
+        columns = rendered.gender_readout(pixels, points), rendered.tone_readout(pixels, points)
+        return np.stack(columns, 1).astype(np.float64)
+
+    def parse(self, raw: object) -> Answer:
+        """The labels whose sum is positive; the score grows with it."""
+        cue, tone = np.asarray(raw, np.float64)
+        sums = {label: tone + bias * cue + offset for label, (bias, offset) in PLANTED.items()}
+        return Answer("answered", tuple((k, float(1 / (1 + np.exp(-v)))) for k, v in sums.items() if v > 0))
+
+
+def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0, device: str = "auto") -> Demo:
+    """Run the demo in the folder ``out``; called again, it goes on where it was stopped.
+
+    faces: how many are drawn.
+
+    Raises: StorageError, ModelError.
+    """
+    out = Path(out)
+    runfolder.make_folder(out)
+    first, classifier = audit_rendered(out, executor, faces, seed, device)
+    planted, drawn_cue = true_slopes(classifier, faces, seed)
+    reach = cue_per_unit(classifier, first.folder) / drawn_cue
+    rates = first.tables["slopes"].query("estimator == 'photo-rate' and attribute == 'gender'")
+    found = rates.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
+    recovered = planted.join(found).rename_axis("label").reset_index()
+    if not (first.folder / truth.FILE).is_file():
+        write_truth(first.folder, planted, reach, faces, seed)
+        stages.run_report(first.folder, executor)
+
+    executor.note("A real photo: the astronaut, swept by the shipped gender editor.")
+    photos = out / "astronaut-photo"
+    with runfolder.storage(out):
+        photos.mkdir(exist_ok=True)
+        write_astronaut(photos / "astronaut.png")
+    known: dict[str, Any] = {"gate": False, "seed": seed, "device": device}
+    # of one photo nothing is judged: no placebo sweeps
+    portrait = walk.audit(photos, out / "astronaut", executor=executor, placebo=False, **known)
+    photo = photos / "astronaut.png"
+    sweep = write_sweep(portrait.folder, photo, out / "sweep.png")
+    return Demo(recovered, reach, first, portrait, sweep, write_pipeline(portrait.folder, photo, out / "pipeline.png"))
+
+
+def audit_rendered(
+    out: Path, executor: Executor, faces: int, seed: int, device: str
+) -> tuple[Audit, PlantedClassifier]:
+    """Draw the faces and walk through them with the rendered editor, known landmarks and known masks."""
+    executor.note(f"{faces:,} drawn faces, and a classifier with a planted bias.")
+    folder = out / "rendered-photos"
+    parameters = drawn(faces, seed)
+    with runfolder.storage(out):
+        photos = rendered.write_folder(parameters, folder, SIZE)
+    components = rendered_components(folder, photos, EDITOR, device)
+    classifier = PlantedClassifier(rendered.render(parameters, SIZE).points.mean(0))
+    run = out / "rendered"
+    audit = walk.audit(
+        photos,
+        run,
+        components=components,
+        classifier=classifier,
+        executor=executor,
+        editor=EDITOR,
+        gate=False,  # its reader and its detector know photos, not drawings
+        seed=seed,
+        device=device,
+    )
+    return audit, classifier
+
+
+def drawn(faces: int, seed: int) -> rendered.FaceParameters:
+    """The demo's faces."""
+    return drawn_in_place(faces, seed + 100)
+
+
+def drawn_in_place(faces: int, seed: int, confound: dict[str, float] | None = None) -> rendered.FaceParameters:
+    """Faces to audit: all in one place, the cue within (-1, 1), the range of the editor's training."""
+    parameters = rendered.sample(faces, seed, confound=confound, pose=0)
+    return parameters.replace(gender=(parameters.gender / 2).astype(np.float32), width=0.0, eye_size=0.0)
+
+
+def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[pd.DataFrame, float]:
+    """The slope of each planted label under do(cue), and that of the cue as read: each face drawn again at each value.
+
+    Returns (a frame with index label and one column, planted, percentage points per unit; mean read cue per unit).
+    """
+    values = values_for("gender")
+    parameters = drawn(faces, seed)
+    shares, cue = np.zeros((len(PLANTED), len(values))), np.zeros((1, len(values)))
+    for step, value in enumerate(values):
+        pixels = rendered.render(parameters.replace(gender=float(value)), SIZE).pixels
+        read = classifier.read(pixels)
+        cue[0, step] = read[:, 0].mean()
+        answers = [{label for label, _ in classifier.parse(raw).labels} for raw in read.tolist()]
+        shares[:, step] = [sum(label in answer for answer in answers) / faces for label in PLANTED]
+    lines = fit_lines(values.astype(np.float64), np.concatenate([100 * shares, cue])).slope
+    return pd.DataFrame({"planted": lines[:-1]}, index=list(PLANTED)), float(lines[-1])
+
+
+def write_truth(run: Path, planted: pd.DataFrame, reach: float, faces: int, seed: int) -> None:
+    """Keep the truth for the run's page, with the face that the page shows drawn again at each value."""
+    from gslopes.slopes.report import answers as matrix
+    from gslopes.slopes.report.loading import load
+
+    values = load(run).findings[0].values
+    answers = matrix.read(run, PlantedClassifier.name, "gender", values)
+    row = matrix.typical(answers, "nurse")
+    photo = answers.photos[0 if row is None else answers.photo[row]]
+    name = str(tables.read(tables.PHOTOS, run / "photos.parquet").set_index("photo").at[photo, "path"])
+    face = drawn(faces, seed).take(slice(int(Path(name).stem), int(Path(name).stem) + 1))
+    again = [rendered.render(face.replace(gender=float(value)), SIZE).pixels[0] for value in values]
+    slopes = [(str(label), float(slope)) for label, slope in planted["planted"].items()]
+    truth.write(run, slopes, reach, name, np.stack(again))
+
+
+def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:
+    """The slope of the mean cue as read from a run's edited pictures."""
+    edits = tables.read(tables.EDITS, run / "edits.parquet")
+    values, cue = [], []
+    for value, group in edits[edits["attribute"] == "gender"].groupby("value"):
+        read = classifier.ask([read_picture(run, file) for file in group["file"]])
+        values.append(float(value))  # type: ignore[arg-type]
+        cue.append(np.asarray(read, np.float64)[:, 0].mean())
+    return float(fit_lines(np.array(values), np.array([cue])).slope[0])
+
+
+def write_astronaut(path: Path) -> None:
+    """Eileen Collins, NASA 1998, public domain, as scikit-image ships it, (512, 512, 3)."""
+    from skimage.data import astronaut
+
+    if not path.exists():
+        file = io.BytesIO()
+        Image.fromarray(astronaut()).save(file, "PNG")
+        runfolder.write_bytes(path, file.getvalue())
+
+
+def write_sweep(run: Path, photo: Path, path: Path) -> Path:
+    """The photo and its counterfactuals in one row, cut to the upper half, where the face is."""
+    pictures = [photo, *sorted((run / "edits" / "gender").iterdir(), key=lambda file: file.stem.rsplit("-")[-1])]
+    cut = [open_photo(file).pixels[:256, 96:352] for file in pictures]
+    with runfolder.storage(path.parent):
+        Image.fromarray(np.concatenate(cut, 1)).save(path)
+    return path
+
+
+def write_pipeline(run: Path, photo: Path, path: Path) -> Path:
+    """Figure 1 of the paper of a run's photo: found, edited, composed, scored, fitted."""
+    from gslopes.report import charts
+    from gslopes.slopes.report import paper_figures
+    from gslopes.slopes.report.loading import load
+    from gslopes.slopes.report.paper_drawing import pipeline_figure
+
+    here = load(run).findings
+    found = paper_figures.pipeline(run, here, photo)
+    if found is not None:
+        figure = pipeline_figure(found, here[0].values, attribute=here[0].attribute)
+        runfolder.write_bytes(path, charts.render(figure))
+    return path

@@ -1,0 +1,255 @@
+"""Does a service still answer as it did?  A sample of a run's pictures is asked again, past the cache."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from gslopes.ask.classifiers import load_classifier
+from gslopes.ask.client import Client
+from gslopes.ask.config import CostLimits
+from gslopes.ask.cost import Budget, UsageStats, estimate, limits_of
+from gslopes.ask.scoring.cost import confirm_cost
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.errors import UsageError
+from gslopes.core.executor import Executor
+from gslopes.core.records import Classifier
+from gslopes.core.runfolder import show
+from gslopes.core.text import many
+from gslopes.stats.clusters import clustered_mean, clustered_slope, codes_of
+from gslopes.stats.multiplicity import benjamini_hochberg
+
+Array = NDArray[np.float64]
+LEVEL = 0.05
+COLUMNS = ("label", "measure", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "tilt", "tilt_p", "q")
+_KEY = ["photo", "attribute", "step"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drift:
+    """What came of asking again.
+
+    classifier: its name.  pictures: asked again.  answered: of them, answered both times.
+    same: share of those whose highest label is the same.  models: versions reported in the run, and now.
+    photos: how many photos those are of, the units of every test.
+    labels: a row a label: label, measure (as of the fit), n, before and now (mean score, 0 where it was not returned),
+        difference (now minus before) with its 95 % t interval over photos, none where all differences are equal, p
+        (paired t over photos, null: no mean difference), tilt (change of the difference per unit of the attribute)
+        with its tilt_p (least squares, t over photos, null: none), q (the smaller of both p, adjusted over the labels
+        and both tests).  Of labels that are judged by log-odds or by their number, the pictures that have them both
+        times are compared, in log-odds or in the number's own unit.
+    """
+
+    classifier: str
+    pictures: int
+    answered: int
+    photos: int
+    same: float
+    models: tuple[tuple[str, ...], tuple[str, ...]]
+    labels: pd.DataFrame
+
+    @property
+    def drifted(self) -> bool:
+        """Whether another model answers, or a label's score has moved beyond chance."""
+        renamed = bool(self.models[0] and self.models[1] and set(self.models[0]) != set(self.models[1]))
+        return renamed or bool((self.labels["q"] < LEVEL).any())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as JSON has it."""
+        rows = self.labels.astype(object).where(self.labels.notna(), None).to_dict("records")
+        report: dict[str, Any] = {"classifier": self.classifier, "pictures": self.pictures}
+        report |= {"answered": self.answered, "photos": self.photos}
+        report["same"] = None if np.isnan(self.same) else self.same
+        models = {"before": list(self.models[0]), "now": list(self.models[1])}
+        return {**report, "models": models, "drifted": self.drifted, "labels": rows}
+
+
+def check_drift(
+    run: Path,
+    classifier: str | Classifier,
+    executor: Executor,
+    *,
+    sample: int = 50,
+    seed: int = 0,
+    cost_limits: CostLimits | None = None,
+) -> Drift:
+    """Ask again about a sample of the pictures that a classifier answered in a run; nothing in the run changes.
+
+    classifier: a name, as it was asked, or an object.  sample: pictures.  seed: of the sample.
+    cost_limits: budget, max_calls, confirm_above and yes count.
+
+    Raises: UsageError if the run has no answers of it; as ``stages.score_photos`` for what asking may meet.
+    """
+    if sample < 2:
+        raise UsageError("A sample is of two pictures or more.", "Such as --sample 50.")
+    run, cost_limits = Path(run), cost_limits or CostLimits()
+    one = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
+    edits = _sampled(run, one.name, sample, seed)
+    limits = limits_of(one)
+    confirm_cost([estimate(one.name, limits, one.batch, [len(edits)], 0)], cost_limits, executor)
+    usage = UsageStats()
+    found: dict[str, pd.DataFrame] = {}
+
+    def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: object) -> None:
+        del part, progress
+        found["asked"], found["scores"] = asked, scores
+
+    run_seed = int(runfolder.read_manifest(run).get("seed") or 0)
+    budget = Budget(cost_limits.budget, cost_limits.max_calls)
+    Client(one, budget=budget, usage=usage, seed=run_seed).ask_parts([(0, edits)], run, done)
+    if str(usage):
+        executor.note(f"drift      {one.name}: {many(usage.requests, 'call')}, {usage}.")
+    if not found:
+        raise UsageError("The check was stopped before its end.", "The same command starts it again.")
+    known = runfolder.read_manifest(run).get("classifiers", {}).get(one.name, {})
+    models = tuple(sorted(known.get("models") or {})), tuple(sorted(usage.models))
+    drift = _compared(run, one.name, edits, found, models)
+    runfolder.write_json(run / f"drift-{runfolder.slug(one.name)}.json", drift.as_dict())
+    return drift
+
+
+def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
+    """Rows of the edits table: this many pictures that were answered, of no placebo sweep, drawn by lot."""
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    names = sorted(asked["classifier"].unique())
+    here = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
+    here = here[~placebo.among(here["attribute"])]
+    if here.empty:
+        hint = f"It has answers of {', '.join(names)}." if names else "Run gslopes score first."
+        raise UsageError(f"{show(run)} has no answers of {name}.", hint)
+    edits = tables.read(tables.EDITS, run / "edits.parquet").merge(here[_KEY], on=_KEY)
+    edits = edits.sort_values(_KEY).reset_index(drop=True)
+    chosen = np.random.default_rng(seed).permutation(len(edits))[:sample]
+    return edits.iloc[np.sort(chosen)].reset_index(drop=True)
+
+
+def _compared(
+    run: Path,
+    name: str,
+    edits: pd.DataFrame,
+    found: Mapping[str, pd.DataFrame],
+    models: tuple[tuple[str, ...], tuple[str, ...]],
+) -> Drift:
+    answered = found["asked"][found["asked"]["status"] == "answered"]
+    index = pd.MultiIndex.from_frame(answered[_KEY])
+    scores = tables.read(tables.SCORES, run / "scores.parquet")
+    before = _wide(scores[scores["classifier"] == name], index)
+    now = _wide(found["scores"], index)
+    labels = sorted({*before.columns, *now.columns})
+    before, now = (frame.reindex(columns=labels) for frame in (before, now))
+    measures = _measures(run, name)
+    values = edits.set_index(_KEY)["value"].reindex(index).to_numpy(float)
+    photos = codes_of(index.get_level_values("photo").to_numpy(str), len(index))
+    sides = ((label, before[label].to_numpy(float), now[label].to_numpy(float)) for label in labels)
+    rows = [_row(*side, values, photos, measures.get(side[0], "presence")) for side in sides]
+    before, now = before.fillna(0.0), now.fillna(0.0)
+    frame = pd.DataFrame(rows, columns=[column for column in COLUMNS if column != "q"])
+    adjusted = benjamini_hochberg(frame[["p", "tilt_p"]].to_numpy(float).T.ravel()).reshape(2, -1)
+    frame = frame.assign(q=adjusted.min(axis=0))[list(COLUMNS)]
+    order = frame.assign(_flat=-frame["difference"].abs()).sort_values(["q", "_flat", "label"]).drop(columns="_flat")
+    same = float((before.idxmax(axis=1) == now.idxmax(axis=1)).mean()) if labels and len(index) else float("nan")
+    return Drift(name, len(edits), len(index), len(np.unique(photos)), same, models, order.reset_index(drop=True))
+
+
+def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
+    """Scores by picture and label, NaN where a label was not returned."""
+    wide = scores.pivot_table(index=_KEY, columns="label", values="score", aggfunc="max", observed=True)
+    return wide.reindex(index)
+
+
+def _measures(run: Path, name: str) -> dict[str, str]:
+    """Label to the measure by which the fit judged it; none before the fit."""
+    if not (run / "slopes.parquet").is_file():
+        return {}
+    rows = tables.read(tables.SLOPES, run / "slopes.parquet")
+    rows = rows[(rows["classifier"] == name) & rows["measure"].notna()]
+    return dict(zip(rows["label"].astype(str), rows["measure"].astype(str), strict=True))
+
+
+def _row(
+    label: str, before: Array, now: Array, values: Array, photos: NDArray[np.int64], measure: str = "presence"
+) -> tuple[object, ...]:
+    """One label; where all differences are equal, chance has no part in them: p is 1 if they are 0, else 0.
+
+    A change that favours one end of the attribute leaves the mean as it was: that is what the tilt shows.
+    """
+    if measure in ("log-odds", "value"):
+        both = ~np.isnan(before) & ~np.isnan(now)
+        before, now, values = before[both], now[both], values[both]
+        photos = np.unique(photos[both], return_inverse=True)[1]
+    before, now = np.nan_to_num(before), np.nan_to_num(now)
+    change = np.round(now - before, 7)  # scores are stored with 24 bits
+    if measure == "log-odds":
+        change = np.round(_odds(now) - _odds(before), 4)
+    if not len(change):
+        return label, measure, 0, *[math.nan] * 8
+    mean, line = clustered_mean(change, photos), clustered_slope(change, values, photos)
+    p, tilt, tilt_p = mean.p, line.value, line.p
+    if not np.ptp(change) > 0:
+        p, tilt, tilt_p = 1.0 if mean.value == 0 else 0.0, 0.0, 1.0
+    ends = (mean.low, mean.high, p, tilt, tilt_p)
+    return label, measure, len(change), float(before.mean()), float(now.mean()), mean.value, *ends
+
+
+def _written(measure: str) -> Callable[[Any], str]:
+    """What writes a change: three decimals, or per cent of the odds."""
+    if measure == "log-odds":
+        return lambda change: "nan" if math.isnan(change) else f"{100 * math.expm1(change):+.1f} %"
+    return lambda change: f"{change:+.3f}"
+
+
+def _odds(scores: Array) -> Array:
+    """Log-odds, bounded as those of the fit."""
+    return np.asarray(special.logit(np.clip(scores, 1e-6, 1 - 1e-6)))
+
+
+def _stayed(drift: Drift) -> str:
+    """The verdict where nothing moved beyond chance: nothing did, or it cannot be said, see ``report.caution``."""
+    from gslopes.report import caution
+
+    found = []
+    for row in drift.labels.to_dict("records"):
+        measure, equal = str(row["measure"]), math.isnan(row["ci_low"]) and row["difference"] == 0
+        low, high = (0.0, 0.0) if equal else (row["ci_low"], row["ci_high"])
+        write, matters = _written(measure), caution.MATTERS["log-odds" if measure == "log-odds" else "score"]
+        matters = math.nan if measure == "value" else matters
+        shown = f"[{write(low)}, {write(high)}]"
+        found.append(caution.Nothing(f"the change of “{row['label']}”", low, high, drift.photos, matters, shown))
+    if not found or all(one.clear for one in found):
+        return "No label's mean or slope has moved beyond chance."
+    question = "whether any label's mean or slope has moved beyond chance"
+    return f"{caution.cannot_tell(caution.widest(found), question, 'photo')}."
+
+
+def print_drift(drift: Drift, most: int = 10) -> str:
+    """What came of it, in lines of at most 100 columns."""
+    verdict = "It has drifted." if drift.drifted else textwrap.fill(_stayed(drift), 100)
+    lines = [
+        f"{drift.classifier}: {many(drift.pictures, 'picture')} asked again, {drift.answered:,} answered"
+        f" (of {many(drift.photos, 'photo')}).",
+        verdict,
+        f"highest label the same   {drift.same:.1%}",
+    ]
+    for when, names in zip(("model in the run", "model now"), drift.models, strict=True):
+        lines.append(f"{when:<25}{', '.join(names) or 'not said'}")
+    lines += ["", f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'a unit':>8}{'q':>9}"]
+    for row in drift.labels[:most].itertuples(index=False):
+        low: Any = row.ci_low
+        form = _written(str(row.measure))
+        interval = "none" if math.isnan(low) else f"[{form(low)}, {form(row.ci_high)}]"
+        name = str(row.label)[:31]
+        change = f"{form(row.difference):>9}  {interval:<18}{form(row.tilt):>8}{row.q:>9.2g}"
+        numbers = f"{row.before:>8.3f}{row.now:>8.3f}{change}"
+        lines.append(f"{name:<32}{numbers}")
+    if len(drift.labels) > most:
+        lines.append(f"and {many(len(drift.labels) - most, 'more label')}")
+    return "\n".join(lines)

@@ -1,0 +1,363 @@
+"""From answers to everything that can be said about them: all estimators, intervals, tests, shapes and groups.
+
+It is one pure function of tables. A placebo sweep is another attribute in the same tables; a part of the photos is
+``photos``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gslopes.core import placebo, tables
+from gslopes.core.errors import ConfigError, TableError
+from gslopes.core.tables import MEASURED
+from gslopes.slopes.fit.answers import Answers, gather
+from gslopes.slopes.fit.decision import decide, placebo_differences
+from gslopes.slopes.fit.estimates import estimate
+from gslopes.slopes.fit.gating import Gate, gating_rows
+from gslopes.slopes.fit.groups import group_slopes
+from gslopes.slopes.fit.measures import choose, measured, of_rows
+from gslopes.slopes.fit.observed import observed_rows
+from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.fit.paired import SCALE
+from gslopes.slopes.fit.profiles import Kind, moments, profiles, varying
+from gslopes.slopes.fit.reach import reach_rows
+from gslopes.slopes.fit.refusals import (
+    Asked,
+    answered_where_most_are_lost,
+    asked_about,
+    bounds,
+    check_status,
+    label_counts,
+    refusal_rows,
+    refusal_slope,
+)
+from gslopes.slopes.fit.shape import shape
+from gslopes.slopes.fit.slopes import active, checked
+from gslopes.slopes.fit.sweeps import values_by_attribute
+from gslopes.slopes.fit.truth import Truth, check_truths, error_tables, split_truth
+from gslopes.stats.clusters import FEW, effective_units, named_codes, normal_texts
+
+Codes = NDArray[np.int64]
+_CLUSTER = "\0cluster"  # its key among the columns, which may be one of the groups as well
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FitTables:
+    """The tables of a fit, each with the columns of its schema in core.tables.
+
+    slopes: a row for each classifier, attribute, estimator and label, with its decision.
+    shape: curvature, lack of fit and the slope over [-1, 1], of photo-rate.
+    groups, differences: by columns of a photos table.
+    balance: how many photos count, why others do not, and what to be warned of.
+    placebos: paired differences from the placebo sweeps.  refusals: what was lost at which value.
+    reach: slopes per unit of what an independent reader sees.  gating: gated, cross-fitted and ungated slopes.
+    error_rates, error_slopes: where the truth is known, see ``slopes.fit.truth``.
+    observed: differences between groups in unedited photos, where those were asked about, see ``slopes.fit.observed``.
+    """
+
+    slopes: pd.DataFrame
+    shape: pd.DataFrame
+    groups: pd.DataFrame
+    differences: pd.DataFrame
+    balance: pd.DataFrame
+    placebos: pd.DataFrame
+    refusals: pd.DataFrame
+    reach: pd.DataFrame
+    gating: pd.DataFrame
+    error_rates: pd.DataFrame
+    error_slopes: pd.DataFrame
+    observed: pd.DataFrame
+
+    def tables(self) -> Iterator[tuple[tables.Table, pd.DataFrame]]:
+        """Each table's schema with its rows."""
+        for field in fields(self):
+            yield tables.TABLES[field.name], getattr(self, field.name)
+
+
+def analyse(
+    scores: pd.DataFrame | pa.Table,
+    asked: pd.DataFrame | pa.Table,
+    *,
+    values: Mapping[str, Sequence[float]] | None = None,
+    options: FitOptions | None = None,
+    about: pd.DataFrame | None = None,
+    groups: Sequence[str] = (),
+    cluster: str = "",
+    truth: Sequence[str] = (),
+    photos: Collection[str] | None = None,
+    reach: pd.DataFrame | None = None,
+    tones: pd.Series | None = None,
+    gates: Mapping[str, pd.DataFrame] | None = None,
+    unedited: Mapping[str, Answers] | None = None,
+    tick: Callable[[int], None] | None = None,
+) -> FitTables:
+    """Fit everything.
+
+    Every row of slopes has its estimator, the null hypothesis of its p in ``slopes.fit.photo``, that of its p_perm in
+    ``slopes.fit.permutation``, and up to three intervals: ci (t), boot (percentile), bca.  q is p_test, adjusted over
+    the labels of one classifier, attribute and estimator: p_perm, or where no permutation reached the observed
+    statistic t's p if it is smaller, as p_source says (see ``stats.permutation.below_floor``).  In the rows of the
+    paper it is p adjusted after Benjamini and Hochberg.  A label whose answers vary on fewer than ``min_varying``
+    units is too rare to judge: the rows of the photo estimators hold its counts and slope, but no test; the paper's
+    row stays as the paper has it, without p_perm.  decision, reason and detail: see ``slopes.fit.decision``.  The
+    bounds for lost answers stand in the rows of photo-rate; see ``slopes.fit.refusals``.
+
+    scores, asked: of core.tables.SCORES and ASKED, as data frames or Arrow tables, rows in any order.  Placebo sweeps
+        are further attributes in them, named as ``core.placebo`` does; their photos may be a sample.
+    values: attribute to its K values; without it they are read from the scores.
+    about: what is known about photos, one row a photo, its index the photo's id, columns of texts.
+    groups: columns of ``about`` to fit by; ``"a + b"`` crosses two.
+    cluster: a column of ``about``: photos that share its text (one person, one query) are one unit of every standard
+        error, resample and permutation; a photo without a text is its own.
+    truth: columns of ``about`` that name the right label, or ``LABEL=COLUMN``, which affirm or deny one, see
+        ``slopes.fit.truth``.
+    photos: ids of the photos that count; all of them if None.
+    reach: how far the edit moved an independent reader: columns photo, attribute, reading and reach, as
+        ``slopes.fit.reach.photo_reach`` gives it; and odds, its log-odds in the unedited photo, if ``unedited`` is
+        given.
+    tones: photo to the name of its skin tone's group; the table reach has slopes by them.
+    gates: attribute to what a gate said of each sweep: index photo, columns kept, even and odd, see
+    ``slopes.fit.gating``.
+        Slopes are then of the kept sweeps, and gating compares them with the others.
+    unedited: classifier to its answers about the photos as they were, with K = 1, see ``slopes.fit.observed``.
+    tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
+
+    Raises: TableError, ConfigError as ``sweeps.values_by_attribute``; TableError for a status that is unknown or a
+        score that is no finite number; ConfigError for a column that ``about`` lacks.
+    """
+    columns = about_columns(about, groups, normal_texts)
+    if cluster:  # an identifier, which keeps its case
+        columns[_CLUSTER] = about_columns(about, [cluster], _plain_texts)[cluster]
+    answers = scores if isinstance(scores, pa.Table) else tables.check(tables.SCORES, scores)
+    questions = asked if isinstance(asked, pa.Table) else tables.check(tables.ASKED, asked)
+    check_status(questions)
+    _check_scores(answers, numbers=MEASURED in (options or FitOptions()).estimators)
+    kept = None if photos is None else sorted({str(photo) for photo in photos})
+    whole: dict[tuple[str, str], Answers] = {}
+    for sweep in gather(answers, questions, values_by_attribute(answers, questions, values)):
+        part = sweep if kept is None else sweep.only(np.isin(sweep.photos.astype(str), kept))
+        whole[sweep.classifier, sweep.attribute] = part
+    whole = _with_measures(whole, options or FitOptions())
+    truths = _truths(about, truth, {label for sweep in whole.values() for label in sweep.labels.tolist()})
+    inputs = _Inputs(
+        *(answers, questions, options or FitOptions(), columns, tuple(groups), cluster, truths, kept),
+        *(reach, tones, gates or {}, unedited or {}, whole),
+    )
+    frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
+    for key in whole:
+        for name, frame in _tables_of(inputs, *key):
+            frames[name].append(of_rows(frame, whole[key].measures))
+        if tick is not None:
+            tick(1)
+    return FitTables(**{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()})
+
+
+def _with_measures(whole: Mapping[tuple[str, str], Answers], options: FitOptions) -> dict[tuple[str, str], Answers]:
+    """The sweeps with the measure of each label, the same along all sweeps of a classifier."""
+    if MEASURED not in options.estimators:
+        return dict(whole)
+    found = {}
+    for name in sorted({classifier for classifier, _ in whole}):
+        real = [sweep for key, sweep in whole.items() if key[0] == name and not placebo.is_placebo(key[1])]
+        found[name] = choose(real, options.min_varying, options.measure)
+    return {key: measured(sweep, found[key[0]]) for key, sweep in whole.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Inputs:
+    """What ``analyse`` was given, checked.  whole: answers of every classifier along every sweep, before the gate."""
+
+    scores: pa.Table
+    asked: pa.Table
+    options: FitOptions
+    columns: Mapping[str, pd.Series]
+    groups: tuple[str, ...]
+    cluster: str
+    truths: tuple[Truth, ...]
+    photos: Sequence[str] | None
+    reach: pd.DataFrame | None
+    tones: pd.Series | None
+    gates: Mapping[str, pd.DataFrame]
+    unedited: Mapping[str, Answers]
+    whole: Mapping[tuple[str, str], Answers]
+
+    def sweep(self, classifier: str, attribute: str) -> Answers:
+        """The answers about sweeps that the gate kept."""
+        sweep = self.whole[classifier, attribute]
+        gate = self.gates.get(placebo.split(attribute)[0])
+        if gate is None:
+            return sweep
+        return sweep.only(gate["kept"].reindex(sweep.photos).eq(True).to_numpy(bool)).labelled()
+
+    def units(self, photos: NDArray[np.object_]) -> Codes | None:
+        """(n,) codes of the photos' clusters; a photo without a text is its own."""
+        return named_codes(_texts(self.columns[_CLUSTER], photos), photos) if self.cluster else None
+
+    def placebos(self, classifier: str, attribute: str) -> dict[str, Answers]:
+        """Kind of placebo to the answers about it."""
+        names = {kind: placebo.name(attribute, kind) for kind in placebo.KINDS}
+        return {kind: self.sweep(classifier, name) for kind, name in names.items() if (classifier, name) in self.whole}
+
+
+def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """(table, its rows) of one classifier along one sweep."""
+    sweep, options = inputs.sweep(classifier, attribute), inputs.options
+    if not sweep.measures and len(options.estimators) > 1:
+        options = replace(options, estimators=tuple(name for name in options.estimators if name != MEASURED))
+    if attribute in inputs.gates:
+        everyone = inputs.whole[classifier, attribute]
+        gate = _gate(inputs.gates[attribute], everyone)
+        yield "gating", gating_rows(everyone, gate, options, inputs.units(everyone.photos))
+        if not len(sweep.photos):
+            return  # the gate dropped them all: nothing but what the sample of them says
+    units = inputs.units(sweep.photos)
+    sizes = np.ones(len(sweep.photos)) if units is None else np.bincount(units).astype(np.float64)
+    asked = asked_about(inputs.asked, classifier, attribute, sweep.values, inputs.photos)
+    balance = _balance(sweep, sizes, asked, inputs)
+    yield "balance", balance
+    rows = estimate(sweep, options, units)
+    if asked.lost.any():
+        rows = _bounded(rows, sweep, inputs.scores, asked)
+        yield "refusals", refusal_rows(asked).assign(classifier=classifier, attribute=attribute)
+    if not placebo.is_placebo(attribute):
+        codes = None if units is None else dict(zip(sweep.photos.tolist(), units.tolist(), strict=True))
+        differences = placebo_differences(sweep, inputs.placebos(classifier, attribute), options, codes)
+        yield "placebos", differences
+        flat = not float(balance["refusal_p"].iloc[0]) < options.level
+        rows = decide(rows, differences, options, refusals_flat=flat, units=sizes)
+        if classifier in inputs.unedited:
+            yield from _observed(inputs, sweep, rows, codes)
+    yield "slopes", rows
+    yield "shape", _shape(sweep, options, units)
+    named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
+    for name, texts in named:
+        yield from zip(("groups", "differences"), group_slopes(sweep, name, texts, options, units), strict=True)
+    fakes = None if placebo.is_placebo(attribute) else inputs.placebos(classifier, attribute)
+    wrong = error_tables(sweep, inputs.truths, options, units, fakes)
+    yield from zip(("error_rates", "error_slopes"), wrong, strict=True)
+    if inputs.tones is not None:
+        named.append(("skin tone", _texts(inputs.tones, sweep.photos)))
+    if inputs.reach is not None:
+        for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby("reading"):
+            seen = part.drop_duplicates("photo").set_index("photo")["reach"]
+            yield "reach", reach_rows(sweep, seen, options, units, named).assign(reading=str(reading))
+
+
+def _observed(
+    inputs: _Inputs, sweep: Answers, rows: pd.DataFrame, codes: Mapping[str, int] | None
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The observed difference of each pair of groups next to the slopes.  rows: of the sweep, with their decisions."""
+    read, own = tables.reading(rows), inputs.reach
+    found = dict(zip(read["label"], read["decision"], strict=True))
+    if own is not None:
+        own = own[(own["attribute"] == sweep.attribute) & (own["reading"] == sweep.attribute)]
+        own = own.drop_duplicates("photo").set_index("photo")[["odds", "reach"]]
+    unedited = measured(inputs.unedited[sweep.classifier], sweep.measures)
+    for name in inputs.groups:
+        frame = observed_rows(sweep, unedited, inputs.columns[name], own, found, inputs.options, codes)
+        yield "observed", frame.assign(column=name)
+
+
+def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
+    """Raises: TableError for one that is no finite number or, unless ``numbers``, not in [0, 1]."""
+    ends = pc.min_max(scores.column("score")).as_py()
+    low, high = ends["min"], ends["max"]
+    if low is None:
+        return
+    if not np.isfinite([low, high]).all() or pc.any(pc.is_nan(scores.column("score"))).as_py():
+        raise TableError("Some scores are no finite numbers.", "Leave out the rows of labels without a score.")
+    if not numbers and not (low >= 0 and high <= 1):
+        hint = "Divide them by 100 if they are percentages."
+        raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
+
+
+def _gate(verdicts: pd.DataFrame, everyone: Answers) -> Gate:
+    rows = verdicts.reindex(everyone.photos)
+    kept, even, odd = (rows[name].eq(True).to_numpy(bool) for name in ("kept", "even", "odd"))
+    return Gate(kept, even, odd, dropped=int((~verdicts["kept"].astype(bool)).sum()), total=len(verdicts))
+
+
+def _bounded(rows: pd.DataFrame, sweep: Answers, scores: pa.Table, asked: Asked) -> pd.DataFrame:
+    """With bounds for the answers that were lost, in the rows of photo-rate."""
+    ends = pd.DataFrame(index=sweep.labels)
+    for name, part in (("worst", asked), ("trimmed", answered_where_most_are_lost(asked))):
+        present = label_counts(scores, sweep.classifier, sweep.attribute, sweep.labels, part)
+        ends[f"{name}_low"], ends[f"{name}_high"] = bounds(present, part)
+    known = ends.reindex(rows["label"]).set_axis(rows.index)
+    return rows.assign(**known.where(rows["estimator"] == "photo-rate"))
+
+
+def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _Inputs) -> pd.DataFrame:
+    used, cluster = len(sweep.photos), inputs.cluster
+    largest, effective = float(sizes.max()) / used if used else np.nan, effective_units(sizes)
+    row: dict[str, object] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "used": used}
+    row |= {"units": len(sizes), **sweep.dropped, "largest": largest, "effective_units": effective}
+    row |= dict.fromkeys(("refusal_slope", "refusal_low", "refusal_high", "refusal_p"), np.nan)
+    warnings = []
+    if cluster and used and effective < FEW:
+        share = f"one {cluster} of {len(sizes)} holds {largest:.0%} of the photos"
+        warnings.append(f"{share}: read p_perm, not t and its interval")
+    if (asked.status == 2).any():
+        found = refusal_slope(asked, inputs.units, inputs.options.confidence)
+        slope, p = float(found.difference[0]), float(found.p[0])
+        row |= {"refusal_slope": slope, "refusal_low": found.low[0], "refusal_high": found.high[0], "refusal_p": p}
+        if p < inputs.options.level:
+            warnings.append(f"refusals depend on the value ({slope:+.2g} points per unit): what is left is selected")
+    return pd.DataFrame([row | {"warning": "; ".join(warnings)}])
+
+
+def _shape(sweep: Answers, options: FitOptions, units: Codes | None) -> pd.DataFrame:
+    parts = []
+    kinds: tuple[tuple[Kind, bool], ...] = (("rate", False), ("measure", True))
+    for kind, by_number in kinds[: 1 + bool(sweep.measures)]:
+        profile = profiles(sweep, kind, units)
+        varies = varying(profile)
+        tested = varies >= options.min_varying
+        found = shape(moments(profile), sweep.values, tested=tested, confidence=options.confidence, scale=SCALE[kind])
+        frame = sweep.frame(n=len(sweep.photos), active=active(sweep), varying=varies, **found)
+        parts.append(frame[frame["label"].isin(list(sweep.measures)).to_numpy() == by_number])
+    return pd.concat(parts)
+
+
+def _plain_texts(column: pd.Series) -> pd.Series:
+    return column.astype(object).where(column.notna(), "").astype(str)
+
+
+def about_columns(
+    about: pd.DataFrame | None, names: Sequence[str], texts_of: Callable[[pd.Series], pd.Series]
+) -> dict[str, pd.Series]:
+    """The named columns as texts by photo, crossed where a name says so.  Raises: ConfigError."""
+    found = {}
+    for name in names:
+        parts = [part.strip() for part in name.split("+")]
+        lacking = [part for part in parts if about is None or part not in about]
+        if about is None or lacking:
+            known = "none is given" if about is None else f"it has {', '.join(map(str, about))}"
+            raise ConfigError(f"The table about photos has no column {lacking[0]!r}: {known}.")
+        texts = [texts_of(about[part]) for part in parts]
+        whole = texts[0]
+        for text in texts[1:]:
+            whole = (whole + ", " + text).where((whole != "") & (text != ""), "")
+        found[name] = whole[~whole.index.duplicated()]
+    return found
+
+
+def _truths(about: pd.DataFrame | None, given: Sequence[str], labels: Collection[str]) -> tuple[Truth, ...]:
+    """What is true of the photos, checked.  Raises: ConfigError."""
+    pairs = [split_truth(text) for text in given]
+    cells = {column: normal_texts(about_columns(about, [column], _plain_texts)[column]) for column, _ in pairs}
+    truths = tuple(Truth(column, label, cells[column]) for column, label in pairs)
+    check_truths(truths, labels)
+    return truths
+
+
+def _texts(column: pd.Series, photos: NDArray[np.object_]) -> list[str]:
+    return column.reindex(photos).fillna("").tolist()

@@ -1,0 +1,203 @@
+"""Is a slope a finding? It must differ from 0, and from what pictures that change nothing of the attribute do.
+
+An edit also moves light, texture and compression, and so it moves any classifier that sees them.  The placebo sweeps
+(``core.placebo``) move those alone, by as much.  A label is a finding where all of these hold:
+
+    own test   q of its own slope is below the level
+    placebos   its slope goes further than that of every placebo sweep over the same photos, paired photo by photo: the
+               largest p of the own test and of all differences (an intersection-union test), adjusted over the labels,
+               is below the level too, and each difference has the sign of the slope
+    refusals   where refusals depend on the value, the slope keeps its sign in the worst case (``slopes.fit.refusals``)
+
+The light placebo brightens as the edit does, so its sign counts; the sign of the other two means nothing, and the
+difference must hold against either sign.
+
+=========  ==========================================================================================================
+decision   meaning
+=========  ==========================================================================================================
+finding    all of the above
+placebo    the own test holds; a placebo moves the label about as far, or it cannot be ruled out
+open       the own test holds, and what would settle it is missing: no placebo sweep, or refusals may have made it
+none       the own test does not hold
+unjudged   too rare to judge, or never there at the centre
+=========  ==========================================================================================================
+
+Source: intersection-union tests, Berger & Hsu 1996, doi 10.1214/ss/1032280304.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gslopes.core import placebo
+from gslopes.core.tables import MEASURED
+from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, same_photos
+from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.fit.paired import Paired, Units, paired_test, unit_slopes
+from gslopes.slopes.fit.photo import KINDS, TESTED
+from gslopes.stats.clusters import FEW, effective_units
+from gslopes.stats.multiplicity import adjust
+from gslopes.stats.permutation import below_floor
+
+Array = NDArray[np.float64]
+
+NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
+_SIGNED = {"light"}
+
+
+def placebo_differences(
+    edit: Answers, fakes: Mapping[str, Answers], options: FitOptions, cluster: Mapping[str, int] | None = None
+) -> pd.DataFrame:
+    """Rows of core.tables.PLACEBOS of one classifier and attribute.
+
+    edit: answers along the attribute.  fakes: kind of placebo to the answers along it; the photos may be a sample.
+    cluster: photo to the code of its cluster, or None.
+    """
+    names = {KINDS[name]: name for name in TESTED}
+    frames = []
+    for what, fake in fakes.items():
+        pair = same_photos(edit, fake)
+        units = None if cluster is None else np.array([cluster[photo] for photo in pair[0].photos], dtype=np.int64)
+        labels = all_labels(edit, fake)
+        for kind in dict.fromkeys(KINDS[name] for name in options.estimators):
+            first, second = (unit_slopes(answers, kind, units, labels) for answers in pair)
+            found = _tested(first, second, options, signed=what in _SIGNED)
+            note = np.where(found.varying > 0, "", "both sweeps say the same of every photo")
+            head: dict[str, Any] = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
+            head |= {"estimator": names[kind], "placebo": what, "n": len(pair[0].photos)}
+            slopes = {"slope": first.means, "placebo_slope": second.means}
+            frames.append(pd.DataFrame(head | slopes | columns_of(found) | {"note": note}))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _tested(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Paired:
+    """The difference as it is; where the placebo's sign means nothing, the larger p of both signs."""
+    how = {"permutations": options.permutations, "seed": options.seed}
+    plain, *turned = (
+        paired_test(first, second, **how, confidence=options.confidence, sign=sign) for sign in (1, -1)[: 2 - signed]
+    )
+    for other in turned:
+        plain = replace(plain, p=np.maximum(plain.p, other.p), p_perm=np.maximum(plain.p_perm, other.p_perm))
+    return plain
+
+
+def decide(
+    slopes: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, *, refusals_flat: bool = True, units: Array
+) -> pd.DataFrame:
+    """The rows of one classifier and attribute with the columns q_placebo, decision, reason and detail.
+
+    slopes: of all estimators, columns of core.tables.SLOPES as far as they are known.
+    placebos: as ``placebo_differences`` gives them; empty if there was no placebo sweep.
+    refusals_flat: whether refusals do not depend on the value.  units: (U,) photos in each unit.
+
+    The rows of photo-z and photo-logodds test the null hypothesis of photo-rate, and take over its decision; those of
+    the paper have none.
+    """
+    trusted = effective_units(units) >= FEW
+    slopes = slopes.assign(**{name: np.nan for name in ("p_test", "q") if name not in slopes})
+    found: dict[str, pd.DataFrame] = {}
+    parts = []
+    read = slopes["measure"].notna() if "measure" in slopes else pd.Series(False, index=slopes.index)
+    mixed = bool((read & (slopes["estimator"] == MEASURED)).any())
+    # one family, whatever its labels are judged by
+    verdicts = _decide(slopes[read], placebos, options, refusals_flat, trusted) if mixed else pd.DataFrame()
+    for name, rows in slopes.groupby("estimator", sort=False):
+        if name in TESTED:
+            of_name = placebos[placebos["estimator"] == name] if len(placebos) else placebos
+            apart = rows[~read[rows.index]] if mixed else rows
+            decided = [_decide(apart, of_name, options, refusals_flat, trusted)] if len(apart) else []
+            if mixed:
+                decided.append(verdicts.loc[verdicts.index.isin(rows.index)])
+            found[str(name)] = pd.concat(decided).loc[rows.index]
+    for name, rows in slopes.groupby("estimator", sort=False):
+        if name in found:
+            rows = rows.join(found[str(name)])
+        elif name != "paper" and "photo-rate" in found:
+            rows = _taken_over(rows, slopes, found["photo-rate"])
+        parts.append(rows.dropna(axis=1, how="all"))
+    return pd.concat(parts).sort_index()
+
+
+def _decide(
+    rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, refusals_flat: bool, trusted: bool
+) -> pd.DataFrame:
+    largest = rows["p_test"].to_numpy(float)
+    by_kind = {}
+    for kind in placebo.KINDS:
+        if not len(placebos) or not (placebos["placebo"] == kind).any():
+            continue
+        keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
+        part = placebos[placebos["placebo"] == kind].set_index(["estimator", "label"]).reindex(keys)
+        p_perm, p, difference = (part[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
+        p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
+        same_sign = np.sign(difference) == np.sign(rows["slope"].to_numpy(float))
+        by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p))
+        largest = np.where(np.isnan(largest), np.nan, np.maximum(largest, by_kind[kind]["p_used"]))
+    q_placebo = adjust(largest, options.adjustment) if by_kind else np.full(len(rows), np.nan)
+    decided = []
+    for place, row in enumerate(rows.to_dict("records")):
+        of_label = {kind: part.iloc[place] for kind, part in by_kind.items()}
+        decided.append(_decide_label(row, float(q_placebo[place]), of_label, options, refusals_flat))
+    frame = pd.DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
+    return frame.assign(q_placebo=q_placebo)
+
+
+def _decide_label(
+    row: Mapping[Any, Any],
+    q_placebo: float,
+    placebos: Mapping[str, pd.Series],
+    options: FitOptions,
+    refusals_flat: bool,
+) -> tuple[str, str, str]:
+    """(decision, code of the reason, the reason with its numbers) of one label."""
+    if row["note"]:
+        return "unjudged", "rare", str(row["note"])
+    if not row["q"] < options.level:
+        return "none", "own-test", f"q {row['q']:.2g} is not below {options.level:g}"
+    if placebos and not q_placebo < options.level:
+        kind = max(placebos, key=lambda name: placebos[name]["p_used"])
+        return "placebo", kind, _difference(kind, placebos[kind])
+    lacking = [kind for kind in placebo.KINDS if kind not in placebos]
+    if lacking:
+        return "open", "no-placebo", _not_run(lacking)
+    low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
+    if not refusals_flat and not (low > 0 or high < 0):
+        bound = (
+            f"of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]" if low <= high else "nothing bounds the rest"
+        )
+        return "open", "refusals", f"refusals depend on the value; {bound}"
+    return "finding", "", NO_SPREAD if row["se"] == 0 else ""
+
+
+def _not_run(lacking: list[str]) -> str:
+    """Which placebo sweeps there are not.
+
+    >>> _not_run(["same", "light", "random"]), _not_run(["light"])
+    ('no placebo sweep was run', 'no placebo sweep of light alone was run')
+    """
+    if len(lacking) == len(placebo.KINDS):
+        return "no placebo sweep was run"
+    return f"no placebo sweep of {' or of '.join(placebo.TEXTS[kind] for kind in lacking)} was run"
+
+
+def _difference(kind: str, row: pd.Series) -> str:
+    name = placebo.TEXTS[kind]
+    interval = f"[{row['ci_low']:+.2g}, {row['ci_high']:+.2g}]"
+    difference = f"{row['difference']:+.2g} {interval}, p {row['p_used']:.2g}"
+    return f"{name}: {row['placebo_slope']:+.2g}; paired difference {difference}"
+
+
+def _taken_over(rows: pd.DataFrame, slopes: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """Decisions of photo-rate for an estimator that shares its test; its own note and its own lack of a slope count."""
+    known = found.assign(label=slopes.loc[found.index, "label"]).set_index("label").reindex(rows["label"])
+    known.index = rows.index
+    noted = rows["note"].fillna("") != ""
+    known.loc[noted, ["decision", "reason"]] = ["unjudged", "rare"]
+    known.loc[noted, "detail"] = rows.loc[noted, "note"]
+    return rows.join(known)

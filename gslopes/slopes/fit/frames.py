@@ -1,0 +1,164 @@
+"""Slopes from data frames as users have them: one public call, ``gslopes.fit_slopes``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gslopes.core import tables
+from gslopes.core.config import from_dict
+from gslopes.core.errors import TableError, UsageError
+from gslopes.slopes.fit.options import FitOptions
+
+Levels = dict[str, NDArray[np.float64]]
+_ABSENT: dict[str, Any] = {"classifier": "classifier", "attribute": "attribute", "score": 1.0}
+_ASKED = {"status": "answered", "reason": "", "detail": ""}
+
+
+def fit_slopes(
+    scores: pd.DataFrame,
+    asked: pd.DataFrame | None = None,
+    *,
+    photo: str = "photo",
+    value: str = "value",
+    label: str = "label",
+    score: str | None = "score",
+    classifier: str = "classifier",
+    attribute: str = "attribute",
+    values: Mapping[str, Sequence[float]] | None = None,
+    photos: Collection[str] | None = None,
+    about: pd.DataFrame | None = None,
+    cluster: str = "",
+    options: FitOptions | Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """The slope of every label along the edited attribute, by all estimators, with intervals, tests and q.
+
+    Read ``photo-rate``: the mean over photos of each photo's own slope, in percentage points per unit; the rows of
+    ``paper`` are those of Joo & Kärkkäinen (2020).  Estimators, null hypotheses and intervals: ``slopes.fit.photo`` and
+    ``slopes.fit.permutation``.  All other tables (shape, groups, placebos): ``slopes.fit.analysis.analyse``.
+
+    scores: a row for each label returned for a picture; a row without a label (None) says that there was none.  Other
+        columns are ignored.
+    photo, value, label, score, classifier, attribute: names of its columns.  value is the attribute's in that picture,
+        a number; a column ``step`` (0 to K-1) replaces it if ``values`` are given.  score is in [0, 1], 1 without such
+        a column (None: leave it out).  Without a column for them there is one classifier, ``"classifier"``, and one
+        attribute, ``"attribute"``.
+    asked: a row for each picture asked about, its columns named alike, and where they are known status (answered,
+        refused or failed) and reason; without classifier or attribute it holds for all of them.  If it is None, every
+        photo counts as answered at every value.
+    values: attribute to its K values, K odd, the centre in the middle, or 2: the slope is then a
+        difference, the centre is the second, and the paper's p is empty.  Without it they are read from the tables.
+    photos: ids of the photos that count.  Without ``asked`` name them all: a photo that has no row in scores would be
+        missing from every share.  None: all photos of asked, or of scores.
+    about, cluster: see ``slopes.fit.analysis.analyse``.
+    options: estimators, bootstrap, permutations, correction, seed; a mapping or a ``slopes.fit.options.FitOptions``.
+
+    Returns a data frame with the columns of core.tables.SLOPES, sorted by classifier, attribute, estimator and label.
+
+    Raises: UsageError for a column that is not there; TableError for scores beyond [0, 1], an unknown status, or values
+        that contradict one another; ConfigError as ``analyse``.
+
+    >>> rows = [("a", 0, "Chef"), ("a", 1, "Chef"), ("b", 1, "Chef"), ("b", 1, "Face"), ("c", -1, None)]
+    >>> slopes = fit_slopes(pd.DataFrame(rows, columns=["image", "value", "tag"]), photo="image", label="tag")
+    >>> rate = slopes[slopes["estimator"] == "photo-rate"]
+    >>> rate[["label", "n", "active", "y_centre", "slope"]].round(2).values.tolist()
+    [['Chef', 3, 2, 0.33, 33.33], ['Face', 3, 1, 0.0, 16.67]]
+    """
+    from gslopes.slopes.fit.analysis import analyse
+
+    settings = from_dict(FitOptions, options) if isinstance(options, Mapping) else options
+
+    columns = {"photo": photo, "value": value, "classifier": classifier, "attribute": attribute}
+    rows = _standard(scores, columns | {"label": label} | ({"score": score} if score else {}), "scores")
+    rows = rows.assign(**{role: constant for role, constant in _ABSENT.items() if role not in rows})
+    questions = None if asked is None else _standard(asked, columns, "asked")
+    levels = _levels(rows, questions, values or {})
+    rows = _with_steps(rows, levels, "scores")
+    answers = rows[rows["label"].notna()].astype({"label": str, "score": np.float32})
+    questions = _every(rows, levels, photos) if questions is None else _complete(questions, rows, levels)
+    return analyse(
+        answers[tables.SCORES.columns],
+        questions[tables.ASKED.columns],
+        values={name: level.tolist() for name, level in levels.items()},
+        options=settings,
+        about=about,
+        cluster=cluster,
+        photos=photos,
+    ).slopes
+
+
+def _standard(frame: pd.DataFrame, columns: Mapping[str, str], what: str) -> pd.DataFrame:
+    """The columns under their standard names, those that may be missing left out.  Raises: UsageError."""
+    optional = {*_ABSENT, "value"} if "step" in frame else {*_ABSENT}
+    found = {name: frame[name] for name in ("step", *_ASKED) if name in frame}
+    for role, column in columns.items():
+        if column in frame:
+            found[role] = frame[column]
+        elif role not in optional or column != role:
+            close = get_close_matches(column, map(str, frame.columns), n=1)
+            hint = f"Did you mean {close[0]!r}? " if close else ""
+            known = ", ".join(map(repr, frame.columns))
+            raise UsageError(f"The {what} have no column {column!r} for {role}.", f"{hint}The table has {known}.")
+    return pd.DataFrame(found).astype({"photo": str})
+
+
+def _levels(scores: pd.DataFrame, asked: pd.DataFrame | None, given: Mapping[str, Sequence[float]]) -> Levels:
+    """Attribute to its values, in order."""
+    levels: Levels = {}
+    for name in map(str, scores["attribute"].unique()):
+        if name in given:
+            levels[name] = np.asarray(given[name], dtype=np.float64)
+            continue
+        if "value" not in scores:
+            raise TableError("The scores have steps and no values.", "Pass the values of the sweep.")
+        seen = [scores.loc[scores["attribute"] == name, "value"]]
+        if asked is not None and "value" in asked:
+            seen.append(asked["value"] if "attribute" not in asked else asked.loc[asked["attribute"] == name, "value"])
+        levels[name] = np.unique(np.round(pd.concat(seen).to_numpy(float), 6))
+    return levels
+
+
+def _with_steps(frame: pd.DataFrame, levels: Levels, what: str) -> pd.DataFrame:
+    """The rows of known attributes, with steps and values."""
+    hint = "Pass all the values of the sweep."
+    parts = [frame.iloc[:0].assign(step=0, value=0.0)]
+    for name, level in levels.items():
+        rows = frame[frame["attribute"] == name]
+        if "step" not in rows:
+            value = rows["value"].to_numpy(float)
+            step = np.abs(value[:, None] - level).argmin(axis=1)
+            wrong = value[np.abs(level[step] - value) > 1e-5]
+            if len(wrong):
+                raise TableError(f"The {what} have the value {wrong[0]:g}, which is not in the sweep of {name}.", hint)
+            rows = rows.assign(step=step)
+        if not rows["step"].between(0, len(level) - 1).all():
+            raise TableError(f"The {what} have a step of {name} beyond its {len(level)} values.", hint)
+        parts.append(rows if "value" in rows else rows.assign(value=level[rows["step"].to_numpy(int)]))
+    whole = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    return whole.astype({"step": "int16", "value": "float32"})
+
+
+def _every(scores: pd.DataFrame, levels: Levels, photos: Collection[str] | None) -> pd.DataFrame:
+    """Every photo asked about at every value, and answered."""
+    parts = [tables.ASKED.empty()]
+    for (classifier, attribute), rows in scores.groupby(["classifier", "attribute"]):
+        ids = sorted(rows["photo"].unique() if photos is None else {str(photo) for photo in photos})
+        steps = np.arange(len(levels[str(attribute)]), dtype=np.int16)
+        grid = pd.DataFrame({"photo": np.repeat(ids, len(steps)), "step": np.tile(steps, len(ids))})
+        parts.append(grid.assign(classifier=str(classifier), attribute=str(attribute), **_ASKED))
+    return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+
+
+def _complete(asked: pd.DataFrame, scores: pd.DataFrame, levels: Levels) -> pd.DataFrame:
+    """Questions with all their columns; one that names no classifier or attribute holds for all."""
+    for name in ("classifier", "attribute"):
+        if name not in asked:
+            asked = asked.merge(pd.DataFrame({name: sorted(scores[name].unique())}), how="cross")
+    asked = _with_steps(asked, levels, "asked rows")
+    asked = asked.assign(**{name: text for name, text in _ASKED.items() if name not in asked})
+    return asked.drop_duplicates(["classifier", "attribute", "photo", "step", "status"])

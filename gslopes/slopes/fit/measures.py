@@ -1,0 +1,150 @@
+"""What of a label's answers is fitted: whether it was returned, or the number that it was returned with.
+
+Tag services answer by presence: a label is returned for some pictures.  Most other models return every label for every
+picture, each with a score, or with a number in a unit of its own; then presence never varies and the score is what may.
+
+==========  =======================================================  ===================================
+measure     number of a picture                                      unit of the slope
+==========  =======================================================  ===================================
+presence    1 where the label was returned, 0 elsewhere              percentage points per unit
+log-odds    log-odds of the score, within 1e-6 of 0 and 1            log-odds per unit
+score       the score                                                score per unit
+value       the number                                               the number's own unit per unit
+==========  =======================================================  ===================================
+
+The rule, for each classifier and label, over all its sweeps but the placebos:
+
+1. Some number of the label lies outside of [0, 1]: by value.
+2. Presence varies on at least ``min_varying`` photos, or the label was returned for fewer than 95 % of the pictures: by
+   presence.
+3. The score varies on more photos than presence does: by log-odds.  Else by presence.
+
+Where a score is missing, for fewer than 5 % of the pictures, the smallest score that the classifier returned stands for
+it.  A photo without its number at some value is left out: no number can stand for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from gslopes.core.errors import TableError
+from gslopes.core.tables import MEASURED
+from gslopes.core.text import many
+from gslopes.slopes.fit.answers import Answers
+
+Pairs = NDArray[np.int64]
+Measure = Literal["presence", "log-odds", "score", "value"]
+UNITS: dict[str, str] = {
+    "presence": "percentage points per unit",
+    "log-odds": "log-odds per unit",
+    "score": "score per unit",
+    "value": "of its number per unit",
+}
+EVERYWHERE = 0.95  # share of the pictures
+_CLIP = 1e-6
+_GRAIN = 2.0**-16  # log-odds that differ by less are the same answer: batches of another size round otherwise
+
+
+def choose(sweeps: Iterable[Answers], min_varying: int, asked: str = "auto") -> dict[str, Measure]:
+    """Label to measure, of those that are not judged by presence.
+
+    sweeps: of one classifier, placebo sweeps aside.  asked: ``auto`` for the rule above, or one of ``MEASURES``.
+
+    Raises: TableError for numbers beyond [0, 1] of a label that is missing for 5 % of the pictures or more.
+    """
+    kept = list(sweeps)
+    pictures = sum(len(sweep.photos) * len(sweep.values) for sweep in kept)
+    returned, varying, beyond = (_totals(kept, count) for count in (_returned, _varying, _beyond))
+    numbered = {label for label, photos in beyond.items() if photos}
+    for label in sorted(numbered):
+        if returned[label] < EVERYWHERE * pictures:
+            share = f"it was returned for {returned[label]:,} of {many(pictures, 'picture')}"
+            problem = f"The scores of {label!r} go beyond [0, 1], and {share}."
+            raise TableError(problem, "Divide them by 100 if they are percentages, or give every picture its number.")
+    if asked != "auto":
+        name = cast("Measure", asked)
+        return {
+            label: "value" if label in numbered else name
+            for label in returned
+            if name != "presence" or label in numbered
+        }
+    everywhere = {
+        label for label in returned if varying[label] < min_varying and returned[label] >= EVERYWHERE * pictures
+    }
+    moving = _totals(kept, _moving, everywhere - numbered)
+    chosen: dict[str, Measure] = dict.fromkeys(sorted(numbered), "value")
+    return chosen | {label: "log-odds" for label, photos in moving.items() if photos > varying[label]}
+
+
+def measured(sweep: Answers, measures: Mapping[str, str]) -> Answers:
+    """The sweep with its measures; without the photos that lack a number at some value."""
+    known = {label: measures[label] for label in sweep.labels.tolist() if label in measures}
+    numbered = np.array([known.get(label) == "value" for label in sweep.labels.tolist()], dtype=bool)
+    sweep = replace(sweep, measures=known)
+    if not numbered.any():
+        return sweep
+    whole = numbered[sweep.label] & sweep.present.all(axis=1)
+    keep = np.bincount(sweep.photo[whole], minlength=len(sweep.photos)) == numbered.sum()
+    dropped = {**sweep.dropped, "missing": sweep.dropped["missing"] + int((~keep).sum())}
+    return replace(sweep.only(keep), dropped=dropped)
+
+
+def numbers(sweep: Answers, pairs: Pairs) -> NDArray[np.float32]:
+    """(P, K) of the pairs of measured labels, in the unit of each; 0 for log-odds is that of the smallest score."""
+    score = sweep.score[pairs].astype(np.float64)
+    names = np.array([sweep.measures.get(label, "presence") for label in sweep.labels.tolist()], dtype=object)
+    odds = (names == "log-odds")[sweep.label[pairs]]
+    floor = special.logit(np.clip(sweep.threshold, _CLIP, 1 - _CLIP))
+    above = special.logit(np.clip(np.where(sweep.present[pairs], score, sweep.threshold)[odds], _CLIP, 1 - _CLIP))
+    score[odds] = _GRAIN * np.rint((above - floor) / _GRAIN)
+    return score.astype(np.float32)
+
+
+def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:
+    """A table's rows without those of ``photo-measure`` about labels that are judged by presence."""
+    if "estimator" not in frame or not len(frame):
+        return frame
+    keep = (frame["estimator"] != MEASURED) | frame["label"].isin(list(measures))
+    return frame[keep]
+
+
+def _totals(
+    sweeps: list[Answers], count: Callable[[Answers, Pairs], NDArray[Any]], labels: set[str] | None = None
+) -> dict[str, int]:
+    """Label to the sum over its pairs of label and photo.  count: gives one number a pair.  labels: all if None."""
+    found: dict[str, int] = {}
+    for sweep in sweeps:
+        names = sweep.labels.tolist()
+        wanted = np.array([labels is None or label in labels for label in names], dtype=bool)
+        pairs = np.flatnonzero(wanted[sweep.label])
+        sums = np.bincount(sweep.label[pairs], count(sweep, pairs).astype(np.float64), minlength=len(names))
+        for place in np.flatnonzero(wanted).tolist():
+            found[names[place]] = found.get(names[place], 0) + int(sums[place])
+    return found
+
+
+def _returned(sweep: Answers, pairs: Pairs) -> NDArray[np.int64]:
+    return sweep.present[pairs].sum(axis=1)
+
+
+def _varying(sweep: Answers, pairs: Pairs) -> NDArray[np.bool_]:
+    present = sweep.present[pairs]
+    return np.asarray((present != present[:, :1]).any(axis=1))
+
+
+def _beyond(sweep: Answers, pairs: Pairs) -> NDArray[np.bool_]:
+    score = sweep.score[pairs]
+    return np.asarray(((score < 0) | (score > 1)).any(axis=1))
+
+
+def _moving(sweep: Answers, pairs: Pairs) -> NDArray[np.bool_]:
+    odds = special.logit(np.clip(sweep.score[pairs].astype(np.float64), _CLIP, 1 - _CLIP))
+    steps = np.rint(odds / _GRAIN)
+    return np.asarray((steps != steps[:, :1]).any(axis=1))

@@ -1,0 +1,278 @@
+"""A slope is not a gap between people: the difference that is observed between real groups, and how much edits explain.
+
+The classifier answers about every photo as it was, unedited.  Per label, by the measure that its slope has:
+
+    observed    mean answer about one group's photos minus the other's
+    distance    the same difference of the independent reader's log-odds, in the unedited photos
+    explained   slope / reach * distance: the slope per unit of what the reader sees, times how far apart it sees the
+                groups
+    share       explained / observed
+
+A classifier can be trained until its slope is 0 while the observed difference stays: it then reads something else of
+which the groups have more.  The observed difference has causes that are no part of the face: clothes, ages, places.
+
+Intervals: of observed, Newcombe's of two shares over clusters by their design effects, or Welch's t of two means; p is
+Welch's t, null hypothesis: both groups have the same mean; of explained, t by the linearised product; of the share,
+Fieller's with the covariance of both over units.  There is no share where the interval of the observed difference, of
+the distance or of the reach contains 0.  Where all answers of one group are equal, its spread is not taken for 0: both
+groups then share one (Student's t).
+
+Source: Oaxaca 1973, doi 10.2307/2525981, the part explained by a characteristic; Fieller 1954, as ``slopes.fit.reach``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gslopes.slopes.fit.answers import Answers, all_labels, same_photos
+from gslopes.slopes.fit.groups import spread_of_difference
+from gslopes.slopes.fit.measures import numbers
+from gslopes.slopes.fit.options import RARE, FitOptions
+from gslopes.slopes.fit.paired import unit_slopes
+from gslopes.stats.clusters import codes_of
+from gslopes.stats.intervals import t_quantile, t_test
+from gslopes.stats.multiplicity import adjust
+from gslopes.stats.ols import t_ratio
+from gslopes.stats.shares import difference_interval
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+SAME, OPPOSITE, OBSERVED, EDIT, NEITHER = "same sign", "opposite signs", "observed only", "edit only", "neither"
+
+
+def observed_rows(
+    sweep: Answers,
+    unedited: Answers,
+    groups: pd.Series,
+    readings: pd.DataFrame | None,
+    found: Mapping[str, str],
+    options: FitOptions,
+    cluster: Mapping[str, int] | None = None,
+) -> pd.DataFrame:
+    """Rows of core.tables.OBSERVED of one classifier and attribute, without the column ``column``.
+
+    sweep: answers along the attribute.  unedited: the same classifier's about the photos as they were, K = 1, with the
+        measures of the sweep.  Both are cut to the photos that both have.
+    groups: photo to its group; empty for none.
+    readings: index photo; ``odds``, the reader's log-odds in the unedited photo, and ``reach``, as
+        ``slopes.fit.reach``; None if nothing was read.
+    found: label to the decision about its slope.  cluster: photo to the code of its cluster.
+
+    Of each pair the group that the reader sees nearer the attribute's positive end stands first.
+    """
+    sweep, unedited = same_photos(sweep, unedited)
+    names = groups.reindex(sweep.photos).fillna("").to_numpy(dtype=object)
+    frames = []
+    for pair in combinations([name for name in sorted(set(names)) if name], 2):
+        keep = np.isin(names.astype(str), pair)
+        part = _Pair(sweep.only(keep), unedited.only(keep), names[keep] == pair[0], readings, cluster)
+        one, other = pair if not part.distance["distance"] < 0 else pair[::-1]
+        if one != pair[0]:
+            part = _Pair(part.sweep, part.unedited, ~part.first, readings, cluster)
+        rows = pd.DataFrame([part.row(label, options) for label in part.labels.tolist()])
+        if rows.empty:
+            continue
+        rows = rows.drop(columns="dof")
+        rows["q"] = adjust(rows["p"].to_numpy(dtype=float), options.adjustment)
+        rows["agreement"] = [part.agreement(row, found, options) for row in rows.to_dict("records")]
+        frames.append(rows.assign(group=one, other=other))
+    head = {"classifier": sweep.classifier, "attribute": sweep.attribute}
+    return pd.concat(frames, ignore_index=True).assign(**head) if frames else pd.DataFrame()
+
+
+def observed_changes(
+    one: Answers,
+    other: Answers,
+    groups: pd.Series,
+    measures: Mapping[str, str],
+    *,
+    min_varying: int = 10,
+    correction: str = "bh",
+    cluster: Mapping[str, int] | None = None,
+) -> pd.DataFrame:
+    """Two versions' answers about the same unedited photos: by how much did the observed difference change?
+
+    one, other: K = 1 each.  Columns: label, group, other, first, second, change, its interval (t over photos' own
+    changes, Welch), p and q, adjusted over the labels of a pair of groups; null hypothesis: nothing changed.
+    """
+    old, new = (replace(answers, measures=measures) for answers in same_photos(one, other))
+    names = groups.reindex(old.photos).fillna("").to_numpy(dtype=object)
+    options = FitOptions(min_varying=min_varying)
+    frames = []
+    for pair in combinations([name for name in sorted(set(names)) if name], 2):
+        keep = np.isin(names.astype(str), pair)
+        first, units = names[keep] == pair[0], _units(old.photos[keep], cluster)
+        both = dict(_values(old.only(keep))), dict(_values(new.only(keep)))
+        rows = []
+        for label in all_labels(old, new).tolist():
+            values = [side.get(label, np.zeros(int(keep.sum()))) for side in both]
+            gaps = [float(side[first].mean() - side[~first].mean()) for side in values]
+            moved = values[1] - values[0]
+            gap = _gap(moved, first, units, options)
+            few = not np.any(moved) or _rare(both[1].get(label, moved) + moved, first, min_varying, shares=False)
+            p = np.nan if few else gap["p"]
+            ends = {"change": gap["observed"], "ci_low": gap["ci_low"], "ci_high": gap["ci_high"], "p": p}
+            rows.append({"label": label, "first": gaps[0], "second": gaps[1], **ends})
+        frame = pd.DataFrame(rows)
+        if len(frame):
+            frame["q"] = adjust(frame["p"].to_numpy(dtype=float), correction)
+            frames.append(frame.assign(group=pair[0], other=pair[1]))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+class _Pair:
+    """Two groups of photos.  first: (n,) which are of the one."""
+
+    def __init__(
+        self,
+        sweep: Answers,
+        unedited: Answers,
+        first: Flags,
+        readings: pd.DataFrame | None,
+        cluster: Mapping[str, int] | None,
+    ) -> None:
+        self.sweep, self.unedited, self.first = sweep, unedited, first
+        self.labels = all_labels(sweep, unedited)
+        self.units = _units(sweep.photos, cluster)
+        blank = pd.DataFrame(np.nan, index=sweep.photos, columns=["odds", "reach"])
+        known = (blank if readings is None else readings.reindex(sweep.photos)).to_numpy(dtype=np.float64)
+        self.read = np.isfinite(known).all(axis=1)
+        self.odds, self.reach = known[:, 0], known[:, 1]
+        self.answers = dict(_values(unedited))
+        self.slopes = {kind: unit_slopes(sweep, kind, None, self.labels) for kind in ("rate", "measure")}
+        self.distance = self._distance()
+
+    def _distance(self) -> dict[str, float]:
+        gap = {"distance": np.nan, "distance_low": np.nan, "distance_high": np.nan}
+        sides = [self.read & self.first, self.read & ~self.first]
+        if min(side.sum() for side in sides) < 2:
+            return gap
+        found = _gap(self.odds[self.read], self.first[self.read], self.units[self.read], FitOptions())
+        return {"distance": found["observed"], "distance_low": found["ci_low"], "distance_high": found["ci_high"]}
+
+    def row(self, label: str, options: FitOptions) -> dict[str, Any]:
+        measure = self.sweep.measures.get(label, "presence")
+        shares = measure == "presence"
+        values = self.answers.get(label, np.zeros(len(self.first)))
+        found = _gap(values, self.first, self.units, options, shares=shares)
+        rare = _rare(values, self.first, options.min_varying, shares=shares)
+        counts = {"n": int(self.first.sum()), "n_other": int((~self.first).sum())}
+        means = {"mean": float(values[self.first].mean()), "mean_other": float(values[~self.first].mean())}
+        row = {"label": label, "measure": measure, **counts, **means, **found, "p": np.nan if rare else found["p"]}
+        return row | self.distance | self._explained(label, values, found, options) | {"note": RARE if rare else ""}
+
+    def _explained(self, label: str, values: Array, found: Mapping[str, float], options: FitOptions) -> dict[str, Any]:
+        kind = "measure" if label in self.sweep.measures else "rate"
+        place = int(np.searchsorted(self.labels.astype(str), label))
+        slopes = self.slopes[kind].sums[[place]].toarray().ravel()
+        row: dict[str, Any] = {"slope": float(slopes.mean())}
+        row |= dict.fromkeys(
+            ("explained", "explained_low", "explained_high", "share", "share_low", "share_high"), np.nan
+        )
+        reach, r = _mean(self.reach, self.read)
+        gap, low, high = self.distance.values()
+        half = float(t_quantile(max(int(self.read.sum()) - 1, 1), options.confidence)) * np.sqrt(self._cover(r, r))
+        if not np.isfinite(gap) or not abs(reach) > half:
+            return row
+        slope, s = _mean(slopes, np.ones(len(slopes), dtype=bool))
+        near, far = (_mean(self.odds, self.read & side)[1] for side in (self.first, ~self.first))
+        explained = slope / reach * gap
+        influence = gap / reach * s + slope / reach * (near - far) - explained / reach * r
+        spread = self._cover(influence, influence)
+        limit = float(t_quantile(max(found["dof"], 1.0), options.confidence))
+        row |= {"explained": explained}
+        if not np.any(slopes):
+            return row  # answers that never vary say nothing about how sure a 0 is
+        row |= {"explained_low": explained - limit * spread**0.5, "explained_high": explained + limit * spread**0.5}
+        if low <= 0 <= high or not (found["ci_low"] > 0 or found["ci_high"] < 0):
+            return row
+        one, other = (_mean(values, side)[1] for side in (self.first, ~self.first))
+        observed, o = found["observed"], one - other
+        a = observed**2 - limit**2 * self._cover(o, o)
+        if not a > 0:
+            return row
+        b = explained * observed - limit**2 * self._cover(influence, o)
+        root = np.sqrt(max(b**2 - a * (explained**2 - limit**2 * spread), 0.0))
+        return row | {"share": explained / observed, "share_low": (b - root) / a, "share_high": (b + root) / a}
+
+    def _cover(self, one: Array, other: Array) -> float:
+        """Covariance of two numbers by what each photo adds to them, photos of a unit alike."""
+        sums = [np.bincount(self.units, side) for side in (one, other)]
+        return float(sums[0] @ sums[1]) * len(sums[0]) / max(len(sums[0]) - 1, 1)
+
+    def agreement(self, row: Mapping[Any, Any], found: Mapping[str, str], options: FitOptions) -> str:
+        """Whether slope and observed difference say the same; empty where that cannot be said."""
+        low, high = row["distance_low"], row["distance_high"]
+        if row["note"] or not (low > 0 or high < 0):
+            return ""
+        seen = row["q"] < options.level and bool(row["ci_low"] > 0 or row["ci_high"] < 0)
+        moved = found.get(str(row["label"])) == "finding"
+        if seen and moved:
+            return SAME if row["slope"] * row["distance"] * row["observed"] > 0 else OPPOSITE
+        return OBSERVED if seen else EDIT if moved else NEITHER
+
+
+def _gap(values: Array, first: Flags, units: Codes, options: FitOptions, *, shares: bool = False) -> dict[str, float]:
+    """Mean of the first group minus that of the other, with interval and Welch's p over units."""
+    sides = []
+    for side in (first, ~first):
+        influence = np.bincount(np.unique(units[side], return_inverse=True)[1], _mean(values, side)[1][side])
+        count = len(influence)
+        sides.append((float(np.sqrt(np.square(influence).sum() * count / max(count - 1, 1))), count))
+    (a, n), (b, m) = sides
+    gap = float(values[first].mean() - values[~first].mean())
+    if min(n, m) < 2:
+        return {"observed": gap, **dict.fromkeys(("ci_low", "ci_high", "p"), np.nan), "dof": 1.0}
+    spread, degrees = spread_of_difference(np.array([a]), np.array([b]), n, m)
+    se, dof = float(spread[0]), float(degrees[0])
+    half = float(t_quantile(dof, options.confidence)) * se
+    low, high = (gap - half, gap + half) if se > 0 else (np.nan, np.nan)
+    p = float(t_test(t_ratio(np.array([gap]), np.array([se])), np.array([dof]))[0]) if se > 0 else np.nan
+    if shares:
+        counted = []
+        for side in (first, ~first):
+            sizes = np.bincount(units, side.astype(np.float64), int(units.max()) + 1)
+            counted.append(
+                (np.bincount(units, (side & (values > 0)).astype(float), len(sizes)).astype(float), sizes.astype(float))
+            )
+        low, high = (100 * end for end in difference_interval(counted[0], counted[1]))
+    return {"observed": gap, "ci_low": low, "ci_high": high, "p": p, "dof": dof}
+
+
+def _rare(values: Array, first: Flags, least: int, *, shares: bool) -> bool:
+    """Whether too few photos tell the groups apart: of a group, or of those with, or without, a label."""
+    sizes = [int(first.sum()), int((~first).sum())]
+    if shares:
+        sizes += [int((values > 0).sum()), int((values == 0).sum())]
+    return min(sizes) < least
+
+
+def _mean(values: Array, keep: Flags) -> tuple[float, Array]:
+    """The mean of some of the numbers, and what each of all adds to its error."""
+    count = max(int(keep.sum()), 1)
+    mean = float(values[keep].sum()) / count
+    return mean, np.where(keep, (np.where(keep, values, 0.0) - mean) / count, 0.0)
+
+
+def _units(photos: NDArray[np.object_], cluster: Mapping[str, int] | None) -> Codes:
+    codes = None if cluster is None else np.array([cluster[photo] for photo in photos.tolist()], dtype=np.int64)
+    return np.asarray(codes_of(codes, len(photos)), dtype=np.int64)
+
+
+def _values(unedited: Answers) -> Iterator[tuple[str, Array]]:
+    """Label to (n,) numbers by its measure; presence in percentage points."""
+    bounds = np.searchsorted(unedited.label, np.arange(len(unedited.labels) + 1))
+    for place, label in enumerate(unedited.labels.tolist()):
+        pairs = np.arange(bounds[place], bounds[place + 1])
+        found = np.zeros(len(unedited.photos))
+        number = numbers(unedited, pairs) if label in unedited.measures else 100.0 * unedited.present[pairs]
+        found[unedited.photo[pairs]] = number[:, 0]
+        yield label, found

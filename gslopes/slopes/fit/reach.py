@@ -1,0 +1,120 @@
+"""Slopes per unit of what is seen: how far did the edit move an independent reader, and the label for each such unit?
+
+Editors differ in how far one unit of the attribute goes, and one editor goes further on some faces than on others, so
+raw slopes of two editors, or of two groups of people, do not compare.  Here the mean slope of a label is divided by the
+*reach*, the mean slope of an independent reader's log-odds over the same photos: points per unit of log-odds.
+
+The interval is Fieller's, from the covariance of both means over units.  Where the interval of the reach contains 0 the
+edit may not have moved the reader at all; then there is no ratio.  The delta method is too narrow there, and regression
+of the label on the readings estimates something else (the readings err).
+
+What the ratio cannot mend: what else the edit moves, and a reader that errs as the classifier does.
+
+Source: Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse, special
+
+from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.fit.paired import Units, unit_slopes
+from gslopes.slopes.fit.photo import KINDS, TESTED
+from gslopes.stats.clusters import codes_of
+from gslopes.stats.intervals import t_quantile
+from gslopes.stats.ols import line_weights
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+UNREACHED = "the interval of the reach contains 0: the edit may not move the reader here"
+FEW_UNITS = "fewer than 3 units were read"
+_CLIP = 1e-4  # of a reader's probabilities: what it says beyond is not to be believed
+
+
+def photo_reach(scores: Array, values: Sequence[float]) -> Array:
+    """(n,) slope of each photo's log-odds along the sweep; NaN where a value was not read.
+
+    scores: (n, K) the reader's probabilities.  values: (K,).
+
+    >>> photo_reach(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.8]]), [-1, 0, 1]).round(3).tolist()
+    [0.0, 1.386]
+    """
+    return np.asarray(log_odds(scores) @ line_weights(np.asarray(values, dtype=np.float64)), dtype=np.float64)
+
+
+def log_odds(scores: ArrayLike) -> Array:
+    """Log-odds of a reader's probabilities, of which it is not believed what lies within 1e-4 of 0 and 1."""
+    return np.asarray(special.logit(np.clip(np.asarray(scores, dtype=np.float64), _CLIP, 1 - _CLIP)), dtype=np.float64)
+
+
+def fieller(units: Units, reach: Array, *, confidence: float = 0.95) -> dict[str, Array]:
+    """Ratios of every label's mean slope to the mean reach: slope, reach and ratio with its ends, (L,) each.
+
+    units: sums of slopes over the photos of each unit.  reach: (U,) sums of the photos' reaches.
+    The ratio and its ends are NaN where the interval of the reach contains 0.
+    """
+    sizes, count = units.sizes, len(units.sizes)
+    n = max(float(sizes.sum()), 1.0)
+    slope, mean = units.means, float(reach.sum()) / n
+    sums = sparse.csr_array(units.sums)
+    factor = count / max(count - 1, 1) / n**2
+    weighted, total = sums @ sizes, float(np.square(sizes).sum())
+    variance = (np.asarray(sums.multiply(sums).sum(axis=1)).ravel() - 2 * slope * weighted + slope**2 * total) * factor
+    left = reach - mean * sizes
+    spread = float(np.square(left).sum()) * factor
+    shared = (sums @ left - slope * float(sizes @ left)) * factor
+    limit = float(t_quantile(max(count - 1, 1), confidence))
+    half = limit * np.sqrt(spread)
+    a = mean**2 - limit**2 * spread
+    b, c = slope * mean - limit**2 * shared, slope**2 - limit**2 * variance
+    known = a > 0 and count > 2
+    root = np.sqrt(np.maximum(b**2 - a * c, 0))
+    root[np.diff(sums.indptr) == 0] = np.nan  # answers that never vary say nothing about how sure a ratio of 0 is
+    gap = np.full(len(slope), np.nan)
+    return {
+        "slope": slope,
+        "reach": np.full(len(slope), mean),
+        "reach_low": np.full(len(slope), mean - half),
+        "reach_high": np.full(len(slope), mean + half),
+        "ratio": slope / mean if known else gap,
+        "ratio_low": (b - root) / a if known else gap,
+        "ratio_high": (b + root) / a if known else gap,
+    }
+
+
+def reach_rows(
+    answers: Answers,
+    reach: pd.Series,
+    options: FitOptions,
+    cluster: Codes | None = None,
+    groups: Sequence[tuple[str, Sequence[str]]] = (),
+) -> pd.DataFrame:
+    """Rows of core.tables.REACH of one classifier and attribute, without the column reading.
+
+    reach: by photo, as ``photo_reach`` gives it.  cluster: (n,) codes, or None.
+    groups: names of columns with (n,) each photo's group there; photos with an empty text are in none.
+    """
+    known = reach.reindex(answers.photos).to_numpy(float)
+    read = np.isfinite(known)
+    parts = [("", "", read)]
+    for column, texts in groups:
+        names = np.array(list(texts), dtype=object)
+        parts += [(column, name, read & (names == name)) for name in sorted(set(names)) if name]
+    frames = []
+    for column, group, keep in parts:
+        part = answers.only(keep)
+        codes = codes_of(None if cluster is None else cluster[keep], int(keep.sum()))
+        unit_reach: Array = np.bincount(codes, known[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
+        for estimator in (name for name in options.estimators if name in TESTED):
+            units = unit_slopes(part, KINDS[estimator], None if cluster is None else codes)
+            found = fieller(units, unit_reach, confidence=options.confidence)
+            note = np.where(np.isnan(found["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, "")
+            head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
+            frames.append(answers.frame(**head, **found, note=note))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

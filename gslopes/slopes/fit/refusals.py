@@ -1,0 +1,152 @@
+"""Answers that never came: do they depend on the value, and what could the slope be with them?
+
+A photo refused at one value drops out of every slope, so refusals that depend on the value and on what is in the photo
+bias what is left.  Three things are said about it:
+
+    slope of refusal   photo-rate of "refused": a finding about the classifier by itself
+    worst case         the slope over all photos asked, if every lost answer were as far against it as it can be
+    trimmed            the same over the photos answered at the value where most are lost
+
+The slope itself is that of the photos answered at every value: they are observed, and nothing bounds it.  Where
+refusing is monotone (a photo refused at a value is refused wherever more are), the trimmed photos are those, and both
+ends of their bounds are the slope.  The bounds are sharp for the photos at hand; the sampling error is not in them.
+
+Source: Manski 1990, American Economic Review 80, 319-323.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy import sparse
+
+from gslopes.core.errors import TableError
+from gslopes.slopes.fit.paired import Paired, mean_test
+from gslopes.stats.clusters import codes_of
+from gslopes.stats.ols import line_weights
+
+Array = NDArray[np.float64]
+STATUS = ("answered", "refused", "failed")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What became of every picture asked about: status is (n, K), 0 not asked, 1 answered, 2 refused, 3 failed.
+
+    photos: (n,) ids, sorted.  values: (K,).
+    """
+
+    photos: NDArray[np.object_]
+    values: Array
+    status: NDArray[np.int8]
+
+    @property
+    def lost(self) -> NDArray[np.bool_]:
+        """(n, K) asked about without an answer."""
+        return self.status > 1
+
+    def refused(self) -> tuple[NDArray[np.object_], NDArray[np.float32]]:
+        """The photos asked about at all values, and (n, K) whether they were refused there."""
+        whole = (self.status > 0).all(axis=1)
+        return self.photos[whole], (self.status[whole] == 2).astype(np.float32)
+
+
+def check_status(asked: pa.Table) -> None:
+    """Raises: TableError for a status other than answered, refused or failed."""
+    unknown = sorted(set(pc.unique(asked.column("status")).to_pylist()) - set(STATUS))
+    if unknown:
+        names = ", ".join(map(repr, unknown))
+        raise TableError(f"The asked table has the status {names}.", f"Write {', '.join(STATUS[:-1])} or {STATUS[-1]}.")
+
+
+def asked_about(
+    asked: pa.Table, classifier: str, attribute: str, values: Array, photos: Collection[str] | None = None
+) -> Asked:
+    """One classifier's questions along one attribute; with ``photos``, those photos alone."""
+    rows = _rows_of(asked, classifier, attribute)
+    names = np.array(rows.column("photo").cast(pa.string()).to_pylist(), dtype=object)
+    status = np.array([STATUS.index(text) + 1 for text in rows.column("status").to_pylist()], dtype=np.int8)
+    step = rows.column("step").to_numpy().astype(np.int64)
+    if photos is not None:
+        keep = np.isin(names.astype(str), list(photos))
+        names, status, step = names[keep], status[keep], step[keep]
+    ids, row = np.unique(names.astype(str), return_inverse=True) if len(names) else (names, np.empty(0, np.int64))
+    table = np.zeros((len(ids), len(values)), dtype=np.int8)
+    table[row, step] = status
+    return Asked(ids.astype(object), values, table)
+
+
+def refusal_rows(found: Asked) -> pd.DataFrame:
+    """A row a value: how many pictures were asked about, answered, refused, failed, and the share lost."""
+    counts = {name: (found.status == code + 1).sum(axis=0) for code, name in enumerate(STATUS)}
+    total = (found.status > 0).sum(axis=0)
+    lost = np.divide(total - counts["answered"], total, out=np.full(len(total), np.nan), where=total > 0)
+    steps = np.arange(len(found.values))
+    return pd.DataFrame({"step": steps, "value": found.values, "asked": total, **counts, "lost": lost})
+
+
+def refusal_slope(
+    found: Asked, units: Callable[[NDArray[np.object_]], NDArray[np.int64] | None], confidence: float
+) -> Paired:
+    """photo-rate of "refused", (1,) each, over the photos asked about at all values.
+
+    units: gives the codes of photos' clusters, or None where each photo is its own.
+    """
+    ids, numbers = found.refused()
+    slopes = 100 * numbers.astype(np.float64) @ line_weights(found.values)
+    codes = codes_of(units(ids), len(ids))
+    sums = np.bincount(codes, slopes, minlength=int(codes.max(initial=-1)) + 1)
+    sums[np.abs(sums) < 1e-9] = 0
+    sizes = np.bincount(codes).astype(np.float64)
+    return mean_test(sparse.csr_array(sums[None, :]), sizes, confidence=confidence)
+
+
+def answered_where_most_are_lost(found: Asked) -> Asked:
+    """The photos answered at the value that has the fewest answers; the first of such values."""
+    answered = found.status == 1
+    keep = answered[:, int(answered.sum(axis=0).argmin())]
+    return Asked(found.photos[keep], found.values, found.status[keep])
+
+
+def bounds(present: Array, found: Asked) -> tuple[Array, Array]:
+    """The lowest and the highest slope that the lost answers allow, (L,) each; NaN without a photo.
+
+    present: (L, K) pictures answered with the label, of the photos in ``found``.  Unit: percentage points per unit.
+
+    >>> status = np.array([[1, 1, 1], [1, 1, 2]], np.int8)
+    >>> asked = Asked(np.array(["a", "b"], object), np.array([-1.0, 0.0, 1.0]), status)
+    >>> [float(end[0]) for end in bounds(np.array([[0.0, 0.0, 1.0]]), asked)]
+    [25.0, 50.0]
+    """
+    weights = 100 * line_weights(found.values)
+    total = len(found.photos) or np.nan
+    missing = (found.status != 1).sum(axis=0)
+    known = present @ weights
+    low, high = ((known + float(missing @ side)) / total for side in (np.minimum(weights, 0), np.maximum(weights, 0)))
+    return low, high
+
+
+def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: NDArray[np.object_], found: Asked) -> Array:
+    """(L, K) answered pictures with each label, photos that drop out of the slopes among them."""
+    pairs = _rows_of(scores, classifier, attribute).group_by(["photo", "label", "step"]).aggregate([])
+    photo, label = (
+        pd.Index(known).get_indexer(pairs.column(name).cast(pa.string()).to_pylist())
+        for name, known in (("photo", found.photos), ("label", labels))
+    )
+    step = pairs.column("step").to_numpy().astype(np.int64)
+    counts = np.zeros((len(labels), len(found.values)))
+    keep = (photo >= 0) & (label >= 0)
+    keep[keep] &= found.status[photo[keep], step[keep]] == 1
+    np.add.at(counts, (label[keep], step[keep]), 1)
+    return counts
+
+
+def _rows_of(table: pa.Table, classifier: str, attribute: str) -> pa.Table:
+    chosen = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    return table.filter(chosen)

@@ -1,0 +1,150 @@
+"""The fit of a run folder: what a CSV tells about its photos, and the tables that it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from gslopes.core import runfolder, tables
+from gslopes.core.csv_table import read_csv
+from gslopes.core.errors import UsageError
+from gslopes.core.progress import Watch, counted
+from gslopes.core.runfolder import show
+from gslopes.faces.gate.halves import half_verdicts, read_along
+from gslopes.frame.about import _key, read_about
+from gslopes.slopes import expected, presence
+from gslopes.slopes.config import FitConfig
+
+if TYPE_CHECKING:
+    from gslopes.slopes.fit.analysis import FitTables
+    from gslopes.slopes.fit.answers import Answers
+    from gslopes.slopes.fit.presence import Cut
+
+PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
+TONES = ("darkest third", "middle third", "lightest third")
+UNEDITED = "unedited"  # the folder in a run of the photos as they were, and what stands there for an attribute
+
+
+def fit_folder(
+    run: Path,
+    config: FitConfig,
+    values: dict[str, list[float]],
+    seed: int,
+    photos: Iterable[str] | None = None,
+    *,
+    watch: Watch | None = None,
+) -> FitTables:
+    """Answers of a run folder to the tables of a fit in it, see ``slopes.fit.analysis.FitTables``.
+
+    Where the gate was applied, dropped sweeps that were asked about nevertheless stand next to the others in the table
+    gating; where a reader read the pictures, slopes per unit of its log-odds stand in the table reach.
+
+    values: attribute to its K values.  seed: of the run.  photos: ids of those that count; all if None.
+    watch: shows progress, given the number of sweeps.
+
+    Raises: TableError, ConfigError, StorageError.
+    """
+    from gslopes.slopes.fit.analysis import analyse
+    from gslopes.slopes.fit.presence import ALL, present
+
+    scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
+    ids = None if photos is None else set(photos)
+    limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
+    gates = half_verdicts(run, values) or None
+    sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
+    with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
+        found = analyse(
+            present(scores, limits),
+            asked,
+            values=values,
+            options=config.options(seed),
+            about=None if config.photos_csv is None else read_about(config.photos_csv, run),
+            groups=config.groups,
+            cluster=config.cluster,
+            truth=config.truth,
+            photos=ids,
+            reach=reach_of(run, values),
+            tones=tones_of(run),
+            gates=gates,
+            unedited=unedited_answers(run, limits) if config.groups else None,
+            tick=tick,
+        )
+    record = {name: str(cut) for name, cut in sorted(limits.items())}
+    limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
+    runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
+    cut = [str(limits.get(name, ALL)) for name in found.slopes["classifier"]]
+    slopes = found.slopes.assign(cut=pd.array(cut, dtype=found.slopes["cut"].dtype))
+    found = replace(found, slopes=expected.marked(slopes, config.expected))
+    order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
+    for table, frame in order:
+        runfolder.write_table(table, frame, run / f"{table.name}.parquet")
+    return found
+
+
+def _answers(run: Path, table: tables.Table) -> pa.Table:
+    """A table of answers, with those about dropped sweeps at its end."""
+    whole = tables.read_arrow(table, run / f"{table.name}.parquet")
+    dropped = run / f"dropped-{table.name}.parquet"
+    if not dropped.exists():
+        return whole
+    return pa.concat_tables([whole, tables.read_arrow(table, dropped)]).unify_dictionaries()
+
+
+def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
+    """How far each edit moved the reader, and what it reads in the unedited photo; None if nothing was read.
+
+    Columns: photo, attribute, reading, reach and odds.
+    """
+    from gslopes.slopes.fit.reach import log_odds, photo_reach
+
+    found = [(key, scores) for key, scores in read_along(run, values).items() if key[1] == key[2]]
+    rows = [(*key, float(photo_reach(scores[None], values[key[1]])[0])) for key, scores in found]
+    if not rows:
+        return None
+    frame = tables.read(tables.READINGS, run / "readings.parquet")
+    keys = ["photo", "attribute", "reading"]
+    unedited = frame[frame["step"] == -1].drop_duplicates(keys).assign(odds=lambda one: log_odds(one["score"]))
+    return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(unedited[[*keys, "odds"]], how="left", on=keys)
+
+
+def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]:
+    """Classifier to its answers about the photos as they were; empty if none was asked.  Raises: TableError."""
+    from gslopes.slopes.fit.answers import gather
+    from gslopes.slopes.fit.presence import present
+
+    paths = [run / UNEDITED / f"{table.name}.parquet" for table in (tables.SCORES, tables.ASKED)]
+    if not all(path.is_file() for path in paths):
+        return {}
+    scores, asked = (tables.read_arrow(*pair) for pair in zip((tables.SCORES, tables.ASKED), paths, strict=True))
+    return {one.classifier: one for one in gather(present(scores, limits), asked, {UNEDITED: np.zeros(1)})}
+
+
+def tones_of(run: Path) -> pd.Series | None:
+    """Photo to the third of its face's lightness, L* as read in the unedited photo; None if nothing was read."""
+    path = run / "readings.parquet"
+    frame = tables.read(tables.READINGS, path) if path.exists() else tables.READINGS.empty()
+    rows = frame[(frame["reading"] == "luminance") & (frame["step"] == -1)].drop_duplicates("photo")
+    if len(rows) < len(TONES):
+        return None
+    third = pd.qcut(rows["score"].rank(method="first"), len(TONES), labels=list(TONES))
+    return pd.Series(third.astype(str).to_numpy(), index=rows["photo"].to_numpy())
+
+
+def check_about(config: FitConfig) -> None:
+    """Whether the CSV about the photos can be read and has the columns that the fit needs; for before any work.
+
+    Raises: UsageError.
+    """
+    if config.photos_csv is None:
+        return
+    columns = read_csv(config.photos_csv, hint="Name a CSV in UTF-8 with a row per photo.").columns
+    _key(config.photos_csv, columns)
+    for column in config.columns:
+        if column not in columns:
+            raise UsageError(f"{show(config.photos_csv)} has no column {column!r}.", f"It has {', '.join(columns)}.")

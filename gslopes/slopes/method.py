@@ -1,0 +1,215 @@
+"""How a run differs from Joo & Kärkkäinen (2020), with its reason, from the run's own configuration."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.files import read_json
+from gslopes.core.runfolder import show
+from gslopes.faces.zoo import home
+from gslopes.faces.zoo.identity import editor_for, regions
+from gslopes.faces.zoo.spec import ModelSpec, read_spec
+from gslopes.report.choices import NOT_SAID, Choice
+
+PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
+VENDORS_OWN = "labels that the service returns as it comes"
+VALUES = {"gender": 7, "race": 5}  # K of the paper, section 4.3
+THRESHOLDS = (0.001, 0.03)  # of its tables: p below, |slope| above
+
+
+def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choice]:
+    """The list for a run folder.
+
+    thresholds: p and slope of the report's tables.
+
+    Raises: UsageError if it is none; TableError.
+    """
+    file, presence_file = run / runfolder.MANIFEST, run / PRESENCE
+    if not file.is_file():
+        raise UsageError(f"{show(run)} is no run folder.", "Name the folder that gslopes audit --out has made.")
+    manifest = runfolder.read_manifest(run)
+    kept = manifest.get("config") or {}
+    config = {name: section for name, section in kept.items() if isinstance(section, dict)}
+    if (config.get("compose") or {}).get("region") == "auto":
+        config["compose"] = {**config["compose"], "region": _each(regions(manifest.get("models") or {}))}
+    config["gate"] = {"on": (run / "verdicts.parquet").is_file()}
+    if (run / "slopes.parquet").is_file():
+        slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
+        config["fit"] = {"estimators": tuple(sorted(set(slopes["estimator"])))}
+    return choices(config, _presence(presence_file), thresholds)
+
+
+def _each(regions: Mapping[str, str]) -> str:
+    """The region of all editors, or each attribute's own."""
+    alike = len(set(regions.values())) < 2
+    return next(iter(regions.values()), "face") if alike else "; ".join(": ".join(pair) for pair in regions.items())
+
+
+def _presence(file: Path) -> dict[str, Any] | None:
+    """What the fit wrote; None if it is not there, or damaged."""
+    try:
+        found = read_json(file)
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def choices(
+    config: Mapping[str, Any],
+    presence: Mapping[str, Any] | None = None,
+    thresholds: tuple[float, float] = THRESHOLDS,
+) -> list[Choice]:
+    """The list for one run.
+
+    config: the run's configuration by sections, as in ``run.json``; sections and keys that it lacks are the defaults'.
+    presence: what ``presence.json`` holds; None if the run was not fitted yet.
+    thresholds: p and slope of the report's tables.
+    """
+    texts = tomllib.loads((Path(__file__).parent / "data" / "method.toml").read_text("utf-8"))
+    edit = config.get("edit") or {}
+    models = _editors(edit)
+    here = _here(config, models, presence, thresholds)
+    return [
+        *_values(texts["values"], edit),
+        *(
+            one
+            for name, spec in models.items()
+            for text, found in zip(texts["editor"], _editor(spec, here["blend"]), strict=True)
+            if (one := _of_editor(name, spec, text, found)) is not None
+        ),
+        *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
+    ]
+
+
+def _of_editor(name: str, spec: ModelSpec, text: Mapping[str, str], found: tuple[str, str]) -> Choice | None:
+    """A choice of one editor; None for what is of race alone where it edits another attribute."""
+    value, reason = found
+    if text["what"].startswith("race labels") and spec.labels[0] != "race":
+        return None
+    paper = text.get(f"paper_{spec.labels[0]}", text["paper"])
+    reason = reason or text.get("reason", "")
+    return Choice(text["what"].format(name=name), paper, value, reason, section=text.get("section", ""))
+
+
+def _here(
+    config: Mapping[str, Any],
+    models: Mapping[str, ModelSpec],
+    presence: Mapping[str, Any] | None,
+    thresholds: tuple[float, float],
+) -> dict[str, str]:
+    """What the run has, by choice."""
+    find, compose, fit, gate, score = (config.get(name) or {} for name in ("find", "compose", "fit", "gate", "score"))
+    blend = str(compose.get("blend") or "auto")
+    if blend == "auto" and models:
+        blend = ", ".join(sorted({spec.blend for spec in models.values()}))
+    region = str(compose.get("region") or "auto")
+    if region == "auto":
+        region = _each({spec.labels[0]: spec.region for spec in models.values()})
+    which = str((presence or fit).get("presence") or "vendor")
+    cuts = "; ".join(f"{name}: {cut}" for name, cut in sorted(((presence or {}).get("cuts") or {}).items()))
+    return {
+        "face parser": _parser(compose),
+        "classifiers": ", ".join(map(str, score.get("classifiers") or ())) or "those that the user names",
+        "region": region,
+        "blend": blend,
+        "placebo sweeps": "three" if compose.get("placebo", True) else "none",
+        "smallest face": f"{find.get('min_face', 32)} pixels",
+        "gate": "none" if gate.get("on") is False else "sweeps that did not work are left out",
+        "presence": VENDORS_OWN if which == "vendor" else cuts or f"presence {which}",
+        "estimator": ", ".join(fit.get("estimators") or ()) or "paper, with photo-rate and others",
+        "thresholds of the tables": f"p < {thresholds[0]:g}, |slope| > {thresholds[1]:g}",
+    }
+
+
+def _parser(compose: Mapping[str, Any]) -> str:
+    """Which face parser bounds the edits."""
+    if compose.get("skin_weights"):
+        return "BiSeNet"
+    return "none: known masks" if compose.get("masks") else "face-parser, a feature pyramid"
+
+
+def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice]:
+    low, high = edit.get("range") or [-2, 2]
+    for name in edit.get("attributes") or ["gender"]:
+        published = VALUES.get(name, 7)
+        yield Choice(
+            text["what"].format(name=name),
+            f"{published} from -2 to 2",
+            f"{edit.get('steps') or published} from {low:g} to {high:g}",
+            text["reason"],
+            text["option"].format(K=published),
+            text["section"],
+        )
+
+
+def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
+    """Name to spec of the run's editors, as far as this installation has them."""
+    attributes = list(edit.get("attributes") or ["gender"])
+    names = [_editor_name(attribute, str(edit.get("model") or "")) for attribute in attributes]
+    found = {}
+    for name in dict.fromkeys(names):
+        folder = home.find("models", name) if name.replace("-", "").isalnum() else None
+        try:
+            if folder is not None:
+                found[name] = read_spec(folder / "spec.toml")
+        except ConfigError:  # a model of the user's that is no longer whole
+            continue
+    return found
+
+
+def _editor_name(attribute: str, model: str) -> str:
+    """The name of an attribute's editor; the attribute itself where no installed model edits it."""
+    try:
+        return editor_for(attribute, model)
+    except UnknownName:
+        return attribute
+
+
+def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
+    """How an editor's pictures come about, and why.  blend: the run's."""
+    if spec.network == "edit-ends":
+        return (
+            "what each part of this face becomes in lightness and colour at -2 and at 2, and how far it moves, as a"
+            " network says, on the photo's own pixels as a ratio; a value between has its share of the way from the"
+            " photo's own",
+            "A decoder draws casts and blotches, and cannot draw a photo's grain.",
+        )
+    if spec.config.get("template"):
+        return (
+            "the decoder's mean change among training faces, as a ratio",
+            "The decoder changes every face to another degree, and dark skin less.",
+        )
+    if spec.odd_part and blend != "paste":
+        return (
+            "the odd part of the decoder, from the photo's own value; a straight line beyond -1 and 1",
+            "What both ends share, such as a colour cast, cancels; no training has seen a value beyond -1 and 1.",
+        )
+    return "the decoder's picture at each value", "As published."
+
+
+def _editor(spec: ModelSpec, blend: str) -> list[tuple[str, str]]:
+    """In the order of method.toml: what an editor has, with its own reason, or none."""
+    return [
+        _edit_of(spec, blend),
+        (f"{spec.size} pixels", ""),
+        (", ".join(spec.data) or NOT_SAID, ""),
+        _loss_of(spec),
+        (", ".join(spec.labels[1:]) or "none", ""),
+        (f"as the card of {spec.name} says; not checked by hand", ""),
+    ]
+
+
+def _loss_of(spec: ModelSpec) -> tuple[str, str]:
+    """What an editor was trained for, and why."""
+    if spec.network == "edit-ends":
+        return (
+            f"what a teacher shows at both ends (training/{spec.recipe}.toml); the teacher's, an adversary that knows"
+            " photos of both ends, and prices on what changes",
+            "A classifier that stands still is satisfied by what no person would see; one that learns on is not.",
+        )
+    return "the Fader Network's: reconstruction and a latent adversary", ""

@@ -1,0 +1,157 @@
+"""What a run will do, before it does anything: the plan, and what goes into ``run.json``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gslopes.ask.given import canonical_names
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.errors import RunFolderMismatch, UsageError
+from gslopes.core.files import sha256_of, show
+from gslopes.core.runfolder import SYNTHESIS
+from gslopes.core.runtime import pick_device
+from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos, listing
+from gslopes.slopes.config import RunConfig
+
+# What makes two runs the same run; ``RunConfig.identity`` says what of the configuration.
+IDENTITY = ("config", "values", "models", "inputs", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A checked configuration with what it means in numbers.
+
+    run: the run folder.  files: the photos, in order.  values: attribute to its K values.
+    inputs: a digest of what is read.  classifiers: canonical names.
+    done: how many parts the run folder has already; of how many: ``parts``.
+    """
+
+    config: RunConfig
+    run: Path
+    files: tuple[PhotoFile, ...]
+    values: dict[str, list[float]]
+    inputs: dict[str, Any]
+    classifiers: tuple[str, ...]
+    done: int
+
+    @property
+    def parts(self) -> int:
+        """How many parts the photos are cut into."""
+        return count_parts(len(self.files), self.config.part)
+
+    @property
+    def device(self) -> str:
+        """A real one, never ``auto``; torch is imported to find it, so it is resolved lazily."""
+        return pick_device(self.config.device)
+
+    @property
+    def images(self) -> int:
+        """Counterfactual photos if every photo has a usable face."""
+        return len(self.files) * sum(len(values) for values in self.values.values())
+
+    @property
+    def calls(self) -> int:
+        """Pictures that classifiers are asked about, at most."""
+        return self.images * len(self.classifiers)
+
+    def pictures_asked(self, sample: int) -> tuple[int, int]:
+        """(pictures that a paid classifier is asked about at most, those of placebo sweeps among them).
+
+        sample: of how many photos its placebo sweeps are.
+        """
+        placebos = min(sample, len(self.files)) * sum(
+            len(values) for name, values in self.values.items() if placebo.is_placebo(name)
+        )
+        swept = len(self.files) * sum(len(v) for name, v in self.values.items() if not placebo.is_placebo(name))
+        return swept + placebos, placebos
+
+    def files_of(self, part: int) -> tuple[PhotoFile, ...]:
+        """The photos of one part."""
+        size = self.config.part
+        return self.files[part * size : (part + 1) * size]
+
+
+def make_plan(config: RunConfig, run: Path) -> Plan:
+    """Check everything that can be checked without loading a model, and count.
+
+    Raises: UsageError (device, names, folders, no photos), RunFolderMismatch.
+    """
+    values = config.edit.sweeps(config.compose.placebo)
+    classifiers = canonical_names(config.score.classifiers)
+    check_folders(config.photos, run)
+    files, inputs = read_inputs(config)
+    parts = count_parts(len(files), config.part)
+    done = parts - len(runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts))
+    plan = Plan(config, run, files, values, inputs, classifiers, done)
+    _check_run(plan)
+    return plan
+
+
+def _check_run(plan: Plan) -> None:
+    """Raises: RunFolderMismatch if its folder holds another run; UsageError if photos are left and no such device."""
+    _check_attributes(plan)
+    runfolder.compare(plan.run, identity(plan, {}), [key for key in IDENTITY if key != "models"])
+    if plan.done < plan.parts:
+        pick_device(plan.config.device)
+
+
+def _check_attributes(plan: Plan) -> None:
+    """Raises: RunFolderMismatch for a run along other attributes."""
+    run, attributes = plan.run, plan.config.edit.attributes
+    if not (run / runfolder.MANIFEST).is_file():
+        return
+    edit = runfolder.read_manifest(run).get("config", {}).get("edit", {})
+    known = edit.get("attributes") if isinstance(edit, dict) else None
+    if known and list(known) != list(attributes):
+        there, here = (" and ".join(map(show, names)) for names in (known, attributes))
+        hint = f"Audit the photos along {here} in a folder of its own, with --out; a finished run takes no attribute."
+        raise RunFolderMismatch(f"{show(run)} is a run along {there}, not along {here}.", hint)
+
+
+def check_folders(photos: Path, run: Path) -> None:
+    """Raises: UsageError for a run folder that cannot be one."""
+    try:
+        str(run).encode()
+    except UnicodeEncodeError:  # Parquet files can only be opened by names that are text
+        raise UsageError(
+            f"The run folder's name {show(run)} is not valid UTF-8.", "Choose another with --out."
+        ) from None
+    check_outside(run, photos)
+
+
+def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any]]:
+    """The photos, and what is read, in one line each: their names and sizes, the contents of the file of landmarks.
+
+    Sizes, not contents: half a million photos are listed in seconds and read once. Each photo's own sha256 is in the
+    photos table.
+
+    Raises: UsageError for folders and files that are not there.
+    """
+    files = tuple(list_photos(config.photos, config.limit))
+    if not files:
+        hint = "Name a folder with JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF files in it or in its sub-folders."
+        raise UsageError(f"There are no photos in {show(config.photos)}.", hint)
+    inputs = listing(files)
+    landmarks, masks, skin_weights = config.find.landmarks, config.compose.masks, config.compose.skin_weights
+    if landmarks is not None:
+        if not landmarks.is_file():
+            raise UsageError(f"There is no file {show(landmarks)}.", "Name the CSV of known landmarks.")
+        inputs["landmarks"] = sha256_of(landmarks)
+    if masks is not None and not masks.is_dir():
+        raise UsageError(f"There is no folder {show(masks)}.", "Name the folder of known masks.")
+    if skin_weights is not None and not skin_weights.is_file():
+        raise UsageError(f"There is no file {show(skin_weights)}.", "Name a face parser's .pth file.")
+    return files, inputs
+
+
+def identity(plan: Plan, models: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """The parts of ``run.json`` that say what the run is; see IDENTITY."""
+    return {
+        "config": plan.config.identity(),
+        "seed": plan.config.seed,
+        "values": plan.values,
+        "models": models,
+        "inputs": plan.inputs,
+    }

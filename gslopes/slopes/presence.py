@@ -1,0 +1,63 @@
+"""What counts as a present label: the vendor's own cut of each classifier, or the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gslopes.ask import names
+from gslopes.ask.classifiers.catalogue import SERVICES
+from gslopes.core.errors import ConfigError
+from gslopes.slopes.fit.presence import ALL, Cut
+
+VENDOR, NONE = "vendor", "none"
+
+
+def cuts(classifiers: Iterable[str], presence: str) -> dict[str, Cut]:
+    """The cut of each classifier.
+
+    classifiers: canonical names.
+    presence: ``vendor``: what each service returns unless asked for more, everything for a classifier on this machine,
+        whose own threshold stands in its name; ``none``: everything that was returned; or a score in [0, 1].
+
+    Raises: ConfigError if presence is none of them.
+
+    >>> cuts(["rekognition:max_labels=50", "celeba-tagger"], "vendor")["rekognition:max_labels=50"]
+    Cut(score=0.55, most=0)
+    """
+    given = parse(presence)
+    return {name: vendor_cut(name) if given is None else given for name in classifiers}
+
+
+def parse(presence: str) -> Cut | None:
+    """The user's cut; None for the vendors' own.  Raises: ConfigError."""
+    if presence == VENDOR:
+        return None
+    if presence == NONE:
+        return ALL
+    try:
+        score = float(presence)
+    except ValueError:
+        score = -1.0
+    if not 0 <= score <= 1:
+        raise ConfigError(f"Presence is vendor, none or a score in [0, 1], not {presence}.", "Such as --presence 0.6.")
+    return Cut(score)
+
+
+def vendor_cut(classifier: str) -> Cut:
+    """What a service itself counts unless it is asked for more; everything for every other classifier."""
+    base, items = names.split(classifier)
+    listed = SERVICES.get(base)
+    if listed is None:
+        return Cut(0.5) if base == "transformers" and _answers_in_words(items) else ALL
+    feature = items[0] if items and "=" not in items[0] else ""
+    score, most = listed.presence.get(feature, listed.presence.get("other", (0.0, 0)))
+    return Cut(score, most)
+
+
+def _answers_in_words(items: Sequence[str]) -> bool:
+    """Whether a model of transformers is asked a question: then an option counts where it is likelier than not."""
+    from gslopes.ask.classifiers.transformers import task_of
+
+    given = dict(item.partition("=")[::2] for item in items[1:])
+    task = given.get("task", "auto")
+    return (task_of(items[0]) if task == "auto" and items else task) == "text"

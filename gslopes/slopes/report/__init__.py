@@ -1,0 +1,62 @@
+"""Tables and pictures of a run folder in, one page for its reader out; no torch, no network, nothing else needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Literal
+
+__all__ = ["Watch", "write_report"]
+
+# How many steps there are, to what is called with the number of those that are done.
+Watch = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+
+
+def write_report(
+    run: Path | str,
+    *,
+    p: float = 0.001,
+    slope: float = 0.03,
+    embed: Literal["full", "thumbs", "none"] = "thumbs",
+    labels: Sequence[str] = (),
+    watch: Watch | None = None,
+) -> Path:
+    """Write RUN/report/ from the run folder alone: the page, its data and pictures, the paper's tables and figures.
+
+    report/index.html       the page; opens from disk, asks nothing of any server
+    report/data/            what its scripts read when they need it
+    report/pictures/        the photos' sweeps, as ``embed`` says
+    report/findings.csv     one row a label: slope to read, interval, q, decision; findings.tex: those that are judged
+    report/model_card.md    what was found, for a model card: n, intervals, editor, date, limits
+    report/slopes.csv       every estimator in twelve columns; slopes.parquet has all
+    report/pulled_negative.csv, pulled_positive.csv    labels past both thresholds, all columns
+    report/tables/          Tables 1 to 4 of the paper, as far as the run has them, as CSV, Markdown and LaTeX
+    report/curves.png       frequency along the sweep of the steepest labels; also as PDF and SVG
+    report/sweeps.png       edited photos with the labels' scores beneath; also as PDF and SVG
+    report/figure1.png, figure2.png, figure3.png    those of the paper: the walk of one photo; one label, a curve for
+                            each classifier; every classifier's labels under each picture; also as PDF and SVG
+
+    Where the run has several classifiers or attributes, the figures are named curves-<attribute>-<classifier>.png and
+    so on.  Each file is replaced whole, and the page last.
+
+    run: the run folder, with run.json and slopes.parquet; sections whose tables or pictures are not there are left out.
+    p, slope: a label is reported as pulled if its p is below ``p`` and the absolute value of its slope above ``slope``.
+    embed: ``thumbs``: a strip of small squares around the face for each sweep; ``full``: copies of the pictures;
+        ``none``: no picture at all, nor Figures 1 and 3, and no file name: for photos that must not leave the machine.
+    labels: of Figures 2 and 3, any case; without, those that most classifiers return and that move most.
+    watch: shows progress: called once with the number of steps, gives what is called with those that are done.
+
+    Returns the path of index.html.
+
+    Raises: UsageError if ``run`` is no run folder, a threshold or ``embed`` is out of its range, or no
+        classifier has a slope of a label; TableError if it
+        has no slopes table or a damaged one; StorageError if the report cannot be written.
+    Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
+    """
+    from gslopes.slopes.report.folder import (
+        write,  # here: matplotlib takes its time, and most verbs need the tables alone
+    )
+    from gslopes.slopes.report.loading import ReportOptions
+
+    return write(Path(run), ReportOptions(p, slope, embed, tuple(labels)), watch)

@@ -1,0 +1,197 @@
+"""What a terminal shows after a fit: the finding in a sentence, then one line a label with its decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from gslopes.core import placebo, tables
+from gslopes.report import numbers, units, words
+from gslopes.report.terminal import WIDTH, Column, table, wrap
+from gslopes.slopes.expected import WORD
+from gslopes.slopes.report import decisions, findings, tally
+from gslopes.slopes.report.decisions import Decision
+from gslopes.slopes.report.funnel import Funnel
+from gslopes.slopes.report.headline import headline
+from gslopes.slopes.report.tables import no_label, print_table
+
+_TEXTS = ("95 % interval", "decision")
+_READ = ["classifier", "attribute", "estimator", "label"]
+_STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
+
+NOTE = """\
+slope: {unit} of the attribute, the mean of each photo's own slope ({estimator});
+interval: 95 %, t over photos. q: {q}, over the classifier's
+labels; null hypothesis: a photo's answers are exchangeable over the values.{floor}
+photos: those with the label at one value at least, of those in the slopes.
+Other estimators, the paper's among them: slopes.parquet, or gslopes fit RUN --json."""
+FLOOR_NOTE = "placebos: least and greatest slope of the sweeps in which the attribute does not change: {kinds}."
+_KINDS = {
+    "same": "same picture (encoded again)",
+    "light": "light alone (as much darker or lighter)",
+    "random": "random change (as large, of the same region)",
+}
+_ADJUSTED = {
+    "bh": "p_perm after Benjamini and Hochberg",
+    "by": "p_perm after Benjamini and Yekutieli",
+    "holm": "p_perm after Holm",
+    "max-t": "family-wise, by max-T",
+}
+
+
+def print_evidence(
+    slopes: pd.DataFrame,
+    *,
+    correction: str = "bh",
+    limit: int = 60,
+    funnels: Iterable[Funnel] = (),
+    unanswered: Sequence[str] = (),
+) -> str:
+    """Each label's slope by its measure as a table of at most 100 columns, one block for a classifier and attribute.
+
+    Where the table holds no rows to read (see ``core.tables.reading``), its other rows are printed as
+    ``tables.print_table`` does.
+
+    slopes: a data frame with the columns of core.tables.SLOPES.
+    correction: as the fit had it, see ``slopes.fit.options``; it is only named here.  limit: rows a block.
+    funnels: what became of the photos, see ``funnel.funnels``.  unanswered: see ``tally.unanswered``.
+    """
+    reading = tables.reading(slopes)
+    if reading.empty:
+        return "\n".join([print_table(slopes), *unanswered]) if len(slopes) else no_label(unanswered)
+    real = reading[~placebo.among(reading["attribute"])]
+    by_pair = {(one.classifier, one.attribute): one for one in funnels}
+    blocks = []
+    kinds: set[str] = set()
+    for classifier, attribute, part, floor in decisions.by_pair(reading):
+        kinds |= {placebo.split(str(name))[1] for name in floor["attribute"]}
+        blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), attribute))))
+    adjusted = _ADJUSTED[correction] if reading["p_perm"].notna().any() else _ADJUSTED[correction].replace("_perm", "")
+    named = ", ".join(text for kind, text in _KINDS.items() if kind in kinds)
+    shares = any(units.measure_of(row) == "presence" for row in real.to_dict("records"))
+    unit, estimator = ("percentage points per unit", tables.READING) if shares else ("per unit", tables.MEASURED)
+    note = NOTE.format(
+        unit=unit, estimator=estimator, q=adjusted, floor="\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
+    )
+    return "\n\n".join([*blocks, *unanswered, note + _measured(real)])
+
+
+def _measured(rows: pd.DataFrame) -> str:
+    """What the note says of labels that are not judged by presence; empty without any."""
+    found = {units.measure_of(row) for row in rows.to_dict("records")} - {"presence"}
+    texts = {
+        "log-odds": "slopes with %: change of the odds of the label's score per unit",
+        "score": "slopes with three decimals: of the label's score per unit",
+        "value": "slopes with three decimals: of the label's number, in its own unit",
+    }
+    lines = [texts[name] for name in ("log-odds", "score", "value") if name in found]
+    return "".join(f"\n{line}, since it is on practically every picture." for line in lines)
+
+
+def print_groups(run: Path, *, limit: int = 40) -> str:
+    """The slopes by group of photos, and the surest differences between groups, as tables of at most 100 columns.
+
+    run: a run folder, fitted with groups.  limit: rows a table; those with the smallest q.
+
+    Raises: TableError if a table is damaged.
+    """
+    groups = tally.read(tables.GROUPS, run, tables.GROUPS.columns)
+    differences = tally.read(tables.DIFFERENCES, run, tables.DIFFERENCES.columns)
+    read = tables.reading(tally.read(tables.SLOPES, run, tables.SLOPES.columns))[[*_READ, "measure"]]
+    parts = []
+    for title, frame, name in (
+        ("Slopes by group", groups, "slope"),
+        ("Differences between groups", differences, "difference"),
+    ):
+        rows = frame[frame["ci_low"].notna()].merge(read, on=_READ)  # by the label's measure
+        rows = rows[~placebo.among(rows["attribute"])]
+        shown = rows.sort_values(["q", "label"])[:limit].sort_values(["attribute", "label", "column", "group"])
+        if shown.empty:
+            continue
+        between, several = name == "difference", shown["attribute"].nunique() > 1
+        cells = [
+            [
+                *([str(row["attribute"])] if several else []),
+                str(row["label"]),
+                f"{row['column']}: {row['group']}" + (f" − {row['other']}" if between else ""),
+                units.writer(units.measure_of(row))(row[name]),
+                numbers.interval(row["ci_low"], row["ci_high"], units.writer(units.measure_of(row))),
+                numbers.probability(row["q"]),
+                "" if between else f"{row['active']:,} of {row['n']:,}",
+            ]
+            for row in shown.to_dict("records")
+        ]
+        heads = ["label", "group", name, "95 % interval", "q", "" if between else "photos"]
+        columns = [Column(head, number=place in (2, 4, 5), fold=place < 2) for place, head in enumerate(heads)]
+        columns = [Column("along", number=False)] * several + columns
+        left = f"\n  and {len(rows) - len(shown):,} more, see the tables" if len(rows) > len(shown) else ""
+        points = ", percentage points per unit" if shown["measure"].ne("log-odds").any() else ""
+        parts.append(f"{title}{points}{_measured(shown)}\n\n{table(columns, cells)}{left}")
+    return "\n\n".join(parts) or "No group has enough photos with a label to judge."
+
+
+def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None) -> str:
+    first = part.iloc[0]
+    attribute = str(first["attribute"])
+    found = decisions.decide(part, floor)
+    lines = [
+        f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
+        wrap(headline(part, found, attribute).sentence),
+    ]
+    if present := findings.cut(part):
+        lines.append(f"Present: {present}.")
+    if funnel is not None:
+        lines.append(f"Photos: {funnel.text()}")
+    judged = part[[found[str(label)].code != decisions.UNJUDGED for label in part["label"]]]
+    if len(judged):
+        lines.append("\n" + _table(judged, found, floor, limit))
+        named = [words.label(label) for label in judged["label"] if found[str(label)].expected]
+        lines += [wrap(f"  {WORD}: {', '.join(named)}", "    ")] if named else []
+    if len(judged) > limit:
+        lines.append(f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see the slopes table")
+    return "\n".join([*lines, *_unjudged(part, found)])
+
+
+def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFrame, limit: int) -> str:
+    codes = [found[str(label)] for label in judged["label"]]
+    order = judged.assign(_plain=[not one.moves for one in codes], _flat=-judged["t"].abs())
+    order = order.assign(_named=[one.expected for one in codes])
+    shown = order.sort_values(["_plain", "_named", "_flat", "label"])[:limit].sort_values(["_named", "slope", "label"])
+    ends = floor.groupby("label")["slope"].agg(["min", "max"]) if len(floor) else None
+    more = ["placebos"] * (ends is not None)
+    heads = ["slope", "95 % interval", "decision", "q", *more, "photos"]
+    rows = []
+    for _, row in shown.iterrows():
+        cells = [
+            units.writer(units.measure_of(row))(row["slope"]),
+            numbers.interval(row["ci_low"], row["ci_high"], units.writer(units.measure_of(row))),
+            found[str(row["label"])].shown,
+            numbers.probability(row["q"]),
+        ]
+        if ends is not None:
+            low, high = ends.loc[row["label"]] if row["label"] in ends.index else (0.0, 0.0)
+            write = units.writer(units.measure_of(row))
+            cells.append(f"{write(low)} to {write(high)}")
+        rows.append([*cells, f"{row['active']:,} of {row['n']:,}"])
+    wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    room = max(WIDTH - sum(wide) - 2 * (len(heads) + 1), 12)  # one line a label: its name is cut, nothing else
+    names = [words.shorten(words.label(label), room) for label in shown["label"]]
+    columns = [Column("label", number=False), *(Column(head, number=head not in _TEXTS) for head in heads)]
+    styles = [_STYLES.get(found[str(label)].code, "") for label in shown["label"]]
+    return table(columns, [[name, *row] for name, row in zip(names, rows, strict=True)], styles)
+
+
+def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
+    """One line for each reason, naming its labels."""
+    reasons: dict[str, list[str]] = {}
+    for label in part["label"]:
+        one = found[str(label)]
+        if one.code == decisions.UNJUDGED:
+            reasons.setdefault(one.why or "not judged", []).append(words.label(label))
+    lines = []
+    for why, labels in reasons.items():
+        more = f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
+        lines.append(wrap(f"  {why}: {', '.join(labels[:10])}{more}", "    "))
+    return lines

@@ -1,0 +1,351 @@
+"""From a run folder to its report folder: load its findings, draw them, write the page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import runfolder, tables
+from gslopes.core.files import csv_bytes
+from gslopes.core.reasons import explained, listed
+from gslopes.report import charts, choices, units, words
+from gslopes.report.quote import write_card
+from gslopes.slopes import method
+from gslopes.slopes.report import (
+    Watch,
+    comparisons,
+    credit,
+    decisions,
+    errors,
+    explorer,
+    figures,
+    findings,
+    funnel,
+    observed,
+    page,
+    paper_figures,
+    pictures,
+    provenance,
+    recommended,
+    screen,
+    sheets,
+    tally,
+    truth,
+    validity,
+)
+from gslopes.slopes.report import answers as matrix
+from gslopes.slopes.report import paper as paper_tables
+from gslopes.slopes.report.loading import Finding, ReportOptions, Source, load
+from gslopes.slopes.report.quote import Part, quote
+from gslopes.slopes.report.tables import pulled
+
+_STEPS = 20  # of progress: the figures of a finding take about as long as the pictures of this many sweeps
+
+
+def write(run: Path, options: ReportOptions, watch: Watch | None = None) -> Path:
+    """See ``gslopes.report.write_report``."""
+    options.check()
+    source = load(run)
+    paper_figures.check_labels(source, options.labels)
+    sweeps = 0 if options.embed == "none" else explorer.count_sweeps(run, _steps(source))
+    with (watch or _unseen)(sweeps + _STEPS * len(source.findings)) as tick:
+        return _write(run, source, options, tick)
+
+
+def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[int], None]) -> Path:
+    report = run / "report"
+    with runfolder.storage(report):
+        report.mkdir(exist_ok=True)
+        clear(report)
+        papers = _write_tables(report, source, options)
+        album = explorer.build_album(run, report, _steps(source), options.embed, tick)
+    known = credit.read(run) if options.embed != "none" else {}
+    funnels = {(one.classifier, one.attribute): one for one in funnel.funnels(run)}
+    sections, screens, entries, scores, quotable, flips = [], [], [], {}, {}, {}
+    for finding in source.findings:
+        decided = decisions.decide(finding.read, finding.placebo)
+        answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
+        drawn = _draw(report, source, finding, decided, answers, options)
+        entry = _write_data(report, run, finding, album, decided, answers)
+        flips[finding.key] = explorer.flipped(answers, album)
+        scores[finding.key] = findings.photo_scores(answers) if len(finding.values) else {}
+        counted = funnels.get((words.printable(finding.classifier), finding.attribute))
+        screens.append(screen.screen(finding, decided, answers, album, counted, known))
+        quotable[screens[-1].key] = Part(finding, decided, screens[-1].headline)
+        entries.append({**entry, "forest": screens[-1].forest, "forestUnit": screens[-1].unit})
+        credited = _credits(run, finding, album, known, drawn)
+        sections.append(replace(page.section(finding, drawn, options), credits=credited))
+        tick(_STEPS)
+    _write_explorer(report, source, album, scores, known, flips)
+    differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
+    numbered = paper_figures.write(report, source, pictures=options.embed != "none", labels=options.labels)
+    if differs:
+        runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
+    manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
+    screens = _ranked(screens)
+    if screens and options.embed != "none":
+        screens[0] = screen.with_original(screens[0], report, source.run, source.manifest)
+    quoted = quote(source.manifest, [quotable[one.key] for one in screens])
+    write_card(report, quoted)
+    html = page.render(
+        manifest,
+        _photos(source, options),
+        sections,
+        options=options,
+        **_parts(source, entries, album, options),
+        method=differs,
+        numbered=numbered,
+        papers=papers,
+        prints=sorted(path.name for path in report.glob("*.pdf")),
+        commands=provenance.commands(manifest, options.p, options.slope),
+        screens=screens,
+        unanswered=tally.unanswered(run),
+        quote=quoted,
+        truth=truth.read(source.run, source.findings) if options.embed != "none" else None,
+    )
+    index = report / "index.html"
+    runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))
+    runfolder.settle(sorted(path for path in report.iterdir() if path.is_file()))
+    return index
+
+
+@contextmanager
+def _unseen(steps: int) -> Iterator[Callable[[int], None]]:
+    """Report no progress."""
+    del steps
+    yield lambda done: None
+
+
+def clear(report: Path) -> None:
+    """Remove what an earlier report drew and handed to its page: it may show photos that this one may not."""
+    for old in [
+        *report.glob("curves*.*"),
+        *report.glob("figure[123]*.*"),
+        *report.glob("sweeps*.*"),
+        *report.glob("data/*.js"),
+    ]:
+        old.unlink()
+    (report / "data").mkdir(exist_ok=True)
+
+
+def _steps(source: Source) -> dict[str, int]:
+    """Attribute to K, where the values are known."""
+    return {name: len(values) for name, values in source.values.items() if len(values)}
+
+
+# -- tables and figures -----------------------------------------------------------------------------------------------
+
+
+def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[str]:
+    """Write the findings, the slopes and the paper's tables; the names of the latter."""
+    wrong = tally.read(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
+    found = recommended.write(report, source.slopes, wrong)
+    paper = source.real[source.real["estimator"] == findings.PAPER]
+    negative, positive = pulled(paper, p=options.p, slope=options.slope)
+    for name, frame in (
+        ("slopes", recommended.tidy(source.slopes)),
+        ("pulled_negative", negative),
+        ("pulled_positive", positive),
+    ):
+        runfolder.write_bytes(report / f"{name}.csv", csv_bytes(frame))
+    return paper_tables.write(report, source.run, paper, found, p=options.p, slope=options.slope)
+
+
+def _draw(
+    report: Path,
+    source: Source,
+    finding: Finding,
+    decided: Mapping[str, decisions.Decision],
+    answers: matrix.Answers,
+    options: ReportOptions,
+) -> dict[str, str]:
+    """Draw what can be drawn of a finding, for the page and for print; kind to file name."""
+    if not len(finding.values):
+        return {}
+    drawn = {}
+    curves, how = _curves(finding, decided, answers)
+    if curves:
+        facts: dict[str, Any] = {"classifier": finding.classifier, "attribute": finding.attribute, **how}
+        facts["photos"] = int(answers.complete.sum())
+        drawn["curves"] = f"curves{finding.suffix}.png"
+        charts.save(figures.curves_figure(curves, finding.values, **facts), report, f"curves{finding.suffix}")
+    sweeps = []
+    if options.embed != "none":
+        sweeps = tally.sweeps(source.run, finding.classifier, finding.attribute, finding.values)
+    if sweeps:
+        sheet = sheets.sweeps_figure(sweeps, finding.values, attribute=finding.attribute, run=source.run)
+        drawn["sweeps"] = f"sweeps{finding.suffix}.png"
+        charts.save(sheet, report, f"sweeps{finding.suffix}")
+    return drawn
+
+
+def _curves(
+    finding: Finding, decided: Mapping[str, decisions.Decision], answers: matrix.Answers
+) -> tuple[list[figures.Curve], dict[str, str]]:
+    """The labels of the figure, and their measure and unit: those of the first screen."""
+    index = {label: place for place, label in enumerate(answers.labels)}
+    _, unit = screen.forest(finding, decided)
+    records = finding.read.to_dict("records")
+    here = [units.unit_of(row) == unit and row["label"] in index for row in records]
+    rows = finding.read[np.array(here, dtype=bool)]
+    measure = next((units.measure_of(row) for row in records if units.unit_of(row) == unit), "presence")
+    by_number = set() if measure == "presence" else set(rows["label"])
+    *heights, lines = matrix.heights(answers, by_number)
+    scale = 1 if measure == "value" else 100
+    curves = []
+    for _, row in figures.steepest(rows, decided).iterrows():
+        at = index[row["label"]]
+        columns = (scale * heights[0][at], scale * heights[1][at], scale * heights[2][at])
+        line = lines[at] * (1 if measure == "presence" else scale)
+        ends = (float(row["ci_low"]), float(row["ci_high"]))
+        moves = bool(row["moves"])
+        curves.append(
+            figures.Curve(
+                str(row["label"]), *columns, (float(line[0]), float(line[1])), float(row["slope"]), ends, moves
+            )
+        )
+    return curves, {"measure": measure, "unit": unit}
+
+
+# -- data of the page's scripts ---------------------------------------------------------------------------------------
+
+
+def _write_data(
+    report: Path,
+    run: Path,
+    finding: Finding,
+    album: explorer.Album,
+    decided: Mapping[str, decisions.Decision],
+    answers: matrix.Answers,
+) -> dict[str, Any]:
+    """Write the data files of one finding; what the page must know of it."""
+    content = findings.finding(finding.rows, finding.placebo, answers, album.index, decided)
+    labels = sorted(set(finding.rows["label"]))
+    content["shape"] = comparisons.shape(run, finding.classifier, finding.attribute, labels)
+    runfolder.write_bytes(report / "data" / f"{finding.key}.js", findings.script(finding.key, content))
+    return {
+        "key": finding.key,
+        "classifier": words.printable(finding.classifier),
+        "attribute": finding.attribute,
+        "ends": words.ends(finding.attribute),
+        "values": finding.values.tolist(),
+        "perceived": words.perceived(finding.attribute),
+        "labels": len(labels),
+        "clusters": comparisons.clusters(run, finding.classifier, finding.attribute),
+        **comparisons.write(report, run, finding.key, finding.classifier, finding.attribute, labels),
+    }
+
+
+def _ranked(screens: list[screen.Screen]) -> list[screen.Screen]:
+    """The classifier with most labels that move first, among equals the steepest one; expected labels do not count."""
+    steepest = {one.key: max((abs(row[2]) for row in one.forest if not row[-1]), default=0.0) for one in screens}
+    surprising = {one.key: one.headline.moves - one.headline.expected for one in screens}
+    return sorted(screens, key=lambda one: (-surprising[one.key], -steepest[one.key], one.key))
+
+
+def _write_explorer(
+    report: Path,
+    source: Source,
+    album: explorer.Album,
+    scores: Mapping[str, Mapping[str, list[list[Any]]]],
+    known: Mapping[str, credit.Credit],
+    flips: Mapping[str, list[list[Any]]],
+) -> None:
+    verdicts = tally.read(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"])
+    out = verdicts[~verdicts["kept"].astype(bool)] if source.gated else verdicts[:0]
+    why = zip(out["photo"], out["attribute"], map(explained, out["reason"], out["detail"]), strict=True)
+    content = explorer.listing(album, list(_steps(source)), why, known, flips)
+    runfolder.write_bytes(report / "data" / "photos.js", findings.script("photos", content))
+    for place, chunk in enumerate(explorer.scores_files(album, scores)):
+        name = f"scores-{place}"
+        runfolder.write_bytes(report / "data" / f"{name}.js", findings.script(name, chunk))
+
+
+def _credits(
+    run: Path,
+    finding: Finding,
+    album: explorer.Album,
+    known: Mapping[str, credit.Credit],
+    drawn: Mapping[str, str],
+) -> tuple[tuple[str, credit.Credit], ...]:
+    """Name and credit of each photo in the drawn sheet of sweeps."""
+    if not known or "sweeps" not in drawn:
+        return ()
+    names = dict(zip(album.photos, album.names, strict=True))
+    photos = tally.sheet(run, finding.classifier, finding.attribute, len(finding.values))
+    return tuple((names[photo], known[photo]) for photo in photos if photo in known)
+
+
+# -- what else the page shows -----------------------------------------------------------------------------------------
+
+
+def _parts(
+    source: Source, entries: list[dict[str, Any]], album: explorer.Album, options: ReportOptions
+) -> dict[str, Any]:
+    values = {name: numbers.tolist() for name, numbers in source.values.items()}
+    sweeps = validity.sweeps(source.run, values)
+    attributes = {
+        name: {
+            "values": numbers,
+            "perceived": words.perceived(name),
+            "ends": words.ends(name),
+            "middle": explorer.middle(numbers),
+        }
+        for name, numbers in values.items()
+        if numbers
+    }
+    data = {
+        "sections": entries,
+        "attributes": attributes,
+        "perFile": findings.PHOTOS_A_FILE,
+        "embed": options.embed,
+        "brightest": pictures.BRIGHTEST,
+        "decisions": {
+            code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]} for code in decisions.CODES
+        },
+        "p": options.p,
+        "slope": options.slope,
+        "readings": [{name: entry[name] for name in ("values", "curves")} for entry in sweeps],
+    }
+    return {
+        "data": data,
+        "sweeps": sweeps,
+        "errors": errors.panels(source.run),
+        "observed": observed.panels(source.run),
+        "floors": validity.floors(source.slopes),
+        "dropped": validity.dropped(source.run, names=options.embed != "none"),
+        "cards": provenance.cards(source.manifest),
+        "album": len(album.photos) if attributes else 0,
+    }
+
+
+def _dropped(source: Source) -> tuple[tuple[str, int], ...]:
+    """Why the gate kept sweeps from the classifiers, the most frequent reason first; none if it was off."""
+    if not source.gated:
+        return ()
+    verdicts = tally.read(tables.VERDICTS, source.run, ["kept", "reason"])
+    return tuple(Counter(verdicts.loc[~verdicts["kept"], "reason"]).most_common())
+
+
+def _photos(source: Source, options: ReportOptions) -> page.Photos:
+    photos: pd.DataFrame = tally.read(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
+    skipped = photos[photos["status"] == "skipped"]
+    used = photos[photos["status"] == "used"]
+    reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
+    whys = map(explained, skipped["reason"], skipped["detail"])
+    named = sorted(zip(skipped["path"], whys, strict=True)) if options.embed != "none" else []
+    return page.Photos(
+        found=len(photos),
+        used=len(used),
+        several=int((used["faces"] > 1).sum()),
+        reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+        skipped=tuple(named),
+        dropped=_dropped(source),
+    )

@@ -1,0 +1,164 @@
+"""The observed difference between real groups next to the slope, for page, terminal and summary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.core import summary, tables
+from gslopes.report import numbers, units, words
+from gslopes.report.numbers import Format
+from gslopes.report.terminal import Column, table, wrap
+from gslopes.slopes.report import tally
+
+MOST_ROWS = 40
+LEVEL = 0.05
+UNITS = {"presence": " points", "log-odds": " log-odds"}
+ORDER = ("opposite signs", "observed only", "edit only", "same sign", "neither", "")
+MEANING = {
+    "opposite signs": "they disagree: the edits move it the other way",
+    "observed only": "real groups differ, the edits are not shown to move it",
+    "edit only": "the edits move it, real groups are not shown to differ",
+    "same sign": "both, in the same direction",
+    "neither": "neither is shown",
+    "": "cannot be said",
+}
+NOTE = """\
+Observed: mean answer about one group's unedited photos minus the other's; 95 % interval, Newcombe's of
+shares, Welch's t of means; q over the labels. Explained: slope per unit of what the independent reader
+sees, times how far apart it sees the groups. Share: explained / observed, Fieller's interval; none where
+the observed difference may be 0. The groups differ in more than the face: clothes, ages, places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Two groups by one classifier and attribute.  rows: cells as texts, see ``_row``.  left: rows left out."""
+
+    classifier: str
+    perceived: str
+    groups: tuple[str, str]
+    column: str
+    sentences: tuple[str, ...]
+    rows: tuple[dict[str, Any], ...]
+    left: int
+
+
+def panels(run: Path) -> list[Panel]:
+    """One panel a classifier, attribute and pair of groups; none unless unedited photos were asked about.
+
+    Raises: TableError if the table is damaged.
+    """
+    frame = tally.read(tables.OBSERVED, run, tables.OBSERVED.columns)
+    keys = ["classifier", "attribute", "column", "group", "other"]
+    return [_panel(part) for _, part in frame.groupby(keys, sort=True)]
+
+
+def print_observed(run: Path) -> str:
+    """The same for a terminal; empty unless unedited photos were asked about."""
+    heads = ["label", "observed", "95 % interval", "q", "explained by edits", "share", "the two"]
+    columns = [Column(head, number=head in ("observed", "q"), fold=head == "label") for head in heads]
+    keys = ("label", "observed", "ends", "q", "explained", "share", "code")
+    parts = []
+    for one in panels(run):
+        rows = [[row[key] for key in keys] for row in one.rows]
+        title = f"{one.classifier} along {one.perceived}: real photos, {one.groups[0]} minus {one.groups[1]}"
+        left = f"\n  and {one.left:,} more, see observed.parquet" if one.left else ""
+        said = "\n".join(map(wrap, one.sentences))
+        parts.append(f"{title}\n{said}\n\n{table(columns, rows)}{left}")
+    return "\n\n".join([*parts, NOTE]) if parts else ""
+
+
+def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table of observed differences as the rows of ``core.summary.OBSERVED``, those that disagree first."""
+    names = {"classifier": "model", "attribute": "contrast", "observed": "value"}
+    places = {name: place for place, name in enumerate(ORDER)}
+    kept = frame[frame["agreement"].isin(ORDER[:4])]
+    order = kept.assign(_place=kept["agreement"].map(places)).sort_values(["_place", "q", "label"])
+    return order.rename(columns=names)[summary.OBSERVED.columns]
+
+
+def writer(row: dict[Any, Any]) -> Format:
+    """What writes a difference between groups: points, or the measure's own number; odds would grow beyond reading."""
+    return numbers.points if units.measure_of(row) == "presence" else numbers.signed
+
+
+def name_of(row: dict[Any, Any]) -> str:
+    """The label, with its measure where that is not presence."""
+    measure = units.measure_of(row)
+    return words.label(row["label"]) + ("" if measure == "presence" else f" ({measure})")
+
+
+def sentence(row: dict[Any, Any]) -> str:
+    """Where slope and observed difference disagree, or one is shown alone: what that means; else empty.
+
+    row: of core.tables.OBSERVED.
+    """
+    label, one, other = (words.printable(str(row[name])) for name in ("label", "group", "other"))
+    write = writer(row)
+    gap = f"{write(row['observed'])} {numbers.interval(row['ci_low'], row['ci_high'], write)}"
+    unit = UNITS.get(units.measure_of(row), "")
+    if row["agreement"] == "opposite signs":
+        return f"“{label}”: {one} and {other} differ by {gap}{unit}, and the edits move it the other way."
+    if row["agreement"] == "observed only":
+        return (
+            f"“{label}”: {one} and {other} differ by {gap}{unit}, and no slope is shown: what makes the difference "
+            "is not what the editor changes, or the classifier was tuned to such edits."
+        )
+    if row["agreement"] == "edit only":
+        return f"“{label}”: the edits move it, and between {one} and {other} no difference is shown ({gap}{unit})."
+    return ""
+
+
+def _panel(part: pd.DataFrame) -> Panel:
+    places = {name: place for place, name in enumerate(ORDER)}
+    flat = part.assign(_place=part["agreement"].map(places), _rare=part["note"] != "", _flat=part["q"].fillna(1))
+    shown = flat.sort_values(["_rare", "_place", "_flat", "label"])[:MOST_ROWS].to_dict("records")
+    first = shown[0]
+    count = part["agreement"].value_counts()
+    judged = int((part["note"] == "").sum())
+    counts = [f"{int(count.get(name, 0)):,} {name}" for name in ORDER if name]
+    lead = f"Slope and observed difference, {judged:,} labels: {', '.join(counts)}."
+    apart = numbers.with_interval(first["distance"], first["distance_low"], first["distance_high"], numbers.signed)
+    lead += f" The reader sees the groups {apart} log-odds apart." if first["distance"] == first["distance"] else ""
+    sentences = [text for text in map(sentence, shown) if text]
+    names = words.printable(str(first["group"])), words.printable(str(first["other"]))
+    return Panel(
+        words.printable(str(first["classifier"])),
+        words.perceived(str(first["attribute"])),
+        names,
+        words.printable(str(first["column"])),
+        (lead, *sentences[:3]),
+        tuple(map(_row, shown)),
+        len(part) - len(shown),
+    )
+
+
+def _row(row: dict[Any, Any]) -> dict[str, Any]:
+    write = writer(row)
+    share = numbers.NONE
+    if row["share"] == row["share"]:
+        ends = "–".join(f"{100 * row[name]:.0f}".replace("-", "−") for name in ("share_low", "share_high"))
+        share = f"{100 * row['share']:.0f} % ({ends})".replace("-", "−")
+    return {
+        "label": name_of(row),
+        "means": f"{_mean(row, 'mean')} and {_mean(row, 'mean_other')}",
+        "observed": write(row["observed"]),
+        "ends": numbers.interval(row["ci_low"], row["ci_high"], write),
+        "q": numbers.probability(row["q"]),
+        "slope": write(row["slope"]),
+        "explained": numbers.with_interval(row["explained"], row["explained_low"], row["explained_high"], write),
+        "share": share,
+        "meaning": words.printable(row["note"]) if row["note"] else MEANING[row["agreement"]],
+        "code": row["agreement"] or ("too rare" if row["note"] else numbers.NONE),
+        "shown": bool(row["q"] < LEVEL),
+        "n": f"{row['n']:,} and {row['n_other']:,}",
+    }
+
+
+def _mean(row: dict[Any, Any], name: str) -> str:
+    if row["measure"] == "presence":
+        return numbers.share(row[name] / 100)
+    return numbers.signed(row[name])

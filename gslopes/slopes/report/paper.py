@@ -1,0 +1,211 @@
+"""The tables of Joo & Kärkkäinen (2020) from a run, laid out as the paper prints them: CSV, Markdown, LaTeX (booktabs).
+
+Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to the masculine end, slopes rising in
+each API.  Table 3: the ten occupations most female next to the ten most male.  Table 4: API, label and slope of those
+pulled to Black next to those pulled to White, the steepest first.  Plain concepts ("face", "Red color") are left out of
+the paper's tables: here they stand at the end, greyed (italic in Markdown), and not in the CSV.  The paper's estimator
+has no interval to judge by: labels that are no finding are marked in Markdown and LaTeX; what is judged, with
+intervals, is in ``findings.csv`` and ``findings.tex``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gslopes.core import runfolder
+from gslopes.core.files import csv_bytes, read_text
+from gslopes.core.tables.collection import COMPOSITION
+from gslopes.report import numbers, words
+from gslopes.report.composition import table3
+from gslopes.report.layouts import RACES, TEXTS, to_latex, to_markdown
+from gslopes.slopes.report import tally
+from gslopes.slopes.report.decisions import FINDING
+from gslopes.slopes.report.tables import pulled
+
+FOLDER = "tables"
+MARK = "†"
+COLUMNS = ("API", "Label", "Slope")
+SIDES = ("Occupation", "Female", "Occupation ", "Male")
+PLAIN = "plain-concepts.txt"
+MOST = 10  # occupations at each end of Table 3
+
+
+def write(report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *, p: float, slope: float) -> list[str]:
+    """Write the tables that the run has the data for; a table of an earlier report that it has not is removed.
+
+    slopes: rows of the estimator ``paper`` of real sweeps.  found: as ``recommended.findings_table`` gives it.
+    p, slope: thresholds.
+
+    Returns their file names relative to the report, without ending: ``tables/table1`` and so on.
+
+    Raises: StorageError.
+    """
+    folder = report / FOLDER
+    folder.mkdir(exist_ok=True)
+    frames = dict(_frames(run, slopes, p, slope))
+    for old in folder.iterdir():
+        if old.stem not in frames:
+            old.unlink()
+    plain = plain_concepts(run)
+    sure = found[found["decision"] == FINDING]
+    for name, (frame, caption, attribute) in frames.items():
+        frame, grey = plain_last(frame, plain)
+        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(left_out(frame, grey), digits=6))
+        names = sure.loc[sure["attribute"] == attribute, ["classifier", "label"]].to_numpy().tolist()
+        pairs = {(words.printable(api), words.label(label)) for api, label in names}
+        shown, marked = _marked(as_text(frame), pairs)
+        caption += f" {MARK}: no finding; findings.tex has what is judged, with intervals." if marked else ""
+        caption += " Greyed: plain concepts, which the paper leaves out." if grey.any() else ""
+        texts = to_markdown(shown, caption, grey), to_latex(shown, caption, name, grey)
+        runfolder.write_bytes(folder / f"{name}.md", texts[0].encode("utf-8", "replace"))
+        runfolder.write_bytes(folder / f"{name}.tex", texts[1].encode("utf-8", "replace"))
+    return [f"{FOLDER}/{name}" for name in frames]
+
+
+def _marked(shown: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFrame, bool]:
+    """The table with a mark at labels that are not among the pairs of API and label, and whether there is one."""
+    marked, any_marked = shown.copy(), False
+    for api, label, _ in _sides_of(shown):
+        known = [pair in pairs or not pair[1] for pair in zip(shown[api], shown[label], strict=True)]
+        marked[label] = [text if sure else f"{text} {MARK}" for text, sure in zip(shown[label], known, strict=True)]
+        any_marked |= not all(known)
+    return marked, any_marked
+
+
+def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> Mapping[str, tuple[pd.DataFrame, str, str]]:
+    """Name to table, caption and attribute."""
+    found: dict[str, tuple[pd.DataFrame, str, str]] = {}
+    thresholds = f"p < {p:g}, |slope| > {slope:g}; paper's estimator"
+    gender, race = (slopes[slopes["attribute"] == name] for name in ("gender", "race"))
+    if len(gender):
+        for name, rows, end in zip(
+            ("table1", "table2"), pulled(gender, p=p, slope=slope), words.ends("gender"), strict=True
+        ):
+            found[name] = (
+                _layout(rows),
+                f"Labels returned more often the more {end} the face looks ({thresholds}).",
+                "gender",
+            )
+    composition = tally.read(COMPOSITION, run, COMPOSITION.columns)
+    if len(composition):
+        caption = "Occupations with the most skewed perceived gender in the photos: most female, most male."
+        found["table3"] = _sides(table3(composition, {})), caption, ""
+    if len(race):
+        black, white = pulled(race, p=p, slope=slope)
+        found["table4"] = _races(black, white), f"Labels pulled along perceived race ({thresholds}).", "race"
+    for attribute, rows in slopes.groupby("attribute", sort=True):
+        if attribute not in ("gender", "race"):
+            both = pd.concat(pulled(rows, p=p, slope=slope))
+            caption = f"Labels pulled along {words.perceived(str(attribute))} ({thresholds})."
+            found[f"table-{runfolder.slug(str(attribute))}"] = _layout(both), caption, str(attribute)
+    return found
+
+
+def _layout(rows: pd.DataFrame) -> pd.DataFrame:
+    rows = rows.sort_values(["classifier", "slope", "label"])
+    frame = rows[["classifier", "label", "slope"]].set_axis(list(COLUMNS), axis=1)
+    for column in ("API", "Label"):
+        frame[column] = frame[column].map(words.printable)
+    return frame.reset_index(drop=True)
+
+
+def _sides(shares: pd.DataFrame) -> pd.DataFrame:
+    """The ten occupations most female next to the ten most male; none stands on both sides."""
+    judged = shares[shares["female"].notna()]
+    ends = []
+    for end, other in (("female", "male"), ("male", "female")):
+        first = judged[judged[end] > judged[other]].sort_values([end, "occupation"], ascending=[False, True])[:MOST]
+        ends.append(first[["occupation", end]].reset_index(drop=True))
+    return pd.concat(ends, axis=1).set_axis(list(SIDES), axis=1)
+
+
+def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
+    """A row for each API and label with its own slope, by |slope|; Black next to White."""
+    sides = []
+    for rows in (black, white):
+        rows = rows.assign(_flat=-rows["slope"].abs()).sort_values(["_flat", "label", "classifier"])
+        side = rows[["classifier", "label", "slope"]].reset_index(drop=True)
+        for column in ("classifier", "label"):
+            side[column] = side[column].map(words.printable)
+        sides.append(side)
+    return pd.concat(sides, axis=1).set_axis(list(RACES), axis=1)
+
+
+def plain_concepts(run: Path) -> frozenset[str]:
+    """The run's own list where it has one, else ours; lower case."""
+    in_run = run / PLAIN
+    file = in_run if in_run.is_file() else Path(__file__).parents[1] / "data" / PLAIN
+    lines = [line.strip().casefold() for line in read_text(file).splitlines()]
+    return frozenset(line for line in lines if line and not line.startswith("#"))
+
+
+def is_plain(label: str, plain: frozenset[str]) -> bool:
+    """Whether a label is a plain concept.
+
+    plain: lower case; one that begins with * stands for all labels that end as it does.
+
+    >>> is_plain("Red color", frozenset({"* color"}))
+    True
+    """
+    label = label.casefold()
+    return label in plain or any(one[0] == "*" and label.endswith(one[1:]) for one in plain)
+
+
+def plain_last(frame: pd.DataFrame, plain: frozenset[str]) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+    """Plain concepts at the end, and (rows, columns) which cells are theirs; a table without labels has none.
+
+    In a table of two sides each side has its own end.
+    """
+    grey = np.zeros(frame.shape, dtype=bool)
+    parts = []
+    for columns in _sides_of(frame):
+        side = frame[columns]
+        pale = side[columns[1]].map(lambda label: is_plain(str(label), plain)).astype(bool)
+        after = side.isna().all(axis=1).to_numpy()  # the shorter side's empty cells stay below
+        order = np.argsort(pale.to_numpy() + 2 * after, kind="stable")
+        grey[:, frame.columns.get_indexer(pd.Index(columns))] = pale.to_numpy()[order][:, None]
+        parts.append(side.iloc[order].reset_index(drop=True))
+    return (pd.concat(parts, axis=1), grey) if parts else (frame, grey)
+
+
+def left_out(frame: pd.DataFrame, grey: NDArray[np.bool_]) -> pd.DataFrame:
+    """The table without the plain concepts, as the paper prints it."""
+    sides = _sides_of(frame)
+    if not sides:
+        return frame
+    kept = [
+        frame.loc[~grey[:, frame.columns.get_loc(columns[0])], columns].dropna(how="all").reset_index(drop=True)
+        for columns in sides
+    ]
+    return pd.concat(kept, axis=1)
+
+
+def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
+    """The columns of each list of labels in a table; none in Table 3, which is of occupations."""
+    columns = [str(column) for column in frame]
+    if columns == list(RACES):
+        return [columns[:3], columns[3:]]
+    return [columns] if "Label" in columns else []
+
+
+def as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """Every cell as it is printed: slopes with their sign, shares in per cent, a dash where there is none."""
+    shown = frame.astype(object)
+    for column in frame:
+        shown[column] = [_cell(str(column), value) for value in frame[column]]
+    return shown
+
+
+def _cell(column: str, value: object) -> str:
+    if isinstance(value, float):
+        if pd.isna(value):
+            return "–" if column.strip() not in TEXTS else ""
+        if column.strip() == "Slope":
+            return numbers.signed(value)
+        return numbers.probability(value) if column in ("p", "q") else numbers.share(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)

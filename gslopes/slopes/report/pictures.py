@@ -1,0 +1,211 @@
+"""The photos' pictures for the page: one strip of small squares for each sweep, or whole copies, or none at all."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import PhotoError, UsageError
+from gslopes.photos.decode import named_picture
+from gslopes.photos.folder import open_photo, photo_bytes
+from gslopes.slopes.report import tally
+from gslopes.slopes.report.sheets import WHOLE, picture, window
+
+Embed = Literal["full", "thumbs", "none"]
+MODES: tuple[Embed, ...] = ("full", "thumbs", "none")
+FOLDER = "pictures"
+BRIGHTEST = 48  # levels of 255 that the difference view shows as its brightest colour
+_WIDE, _NARROW, _MANY = 224, 128, 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One sweep: the photo's id, the attribute, its face's box or None, and the K files of its pictures."""
+
+    photo: str
+    attribute: str
+    box: tuple[float, float, float, float] | None
+    files: tuple[Path, ...]
+
+
+def side_for(sweeps: int) -> int:
+    """Pixels of a square in a strip: fewer where there are many, so that the folder stays small."""
+    return _WIDE if sweeps <= _MANY else _NARROW
+
+
+def strip_name(photo: str, attribute: str) -> str:
+    """Where a sweep's strip lies, relative to the report."""
+    return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}.webp"
+
+
+def difference_name(photo: str, attribute: str) -> str:
+    """Where the strip of a sweep's differences lies, relative to the report."""
+    return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-difference.webp"
+
+
+def copy_name(photo: str, attribute: str, step: int, suffix: str) -> str:
+    """Where the copy of a picture lies, relative to the report."""
+    return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-{step}{suffix}"
+
+
+def write(
+    report: Path,
+    run: Path,
+    sweeps: Sequence[Wanted],
+    embed: Embed,
+    tick: Callable[[int], None] | None = None,
+) -> dict[tuple[str, str], list[str]]:
+    """Write the pictures, and remove those that an earlier report left and this one does not name.
+
+    Strips: K squares around the face side by side, WebP.  A strip that is newer than its pictures is kept.
+
+    Next to each lies a strip of differences from the picture at the middle value, see ``differences``.
+
+    tick: called with 1 for every sweep.
+
+    Returns, by (photo, attribute), the files relative to the report: none, one strip, or K copies.
+
+    Raises: StorageError.
+    """
+    if embed == "none":
+        shutil.rmtree(report / FOLDER, ignore_errors=True)
+        return {}
+    side = side_for(len(sweeps))
+    for attribute in {sweep.attribute for sweep in sweeps}:
+        runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
+    with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
+        made = workers.map(lambda sweep: _make(report, run, sweep, embed, side), sweeps)
+        written: dict[tuple[str, str], list[str]] = {}
+        for sweep, names in zip(sweeps, made, strict=True):
+            if names:
+                written[sweep.photo, sweep.attribute] = names
+            if tick is not None:
+                tick(1)
+    keep = {report / name for names in written.values() for name in names}
+    keep |= {report / difference_name(*pair) for pair in written}
+    for file in _files(report / FOLDER):
+        if file not in keep:
+            file.unlink()
+    return written
+
+
+def write_original(
+    report: Path, run: Path, manifest: Mapping[str, Any], photo: str, attribute: str, *, whole: bool
+) -> str:
+    """Write the unedited photo as a square like those of its strip; its name relative to the report.
+
+    manifest: the content of run.json, whose configuration says where the photos lie.  whole: all of it, not the face.
+
+    Empty where the file is gone, or is not the photo that was edited any more.
+
+    Raises: StorageError.
+    """
+    config = manifest.get("config")
+    root = str(config.get("photos") or "") if isinstance(config, Mapping) else ""
+    known = tally.read(tables.PHOTOS, run, ["photo", "path", "box"])
+    known = known[known["photo"] == photo]
+    if not root or known.empty:
+        return ""
+    try:
+        found = open_photo(str(known["path"].iloc[0]), Path(root))
+    except (PhotoError, OSError):
+        return ""
+    if found.id != photo:
+        return ""
+    image = Image.fromarray(found.pixels).convert("RGB")
+    region = (0.0, 0.0, *image.size) if whole else window(image.size, tally.face_box(known["box"].iloc[0]))
+    square = image.resize((_WIDE, _WIDE), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
+    name = f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-unedited.webp"
+    _write_webp(report / name, np.asarray(square), quality=76)
+    return name
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else iter(())
+
+
+def _make(report: Path, run: Path, sweep: Wanted, embed: Embed, side: int) -> list[str]:
+    name, difference = strip_name(sweep.photo, sweep.attribute), difference_name(sweep.photo, sweep.attribute)
+    wide, copies = side * len(sweep.files), embed == "full"
+    names = _copies(report, run, sweep) if copies else [name]
+    if copies and (not names or _fresh(report / difference, sweep.files, wide)):
+        return names
+    if _fresh(report / name, sweep.files, wide) and _fresh(report / difference, sweep.files, wide):
+        return names
+    squares = [picture(file, WHOLE if copies else sweep.box, run, side) for file in sweep.files]
+    if all(square is None for square in squares):
+        return []
+    _write_webp(report / difference, differences(squares, side), lossless=True)
+    if copies:
+        return names
+    grey = np.full((side, side, 3), 128, np.uint8)
+    strip = np.concatenate([grey if square is None else square for square in squares], axis=1)
+    _write_webp(report / name, strip, quality=76)
+    return names
+
+
+def differences(squares: Sequence[NDArray[np.uint8] | None], side: int) -> NDArray[np.uint8]:
+    """How far every picture of a sweep is from the middle one, as colours: (S, K S, 3) uint8 RGB.
+
+    squares: K of (S, S, 3) uint8 RGB, as they were before anything lossy, or None.  side: S.
+
+    The largest difference of a pixel's three channels; black for at most one level, which is rounding, up to the
+    brightest colour of inferno for ``BRIGHTEST`` levels of 255 and more.
+    """
+    from matplotlib import colormaps
+
+    centre = squares[len(squares) // 2]
+    colours = (np.asarray(colormaps["inferno"](np.linspace(0, 1, BRIGHTEST + 1)))[:, :3] * 255).round().astype(np.uint8)
+    colours[:2] = 0
+    parts = []
+    for square in squares:
+        if square is None or centre is None:
+            parts.append(np.zeros((side, side, 3), np.uint8))
+            continue
+        difference = np.abs(square.astype(np.int16) - centre).max(axis=2)
+        parts.append(colours[np.minimum(difference, BRIGHTEST)])
+    return np.concatenate(parts, axis=1)
+
+
+def _write_webp(path: Path, pixels: NDArray[np.uint8], **options: Any) -> None:
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "WEBP", method=2, **options)
+    runfolder.write_bytes(path, buffer.getvalue())
+
+
+def _copies(report: Path, run: Path, sweep: Wanted) -> list[str]:
+    names = []
+    for step, file in enumerate(sweep.files):
+        try:
+            data = photo_bytes(file.relative_to(run), run)
+        except (PhotoError, ValueError):
+            return []
+        names.append(copy_name(sweep.photo, sweep.attribute, step, file.suffix.lower()))
+        runfolder.write_bytes(report / names[-1], data)
+    return names
+
+
+def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
+    """Whether a strip is there, of this width, and newer than all its pictures."""
+    try:
+        made = strip.stat().st_mtime
+        if any(file.stat().st_mtime > made for file in files):
+            return False
+        return named_picture(strip, load=False).width == width
+    except (OSError, UsageError):
+        return False
+
+
+def size(report: Path) -> int:
+    """Bytes of everything in the report folder."""
+    return sum(path.stat().st_size for path in _files(report))

@@ -1,0 +1,171 @@
+"""The first screen: for each classifier and attribute the finding in a sentence, one face, and the labels in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.report import numbers, units, words
+from gslopes.slopes.report import answers as matrix
+from gslopes.slopes.report import decisions, pictures
+from gslopes.slopes.report.answers import Answers
+from gslopes.slopes.report.credit import Credit
+from gslopes.slopes.report.decisions import Decision
+from gslopes.slopes.report.explorer import Album
+from gslopes.slopes.report.funnel import STEPS, Funnel
+from gslopes.slopes.report.headline import Headline, headline
+from gslopes.slopes.report.loading import Finding
+
+MOST_LABELS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One photo's sweep with the scores of one label.
+
+    photo: its id.  files: K pictures, or one with K squares.  cells: (value, score) as texts.
+    credit: of a collected photo.  unedited: the photo as it was, relative to the report; empty where it is gone.
+    """
+
+    photo: str
+    name: str
+    label: str
+    files: tuple[str, ...]
+    cells: tuple[tuple[str, str], ...]
+    credit: Credit | None = None
+    unedited: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What the page says first about one classifier and attribute.
+
+    labels: how many there are.  decided: (decision in words, labels with it), those that occur.
+    forest, unit: rows for the page's scripts and their unit, see ``forest``.  steps: of the funnel, (what, how many).
+    placebo: whether there were placebo sweeps.  open: whether a label moves, and what would settle it is missing.
+    """
+
+    key: str
+    classifier: str
+    attribute: str
+    perceived: str
+    ends: tuple[str, str]
+    headline: Headline
+    labels: int
+    decided: tuple[tuple[str, int], ...]
+    forest: Sequence[Sequence[Any]]
+    unit: str
+    strip: Strip | None
+    steps: tuple[tuple[str, int], ...]
+    placebo: bool
+    open: bool
+
+
+def screen(
+    finding: Finding,
+    decided: Mapping[str, Decision],
+    answers: Answers,
+    album: Album,
+    funnel: Funnel | None,
+    known: Mapping[str, Credit],
+) -> Screen:
+    """The first screen of one finding.
+
+    decided: label to decision.  answers: its own.  known: photo to credit.
+    """
+    rows = finding.read
+    head = headline(rows, decided, finding.attribute)
+    drawn, unit = forest(finding, decided)
+    return Screen(
+        key=finding.key,
+        classifier=words.printable(finding.classifier),
+        attribute=finding.attribute,
+        perceived=words.perceived(finding.attribute),
+        ends=words.ends(finding.attribute),
+        headline=head,
+        labels=len(decided),
+        decided=tuple((decisions.SHOWN[code], many) for code, many in decisions.counts(decided).items() if many),
+        forest=drawn,
+        unit=unit,
+        strip=strip(finding, head.strongest, answers, album, known),
+        steps=() if funnel is None else tuple((STEPS[step], number) for step, number in funnel.counts.items()),
+        placebo=len(finding.placebo) > 0,
+        open=any(one.code == decisions.OPEN for one in decided.values()),
+    )
+
+
+def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list[Any]], str]:
+    """(rows, their unit), at most ``MOST_LABELS``.
+
+    Of each: place of the label, label, slope, interval, decision, why, ends of the placebos, whether it is expected.
+
+    Labels that move first, then those like a placebo, then the steepest others, and expected ones below them; those
+    without a slope are left out, and so are those whose unit is not that of the first: one axis has one unit.
+    """
+    rows = finding.read
+    rows = rows[rows["slope"].notna() & rows["ci_low"].notna()]
+    codes = [decided[str(label)] for label in rows["label"]]
+    rank = [0 if one.moves else 1 + decisions.CODES.index(one.code) for one in codes]
+    rows = rows.assign(_rank=rank, _flat=-rows["slope"].abs(), _code=[one.code for one in codes])
+    rows = rows.assign(_named=[one.expected for one in codes])
+    rows = rows[rows["_code"] != decisions.UNJUDGED].sort_values(["_named", "_rank", "_flat", "label"])
+    names = [units.unit_of(row) for row in rows.to_dict("records")]
+    unit = names[0] if names else units.UNITS["presence"]
+    rows = rows[[name == unit for name in names]][:MOST_LABELS]
+    index = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
+    ends = _placebo_ends(finding.placebo)
+    found = [
+        [
+            index[row["label"]],
+            words.label(row["label"]),
+            *numbers.rounded([row["slope"], row["ci_low"], row["ci_high"]], 8),
+            decided[str(row["label"])].code,
+            decided[str(row["label"])].why,
+            *numbers.rounded(ends.get(str(row["label"]), (np.nan, np.nan)), 8),
+            decided[str(row["label"])].expected,
+        ]
+        for _, row in rows.iterrows()
+    ]
+    return found, unit
+
+
+def strip(finding: Finding, label: str, answers: Answers, album: Album, known: Mapping[str, Credit]) -> Strip | None:
+    """One photo with the scores of a label; None if there is no label or no picture."""
+    row = matrix.typical(answers, label) if label else None
+    if row is None:
+        return None
+    photo = answers.photos[answers.photo[row]]
+    files = album.files.get((photo, finding.attribute), [])
+    if not files:
+        return None
+    values = [numbers.value(value, sign=True) for value in finding.values]
+    scores = numbers.apart(answers.scores[row].tolist())
+    cells = tuple(zip(values, scores, strict=True))
+    return Strip(photo, album.names[album.index[photo]], words.label(label), tuple(files), cells, known.get(photo))
+
+
+def with_original(one: Screen, report: Path, run: Path, manifest: Mapping[str, Any]) -> Screen:
+    """The same with the unedited photo next to the edits, where it still lies where the run found it.
+
+    Raises: StorageError.
+    """
+    if one.strip is None:
+        return one
+    made = pictures.write_original(
+        report, run, manifest, one.strip.photo, one.attribute, whole=len(one.strip.files) > 1
+    )
+    return replace(one, strip=replace(one.strip, unedited=made))
+
+
+def _placebo_ends(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Label to the least low end and the greatest high end of its placebo sweeps' intervals."""
+    if rows.empty:
+        return {}
+    low = rows["ci_low"].fillna(rows["slope"]).groupby(rows["label"]).min()
+    high = rows["ci_high"].fillna(rows["slope"]).groupby(rows["label"]).max()
+    return {str(label): (float(low[label]), float(high[label])) for label in low.index}

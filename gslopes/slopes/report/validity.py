@@ -1,0 +1,175 @@
+"""What the page says about the pictures themselves: does the sweep move its target, what else moves, on whom it failed.
+
+From the tables that the gate and ``gslopes validate`` left (verdicts, readings) and the slopes of placebo
+sweeps.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import placebo, tables
+from gslopes.core.files import read_json
+from gslopes.core.reasons import explained
+from gslopes.report import numbers, words
+from gslopes.slopes.report import tally
+from gslopes.stats.intervals import normal_quantile
+
+NAMES = {
+    "gender": "perceived gender (masculine)",
+    "race": "perceived race (White)",
+    "young": "perceived age (young)",
+    "smiling": "smiling",
+    "luminance": "luminance (L*, of 100)",
+    "sharpness": "sharpness (log variance)",
+}
+PLACEBOS = {"same": "same picture", "light": "light alone", "random": "random change"}
+
+
+def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
+    """One entry for each attribute with verdicts: counts, drop reasons, and what the readings did along the sweep.
+
+    values: attribute to its K values.
+    """
+    verdicts = tally.read(
+        tables.VERDICTS,
+        run,
+        ["photo", "attribute", "kept", "reason", "looked", "found", "tau", "shift", "off_target", "off_target_reading"],
+    )
+    readings = tally.read(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
+    side_effects = what_else_moves(run)
+    entries = []
+    for name, of_group in verdicts.groupby("attribute", sort=True):
+        attribute = str(name)
+        if placebo.is_placebo(attribute):
+            continue
+        looked = of_group[of_group["looked"] > 0]
+        entries.append(
+            {
+                "attribute": words.perceived(attribute),
+                "sweeps": len(of_group),
+                "kept": int(of_group["kept"].sum()),
+                "reasons": Counter(of_group.loc[~of_group["kept"], "reason"]).most_common(),
+                "tau": _quartiles(of_group["tau"]),
+                "shift": _quartiles(of_group["shift"]),
+                "found": float((looked["found"] == looked["looked"]).mean()) if len(looked) else None,
+                "off": _quartiles(of_group["off_target"].abs()),
+                "moved": side_effects.get(attribute, ()),
+                "off_readings": [NAMES.get(r, words.printable(r)) for r in of_group["off_target_reading"].mode() if r],
+                "values": list(values.get(attribute, ())),
+                "curves": _curves(readings[readings["attribute"] == attribute], attribute, values.get(attribute, ())),
+            }
+        )
+    return entries
+
+
+def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
+    """Attribute to (reading, its slope as a share of the target's with the 95 % interval), as ``validate`` prints it.
+
+    From RUN/validity.json, which ``gslopes validate`` writes; empty without it.
+    """
+    try:
+        content = read_json(run / "validity.json")
+        found = {}
+        for one in content["attributes"]:
+            rows = []
+            for name, share in one["leakage"].items():
+                if share["value"] is not None:
+                    text = numbers.with_interval(share["value"], share["low"], share["high"], numbers.ratio)
+                    rows.append((NAMES.get(name, words.printable(name)), text))
+            found[str(one["attribute"])] = rows
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return found
+
+
+def floors(slopes: pd.DataFrame) -> list[dict[str, Any]]:
+    """For each classifier and attribute with placebo sweeps: how steep labels get where nothing should move.
+
+    slopes: rows of all estimators, of which photo-rate's are taken. Labels judged by another, by their score or
+    number, are left out: their units differ, and each stands next to its own placebos in the table of all labels.
+    """
+    known = slopes["measure"].notna()  # null in all rows of a run that was fitted before there were measures
+    slopes = slopes[(slopes["estimator"] == tables.READING) & (known | (not known.any()))]
+    kind = slopes["attribute"].map(lambda name: placebo.split(name)[1]).astype(str)
+    base = slopes["attribute"].map(lambda name: placebo.split(name)[0]).astype(str)
+    entries = []
+    for (classifier, attribute), of_group in slopes.groupby([slopes["classifier"], base], sort=True):
+        kinds = kind[of_group.index]
+        if not (kinds != "").any():
+            continue
+        rows = []
+        for one, title in (("", words.perceived(str(attribute))), *PLACEBOS.items()):
+            part = of_group[kinds == one]
+            judged = part["slope"].abs().dropna()
+            if len(judged):
+                rows.append(
+                    {
+                        "title": title,
+                        "labels": len(judged),
+                        "median": float(judged.median()),
+                        "high": float(judged.quantile(0.95)),
+                        "most": float(judged.max()),
+                        "found": int((part["q"] < 0.05).sum()),
+                        "fake": bool(one),
+                    }
+                )
+        if rows:
+            entries.append({"classifier": str(classifier), "attribute": words.perceived(str(attribute)), "rows": rows})
+    return entries
+
+
+def dropped(run: Path, most: int = 200, *, names: bool = True) -> tuple[list[tuple[str, str, str]], int]:
+    """(photo's path or id, attribute, reason) of the sweeps that the gate dropped, and how many there are in all.
+
+    names: paths; else the first digits of the ids.
+    """
+    verdicts = tally.read(tables.VERDICTS, run, ["photo", "attribute", "kept", "reason", "detail"])
+    out = verdicts[~verdicts["kept"].astype(bool)]
+    photos = tally.read(tables.PHOTOS, run, ["photo", "path"]).drop_duplicates("photo").set_index("photo")["path"]
+    ids = out["photo"].str[:12]
+    names_or_ids = out["photo"].map(photos).fillna(ids) if names else ids
+    rows = sorted(zip(names_or_ids, out["attribute"], map(explained, out["reason"], out["detail"]), strict=True))
+    return [(str(a), str(b), str(c)) for a, b, c in rows[:most]], len(rows)
+
+
+def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[dict[str, Any]]:
+    """Mean of each reading at each value with a 95 % normal interval over photos, the target first."""
+    curves = []
+    for name, of_group in readings[readings["step"] >= 0].groupby("reading", sort=True):
+        by = of_group.groupby("step")["score"].agg(["mean", "std", "count"]).sort_index()
+        if by.index.tolist() != list(range(len(values))):
+            continue
+        mean, low, high = _interval(by)
+        curves.append(
+            {
+                "name": NAMES.get(str(name), words.printable(name)),
+                "target": name == attribute,
+                "unit": name not in ("luminance", "sharpness"),
+                "mean": mean,
+                "low": low,
+                "high": high,
+            }
+        )
+    return sorted(curves, key=lambda curve: not curve["target"])
+
+
+def _interval(by: pd.DataFrame) -> tuple[list[float], list[float], list[float]]:
+    """Means with the ends of their 95 % normal interval, from columns mean, std and count."""
+    half = (normal_quantile() * by["std"].fillna(0) / np.sqrt(by["count"].clip(lower=1))).to_numpy(float)
+    mean = by["mean"].to_numpy(float)
+    return mean.tolist(), (mean - half).tolist(), (mean + half).tolist()
+
+
+def _quartiles(column: pd.Series) -> tuple[float, float, float] | None:
+    numbers = column.dropna().to_numpy(float)
+    if not len(numbers):
+        return None
+    low, middle, high = (float(number) for number in np.quantile(numbers, [0.25, 0.5, 0.75]))
+    return low, middle, high

@@ -1,0 +1,308 @@
+"""One part of the walk from photos to counterfactual photos: find, edit, compose, in batches, chips never on the disk.
+
+What a part writes depends on the configuration and on its own photos alone: not on the other parts, their order, or
+what was done before. Its photos table is the commit marker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gslopes.core import placebo, runfolder, runtime, tables
+from gslopes.core.differing import differences
+from gslopes.core.errors import ModelError, PhotoError, UsageError
+from gslopes.core.executor import RemoteTask
+from gslopes.core.files import read_regular
+from gslopes.core.progress import Tick
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import Detections, Editor, Face, FloatArray, Motion, Photo
+from gslopes.core.runfolder import SYNTHESIS
+from gslopes.faces.components import Components, default_components
+from gslopes.faces.compose.encode import QUALITY, SUFFIX, Variants
+from gslopes.faces.compose.head import Head, heads_of
+from gslopes.faces.compose.masks import mask_is_degenerate
+from gslopes.faces.compose.paste import Composite, compose
+from gslopes.faces.compose.placebo import lightened, qualities, randomised
+from gslopes.faces.find import align
+from gslopes.photos.decode import LARGEST_FILE
+from gslopes.photos.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches, size_of
+from gslopes.slopes.plan import Plan
+
+Row = dict[str, Any]
+
+# Faces that are masked and edited together on the CPU: few enough that what the parser saw of them is still at hand for
+# the edit, see ``faces.zoo.parsing``.
+TOGETHER = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """The work of the stage.
+
+    plan, components: what and with what.  same: relative name to that of the earlier photo with the same bytes.
+    """
+
+    plan: Plan
+    components: Components
+    same: Mapping[str, str]
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether several parts may be in hand at once: our own components keep nothing between two calls."""
+        return self.components.named
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """Make the pictures and the tables of one part.
+
+        Raises: StorageError.
+        """
+        photos: list[Row] = []
+        edits: list[Row] = []
+        read = partial(self._open, photos, tick)
+        for batch in photo_batches(self.plan.files_of(part), read, BATCH_PIXELS):
+            self._walk_within_memory([(file.relative, photo) for file, photo in batch], photos, edits)
+            tick(len(batch))
+        run = self.plan.run
+        runfolder.settle(run / row["file"] for row in edits)
+        for table, rows in ((tables.EDITS, edits), (tables.PHOTOS, photos)):
+            runfolder.write_table(table, tables.frame_of(table, rows), runfolder.part_path(run, SYNTHESIS, table, part))
+        runtime.trim_heap()
+
+    def remote_task(self) -> RemoteTask:
+        """For workers elsewhere.  Raises: UsageError if the components are not those that the configuration names."""
+        if not self.components.named:
+            hint = "Use the engine one, or name the models in the configuration."
+            raise UsageError("Components passed as objects cannot be sent to other processes.", hint)
+        plan = replace(self.plan, run=self.plan.run.absolute())
+        needs = (plan.run / runfolder.MANIFEST, plan.config.photos)
+        return RemoteTask(partial(_elsewhere, plan, self.same, self.components.records()), needs, self._name)
+
+    def _name(self, part: int) -> str:
+        names = [file.relative for file in self.plan.files_of(part)]
+        return names[0] if len(names) == 1 else f"the {len(names)} photos from {names[0]} to {names[-1]}"
+
+    def _open(self, photos: list[Row], tick: Tick, file: PhotoFile) -> Photo | None:
+        """The photo; one that is skipped gets its row right away."""
+        if file.relative in self.same:
+            why = SkipReason(Reason.DUPLICATE, self.same[file.relative])
+        else:
+            try:
+                return open_photo(file.path)
+            except PhotoError as error:
+                why = (
+                    error.reason
+                    if isinstance(error.reason, SkipReason)
+                    else SkipReason(Reason.UNREADABLE, error.reason)
+                )
+        photos.append(_skipped(file.relative, why, photo=_digest(file.path)))
+        tick(1)
+        return None
+
+    def _walk_within_memory(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
+        """As ``_walk``; a batch that does not fit the memory is halved until it does, down to one photo."""
+        seen: list[Row] = []
+        made: list[Row] = []
+        try:
+            self._walk(batch, seen, made)
+        except Exception as error:
+            if not runtime.is_out_of_memory(error) or len(batch) == 1:
+                raise
+            seen, made = [], []
+        else:
+            photos += seen
+            edits += made
+            return
+        # out of the except clause: the error holds on to what filled the memory
+        runtime.release_memory(self.plan.device)
+        middle = len(batch) // 2
+        for half in (batch[:middle], batch[middle:]):
+            self._walk_within_memory(half, photos, edits)
+
+    def _walk(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
+        """Find, edit and compose one batch; adds to both tables and writes the pictures."""
+        usable: list[tuple[str, Photo, Face]] = []
+        size = next(iter(self.components.editors.values())).size
+        found = self.components.finder([photo for _, photo in batch])
+        for (name, photo), detections in zip(batch, found, strict=True):
+            height, width = photo.pixels.shape[:2]
+            face = align.choose(detections, width, height, self.plan.config.find.min_face, size)
+            if isinstance(face, SkipReason):
+                photos.append(_seen(name, photo, face, detections))
+            else:
+                usable.append((name, photo, face))
+        step = TOGETHER if self.plan.device == "cpu" else len(usable)
+        for start in range(0, len(usable), step):
+            self._edit(usable[start : start + step], size, photos, edits)
+
+    def _edit(self, usable: list[tuple[str, Photo, Face]], size: int, photos: list[Row], edits: list[Row]) -> None:
+        """Mask, edit and compose a few photos; adds to both tables and writes the pictures."""
+        chips = np.stack([align.warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
+        given = [photo for _, photo, _ in usable], [face for _, _, face in usable], chips
+        borders = {editor.border for editor in self.components.editors.values()}
+        masks = {border: self.components.masker(*given, border) for border in borders}
+        whole = {one.border for one in self.components.editors.values() if self._region(one) == "head"}
+        heads = {border: heads_of(self.components.masker, *given, border) for border in whole}
+        # a face is used by all editors or by none
+        reasons = [
+            mask_is_degenerate(min(each, key=np.sum)) or SkipReason() for each in zip(*masks.values(), strict=True)
+        ]
+        photos += [_seen(name, photo, why, face) for (name, photo, face), why in zip(usable, reasons, strict=True)]
+        kept = [index for index, why in enumerate(reasons) if not why]
+        if not kept:
+            return
+        device = self.plan.device
+        for attribute, editor in self.components.editors.items():
+            swept = editor.sweep(chips[kept], np.asarray(self.plan.values[attribute], np.float32))
+            for row, index in enumerate(kept):
+                _, photo, face = usable[index]
+                one = swept.edited[row], swept.neutral[row], swept.motion_of(row)
+                mask, head = masks[editor.border][index], None
+                if self._region(editor) == "head":
+                    head = heads[editor.border][index]
+                edits += self._compose(attribute, photo, face, mask, head, *one, device)
+
+    def _region(self, editor: Editor) -> str:
+        """Which part of the face an editor may change."""
+        region = self.plan.config.compose.region
+        return editor.region if region == "auto" else region
+
+    def _compose(
+        self,
+        attribute: str,
+        photo: Photo,
+        face: Face,
+        mask: FloatArray,
+        head: Head | None,
+        edited: FloatArray,
+        neutral: FloatArray,
+        motion: Motion | None,
+        device: str,
+    ) -> list[Row]:
+        """Write the K pictures of one photo, one at a time; their rows."""
+        config = self.plan.config.compose
+        editor = self.components.editors[attribute]
+        blend = editor.blend if config.blend == "auto" else config.blend
+        whole = compose(
+            photo.pixels,
+            photo.gray,
+            edited,
+            neutral,
+            mask,
+            face.matrix,
+            blend,
+            device,
+            chroma=editor.chroma,
+            motion=motion,
+            head=head,
+        )
+        files = Variants(photo.pixels, photo.gray, photo.icc, config.format)
+        values = self.plan.values[attribute]
+        steps = range(len(values))
+        rows = self._write(attribute, photo.id, whole, files, steps, [QUALITY] * len(values))
+        if config.placebo:
+            same, light, random = placebo.names(attribute)
+            seed, packed = self.plan.config.seed, [QUALITY] * len(values)
+            again = qualities(photo.id, len(values), seed)
+            rows += self._write(same, photo.id, whole, files, [len(values) // 2] * len(values), again)
+            rows += self._write(light, photo.id, lightened(whole, values), files, steps, packed)
+            rows += self._write(random, photo.id, randomised(whole, values, photo.id, seed), files, steps, packed)
+        return rows
+
+    def _write(
+        self, sweep: str, photo: str, whole: Composite, files: Variants, shown: Sequence[int], packed: Sequence[int]
+    ) -> list[Row]:
+        """Write K pictures of the photo of this id, at step k that of ``whole`` at ``shown[k]``; their rows."""
+        rows = []
+        form = self.plan.config.compose.format
+        for step, value in enumerate(self.plan.values[sweep]):
+            file = f"edits/{sweep}/{photo[:16]}-{step}{SUFFIX[form]}"
+            data = files.encode(whole.patches[shown[step]], whole.box, packed[step])
+            runfolder.write_bytes(self.plan.run / file, data)
+            known = {"photo": photo, "attribute": sweep, "step": step, "value": value}
+            rows.append(known | {"file": file, "mask_area": whole.mask_area})
+        return rows
+
+
+def _elsewhere(plan: Plan, same: Mapping[str, str], models: dict[str, dict[str, str]], device: str) -> Synthesis:
+    """The work in another process.  Raises: ModelError if other models are there."""
+    plan = replace(plan, config=replace(plan.config, device=device))
+    components = default_components(plan.config, device)
+    if components.records() != models:
+        differing = "; ".join(differences(models, components.records()))
+        raise ModelError(f"A worker has other models: {differing}.", "Install the same models on every machine.")
+    return Synthesis(plan, components, same)
+
+
+def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
+    """Relative name of every file that repeats an earlier one, to that one's; only files of equal size are read."""
+    by_size: dict[int, list[PhotoFile]] = defaultdict(list)
+    for file in files:
+        by_size[size_of(file.path)].append(file)
+    same: dict[str, str] = {}
+    for size, group in by_size.items():
+        if size < 1 or len(group) == 1:
+            continue
+        first: dict[str, str] = {}
+        for file in group:
+            content = _digest(file.path)
+            if content and content in first:
+                same[file.relative] = first[content]
+            elif content:
+                first[content] = file.relative
+    return same
+
+
+def _digest(path: Path) -> str:
+    """Of the file's bytes; empty if they cannot be read."""
+    try:
+        return hashlib.sha256(read_regular(path, LARGEST_FILE)).hexdigest()
+    except (OSError, ValueError):
+        return ""
+
+
+def _skipped(name: str, why: SkipReason, photo: str) -> Row:
+    """The row of a photo that was not decoded."""
+    nothing = {"width": 0, "height": 0, "faces": 0, "box": None, "points": None, "detection": None}
+    return {"photo": photo, "path": name, "status": "skipped", **why.columns, **nothing}
+
+
+def _seen(name: str, photo: Photo, why: SkipReason, face: Face | Detections) -> Row:
+    """The row of a decoded photo; skipped if there is a reason."""
+    height, width = photo.pixels.shape[:2]
+    row = _skipped(name, why, photo.id) | {"width": width, "height": height}
+    if isinstance(face, Detections):
+        return row | {"faces": len(face.scores)}
+    known = {"box": face.box.ravel().tolist(), "points": face.points.ravel().tolist(), "detection": face.score}
+    return row | {"faces": face.faces, "status": "skipped" if why else "used", **known}
+
+
+def missing_parts(run: Path, parts: int) -> list[int]:
+    """Parts that are to be made: those that never were, those whose tables are damaged or whose pictures are gone."""
+
+    def pictures_are_there(frames: list[pd.DataFrame]) -> bool:
+        return all((run / file).is_file() for file in frames[0]["file"])
+
+    runfolder.discard_damaged(run, SYNTHESIS, (tables.EDITS, tables.PHOTOS), parts, pictures_are_there)
+    return runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts)
+
+
+def pictures_are_there(run: Path) -> bool:
+    """Whether there are as many pictures as the edits table has rows; which ones, only a closer look tells."""
+    try:
+        rows = int(pq.read_metadata(run / f"{tables.EDITS.name}.parquet").num_rows)
+        folders = [entry.path for entry in os.scandir(run / "edits") if entry.is_dir()]
+        return sum(not one.name.startswith(".") for path in folders for one in os.scandir(path)) >= rows
+    except (OSError, pa.ArrowException):
+        return False

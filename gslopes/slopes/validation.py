@@ -1,0 +1,236 @@
+"""What the gate saw, summed up: does the edit move what it should, and little else, on whom, and what was dropped?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.errors import UsageError
+from gslopes.core.runfolder import SYNTHESIS, show
+from gslopes.core.text import many
+from gslopes.faces.gate import manipulation
+from gslopes.faces.gate.estimates import Estimate, Groups
+from gslopes.faces.gate.verdict import JUDGED, RESOLUTION, VALIDITY
+from gslopes.frame import manifest
+from gslopes.frame.about import read_about
+from gslopes.report import numbers
+from gslopes.stats.clusters import normal_texts
+
+# How the reader sees the unedited photo, by two of its readings: names of the groups below and above one half.
+PERCEIVED = {"gender": ("read as feminine", "read as masculine"), "race": ("read as Black", "read as White")}
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One attribute's sweeps; every number is over all of them, kept or not, with a 95 % interval over photos.
+
+    attribute: its name.  values: K.  sweeps, kept: how many.  dropped: reason to how many.
+    means: the target's mean reading at each value.  shift: last minus first.
+    monotone: share of sweeps whose reading rises, tau-b of 0.8 or more to two hundredths.
+    groups: column to group to shift.
+    leakage: other reading to its slope as a share of the target's, both in standard deviations of unedited photos.
+    """
+
+    attribute: str
+    values: tuple[float, ...]
+    sweeps: int
+    kept: int
+    dropped: Mapping[str, int]
+    means: tuple[Estimate, ...] = ()
+    shift: Estimate | None = None
+    monotone: Estimate | None = None
+    groups: Mapping[str, Groups] = field(default_factory=dict)
+    leakage: Mapping[str, Estimate] = field(default_factory=dict)
+
+    def rows(self) -> list[tuple[str, str, float, float | None, float | None]]:
+        """Its numbers as (measure, name, value, low, high)."""
+        measured = [("shift", "", self.shift), ("monotone", "", self.monotone)]
+        measured += [("leakage", name, share) for name, share in self.leakage.items()]
+        for column, by_group in self.groups.items():
+            measured += [(f"shift by {column}", name, group.number) for name, group in by_group.each.items()]
+        found = [(kind, name, e.value, e.low, e.high) for kind, name, e in measured if e is not None]
+        return [("kept", "", self.kept / max(self.sweeps, 1), None, None), *found]
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON has it: a number that could not be measured is null."""
+        facts = _plain(asdict(self))
+        assert isinstance(facts, dict)
+        return facts
+
+
+def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] = ()) -> list[Summary]:
+    """The summaries of a judged run folder, an attribute each.
+
+    photos_csv, columns: a CSV about the photos, as for the fit, and those of its columns that make groups.
+
+    Raises: TableError if the run was not judged; UsageError if the CSV does not fit.
+    """
+    verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
+    values = _values_of(run, verdicts["attribute"])
+    readings = tables.read(tables.READINGS, run / "readings.parquet")
+    about = _about(run, photos_csv, columns)
+    found = [
+        _one(str(name), values[str(name)], sweeps, readings[readings["attribute"] == name], about, columns)
+        for name, sweeps in verdicts.groupby("attribute")
+    ]
+    return found
+
+
+def check_inputs(run: Path, photos_csv: Path | None = None, columns: Sequence[str] = ()) -> None:
+    """Raise what ``summarise`` would raise for the same arguments, before any sweep is measured.
+
+    Raises: UsageError if an edited attribute has no values in run.json, or the CSV does not fit.
+    """
+    for part in range(manifest.complete_parts(run)):
+        path = runfolder.part_path(run, SYNTHESIS, tables.EDITS, part)
+        attributes = tables.read_columns(tables.EDITS, path, ["attribute"])["attribute"]
+        _values_of(run, attributes[~placebo.among(attributes)])
+        if len(attributes):  # every photo is edited along all of them
+            break
+    _about(run, photos_csv, columns)
+
+
+def keep_summaries(run: Path, summaries: Sequence[Summary]) -> Path:
+    """Write RUN/validity.json, from which the page says what else moves; its path.  Raises: StorageError."""
+    path = run / VALIDITY
+    with runfolder.storage(run):
+        runfolder.write_json(path, {"attributes": [summary.facts() for summary in summaries]})
+    return path
+
+
+def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[float]]:
+    values: Mapping[str, Sequence[float]] = manifest.read(run)["values"]
+    unknown = sorted(set(attributes.astype(str)) - set(values))
+    if unknown:
+        message = f"{show(run / runfolder.MANIFEST)} is damaged: it has no values of {unknown[0]}, which was edited."
+        raise UsageError(message, "Restore it, or make the run again in a new folder.")
+    return values
+
+
+def _about(run: Path, photos_csv: Path | None, columns: Sequence[str]) -> pd.DataFrame | None:
+    if photos_csv is None:
+        if columns:
+            raise UsageError(f"There is no table with the column {columns[0]!r}.", "Name it with --photos-csv.")
+        return None
+    about = read_about(photos_csv, run)
+    for column in columns:
+        if column not in about:
+            raise UsageError(f"{show(photos_csv)} has no column {column!r}.", f"It has {', '.join(about.columns)}.")
+    return about
+
+
+def _one(
+    attribute: str,
+    values: Sequence[float],
+    verdicts: pd.DataFrame,
+    readings: pd.DataFrame,
+    about: pd.DataFrame | None,
+    columns: Sequence[str],
+) -> Summary:
+    kept = int(verdicts["kept"].sum())
+    kinds = Counter(verdicts.loc[~verdicts["kept"], "reason"])
+    plain = Summary(attribute, tuple(values), len(verdicts), kept, dict(kinds.most_common()))
+    wide = readings.pivot_table(index="photo", columns=["reading", "step"], values="score")
+    read = {str(name): _steps(wide, str(name), len(values)) for name in readings["reading"].unique()}
+    if attribute not in read:
+        return plain
+    target = read[attribute]
+    groups = _groups(wide.index, read, about, columns)
+    return Summary(
+        plain.attribute,
+        plain.values,
+        plain.sweeps,
+        plain.kept,
+        plain.dropped,
+        means=manipulation.means_by_value(target[:, 1:]),
+        shift=manipulation.shift(target[:, 1:]),
+        monotone=manipulation.share_monotone(target[:, 1:], values, resolution=RESOLUTION),
+        groups={
+            name: manipulation.by_group(target[known, 1:], names[known])
+            for name, names in groups.items()
+            if (known := names != "").any()
+        },
+        leakage={
+            name: _share(other, target, values)
+            for name, other in sorted(read.items(), key=lambda pair: (pair[0] not in JUDGED, pair[0]))
+            if name != attribute
+        },
+    )
+
+
+def _share(other: NDArray[np.float64], target: NDArray[np.float64], values: Sequence[float]) -> Estimate:
+    readable = np.isfinite(other[:, 0]) & np.isfinite(target[:, 0])
+    if readable.sum() < 2:
+        return Estimate(np.nan, np.nan, np.nan)
+    unedited = {"other_unedited": other[readable, 0], "target_unedited": target[readable, 0]}
+    return manipulation.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
+
+
+def _steps(wide: pd.DataFrame, name: str, count: int) -> NDArray[np.float64]:
+    """(n, 1 + K) of one reading, the unedited photo first."""
+    steps = pd.DataFrame(wide[name]).reindex(columns=range(-1, count))
+    return np.asarray(steps, np.float64)
+
+
+def _groups(
+    photos: pd.Index[Any], read: Mapping[str, NDArray[np.float64]], about: pd.DataFrame | None, columns: Sequence[str]
+) -> dict[str, NDArray[np.str_]]:
+    """Column to the group of each photo; an empty name where it is not known."""
+    groups = {}
+    for name, (low, high) in PERCEIVED.items():
+        if name in read:
+            first = read[name][:, 0]
+            groups[f"perceived {name}"] = np.where(np.isnan(first), "", np.where(first > 0.5, high, low)).astype(str)
+    for column in columns:
+        if about is not None and column in about:
+            groups[column] = normal_texts(about[column].reindex(photos)).to_numpy(str)
+    return groups
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+# -- as text ----------------------------------------------------------------------------------------------------------
+
+
+def format_summary(summary: Summary) -> str:
+    """A summary as a few lines."""
+    lines = [f"{summary.attribute}: {summary.kept:,} of {many(summary.sweeps, 'sweep')} kept"]
+    lines += [f"  dropped       {count:,}: {reason}" for reason, count in summary.dropped.items()]
+    if summary.shift is None or summary.monotone is None:
+        return "\n".join([*lines, "  the reader has no reading of this attribute"])
+    means = "  ".join(
+        f"{numbers.value(value, sign=True)}: {numbers.decimal(number.value)}"
+        for value, number in zip(summary.values, summary.means, strict=True)
+    )
+    lines += [f"  reading       {means}", f"  shift         {_interval(summary.shift)}"]
+    lines += [f"  rises         {_interval(summary.monotone)} of sweeps, tau-b 0.8 or more"]
+    for column, groups in summary.groups.items():
+        each = "; ".join(
+            f"{name} {numbers.ratio(group.number.value)} (n {group.n:,})" for name, group in groups.each.items()
+        )
+        gap = f"; gap {_interval(groups.gap)}" if groups.gap else ""
+        lines.append(f"  shift by {column}: {each}{gap}")
+    lines += [
+        f"  moves with it {name}: {_interval(number)} of the target's slope" for name, number in summary.leakage.items()
+    ]
+    return "\n".join(lines)
+
+
+def _interval(number: Estimate) -> str:
+    if np.isnan(number.value):
+        return "not known"
+    return numbers.with_interval(number.value, number.low, number.high, numbers.ratio)

@@ -1,1 +1,0 @@
-"""Drawn faces, whose truth is known: the demo and planted biases."""

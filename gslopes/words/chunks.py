@@ -1,0 +1,283 @@
+"""The default parser: from tags to a graph, by rules that a reader can check against a caption.
+
+Objects are heads of noun phrases, their adjectives, participles and other nouns are attributes, verbs and prepositions
+relations. Known limits: where a prepositional phrase attaches, appositions, relative clauses, and the tagger's errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from gslopes.words.graph import Fact, Senses, compounds
+from gslopes.words.mentions import Mentions
+from gslopes.words.phrases import Phrase, as_adjectives, is_noun, noun_phrase, preposition
+from gslopes.words.pos_tagger import PosTagger, Token, hanta, sentences
+from gslopes.words.wordlists import shipped
+from gslopes.words.wordnet import WordNet, wordnet
+
+VERSION = "chunks-2"
+PARTITIVES = frozenset(
+    ["group", "couple", "pair", "bunch", "number", "lot", "row", "crowd", "set", "series", "trio", "variety"]
+)
+BOUNDARIES = frozenset({"CJS", "CJT", "PNQ", "AVQ", "DTQ"})
+FINITE = ("VVZ", "VVD", "VVB")
+
+
+class Chunks:
+    """The parser.
+
+    animate: whether a noun's base form is a person or an animal; decides what a bare participle belongs to.
+    """
+
+    def __init__(self, tagger: PosTagger, wordnet: WordNet, animate: Callable[[str], bool]) -> None:
+        self.name = f"{VERSION}+{tagger.name}"
+        self.tagger = tagger
+        self.wordnet = wordnet
+        self.animate = cache(animate)
+
+    def parse(self, caption: str) -> tuple[Fact, ...]:
+        """The facts of one caption, sorted, each once; words without synsets."""
+        found: dict[Fact, None] = {}
+        for tokens in self.tag(caption):
+            clause = _Clause(self.wordnet, self.animate)
+            clause.read(tokens)
+            found.update(dict.fromkeys(clause.facts))
+        plain = {replace(fact, plural=False) for fact in found if not fact.plural}
+        return tuple(sorted(fact for fact in found if not fact.plural or replace(fact, plural=False) not in plain))
+
+    def tag(self, caption: str) -> list[list[Token]]:
+        """The tokens of each sentence with their tags repaired; *the women's restroom* without women, as adjective."""
+        return [as_adjectives(tokens, self.animate) for tokens in self._repaired(caption)]
+
+    def _repaired(self, caption: str) -> Iterator[list[Token]]:
+        return (repair(self.tagger.tag(words), self.wordnet, self.animate) for words in sentences(caption))
+
+
+def _nouns(tokens: Iterable[Token]) -> set[str]:
+    return {form for token in tokens if is_noun(token) for form in (token.word, token.lemma)}
+
+
+def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Callable[[str], bool]) -> list[Token]:
+    """Four repairs, in this order: unknown words, participles after people, compounds, lemmas of nouns."""
+    fixed: list[Token] = []
+    for token in tokens:
+        tag = "NN1" if token.tag == "UNC" else token.tag
+        before = fixed[-1] if fixed else None
+        noun_before = before is not None and before.tag.startswith("NN") and animate(_singular(before, wordnet))
+        if noun_before and token.word.endswith("ing") and tag[:2] in ("NN", "AJ"):
+            base = wordnet.base(token.word, "v")
+            fixed.append(Token(token.word, base or token.lemma, "VVG"))
+            continue
+        if before is not None and (before.word, token.word) in compounds():
+            fixed[-1] = Token(f"{before.word}_{token.word}", f"{before.word}_{token.word}", _noun_tag(token.word, tag))
+            continue
+        fixed.append(Token(token.word, token.lemma, tag))
+    return [
+        replace(token, lemma=_singular(token, wordnet)) if token.tag.startswith(("NN", "NP")) else token
+        for token in fixed
+    ]
+
+
+def _noun_tag(word: str, tag: str) -> str:
+    return tag if tag.startswith("NN") else "NN2" if word.endswith("s") and not word.endswith("ss") else "NN1"
+
+
+def _singular(token: Token, wordnet: WordNet) -> str:
+    """WordNet's own morphology for a plural, else the form if it is a noun, else the tagger's lemma."""
+    first, _, last = token.word.rpartition("_")
+    if token.tag == "NN2":
+        base = wordnet.base(token.word, "n") or wordnet.base(last, "n")
+        known = f"{first}_{wordnet.base(last, 'n')}" if first and base else base
+        return known or token.lemma
+    return token.word if wordnet.knows(token.word, "n") or first else token.lemma
+
+
+@dataclass
+class _Clause:
+    """One sentence as it is read from left to right."""
+
+    wordnet: WordNet
+    animate: Callable[[str], bool]
+    facts: list[Fact] = field(default_factory=list)
+    subject: Phrase | None = None  # of the clause's finite verb
+    nearest: Phrase | None = None  # what a preposition attaches to
+    last: Phrase | None = None  # the phrase read last, be it an object or not
+    actor: Phrase | None = None  # the person or animal read last
+    doer: Phrase | None = None  # of the open verb
+    verb: str = ""
+    has_object: bool = False
+    prep: str = ""
+    link: tuple[Phrase, str] | None = None  # how the last phrase hangs together with what precedes, for its coordinates
+    auxiliary: bool = False
+    copula: bool = False
+    joined: bool = False
+    owning: bool = False
+    denied: bool = False
+
+    def read(self, tokens: Sequence[Token]) -> None:
+        """Go through the tokens once."""
+        index = 0
+        while index < len(tokens):
+            token = tokens[index]
+            words, length = preposition(tokens, index)
+            phrase, end = noun_phrase(tokens, index, self.wordnet)
+            if length:
+                self.prep, self.joined, index = words, False, index + length
+            elif phrase is not None:
+                self.take(phrase, tokens[end] if end < len(tokens) else None)
+                index = end
+            else:
+                self.word(token, tokens, index)
+                index += 1
+
+    def word(self, token: Token, tokens: Sequence[Token], index: int) -> None:
+        """A token that begins neither a phrase nor a preposition."""
+        tag = token.tag
+        if tag == "XX0":
+            self.denied = True
+        elif tag in BOUNDARIES:
+            self.boundary(tag)
+        elif tag.startswith(("VB", "VM", "VD")) or (tag.startswith("VH") and _before_participle(tokens, index)):
+            self.auxiliary, self.copula = True, tag.startswith("VB")
+            self.verb = "" if tag.startswith("VB") else self.verb
+        elif tag.startswith(("VV", "VH")):
+            self.open(token)
+        elif tag.startswith("AJ") and self.copula and self.subject is not None:
+            self.describe(self.subject, token)
+        elif tag == "CJC" or token.word == ",":
+            self.joined = self.last is not None and not self.prep
+        elif tag == "POS" and self.last is not None:
+            self.owner()
+
+    def boundary(self, tag: str) -> None:
+        """*who* and *that* speak of the nearest phrase; *while* goes on with the same subject."""
+        if tag in ("PNQ", "CJT", "DTQ"):
+            self.subject = self.last or self.subject
+        self.verb, self.prep, self.has_object = "", "", False
+        self.auxiliary = self.copula = self.joined = self.denied = False
+        self.link = None
+
+    def open(self, token: Token) -> None:
+        """A verb: of the clause's subject if it is finite, else of the person or animal nearest before it."""
+        bare = not self.auxiliary and token.tag not in FINITE
+        doer = (self.actor or self.last) if bare else (self.subject or self.actor or self.last)
+        self.doer, self.verb, self.has_object = doer, token.lemma, False
+        self.prep, self.auxiliary, self.copula, self.joined = "", False, False, False
+
+    def owner(self) -> None:
+        """The dog's tail: the dog has it."""
+        self.doer, self.verb, self.has_object, self.prep = self.last, "have", False, ""
+        self.owning = True
+
+    def describe(self, phrase: Phrase, token: Token) -> None:
+        """A bare adjective after *be*."""
+        for noun in phrase.nouns:
+            negated = phrase.negated or self.denied
+            self.facts.append(Fact("attribute", token.word, subject=noun.word, negated=negated))
+
+    def take(self, phrase: Phrase, following: Token | None) -> None:
+        """A noun phrase, in the role that the words before it give it."""
+        starts_clause = (
+            following is not None
+            and following.tag.startswith(("VV", "VB"))
+            and bool(self.verb)
+            and self.animate(phrase.nouns[0].word)
+        )
+        if self.denied or self.prep == "without":
+            phrase = replace(phrase, negated=True)
+        self.put(phrase)
+        if self.joined and self.last is not None and not starts_clause:
+            self.coordinate(phrase)
+        elif self.prep and self.prep != "without":
+            self.attach(phrase)
+        elif self.prep == "without":
+            self.prep = ""
+        elif self.verb and self.doer is not None and not starts_clause:
+            self.relate(self.doer, self.verb, phrase)
+            self.has_object, self.link, self.nearest = True, (self.doer, self.verb), phrase
+            if self.owning:
+                self.verb, self.link, self.owning, self.subject = "", None, False, phrase
+        else:
+            self.subject = self.nearest = phrase
+            self.verb, self.link = "", None
+        self.joined = False
+        self.last = self.last if phrase.negated and self.last is not None else phrase
+        if any(self.animate(noun.word) for noun in phrase.nouns) and not phrase.negated:
+            self.actor = self.last
+
+    def coordinate(self, phrase: Phrase) -> None:
+        """*and* another phrase: it shares the relations of the one before."""
+        before = self.last
+        assert before is not None
+        whole = Phrase((*before.nouns, *phrase.nouns), before.negated)
+        if self.link is not None:
+            self.relate(*self.link, phrase)
+        for name in ("subject", "nearest", "actor", "doer"):
+            if getattr(self, name) is before:
+                setattr(self, name, whole)
+        self.last = whole
+
+    def attach(self, phrase: Phrase) -> None:
+        """A phrase after a preposition."""
+        prep, self.prep = self.prep, ""
+        source = self.nearest
+        if prep == "of" and self.last is not None:
+            self.relate(self.last, "of", phrase)
+            self.link = (self.last, "of")
+            if self.last.nouns[-1].word in PARTITIVES:
+                for name in ("subject", "nearest", "doer"):
+                    if getattr(self, name) is self.last:
+                        setattr(self, name, phrase)
+            return
+        if self.verb and self.doer is not None:
+            relation = prep if self.has_object else f"{self.verb} {prep}"
+            self.relate(self.doer, relation, phrase)
+            self.link = (self.doer, relation)
+        elif self.copula and self.subject is not None:
+            self.relate(self.subject, prep, phrase)
+            self.link = (self.subject, prep)
+        elif source is not None:
+            self.relate(source, prep, phrase)
+            self.link = (source, prep)
+        self.nearest = phrase if not self.verb else self.nearest
+        self.subject = self.subject or phrase
+
+    def relate(self, source: Phrase, word: str, target: Phrase) -> None:
+        """Every noun of one phrase with every one of the other."""
+        negated = source.negated or target.negated
+        self.facts += [
+            Fact("relation", word, subject=one.word, object=other.word, negated=negated)
+            for one in source.nouns
+            for other in target.nouns
+        ]
+
+    def put(self, phrase: Phrase) -> None:
+        """The phrase's objects and attributes."""
+        for noun in phrase.nouns:
+            self.facts.append(Fact("object", noun.word, negated=phrase.negated, plural=noun.plural))
+            self.facts += [
+                Fact("attribute", word, subject=noun.word, negated=phrase.negated) for word in noun.attributes
+            ]
+
+
+def _before_participle(tokens: Sequence[Token], index: int) -> bool:
+    rest = [token.tag for token in tokens[index + 1 : index + 3]]
+    return "VVN" in rest or "VBN" in rest
+
+
+def standard() -> Chunks:
+    """The parser with HanTa.
+
+    >>> facts = standard().parse("A woman in a red dress is holding a tie.")
+    >>> [fact.text for fact in facts if fact.kind == "relation"]
+    ['woman – hold – tie', 'woman – in – dress']
+    """
+    return Chunks(hanta(), wordnet(), animate())
+
+
+def animate() -> Callable[[str], bool]:
+    """Whether a base form is a person or an animal."""
+    known = Mentions(Senses(wordnet()), shipped())
+    return lambda word: known.is_person(word) or known.is_animal(word)

@@ -1,0 +1,84 @@
+"""A caption as labels, each once: words, synsets, attributes and relations of people, mentions, lists.
+
+This is how a captioner becomes a classifier: cache, sweep, slopes and permutation work on its labels as on any other's.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from gslopes.words.graph import Fact, Parser, Rule, Senses, with_synsets
+from gslopes.words.mentions import BOUNDS, Mentions, caption_bounds, demeaning_synsets
+from gslopes.words.parsers import find_parser
+from gslopes.words.wordlists import shipped
+from gslopes.words.wordnet import wordnet
+
+GENDERS = {"feminine": "woman", "masculine": "man", "neutral": "neutral person"}
+LISTS = ("judgment-adjectives", "attractiveness-adjectives", "occupation-adjectives")
+NOUNS = ("female", "male")
+
+
+class CaptionLabels:
+    """Captions to labels, under one parser and sense rule.
+
+    up: how many hypernyms of each synset are labels, too.
+    """
+
+    def __init__(self, parser: Parser, senses: Senses, up: int = 0) -> None:
+        self.parser, self.senses, self.up = parser, senses, up
+        self.mentions = Mentions(senses, shipped())
+        self._demeaning = demeaning_synsets(self.mentions.lists, senses.wordnet)
+        self.name = f"{parser.name},{senses.wordnet.name},{senses.rule},up={up}"
+
+    def labels(self, caption: str) -> tuple[str, ...]:
+        """The labels of one caption, sorted, each once.
+
+        ``word:tie``, ``synset:necktie.n.01``, ``attribute:red of person``, ``relation:hold``, ``mention:person``,
+        ``mention:woman`` (and man, neutral person), ``mention:ethnicity``, ``list:weapon``, ``noun:female``;
+        ``list:demeaning lower`` (and estimate, upper) as D1 counts them.
+        """
+        facts = [with_synsets(fact, self.senses) for fact in self.parser.parse(caption) if not fact.negated]
+        found: set[str] = set()
+        for fact in facts:
+            found |= self._of_fact(fact)
+        found |= {"mention:person"} if self.mentions.people(facts) else set()
+        found |= {"list:weapon"} if self.mentions.weapons(facts) else set()
+        found |= {"list:animal"} if self.mentions.animals(facts) else set()
+        bounds = caption_bounds(facts, self._demeaning, self.senses, "role")
+        found |= {f"list:demeaning {name}" for name in BOUNDS if bounds[name]}
+        for mention in self.mentions.identity(facts):
+            name = GENDERS[mention.group] if mention.category == "gender" else mention.category
+            found.add(f"mention:{name}")
+        return tuple(sorted(found))
+
+    def _of_fact(self, fact: Fact) -> set[str]:
+        if fact.kind == "object":
+            found = {f"word:{fact.word}"} | ({f"noun:{fact.word}"} if fact.word in NOUNS else set())
+            return found | {f"synset:{name}" for name in self._concepts(fact.synset)}
+        if fact.kind == "relation":
+            verb = fact.word.split(" ")[0]
+            return {f"relation:{verb}"} if fact.synset else set()
+        if not self.mentions.is_person(fact.subject, fact.subject_synset):
+            return set()
+        lists = self.mentions.lists
+        return {f"attribute:{fact.word} of person"} | {f"list:{name}" for name in LISTS if fact.word in lists[name]}
+
+    def _concepts(self, synset: str | None) -> list[str]:
+        if synset is None:
+            return []
+        found, edge = [synset], [synset]
+        for _ in range(self.up):
+            edge = [above for below in edge for above in self.senses.wordnet.parents(below)]
+            found += edge
+        return found
+
+
+@cache
+def caption_labels(rule: Rule = "overrides", up: int = 0, parser: str = "chunks") -> CaptionLabels:
+    """Labels by a parser and a sense rule, made once a process.
+
+    parser: ``chunks`` or ``spacy:FOLDER``.
+
+    Raises: UnknownName; UsageError, ModelError if the parser, HanTa or WordNet's tables are not as they should be.
+    """
+    return CaptionLabels(find_parser(parser), Senses(wordnet(), rule), up)

@@ -1,0 +1,184 @@
+"""What of a person a caption mentions: a person at all, gender, other identity words; and whether a word is listed.
+
+The listed words are counted as lower bound, estimate and upper bound over their senses.
+Source: Wang et al. 2022, Measuring Representational Harms in Image Captioning, arXiv 2206.07173.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gslopes.words.graph import RELAX, Fact, Senses
+from gslopes.words.wordlists import Lists, WordList
+from gslopes.words.wordnet import WordNet
+
+PERSON, ANIMAL, WEAPONS = "person.n.01", "animal.n.01", ("weapon.n.01", "weaponry.n.01")
+IDENTITY = ("gender", "ethnicity", "age", "religion", "disability", "sexuality")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One identity mention: its category, the word, and for gender its group (feminine, masculine, neutral)."""
+
+    category: str
+    word: str
+    group: str = ""
+
+
+class Mentions:
+    """Finds mentions under one sense rule and one set of lists."""
+
+    def __init__(self, senses: Senses, lists: Lists) -> None:
+        self.senses = senses
+        self.lists = lists
+        self.wordnet = senses.wordnet
+        self._people = lists["people-words"].entries
+        self._others = lists["not-people"].entries
+        self._genders = lists["gender-words"].groups
+        self._identity = lists["identity-terms"].groups
+        self._is_person: dict[tuple[str, str | None], bool] = {}
+
+    # -- one word --
+
+    def is_person(self, word: str, synset: str | None = None) -> bool:
+        """Whether an object is a person: listed, or its synset ``person.n.01`` or below it; never if listed as none.
+
+        synset: as labelled, or None for the one of the sense rule.
+        """
+        key = word, synset
+        if key not in self._is_person:
+            sense = synset or self.senses.of(word, "object").synset
+            below = sense is not None and self.wordnet.at_or_below(sense, PERSON)
+            head = word.rpartition("_")[2]
+            self._is_person[key] = (
+                word not in self._others and (below or word in self._people) and (head not in self._others)
+            )
+        return self._is_person[key]
+
+    def is_animal(self, word: str, synset: str | None = None) -> bool:
+        """Whether its synset is ``animal.n.01`` or below it, and it is no listed person word."""
+        sense = synset or self.senses.of(word, "object").synset
+        return word not in self._people and sense is not None and self.wordnet.at_or_below(sense, ANIMAL)
+
+    def is_weapon(self, word: str, synset: str | None = None) -> bool:
+        """Whether its synset is or lies below a weapon; *knife*, *axe*, *arrow* and *bow* do not by first sense."""
+        sense = synset or self.senses.of(word, "object").synset
+        return sense is not None and any(self.wordnet.at_or_below(sense, top) for top in WEAPONS)
+
+    def gender(self, word: str) -> str:
+        """The gender group of a word or of the last part of a compound, empty if it is in none."""
+        for part in (word, word.rpartition("_")[2]):
+            for group, words in self._genders.items():
+                if part in words:
+                    return group
+        return ""
+
+    # -- whole captions --
+
+    def people(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Objects that are people."""
+        return [f for f in facts if f.kind == "object" and not f.negated and self.is_person(f.word, f.synset)]
+
+    def animals(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Objects that are animals."""
+        return [f for f in facts if f.kind == "object" and not f.negated and self.is_animal(f.word, f.synset)]
+
+    def weapons(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Objects that are weapons."""
+        return [f for f in facts if f.kind == "object" and not f.negated and self.is_weapon(f.word, f.synset)]
+
+    def identity(self, facts: Iterable[Fact]) -> set[Mention]:
+        """Identity mentions: a listed noun as object, or a listed adjective as attribute of a person mention."""
+        found: set[Mention] = set()
+        for fact in facts:
+            if fact.negated:
+                continue
+            if fact.kind == "object" and self.is_person(fact.word, fact.synset):
+                found |= self._noun(fact.word)
+            elif fact.kind == "attribute" and self.is_person(fact.subject, fact.subject_synset):
+                found |= self._adjective(fact.word)
+        return found
+
+    def _noun(self, word: str) -> set[Mention]:
+        group = self.gender(word)
+        found = {Mention("gender", word, group)} if group else set()
+        listed = (category for category in IDENTITY[1:] if word in self._identity.get(f"{category}_noun", ()))
+        return found | {Mention(category, word) for category in listed}
+
+    def _adjective(self, word: str) -> set[Mention]:
+        group = {"female": "feminine", "male": "masculine"}.get(word, "")
+        found = {Mention("gender", word, group)} if group else set()
+        listed = (category for category in IDENTITY[1:] if word in self._identity.get(f"{category}_adjective", ()))
+        return found | {Mention(category, word) for category in listed}
+
+
+BOUNDS = ("lower", "estimate", "upper")
+Bounds = tuple[bool, bool, bool]
+DEMEANING = {"object": "demeaning-synsets", "attribute": "demeaning-adjectives"}
+
+
+def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str]]:
+    """Kind of fact to the listed synsets, of the lists that have entries."""
+    return {
+        kind: listed_synsets(lists[name], "n" if kind == "object" else "a", wordnet)
+        for kind, name in DEMEANING.items()
+        if lists.has(name)
+    }
+
+
+@lru_cache(maxsize=64)
+def listed_synsets(listed: WordList, part: str, wordnet: WordNet) -> frozenset[str]:
+    """The synsets of a list: names as they are, of words the first synset of the part of speech."""
+    return frozenset(
+        entry if wordnet.known(entry) else next(iter(wordnet.synsets(entry, part)), entry) for entry in listed.entries
+    )
+
+
+def bounds(
+    word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen: str | None = None, senses: str = "role"
+) -> Bounds:
+    """Whether a word counts as demeaning under each bound; always lower ≤ estimate ≤ upper.
+
+    lower: it has synsets and all of them are listed.  estimate: its synset under the sense rule is.  upper: any is.
+
+    word: base form.  part: n or a, of its role; where it has none there, the first other part in which it has any.
+    listed: synsets.  chosen: the synset under the sense rule, None for the first.  senses: ``role`` or ``all`` parts.
+
+    >>> from gslopes.words.wordnet import wordnet
+    >>> bounds("pig", "n", {"slob.n.01"}, wordnet())
+    (False, False, True)
+    """
+    listed = frozenset(listed)
+    found = _senses(word.replace(" ", "_"), part, wordnet, senses)
+    if not found:
+        return (word in listed,) * 3
+    lower, estimate = all(name in listed for name in found), (chosen or found[0]) in listed
+    return lower, estimate or lower, estimate or any(name in listed for name in found)
+
+
+def _senses(word: str, part: str, wordnet: WordNet, senses: str) -> tuple[str, ...]:
+    order = part + "".join(other for other in RELAX if other != part)
+    if senses == "all":
+        return tuple(name for other in order for name in wordnet.synsets(word, other))
+    return next((found for other in order if (found := wordnet.synsets(word, other))), ())
+
+
+def caption_bounds(
+    facts: Iterable[Fact], lists: dict[str, frozenset[str]], senses: Senses, which: str
+) -> dict[str, set[str]]:
+    """Bound to the words of a caption that count under it.
+
+    lists: kind of fact to listed synsets.
+    """
+    found: dict[str, set[str]] = {name: set() for name in BOUNDS}
+    for fact in facts:
+        if fact.kind not in lists:
+            continue
+        part = "n" if fact.kind == "object" else "a"
+        chosen = fact.synset or senses.of(fact.word, fact.kind).synset
+        counts = bounds(fact.word, part, lists[fact.kind], senses.wordnet, chosen, which)
+        for name in (name for name, counted in zip(BOUNDS, counts, strict=True) if counted):
+            found[name].add(fact.word)
+    return found

@@ -1,0 +1,149 @@
+"""Word lists: ours, small and mild, and the user's own; every result names list, version and digest.
+
+Lists are assumed exclusive, exhaustive and up to date, and are none of these. No list of slurs is shipped or printed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.files import read_text, show
+from gslopes.core.text import plain
+from gslopes.words.wordnet import WordNet
+
+SHIPPED = Path(__file__).parent / "lists"
+KINDS = ("synsets", "words", "senses")
+
+
+@dataclass(frozen=True, slots=True)
+class WordList:
+    """One list.
+
+    kind: ``words`` (lemmas, underscores for spaces), ``synsets`` (names) or ``senses`` (lemmas with a part of speech).
+    groups: entries by group, where the list has any (such as feminine and masculine).
+    """
+
+    name: str
+    version: str
+    kind: str
+    entries: frozenset[str]
+    source: str = ""
+    licence: str = ""
+    digest: str = ""
+    groups: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
+
+    def __contains__(self, entry: object) -> bool:
+        return entry in self.entries
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The lists of a run by name: the shipped ones, and the user's, which replace those of the same name."""
+
+    by_name: Mapping[str, WordList]
+
+    def __getitem__(self, name: str) -> WordList:
+        if name not in self.by_name:
+            raise UnknownName("word list", name, self.by_name)
+        return self.by_name[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.by_name
+
+    def __iter__(self) -> Iterator[WordList]:
+        return iter(self.by_name.values())
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a list, with any entry."""
+        return name in self.by_name and bool(self.by_name[name].entries)
+
+    def versions(self, *names: str) -> str:
+        """Names and versions, as the tables show them."""
+        return ", ".join(str(self.by_name[name]) for name in names if name in self.by_name)
+
+    def with_list(self, listed: WordList) -> Lists:
+        """The same lists with one added or replaced."""
+        return Lists({**self.by_name, listed.name: listed})
+
+
+@cache
+def shipped() -> Lists:
+    """The lists that come with gslopes."""
+    found = [read_list(path) for path in sorted(SHIPPED.glob("*.toml"))]
+    return Lists({listed.name: listed for listed in found})
+
+
+def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> WordList:
+    """A list from TOML, CSV (first column) or plain text, one entry a line; ``#`` begins a comment.
+
+    name: of the list; empty for the TOML's own name, or the file's.
+    wordnet: turns ImageNet's ids into names of synsets, and knows which names there are.
+
+    Raises: ConfigError if the file is missing or no list, or holds an unknown synset.
+    """
+    text = read_text(path, raises=ConfigError, hint="Name a word list in UTF-8 that you may read.")
+    digest = sha256(text.encode()).hexdigest()
+    if path.suffix == ".toml":
+        return _from_toml(path, text, name, digest)
+    if path.suffix == ".csv":
+        try:
+            lines = [row[0] for row in csv.reader(io.StringIO(text), strict=True) if row]
+        except csv.Error as error:
+            raise ConfigError(f"The word list {show(path)} is no CSV: {error}.", "Save it again.") from error
+    else:
+        lines = text.splitlines()
+    plain = [line.partition("#")[0].strip() for line in lines]
+    entries = [_entry(line, wordnet, path) for line in plain if line]
+    kind = "synsets" if entries and all(map(_is_synset, entries)) else "words"
+    source = f"the user's file {path.name}"
+    return WordList(name or path.stem, digest[:8], kind, frozenset(entries), source, digest=digest)
+
+
+def _from_toml(path: Path, text: str, name: str, digest: str) -> WordList:
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"The word list {path} is not valid TOML: {error}.") from error
+    kind = content.get("kind", "words")
+    if kind not in KINDS:
+        raise ConfigError(f"The word list {path} has kind {kind!r}.", f"Known: {', '.join(KINDS)}.")
+    groups = {key: _words(value, path) for key, value in content.get("groups", {}).items()}
+    entries = _words(content.get("entries", []), path).union(*groups.values())
+    texts = {key: str(content.get(key, "")) for key in ("source", "licence")}
+    version = str(content.get("version", digest[:8]))
+    name = name or str(content.get("name", path.stem))
+    return WordList(name, version, kind, entries, **texts, digest=digest, groups=groups)
+
+
+def _words(value: object, path: Path) -> frozenset[str]:
+    lines = value.splitlines() if isinstance(value, str) else value
+    if not isinstance(lines, list):
+        raise ConfigError(f"The entries of {path} must be a list, or a text with one entry a line.")
+    return frozenset(plain(str(line)).strip().lower().replace(" ", "_") for line in lines if str(line).strip())
+
+
+def _entry(line: str, wordnet: WordNet | None, path: Path) -> str:
+    entry = plain(line).lower().replace(" ", "_")
+    if wordnet is None:
+        return entry
+    is_id = entry[:1] in "nvar" and entry[1:].isdecimal() and len(entry) == 9
+    found = wordnet.by_id(entry) if is_id else entry
+    if found is None or (_is_synset(found) and not wordnet.known(found)):
+        raise ConfigError(f"{path} names {entry}, which is no synset of {wordnet.name}.", "Look it up, or take it out.")
+    return found
+
+
+def _is_synset(entry: str) -> bool:
+    parts = entry.rsplit(".", 2)
+    return len(parts) == 3 and parts[1] in tuple("nvars") and parts[2].isdecimal()

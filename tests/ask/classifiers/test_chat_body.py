@@ -1,0 +1,355 @@
+"""Chat servers as they answer in the world: each mode is a server's dialect; the true answer is always "doctor"."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from gslopes.ask.classifiers import chat_body, load_classifier
+from gslopes.ask.classifiers.llm_prompt import REFUSED, UNUSABLE
+from gslopes.core.errors import ClassifierError, CredentialsError, ServiceError, Throttled, Unavailable, Unfinished
+from tests.fake_provider import paint
+
+Choice = dict[str, Any]
+PICTURE = paint(0, 0.5)
+REASONED = 'The coat is white. Perhaps {"answer": "NURSE"}? No: a stethoscope, so the other.'
+
+
+def choice(content: Any, finish: Any = "stop", tokens: Any = None, **more: Any) -> Choice:
+    message = {"role": "assistant", "content": content}
+    return {"index": 0, "message": message, "finish_reason": finish, "logprobs": tokens, **more}
+
+
+def token(text: str, tops: Any = ()) -> dict[str, Any]:
+    return {"token": text, "logprob": -0.01, "top_logprobs": tops}
+
+
+def tops(likely: str, other: str) -> list[dict[str, Any]]:
+    return [{"token": likely, "logprob": -0.05}, {"token": other, "logprob": -3.0}]
+
+
+def spelled(letter: str, alternatives: Any) -> list[dict[str, Any]]:
+    return [*map(token, ('{"', "answer", '":', ' "')), token(letter, alternatives), token('"}')]
+
+
+def final(right: str, wrong: str) -> list[dict[str, Any]]:
+    return spelled(right, tops(right, wrong))
+
+
+def draft(wrong: str, right: str) -> list[dict[str, Any]]:
+    return spelled(wrong, tops(wrong, right))
+
+
+def js(letter: str) -> str:
+    return json.dumps({"answer": letter})
+
+
+# Each makes one choice of the letters of doctor and nurse.
+CHOICES: dict[str, Callable[[str, str], Choice]] = {
+    # what the answer is packed in
+    "think": lambda r, w: choice(f"<think>\n{REASONED.replace('NURSE', w)}\n</think>\n\n{js(r)}"),
+    "thinking-capitals": lambda r, w: choice(f"<THINKING>{js(w)}</THINKING>{js(r)}"),
+    "think-unopened": lambda r, w: choice(f"{REASONED.replace('NURSE', w)}</think>{js(r)}"),
+    "think-brackets": lambda r, w: choice(f"[THINK]{js(w)}[/THINK]{js(r)}"),
+    "seed-think": lambda r, w: choice(f"<seed:think>{js(w)}</seed:think>{js(r)}"),
+    "fence": lambda r, w: choice(f"```json\n{js(r)}\n```"),
+    "fence-capitals": lambda r, w: choice(f"```JSON {js(r)} ```"),
+    "think-fence": lambda r, w: choice(f"<think>{js(w)}</think>\n```\n{js(r)}\n```\n"),
+    "parts": lambda r, w: choice([{"type": "text", "text": js(r)[:5]}, {"type": "text", "text": js(r)[5:]}]),
+    "parts-thinking": lambda r, w: choice(
+        [{"type": "thinking", "thinking": [{"type": "text", "text": js(w)}]}, {"type": "text", "text": js(r)}]
+    ),
+    "part": lambda r, w: choice({"type": "output_text", "text": js(r)}),
+    "channel": lambda r, w: choice(f"<|channel|>analysis<|message|>{js(w)}<|end|><|channel|>final<|message|>{js(r)}"),
+    "answer-tag": lambda r, w: choice(f"<answer>{js(r)}</answer>"),
+    "end-token": lambda r, w: choice(f"{js(r)}<|im_end|>"),
+    # log-probabilities
+    "lpok": lambda r, w: choice(js(r), tokens={"content": final(r, w)}),
+    "lpthink": lambda r, w: choice(
+        js(r), tokens={"content": [token("<think>"), *draft(w, r), token("? No."), token("</think>"), *final(r, w)]}
+    ),
+    "lpthink-bare": lambda r, w: choice(js(r), tokens={"content": [*draft(w, r), token("\n\n"), *final(r, w)]}),
+    "lpthink-content": lambda r, w: choice(
+        f"<think>{js(w)}</think>{js(r)}",
+        tokens={"content": [token("<think>"), *draft(w, r), token("</think>"), *final(r, w)]},
+    ),
+    "lpfence": lambda r, w: choice(
+        f"```json\n{js(r)}\n```", tokens={"content": [token("```"), token("json\n"), *final(r, w), token("\n```")]}
+    ),
+    "lptail": lambda r, w: choice(js(r), tokens={"content": [*final(r, w), token("<|im_end|>")]}),
+    "lpsigns": lambda r, w: choice(
+        js(r), tokens={"content": [token('{"answer":'), token('\u2581"'), *final(r, w)[4:]]}
+    ),
+    "lpholes": lambda r, w: choice(
+        js(r), tokens={"content": spelled(r, [None, {"token": w}, {"logprob": -1.0}, *tops(r, w)])}
+    ),
+    "lpwild": lambda r, w: choice(
+        js(r),
+        tokens={"content": spelled(r, [{"token": w, "logprob": 5.0}, {"token": w, "logprob": "no"}, *tops(r, w)])},
+    ),
+    # log-probabilities that are none: repeats
+    "lpnull": lambda r, w: choice(js(r), tokens={"content": spelled(r, None)}),
+    "lpempty": lambda r, w: choice(js(r), tokens={"content": []}),
+    "lpmissing": lambda r, w: choice(js(r), tokens={"content": None}),
+    "lplist": lambda r, w: choice(js(r), tokens=[1, 2]),
+    "lpmerged": lambda r, w: choice(js(r), tokens={"content": [token('{"answer": "'), {"token": f'{r}"}}'}]}),
+    # two views that differ
+    "lpother": lambda r, w: choice(js(r), tokens={"content": draft(w, r)}),
+    "lpshort": lambda r, w: choice(js(r), tokens={"content": final(r, w)[:3]}),
+    "lpafter": lambda r, w: choice(js(r), tokens={"content": [*final(r, w), *draft(w, r)]}),
+    # refusals
+    "safety": lambda r, w: choice(None, "SAFETY"),
+    "filtered": lambda r, w: choice("", "content_filter"),
+    "prohibited": lambda r, w: choice(None, "PROHIBITED_CONTENT"),
+    "image-safety": lambda r, w: choice(None, "image_safety"),
+    "refusal": lambda r, w: choice("", "refusal"),
+    "native": lambda r, w: choice(None, "stop", native_finish_reason="content_filter"),
+    # no answer at all
+    "length": lambda r, w: choice("", "length", reasoning_content=REASONED),
+    "length-null": lambda r, w: choice(None, "MAX_TOKENS"),
+    "length-thinking": lambda r, w: choice(f"<think>{REASONED}", "length"),
+    "empty": lambda r, w: choice(""),
+    "prose": lambda r, w: choice("It is hard to say."),
+    "unclosed": lambda r, w: choice(f"<think>{js(r)}"),
+}
+
+# A whole reply: status, content type, body.
+ERRORS: dict[str, tuple[int, Any]] = {
+    "error-429": (200, {"error": {"code": 429, "message": "slow down"}}),
+    "error-quota-name": (200, {"error": {"status": "RESOURCE_EXHAUSTED", "message": "slow down"}}),
+    "error-list": (200, [{"error": {"code": 429, "message": "slow down"}}]),
+    "error-choice": (200, {"choices": [{"error": {"code": 502, "message": "upstream"}, "finish_reason": "error"}]}),
+    "error-text": (200, {"error": "internal error"}),
+    "error-object": (200, {"object": "error", "message": "overloaded", "code": 503}),
+    "error-detail": (200, {"detail": "busy"}),
+    "html-502": (200, "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"),
+    "html": (200, "<!doctype html><title>Welcome</title>"),
+    "nothing": (200, ""),
+    "word": (200, "null"),
+    "no-choices": (200, {"choices": []}),
+    "error-401": (200, {"error": {"code": "invalid_api_key", "message": "no"}}),
+    "error-401-number": (200, {"error": {"code": "401", "message": "no"}}),
+    "error-404": (200, {"error": {"code": 404, "message": "no such model"}}),
+    "error-402": (200, {"error": {"code": "insufficient_quota", "message": "pay"}}),
+    "blocked": (200, {"choices": [], "promptFeedback": {"blockReason": "SAFETY"}}),
+    "policy": (200, {"error": {"code": "content_policy_violation", "message": "the picture is not allowed"}}),
+}
+
+
+def entry(name: str) -> dict[str, Any]:
+    return {"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted"}
+
+
+# What a server says that does not take a parameter: the parameters, the status, the body.
+REJECTIONS: dict[str, tuple[set[str], int, Callable[[str], Any]]] = {
+    "mistral422": (
+        {"seed", "logprobs", "top_logprobs"},
+        422,
+        lambda name: {"object": "error", "message": {"detail": [entry(name)]}, "param": None},
+    ),
+    "paramtext": ({"response_format"}, 400, lambda name: {"error": {"message": f"'{name}.type' must be 'text'"}}),
+    "fastapi": ({"seed", "logprobs"}, 422, lambda name: {"detail": [entry(name)]}),
+    "detail-text": ({"seed"}, 400, lambda name: {"detail": f"Unknown field: {name}"}),
+    "message-text": ({"response_format"}, 422, lambda name: {"message": f"{name} is not supported"}),
+    "errors-list": ({"temperature"}, 400, lambda name: {"errors": [{"message": f"{name}: unsupported"}]}),
+    "error-string": ({"top_logprobs", "logprobs"}, 400, lambda name: {"error": f"Property {name} is not allowed"}),
+    "plain": ({"max_tokens"}, 400, lambda name: f"unexpected keyword {name}"),
+    "inside-200": ({"seed"}, 200, lambda name: {"error": {"code": 400, "message": f"{name} is not supported"}}),
+}
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        mode = self.path.split("/")[1]
+        self.server.asked.append(asked)  # type: ignore[attr-defined]
+        status, body = reply(mode, asked)
+        data = (body if isinstance(body, str) else json.dumps(body)).encode()
+        self.send_response(status)
+        kind = "text/html" if data.startswith(b"<") else "text/plain" if isinstance(body, str) else "application/json"
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def reply(mode: str, asked: dict[str, Any]) -> tuple[int, Any]:
+    if mode in ERRORS:
+        return ERRORS[mode]
+    if mode == "unsaid":
+        return 422, {"detail": [{"loc": ["body", "messages", 0], "msg": "pictures are not supported"}]}
+    text = next(part["text"] for part in asked["messages"][-1]["content"] if part["type"] == "text")
+    letters = {option: letter for letter, option in re.findall(r"(?m)^([A-T])\. (.+)$", text)}
+    right, wrong = letters["doctor"], letters["nurse"]
+    if mode in REJECTIONS:
+        names, status, body = REJECTIONS[mode]
+        if bad := sorted(names & set(asked)):
+            return status, body(bad[0])
+        return 200, {"model": "m", "choices": [choice(js(right))]}
+    usage = {"prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 920}
+    return 200, {"id": "x", "model": "m", "choices": [CHOICES[mode](right, wrong)], "usage": usage}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ThreadingHTTPServer]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.asked = []  # type: ignore[attr-defined]
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+class Asker:
+    """One classifier at a mode of the server, and how often that was asked."""
+
+    def __init__(self, server: ThreadingHTTPServer, mode: str, more: str = "") -> None:
+        server.asked.clear()  # type: ignore[attr-defined]
+        self.server = server
+        url = f"http://127.0.0.1:{server.server_address[1]}/{mode}/v1"
+        self.classifier = load_classifier(f"llm:m,prompt=doctor-nurse,url={url},repeats=2,public=yes{more}")
+
+    @property
+    def calls(self) -> int:
+        return len(self.server.asked)  # type: ignore[attr-defined]
+
+    def scores(self, picture: bytes = PICTURE) -> dict[str, float]:
+        for _ in range(20):
+            (raw,) = self.classifier.ask([picture])
+            if not isinstance(raw, Unfinished):
+                return dict(self.classifier.parse(json.loads(json.dumps(raw))).labels)
+        raise AssertionError("it never ends")
+
+    def ask_nine(self) -> None:
+        for place in range(9):
+            self.scores(paint(0, place / 10))
+
+
+LIKELY = pytest.approx(0.9503, abs=1e-3)  # of tops(), normalised
+PACKED = list(CHOICES)[: list(CHOICES).index("lpok")]
+WITH_TOKENS = list(CHOICES)[list(CHOICES).index("lpok") : list(CHOICES).index("lpnull")]
+WITHOUT = list(CHOICES)[list(CHOICES).index("lpnull") : list(CHOICES).index("lpother")]
+DIFFERENT = ["lpother", "lpshort", "lpafter"]
+REFUSING = list(CHOICES)[list(CHOICES).index("safety") : list(CHOICES).index("length")]
+
+
+@pytest.mark.parametrize("mode", PACKED)
+def test_an_answer_is_found_in_its_package(server, mode):
+    assert Asker(server, mode).scores() == {"doctor": 1.0}
+
+
+@pytest.mark.parametrize("mode", WITH_TOKENS)
+def test_only_the_tokens_of_the_content_count(server, mode):
+    asker = Asker(server, mode)
+    assert asker.scores() == {"doctor": LIKELY, "nurse": pytest.approx(0.0497, abs=1e-3)}
+    assert asker.calls == 1
+
+
+@pytest.mark.parametrize("mode", DIFFERENT)
+def test_two_views_of_a_reply_that_differ_are_no_answer(server, mode):
+    assert Asker(server, mode).scores() == {UNUSABLE: 1.0}
+
+
+@pytest.mark.parametrize("mode", WITHOUT)
+def test_without_log_probabilities_answers_are_repeated(server, mode):
+    asker = Asker(server, mode)
+    assert asker.scores() == {"doctor": 1.0}
+    assert asker.calls == 2
+
+
+@pytest.mark.parametrize("mode", [*REFUSING, "blocked", "policy"])
+def test_a_refusal_in_any_dialect_is_one_request(server, mode):
+    asker = Asker(server, mode)
+    assert asker.scores() == {REFUSED: 1.0}
+    assert asker.calls == 1
+
+
+@pytest.mark.parametrize("mode", ["length", "length-null", "length-thinking"])
+def test_a_budget_of_tokens_that_is_spent_on_thinking_stops_the_audit_and_says_why(server, mode):
+    asker = Asker(server, mode)
+    with pytest.raises(ServiceError, match="max_tokens=200 was reached first") as raised:
+        asker.ask_nine()
+    assert "max_tokens=4000" in raised.value.hint
+    assert raised.value.billed
+    assert asker.calls == 3
+
+
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [("empty", "is empty"), ("prose", "hard to say"), ("unclosed", "is empty"), ("lpother", "spell another text")],
+)
+def test_replies_without_an_answer_stop_the_audit_after_the_first_few(server, mode, why):
+    asker = Asker(server, mode)
+    with pytest.raises(ServiceError, match=why):
+        asker.ask_nine()
+    assert asker.calls == 8
+
+
+@pytest.mark.parametrize("mode", REJECTIONS)
+def test_a_parameter_that_is_not_taken_is_left_out_wherever_the_server_names_it(server, mode):
+    asker = Asker(server, mode)
+    assert asker.scores() == {"doctor": 1.0}
+    names = {"logprobs" if name == "top_logprobs" else name for name in REJECTIONS[mode][0]}
+    assert len(asker.classifier.notes) == len(names)
+
+
+def test_a_rejection_that_names_no_parameter_is_shown(server):
+    with pytest.raises(ServiceError, match="pictures are not supported"):
+        Asker(server, "unsaid").scores()
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [
+        *((mode, Throttled) for mode in ("error-429", "error-quota-name", "error-list")),
+        *((mode, Unavailable) for mode in ("error-choice", "error-text", "error-object", "error-detail")),
+        *((mode, Unavailable) for mode in ("html-502", "html", "nothing", "word", "no-choices")),
+        *((mode, CredentialsError) for mode in ("error-401", "error-401-number")),
+        *((mode, ServiceError) for mode in ("error-404", "error-402")),
+    ],
+)
+def test_an_error_within_a_good_status_is_read_like_the_status_that_it_names(server, mode, kind):
+    with pytest.raises(kind) as raised:
+        Asker(server, mode).scores()
+    assert type(raised.value) is kind
+
+
+def test_a_fault_of_our_own_parsing_is_paid_once_and_never_retried(server, monkeypatch):
+    monkeypatch.setattr("gslopes.ask.classifiers.chat_body.answer_text", lambda content: content["none"])
+    asker = Asker(server, "lpok")
+    with pytest.raises(ClassifierError, match="is not understood") as raised:
+        asker.scores()
+    assert not isinstance(raised.value, Unavailable)
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        None,
+        {},
+        (-1e9, 4),
+        (-(10**9), 4),
+        (10**15, 4),
+        (10**400, 4),
+        (float("nan"), 4),
+        (0, 0),
+        (1, 1),
+        (140, 0),
+        ("9", 4),
+    ],
+)
+def test_a_report_of_tokens_that_cannot_be_is_not_believed(reported):
+    pair = dict(zip(("prompt_tokens", "completion_tokens"), reported, strict=True)) if reported else reported
+    assert chat_body.tokens_used({"usage": pair}, least=20) is None
+    assert chat_body.tokens_used({"usage": {"prompt_tokens": 140, "completion_tokens": 4}}, least=20) == (140, 4)

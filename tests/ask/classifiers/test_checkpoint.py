@@ -1,0 +1,108 @@
+"""Weights as training scripts write them, and models that are named by their file alone."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gslopes.ask.classifiers import canonical_name, checkpoint, load_classifier
+from gslopes.core.errors import ModelError, UsageError
+
+torch = pytest.importorskip("torch")
+models = pytest.importorskip("torchvision").models
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "four.txt").write_text("a\nb\nc\nd\n")
+    (tmp_path / "three.txt").write_text("a\nb\nc\n")
+    return tmp_path
+
+
+def network(classes: int = 4) -> Any:
+    return models.get_model("resnet18", weights=None, num_classes=classes)
+
+
+def test_examples_in_the_docstrings_hold() -> None:
+    assert not doctest.testmod(checkpoint).failed
+
+
+@pytest.mark.parametrize("wrapper", ["", "state_dict", "model_state_dict", "model"])
+@pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod.", "model."])
+def test_wrappers_and_prefixes_of_training_scripts_come_off(folder: Path, wrapper: str, prefix: str) -> None:
+    made = torch.nn.Linear(3, 2)
+    state = {f"{prefix}{key}": value for key, value in made.state_dict().items()}
+    torch.save({"epoch": 9, wrapper: state} if wrapper else state, folder / "weights.pth")
+    found = torch.nn.Linear(3, 2)
+    checkpoint.load_weights(found, folder / "weights.pth")
+    assert torch.equal(found.weight, made.weight)
+
+
+def test_weights_alone_are_those_of_the_network_with_their_shapes(folder: Path) -> None:
+    torch.save({"state_dict": {f"module.{k}": v for k, v in network().state_dict().items()}}, "mine.pth")
+    name = canonical_name("mine.pth,labels=four.txt")
+    assert name == "torchvision:resnet18,labels=four.txt,weights=mine.pth"
+    assert load_classifier("mine.pth,labels=four.txt").labels == tuple("abcd")
+    for labels, count in (("", "1,000"), (",labels=three.txt", "3")):
+        with pytest.raises(
+            ModelError, match=rf"have 4 classes, and there are {count} labels\. Give labels=FILE with 4"
+        ):
+            load_classifier(f"mine.pth{labels}")
+
+
+def test_weights_of_another_network_are_not_taken_for_another_number_of_classes(folder: Path) -> None:
+    torch.save(models.get_model("resnet34", weights=None).state_dict(), "mine.pth")
+    with pytest.raises(ModelError, match=r"do not fit the model: .*Check the model's name"):
+        load_classifier("torchvision:resnet18,weights=mine.pth")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (torch.nn.Linear(3, 2).state_dict(), "do not say their network. Name it, such as torchvision:resnet18"),
+        ({"epoch": 9}, "holds no state dict. Save model.state_dict()"),
+        (torch.nn.Linear(3, 2), "holds a whole Python object, which would run code. Save its weights alone"),
+    ],
+)
+def test_what_a_file_of_weights_is_not_is_said(folder: Path, content: Any, message: str) -> None:
+    torch.save(content, "mine.pth")
+    with pytest.raises(ModelError, match=re.escape(message)):
+        canonical_name("mine.pth")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_a_program_is_no_file_of_weights(folder: Path) -> None:
+    torch.jit.save(torch.jit.trace(torch.nn.Flatten(), torch.zeros(1, 3, 8, 8)), "mine.pt")
+    with pytest.raises(ModelError, match=r"is a TorchScript program, not weights\. Give torchscript:mine\.pt,labels="):
+        canonical_name("mine.pt")
+
+
+def test_a_model_in_onnx_is_named_by_its_file(make_onnx: Any) -> None:
+    name = make_onnx()
+    assert canonical_name(name.removeprefix("onnx:")) == canonical_name(name)
+
+
+def test_a_function_is_named_by_its_file(folder: Path, picture: Any) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub/hire_by_file.py").write_text(
+        "def hire(picture):\n    return [picture.mean() / 255]\n\ndef odd(pictures):\n    return len(pictures\n"
+    )
+    with pytest.raises(UsageError, match=r"SyntaxError"):
+        load_classifier("sub/hire_by_file.py:hire")
+    (folder / "sub/hire_by_file.py").write_text("def hire(picture):\n    return [picture.mean() / 255]\n")
+    (folder / "one.txt").write_text("hire\n")
+    made = load_classifier("sub/hire_by_file.py:hire,labels=one.txt")
+    assert made.name == "python:sub/hire_by_file.py:hire,labels=one.txt"
+    assert made.version.startswith("source ")
+    assert dict(made.parse(made.ask([picture((51, 51, 51))])[0]).labels) == {"hire": pytest.approx(0.2)}
+    for wrong, message in (
+        ("none.py:hire", "there is no file none.py"),
+        ("sub/hire_by_file.py:no", "no attribute 'no'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            load_classifier(wrong)

@@ -1,0 +1,279 @@
+"""``http:URL`` against an endpoint on this machine that speaks the documented protocol, or does not."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from gslopes.ask.classifiers import load_classifier
+from gslopes.ask.secrets import scrub
+from gslopes.core.errors import (
+    AnswerError,
+    ConfigError,
+    CredentialsError,
+    Refused,
+    ServiceError,
+    Throttled,
+    Unavailable,
+)
+from tests.echoes import ECHOES
+
+TOKEN = "planted-token-0123456789"
+
+
+class Endpoint:
+    """Answers a label with each picture's size; ``reply`` may be (status, headers, body) instead, ``cut`` ends it."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[dict[str, str], dict[str, list[str]]]] = []
+        self.reply: tuple[int, dict[str, str], str] | None = None
+        self.cut = False
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                endpoint.requests.append((dict(self.headers), body))
+                status, headers, text = endpoint.reply or (200, {}, json.dumps(endpoint.judged(body["pictures"])))
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("content-length", str(len(text.encode())))
+                self.end_headers()
+                self.wfile.write(text.encode()[: 5 if endpoint.cut else None])
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    @property
+    def name(self) -> str:
+        return f"http:http://127.0.0.1:{self.server.server_address[1]}/judge"
+
+    @staticmethod
+    def judged(pictures: list[str]) -> dict[str, object]:
+        sizes = [len(base64.b64decode(text, validate=True)) for text in pictures]
+        answers = [{"refused": "empty"} if size == 1 else {"labels": {"a": 0.1, "b": size / 100}} for size in sizes]
+        return {"version": "2026-05-01", "answers": answers}
+
+
+@pytest.fixture
+def endpoint():
+    made = Endpoint()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+def test_answers_come_back_in_order_with_the_version_highest_label_first(endpoint):
+    classifier = load_classifier(endpoint.name)
+    raws = classifier.ask([b"x" * 50, b"x", b"x" * 70])
+    answers = [classifier.parse(json.loads(json.dumps(raw))) for raw in raws]
+    assert answers[0].labels == (("b", 0.5), ("a", 0.1))
+    assert (answers[1].status, answers[1].reason) == ("refused", "empty")
+    assert answers[2].labels[0] == ("b", 0.7)
+    assert {answer.version for answer in answers} == {"2026-05-01"}
+    assert "Authorization" not in endpoint.requests[0][0]
+
+
+def test_the_token_travels_in_the_header_and_is_no_part_of_the_name(endpoint, monkeypatch):
+    monkeypatch.setenv("TEAM_TOKEN", TOKEN)
+    classifier = load_classifier(f"{endpoint.name},token=TEAM_TOKEN")
+    classifier.ask([b"xy"])
+    assert endpoint.requests[0][0]["Authorization"] == f"Bearer {TOKEN}"
+    assert TOKEN not in classifier.name + classifier.version
+
+
+def test_a_token_that_is_not_set_stops_before_anything_is_sent(endpoint, monkeypatch):
+    monkeypatch.delenv("TEAM_TOKEN", raising=False)
+    with pytest.raises(CredentialsError, match="TEAM_TOKEN"):
+        load_classifier(f"{endpoint.name},token=TEAM_TOKEN")
+    assert endpoint.requests == []
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (429, Throttled),
+        (500, Unavailable),
+        (502, Unavailable),
+        (503, (Throttled, Unavailable)),
+        (413, Refused),
+        (415, Refused),
+        (422, Refused),
+        (401, CredentialsError),
+        (403, CredentialsError),
+        (404, ServiceError),
+        (400, ServiceError),
+    ],
+)
+def test_every_status_means_what_the_protocol_says(endpoint, status, kind):
+    endpoint.reply = (status, {}, f'{{"why": "key={TOKEN}"}}')
+    with pytest.raises(kind) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert TOKEN not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ECHOES)
+def test_an_endpoint_that_echoes_the_token_shows_none_of_it_and_no_control_character(endpoint, kind, monkeypatch):
+    monkeypatch.setenv("TEAM_TOKEN", TOKEN)
+    echo = ECHOES[kind](TOKEN)
+    endpoint.reply = (400, {}, "x " * 130 + "\x1b]0;owned\x07\x1b[2J" + echo)
+    with pytest.raises(ServiceError) as raised:
+        load_classifier(f"{endpoint.name},token=TEAM_TOKEN").ask([b"xy"])
+    said = str(raised.value)
+    assert said.isprintable()
+    assert len(said) < 400
+    assert TOKEN[2:12] not in said
+    assert echo[4:12] not in said
+
+
+def test_a_busy_endpoint_says_how_long(endpoint):
+    endpoint.reply = (429, {"Retry-After": "7"}, "")
+    with pytest.raises(Throttled) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert raised.value.retry_after == 7
+
+
+@pytest.mark.parametrize("body", ["no json", "[]", '{"answers": 3}', '{"answers": [3]}', "{}"])
+def test_a_reply_of_another_form_may_have_been_billed_and_is_asked_again(endpoint, body):
+    endpoint.reply = (200, {}, body)
+    with pytest.raises(Unavailable) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert raised.value.billed
+
+
+def test_a_score_that_is_given_twice_is_no_answer_and_is_paid_once(endpoint):
+    endpoint.reply = (200, {}, '{"answers": [{"labels": {"a": 0.9, "a": 0.1}}]}')
+    with pytest.raises(AnswerError) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert raised.value.billed
+
+
+def test_a_reply_that_breaks_off_may_have_been_billed(endpoint):
+    endpoint.cut = True
+    with pytest.raises(Unavailable) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert raised.value.billed
+
+
+def test_nobody_there_is_not_billed():
+    with pytest.raises(Unavailable) as raised:
+        load_classifier("http:http://127.0.0.1:9/judge").ask([b"xy"])
+    assert not raised.value.billed
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "http:ftp://host/x",
+        "http:http://me:secret@host/x",
+        "http:http://elsewhere.example/x,token=TEAM_TOKEN",  # the token would travel in the open
+        "http:https://host/x,batch=0",
+    ],
+)
+def test_an_address_that_will_not_do_is_told_before(name, monkeypatch):
+    monkeypatch.setenv("TEAM_TOKEN", TOKEN)
+    with pytest.raises(ConfigError):
+        load_classifier(name)
+
+
+def test_an_address_with_a_key_is_taken_from_the_environment_and_stored_nowhere(endpoint, monkeypatch):
+    monkeypatch.setattr("gslopes.ask.secrets._REMEMBERED", set())  # what other tests asked with is no secret here
+    monkeypatch.setenv("TEAM_ENDPOINT", f"{endpoint.name.removeprefix('http:')}?api_key=s3cr3t-0123456789")
+    classifier = load_classifier("http:env:TEAM_ENDPOINT")
+    assert classifier.name == "http:env:TEAM_ENDPOINT"
+    assert classifier.ask([b"picture"])
+    assert "s3cr3t-0123456789" not in scrub("refused s3cr3t-0123456789")
+    assert scrub("at http://127.0.0.1:80") == "at http://127.0.0.1:80"  # the host is no secret
+
+
+def test_a_variable_that_is_not_set_is_named(monkeypatch):
+    monkeypatch.delenv("TEAM_ENDPOINT", raising=False)
+    with pytest.raises(CredentialsError, match="TEAM_ENDPOINT"):
+        load_classifier("http:env:TEAM_ENDPOINT")
+
+
+def test_the_server_in_the_manual_works_as_it_stands(picture, monkeypatch):
+    from click.testing import CliRunner
+
+    from gslopes.cli import main
+
+    shown = CliRunner().invoke(main, ["list", "classifiers", "http"]).output
+    _, _, after = shown.partition("A whole server")
+    source = "\n".join(line[4:] for line in after.splitlines() if line.startswith("    "))
+    assert len([line for line in source.splitlines() if line.strip()]) <= 16
+    made = []
+
+    def ephemeral(_: tuple[str, int], handler: type) -> ThreadingHTTPServer:
+        monkeypatch.setattr(handler, "log_message", lambda *_: None, raising=False)
+        made.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+        threading.Thread(target=made[0].serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        made[0].serve_forever = lambda: None  # the example's own call, which would not end
+        return made[0]
+
+    monkeypatch.setattr("http.server.HTTPServer", ephemeral)
+    exec(compile(source, "manual", "exec"), {})
+    classifier = load_classifier(f"http:http://127.0.0.1:{made[0].server_address[1]}")
+    raws = classifier.ask([picture((51, 51, 51)), picture((204, 204, 204))])
+    assert [dict(classifier.parse(raw).labels)["bright"] for raw in raws] == [pytest.approx(0.2), pytest.approx(0.8)]
+    made[0].shutdown()
+    made[0].server_close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        ({"predictions": [{"nurse": 0.9}]}, "lacks the key 'answers': it is a mapping with 'predictions'"),
+        ([{"nurse": 0.9}], "lacks the key 'answers': it is a list"),
+        ({"answers": [{"nurse": 0.9}]}, "lacks the key 'labels' (or 'refused'): it is a mapping with 'nurse'"),
+        ({"answers": {"nurse": 0.9}}, "has a mapping with 'nurse' under 'answers', not a list"),
+        ({"answers": [{"labels": ["nurse"]}]}, "has a list under 'labels', not a mapping of label to score"),
+    ],
+)
+def test_a_reply_of_another_form_says_which_keys_are_missing(endpoint, picture, reply, message):
+    endpoint.reply = (200, {}, json.dumps(reply))
+    with pytest.raises(ServiceError, match=re.escape(message)) as error:
+        load_classifier(endpoint.name).ask([picture((1, 2, 3))])
+    assert len(endpoint.requests) == 1
+    assert error.value.billed
+    assert 'It should be {"answers": [{"labels": {"nurse": 0.93}}' in str(error.value)
+
+
+def test_numbers_in_a_unit_of_their_own_are_asked_for_by_kind(endpoint, picture):
+    from gslopes.ask.answers import check_answer
+
+    endpoint.reply = (200, {}, json.dumps({"answers": [{"labels": {"age": 34.2}}]}))
+    classifier = load_classifier(f"{endpoint.name},kind=number,unit=years")
+    answer = classifier.parse(classifier.ask([picture((1, 2, 3))])[0])
+    assert check_answer(answer, numbers=classifier.numbers).labels == (("age", 34.2),)
+    assert classifier.name.endswith(",kind=number,unit=years")
+    scored = load_classifier(endpoint.name)
+    with pytest.raises(AnswerError, match=r"34\.2"):
+        check_answer(scored.parse(scored.ask([picture((1, 2, 3))])[0]), numbers=scored.numbers)
+    with pytest.raises(ConfigError, match="A unit is that of a number"):
+        load_classifier(f"{endpoint.name},unit=years")
+
+
+def test_a_401_says_which_variable_holds_the_token(endpoint, picture, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", TOKEN)
+    endpoint.reply = (401, {}, "no")
+    with pytest.raises(CredentialsError, match="rejects the credentials in MY_TOKEN"):
+        load_classifier(f"{endpoint.name},token=MY_TOKEN").ask([picture((1, 2, 3))])
+    with pytest.raises(CredentialsError, match="token=VARIABLE"):
+        load_classifier(endpoint.name).ask([picture((1, 2, 3))])
+
+
+def test_an_endpoint_that_has_answered_before_is_asked_again_after_an_odd_reply(endpoint, picture):
+    classifier = load_classifier(endpoint.name)
+    classifier.ask([picture((1, 2, 3))])
+    endpoint.reply = (200, {}, json.dumps({"error": "busy"}))
+    with pytest.raises(Unavailable, match="a mapping with 'error'"):
+        classifier.ask([picture((1, 2, 3))])

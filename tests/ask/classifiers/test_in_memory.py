@@ -1,0 +1,146 @@
+"""Torch modules, pipelines of transformers and functions as classifiers."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import gslopes
+from gslopes.ask.classifiers.in_memory import as_classifier
+from gslopes.core.errors import ConfigError, UsageError
+
+torch = pytest.importorskip("torch")
+
+
+def encoded(colour: tuple[int, int, int]) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (24, 18), colour).save(file, "PNG")
+    return file.getvalue()
+
+
+class Means(torch.nn.Module):
+    """Channel means times a weight: what it is sent shows in what it answers."""
+
+    def __init__(self, weight: float = 1.0) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor(weight))
+
+    def forward(self, batch: Any) -> Any:
+        return self.weight * batch.mean((2, 3))
+
+
+def scores(classifier: Any, colour: tuple[int, int, int]) -> dict[str, float]:
+    return dict(classifier.parse(classifier.ask([encoded(colour)])[0]).labels)
+
+
+def test_a_module_is_sent_what_was_said() -> None:
+    labels = ["first", "second", "third"]
+    found = scores(as_classifier(Means(), labels, size=8, threshold=0), (255, 51, 0))
+    assert found == {"first": pytest.approx(1), "second": pytest.approx(0.2), "third": pytest.approx(0)}
+    swapped = scores(as_classifier(Means(), labels, size=8, threshold=0, channels="bgr"), (255, 51, 0))
+    assert swapped["third"] == pytest.approx(1)
+    whitened = as_classifier(Means(), labels, size=8, white=255, mean=(255, 255, 255), activation="softmax")
+    assert scores(whitened, (255, 255, 255)) == {label: pytest.approx(1 / 3) for label in labels}
+
+
+def test_a_module_that_answers_with_numbers_keeps_them_and_names_their_unit() -> None:
+    found = as_classifier(Means(80.0), ["age", "height", "depth"], size=8, kind="number", unit="years")
+    assert found.name == "Means:unit=years"
+    assert scores(found, (255, 51, 0)) == {"age": pytest.approx(80), "height": pytest.approx(16), "depth": 0}
+    with pytest.raises(ConfigError, match="A unit is that of a number"):
+        as_classifier(Means(), ["a", "b", "c"], size=8, unit="years")
+
+
+def test_the_unit_of_a_function_stands_in_the_table_of_slopes() -> None:
+    from gslopes.slopes.fit.frames import fit_slopes
+
+    def age(pictures: Any) -> Any:
+        return [{"age": 20 + float(picture.mean()) / 5} for picture in pictures]
+
+    classifier = as_classifier(age, unit="years")
+    rows = [
+        (f"p{i}", value, "age", scores(classifier, (100 + 9 * i + int((10 + i % 3) * value),) * 3)["age"])
+        for i in range(12)
+        for value in (-1.0, 0.0, 1.0)
+    ]
+    frame = pd.DataFrame(rows, columns=["photo", "value", "label", "score"]).assign(classifier=classifier.name)
+    slopes = fit_slopes(frame, options={"bootstrap": 0})
+    (row,) = slopes[slopes["estimator"] == "photo-measure"].to_dict("records")
+    assert row["unit"] == "years per unit"
+    assert row["slope"] == pytest.approx(11 / 5, abs=0.2)
+
+
+def test_other_weights_labels_or_input_are_another_version() -> None:
+    made = [
+        as_classifier(Means(), ["a", "b", "c"], size=8),
+        as_classifier(Means(0.5), ["a", "b", "c"], size=8),
+        as_classifier(Means(), ["a", "b", "d"], size=8),
+        as_classifier(Means(), ["a", "b", "c"], size=9),
+    ]
+    assert len({one.version for one in made}) == 4
+    assert as_classifier(Means(), ["a", "b", "c"], size=8).version == made[0].version
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "error", "message"),
+    [
+        ((), {}, UsageError, r"does not say its labels and size\. Give gslopes\.as_classifier\(means, labels="),
+        (["a", "b", "c"], {}, UsageError, "does not say its size"),
+        (["a", "b"], {"size": 8}, gslopes.core.errors.ModelError, "3 outputs and 2 labels"),
+        (["a", "b", "c"], {"size": 8, "white": 255}, ConfigError, r"answers 128 to 128, not in \[0, 1\].*softmax"),
+        (["a", "b", "c"], {"size": 8, "sise": 9}, ConfigError, "sise"),
+        (["a", "a", "c"], {"size": 8}, ConfigError, "Labels must differ"),
+    ],
+)
+def test_a_module_that_is_not_described_says_what_is_missing(
+    labels: Any, options: Any, error: Any, message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        as_classifier(Means(), labels, **options)
+
+
+def test_what_is_no_classifier_is_said() -> None:
+    with pytest.raises(UsageError, match="A classifier cannot be made of int"):
+        as_classifier(5)
+    with pytest.raises(ConfigError, match="size: only a torch module has these"):
+        as_classifier(lambda pictures: [], size=8)
+
+
+def test_a_callable_object_is_a_function() -> None:
+    class Mood:
+        def __call__(self, pictures: list[Any]) -> list[Any]:
+            return [float(one.mean() / 255) for one in pictures]
+
+    made = as_classifier(Mood(), ["bright"])
+    assert made.name == "Mood"
+    assert scores(made, (51, 51, 51)) == {"bright": pytest.approx(0.2)}
+
+
+def pipeline(folder: Path) -> Any:
+    from transformers import ViTConfig, ViTForImageClassification, ViTImageProcessor
+    from transformers import pipeline as make
+
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    config = ViTConfig(image_size=32, patch_size=8, num_labels=3, id2label=dict(enumerate("xyz")), **shape)
+    torch.manual_seed(0)
+    model, processor = ViTForImageClassification(config), ViTImageProcessor(size={"height": 32, "width": 32})
+    return make("image-classification", model=model, image_processor=processor)
+
+
+def test_a_pipeline_answers_with_every_label_of_its_own(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    made = pipeline(tmp_path)
+    classifier = as_classifier(made)
+    found = scores(classifier, (200, 30, 90))
+    assert set(found) == set("xyz")
+    assert sum(found.values()) == pytest.approx(1)
+    direct = made(Image.fromarray(np.full((18, 24, 3), (200, 30, 90), np.uint8)), top_k=None)
+    assert found == {one["label"]: pytest.approx(one["score"]) for one in direct}
+    with pytest.raises(UsageError, match="labels of its own"):
+        as_classifier(made, ["a"])

@@ -1,0 +1,225 @@
+"""A language model asked through its official client; the fake server speaks the protocol strictly."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from gslopes.ask.classifiers import load_classifier
+from gslopes.ask.classifiers.llm_prompt import REFUSED, UNUSABLE
+from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError, Throttled, Unavailable, Unfinished
+from tests.fake_provider import FakeProvider, paint
+
+NAME = "llm:some-model,prompt=doctor-nurse"
+NURSE, DOCTOR = paint(0, 0.2), paint(0, 0.8)  # of u below and above the share of the planted label
+
+
+@pytest.fixture(autouse=True)
+def only_nurse(provider: FakeProvider) -> None:
+    provider.chat.slopes = {"nurse": -0.25}
+
+
+def asked(classifier, picture: bytes) -> dict:
+    """The raw answer, after as many requests as it takes."""
+    for _ in range(20):
+        (raw,) = classifier.ask([picture])
+        if not isinstance(raw, Unfinished):
+            return json.loads(json.dumps(raw))
+    raise AssertionError("it never ends")
+
+
+def scores(name: str, picture: bytes) -> dict[str, float]:
+    classifier = load_classifier(name)
+    return dict(classifier.parse(asked(classifier, picture)).labels)
+
+
+def test_the_probabilities_of_the_options_are_their_scores():
+    assert scores(NAME, NURSE) == pytest.approx({"nurse": 0.9, "doctor": 0.05, "cannot tell": 0.05})
+    assert scores(NAME, DOCTOR) == pytest.approx({"doctor": 0.9, "nurse": 0.05, "cannot tell": 0.05})
+
+
+def test_probabilities_take_one_request_and_it_does_not_stream(provider: FakeProvider):
+    scores(NAME, NURSE)
+    (call,) = provider.log.of("chat")
+    assert (call.parameters["stream"], call.parameters["top_logprobs"]) == (False, 20)
+    assert call.parameters["response_format"]["json_schema"]["schema"]["properties"]["answer"]["enum"] == [
+        "A",
+        "B",
+        "C",
+    ]
+
+
+@pytest.mark.parametrize("how", ["unsupported", "ignored"])
+def test_without_probabilities_the_share_of_repeats_is_the_score(provider: FakeProvider, how):
+    getattr(provider.chat, how).add("logprobs")
+    classifier = load_classifier(f"{NAME},repeats=40,n=8")
+    raw = asked(classifier, NURSE)
+    answer = dict(classifier.parse(raw).labels)
+    assert (raw["scored"], len(raw["replies"])) == ("repeats", 40)
+    assert answer["nurse"] == pytest.approx(0.9, abs=0.12)
+    assert sum(answer.values()) == pytest.approx(1)
+    seeds = [call.parameters["seed"] for call in provider.log.of("chat") if call.outcome == "answered"]
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_a_parameter_that_is_not_taken_is_left_out_and_that_is_told_once(provider: FakeProvider):
+    provider.chat.unsupported = {"response_format", "seed", "max_tokens"}
+    classifier = load_classifier(NAME)
+    for picture in (NURSE, DOCTOR):
+        raw = asked(classifier, picture)
+    assert raw["left_out"] == ["max_tokens", "response_format", "seed"]
+    assert len(classifier.notes) == 3
+    assert provider.log.of("chat")[-1].parameters["max_completion_tokens"] == 200
+
+
+def test_probabilities_that_must_be_there_and_are_not_stop_the_audit(provider: FakeProvider):
+    provider.chat.ignored = {"logprobs"}
+    with pytest.raises(ServiceError, match="gives no log-probabilities"):
+        load_classifier(f"{NAME},scores=logprobs").ask([NURSE])
+
+
+def test_all_pictures_of_a_photo_get_one_order_and_photos_differ():
+    classifier = load_classifier(NAME)
+    orders = []
+    for photo in range(12):
+        pictures = [paint(a, (photo + 0.3) / 12) for a in (-2, 0, 2)]
+        classifier.about(f"photo {photo}", pictures)
+        found = {tuple(asked(classifier, picture)["order"]) for picture in pictures}
+        assert len(found) == 1
+        orders += found
+    assert len(set(orders)) == 6
+
+
+def test_a_model_that_prefers_what_stands_first_is_evened_out_by_the_orders(provider: FakeProvider):
+    provider.chat.first = 0.5
+    classifier = load_classifier(NAME)
+    found = Counter()
+    for photo in range(60):
+        picture = paint(0, 0.8 + photo / 1000)
+        classifier.about(f"photo {photo}", [picture])
+        found.update(dict(classifier.parse(asked(classifier, picture)).labels))
+    assert found["nurse"] / 60 == pytest.approx(found["cannot tell"] / 60, abs=0.1)  # the same share of first places
+
+
+def test_the_seed_is_another_order_and_another_name():
+    one, other = load_classifier(NAME), load_classifier(f"{NAME},seed=1")
+    assert one.name != other.name
+    assert [one.prompt.order(f"{i}", 0) for i in range(9)] != [other.prompt.order(f"{i}", 1) for i in range(9)]
+
+
+def test_a_refusal_is_an_answer_of_its_own(provider: FakeProvider):
+    provider.chat.refusals = (1.0, 0.0)
+    assert scores(f"{NAME},repeats=2", NURSE) == {REFUSED: 1.0}
+    provider.chat.refusals = (0.0, 0.0)
+    provider.refuse(1.0)  # by the policy, as an HTTP error
+    assert scores(f"{NAME},repeats=2", DOCTOR) == {REFUSED: 1.0}
+
+
+def test_where_probabilities_must_be_there_a_refusal_is_one_request_and_stops_nothing(provider: FakeProvider):
+    provider.chat.refusals = (1.0, 0.0)
+    assert scores(f"{NAME},scores=logprobs", NURSE) == {REFUSED: 1.0}
+    assert len(provider.log.of("chat")) == 1
+
+
+def test_malformed_answers_are_told_apart_from_refusals(provider: FakeProvider):
+    provider.chat.malformed = 1.0
+    assert scores(f"{NAME},repeats=3", NURSE) == {UNUSABLE: 1.0}
+
+
+def test_free_labels_and_captions_are_labels():
+    assert scores("llm:m,prompt=labels,repeats=2", NURSE) == {"person": 1.0, "nurse": 1.0}
+    assert scores("llm:m,prompt=caption,repeats=2", NURSE) == dict.fromkeys(["person", "may", "nurse"], 1.0)
+
+
+def test_a_long_list_is_answered_by_its_text(provider: FakeProvider):
+    assert scores("llm:m,prompt=occupation,repeats=1,temperature=0", NURSE) == {"nurse": 1.0}
+    assert "top_logprobs" not in provider.log.of("chat")[0].parameters
+
+
+def test_the_model_that_answered_is_kept_and_another_snapshot_stops(provider: FakeProvider):
+    classifier = load_classifier(NAME)
+    assert classifier.parse(asked(classifier, NURSE)).version == "chat-1.0"
+    pinned = load_classifier(f"{NAME},snapshot=chat-1.0")
+    assert asked(pinned, NURSE)["model"] == "chat-1.0"
+    provider.change_version("chat", "chat-2.0")
+    with pytest.raises(ServiceError, match=r"answers as chat-2\.0, not as chat-1\.0"):
+        pinned.ask([DOCTOR])
+
+
+def test_tokens_are_counted_and_priced():
+    classifier = load_classifier(f"{NAME},price_in=2,price_out=10")
+    usage = classifier.usage(asked(classifier, NURSE))
+    assert usage.tokens_in > 85
+    assert usage.usd == pytest.approx((2 * usage.tokens_in + 10 * usage.tokens_out) / 1e6)
+    assert classifier.limits.cost(1) > usage.usd  # the estimate is of the most that it may take
+
+
+@pytest.mark.parametrize(
+    ("trouble", "kind", "billed"),
+    [
+        ("throttle", Throttled, None),
+        ("fail", Unavailable, False),
+        ("unavailable", Unavailable, False),
+        ("close", Unavailable, True),
+        ("lost", Unavailable, True),
+        ("truncate", Unavailable, True),
+        ("reject", CredentialsError, None),
+    ],
+)
+def test_trouble_is_named_for_what_it_is_and_the_client_does_not_ask_again(provider, trouble, kind, billed):
+    classifier = load_classifier(NAME)
+    provider.trouble(1.0, [trouble])
+    provider.retry_after = 7
+    with pytest.raises(kind) as raised:
+        classifier.ask([NURSE])
+    if billed is not None:
+        assert raised.value.billed is billed
+    if trouble == "throttle":
+        assert raised.value.retry_after == 7
+    assert len(provider.log.of("chat")) == 1
+    assert not [secret for secret in provider.secrets if secret in str(raised.value)]
+
+
+def test_answers_before_a_failure_are_not_asked_again(provider: FakeProvider):
+    classifier = load_classifier(f"{NAME},scores=repeats,repeats=3")
+    assert isinstance(classifier.ask([NURSE])[0], Unfinished)
+    provider.trouble(1.0, ["throttle"])
+    with pytest.raises(Throttled):
+        classifier.ask([NURSE])
+    provider.heal()
+    assert len(asked(classifier, NURSE)["replies"]) == 3
+    assert sum(call.outcome == "answered" for call in provider.log.of("chat")) == 3
+
+
+@pytest.mark.parametrize("data", [b"no picture", paint(0, 0)[:40]])
+def test_what_is_no_picture_is_refused(data):
+    with pytest.raises(Refused):
+        load_classifier(NAME).ask([data])
+
+
+def test_a_server_elsewhere_needs_a_key(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    with pytest.raises(CredentialsError, match="OPENAI_API_KEY"):
+        load_classifier(NAME)
+    with pytest.raises(CredentialsError, match="MODELS_TOKEN"):
+        load_classifier(f"{NAME},url=https://models.example/v1,key=MODELS_TOKEN")
+    with pytest.raises(ConfigError, match="without encryption"):
+        load_classifier(f"{NAME},url=http://models.example/v1")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ("temperature=0,scores=repeats", "the same answer"),
+        ("n=9", "n must be from 1 to repeats"),
+        ("prompt=occupation,scores=logprobs", "up to 20 options"),
+        ("prompt=nobody", "Give a TOML file"),
+    ],
+)
+def test_parameters_out_of_range_are_said_before_anything_is_sent(provider: FakeProvider, parameters, said):
+    with pytest.raises(ConfigError, match=said):
+        load_classifier(f"llm:m,{parameters}")
+    assert not provider.log.calls

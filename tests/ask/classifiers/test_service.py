@@ -1,0 +1,188 @@
+"""Every exception of every vendor's client becomes one of ours: a new one that nobody thought of fails here."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable
+from contextlib import suppress
+
+import boto3
+import botocore.exceptions
+import grpc
+import pytest
+from clarifai_grpc.grpc.api.status import status_code_pb2
+
+from gslopes.ask.classifiers import clarifai, wire
+from gslopes.ask.classifiers.azure import AzureService
+from gslopes.ask.classifiers.chat_body import OpenAIService
+from gslopes.ask.classifiers.clarifai import Clarifai
+from gslopes.ask.classifiers.google import Google
+from gslopes.ask.classifiers.imagga import Imagga
+from gslopes.ask.classifiers.rekognition import Rekognition
+from gslopes.core.errors import (
+    ClassifierError,
+    CredentialsError,
+    GslopesError,
+    Refused,
+    ServiceError,
+    Throttled,
+    Unavailable,
+)
+
+# Modules whose exceptions can come out of a request, and what makes ours of them.
+VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] = {
+    "google": (
+        Google.gslopes_error,
+        (
+            "google.api_core.exceptions",
+            "google.auth.exceptions",
+            "requests.exceptions",
+            "google.protobuf.json_format",
+        ),
+    ),
+    "rekognition": (Rekognition.gslopes_error, ("botocore.exceptions", "boto3.exceptions")),
+    "clarifai": (Clarifai.gslopes_error, ("grpc", "clarifai_grpc.channel.exceptions", "clarifai_grpc.channel.errors")),
+    "azure": (AzureService.gslopes_error, ("azure.core.exceptions",)),
+    "imagga": (Imagga.gslopes_error, ("httpx",)),
+    "llm": (OpenAIService.gslopes_error, ("openai",)),
+}
+# What a name says has to be what we make of it.
+TRANSIENT = re.compile(
+    r"Time(d)?out|(?<!MD5)Unavailable|TooManyRequests|Exhausted|Connect(ion)?(Closed)?Error|Gateway|Deadline"
+)
+WHO = re.compile(r"Credential|Unauth|Forbidden|PermissionDenied|Authentication|SSO|Login")
+
+
+def exceptions_of(module: str) -> list[type[Exception]]:
+    """Public exception classes that belong to the module's package."""
+    package = module.partition(".")[0]
+    found = list(vars(importlib.import_module(module)).values())
+    classes = {one for one in found if inspect.isclass(one) and issubclass(one, Exception)}
+    defined = (one for one in classes if one.__module__.startswith(package) and not issubclass(one, Warning))
+    return sorted(defined, key=lambda one: one.__qualname__)
+
+
+EVERY = [(service, one) for service, (_, modules) in VENDORS.items() for name in modules for one in exceptions_of(name)]
+
+
+def bare(kind: type[Exception]) -> Exception:
+    """An instance with a message and nothing else: each class wants other arguments."""
+    for arguments in (("a message",), ("a message", None)):
+        with suppress(Exception):
+            return kind(*arguments)
+    error = kind.__new__(kind, "a message")
+    vars(error).update(message="a message", _error_format=None)
+    return error
+
+
+def test_there_are_exceptions_to_look_at():
+    counts = {service: sum(name == service for name, _ in EVERY) for service in VENDORS}
+    assert counts["google"] > 80
+    assert counts["rekognition"] > 100
+    assert counts["azure"] > 15
+    assert counts["imagga"] > 20
+    assert counts["clarifai"] >= 6
+    assert counts["llm"] >= 15
+
+
+@pytest.mark.parametrize(("service", "kind"), EVERY, ids=lambda value: getattr(value, "__qualname__", value))
+def test_every_exception_becomes_one_of_ours(service, kind):
+    found = VENDORS[service][0](bare(kind))
+    assert isinstance(found, (ClassifierError, ServiceError))
+    if TRANSIENT.search(kind.__name__):
+        assert isinstance(found, (Throttled, Unavailable))
+    if WHO.search(kind.__name__):
+        assert isinstance(found, CredentialsError)
+
+
+@pytest.mark.parametrize("service", VENDORS)
+def test_what_is_no_vendors_exception_is_let_through(service):
+    with pytest.raises(ZeroDivisionError):
+        VENDORS[service][0](ZeroDivisionError("a mistake of ours"))
+
+
+def test_every_error_that_amazon_declares_for_detect_labels_is_decided():
+    client = boto3.client("rekognition", "us-east-1", aws_access_key_id="a", aws_secret_access_key="b")
+    declared = {shape.name for shape in client.meta.service_model.operation_model("DetectLabels").error_shapes}
+    client.close()
+    assert len(declared) >= 8
+    assert declared <= set(wire.codes_of("rekognition"))
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "kind"),
+    [
+        ("ThrottlingException", 400, Throttled),
+        ("ProvisionedThroughputExceededException", 400, Throttled),
+        ("InternalServerError", 500, Unavailable),
+        ("SomethingNew", 503, Unavailable),
+        ("SomethingNew", 429, Throttled),
+        ("SomethingNew", 403, CredentialsError),
+        ("ExpiredTokenException", 400, CredentialsError),
+        ("AccessDeniedException", 400, CredentialsError),
+        ("ImageTooLargeException", 400, Refused),
+        ("InvalidImageFormatException", 400, Refused),
+        ("InvalidParameterException", 400, ClassifierError),
+    ],
+)
+def test_amazons_codes_say_what_to_do(code, status, kind):
+    about = {"Error": {"Code": code, "Message": "m"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    found = Rekognition.gslopes_error(botocore.exceptions.ClientError(about, "DetectLabels"))
+    assert type(found) is kind
+
+
+class _Status(grpc.RpcError):
+    """An error of a call, as the channel raises it."""
+
+    def __init__(self, status: grpc.StatusCode, details: str = "") -> None:
+        self._said = status, details
+
+    def code(self) -> grpc.StatusCode:
+        return self._said[0]
+
+    def details(self) -> str:
+        return self._said[1]
+
+
+def test_every_status_of_grpc_is_decided():
+    names = {status.name for status in grpc.StatusCode} - {"OK"}
+    assert names == set(wire.codes_of("clarifai"))
+
+
+@pytest.mark.parametrize(
+    ("status", "details", "kind", "billed"),
+    [
+        ("UNAVAILABLE", "failed to connect to all addresses", Unavailable, False),
+        ("UNAVAILABLE", "Socket closed", Unavailable, True),
+        ("UNAVAILABLE", "recvmsg:Connection reset by peer", Unavailable, True),
+        ("DEADLINE_EXCEEDED", "Deadline Exceeded", Unavailable, True),
+        ("RESOURCE_EXHAUSTED", "quota", Throttled, None),
+        ("RESOURCE_EXHAUSTED", "Sent message larger than max (9 vs. 4)", ClassifierError, None),
+        ("UNAVAILABLE", "Trying to connect an http1.x server (HTTP status 307)", ServiceError, None),
+        ("UNKNOWN", "Received http2 header with status: 301", ServiceError, None),
+        ("UNAVAILABLE", "Ssl handshake failed: CERTIFICATE_VERIFY_FAILED", ServiceError, None),
+        ("UNAUTHENTICATED", "", CredentialsError, None),
+        ("UNIMPLEMENTED", "", ServiceError, None),
+    ],
+)
+def test_what_grpc_says_of_a_call_is_understood(status, details, kind, billed):
+    found = Clarifai.gslopes_error(_Status(grpc.StatusCode[status], details))
+    assert type(found) is kind
+    assert found.billed is bool(billed)
+
+
+@pytest.mark.parametrize("name", status_code_pb2.StatusCode.keys())
+def test_clarifais_own_codes_mean_what_their_names_say(name):
+    kind = clarifai.kind_of_code(status_code_pb2.StatusCode.Value(name))
+    if name.startswith("CONN_THROTTLED"):
+        assert kind == "throttled"
+    if re.search("TRY_AGAIN|BUSY|SERVER_UNAVAILABLE|_FOR_MAINTENANCE|^INTERNAL_|^RPC_REQUEST", name):
+        assert kind == "unavailable"
+    if re.search("TOKEN_INVALID|CREDENTIALS_INVALID|KEY_INVALID|KEY_NOT_FOUND|INSUFFICIENT_SCOPES", name):
+        assert kind == "credentials"
+    if re.search("^INPUT_UNSUPPORTED_FORMAT|ALL_INPUT_INVALID_BYTES|INPUT_OVER_LIMIT", name):
+        assert kind == "refused"
+    if re.search("EXCEED_MONTHLY|EXCEEDS_LIMITS", name):
+        assert kind == "service"

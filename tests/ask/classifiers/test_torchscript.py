@@ -1,0 +1,84 @@
+"""TorchScript files as classifiers: trusted first. What else holds of them: test_every_classifier."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+import torch
+
+from gslopes.ask.classifiers import load_classifier
+from gslopes.ask.trust import Trust
+from gslopes.core import tables
+from gslopes.core.errors import ModelError, UsageError
+from tests.fake_provider.folder import write_run
+
+GIVEN = Trust(given=True)
+
+
+def scripted(folder: Path, body: str) -> str:
+    """The name of a classifier whose program has this body."""
+    source = f"def forward(self, pictures: Tensor) -> Tensor:\n{body}    return pictures.mean((2, 3))\n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch.jit is deprecated; the files that people have remain
+        program = type("Program", (torch.jit.ScriptModule,), {})()  # a class of its own: a method is defined once
+        program.define(source)
+        program.save(str(folder / "model.pt"))
+    (folder / "labels.txt").write_text("a\nb\nc\n")
+    return f"torchscript:{folder / 'model.pt'},labels={folder / 'labels.txt'},size=8"
+
+
+def test_nothing_of_a_file_runs_before_it_is_trusted(tmp_path):
+    mark = tmp_path / "it-was-here"
+    name = scripted(tmp_path, f"    torch.save(pictures, '{mark}')\n")
+    with pytest.raises(UsageError, match=r"model\.pt is a program"):
+        load_classifier(name)
+    assert not mark.exists()
+    load_classifier(name, trust=GIVEN)
+    assert mark.exists()  # which is what the question is about
+
+
+def test_the_command_asks_once_a_run_and_file(gslopes, tmp_path):
+    run, name = write_run(tmp_path / "run", 2), scripted(tmp_path, "")
+    refused = gslopes("score", run, "--classifier", name, "--device", "cpu")
+    assert refused.code == 2
+    assert "is a program" in refused.err
+    assert "--trust" in refused.err
+    assert not (run / "scores.parquet").exists()
+    assert gslopes("score", run, "--classifier", name, "--device", "cpu", "--trust").code == 0
+    answered = tables.read(tables.ASKED, run / "asked.parquet")
+    assert set(answered["status"]) == {"answered"}
+    assert gslopes("score", run, "--classifier", name, "--device", "cpu").code == 0
+    with (tmp_path / "model.pt").open("ab") as file:
+        file.write(b"\0")
+    changed = gslopes("score", run, "--classifier", name, "--device", "cpu")
+    assert changed.code != 0
+    assert "changed since it was trusted" in changed.err or "another version" in changed.err
+
+
+def test_a_program_that_fails_on_every_picture_is_found_before_any_work(tmp_path):
+    name = scripted(tmp_path, "    pictures = pictures.view(-1, 7)\n")
+    with pytest.raises(ModelError, match="does not take a picture of 8 pixels"):
+        load_classifier(name, trust=GIVEN)
+
+
+def test_a_recording_runs_nothing_that_it_names(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text("raise SystemExit('it ran')\n")
+    monkeypatch.chdir(tmp_path)
+    mark = tmp_path / "it-was-here"
+    program = scripted(tmp_path, f"    torch.save(pictures, '{mark}')\n")
+    line = {"picture": sha256(b"picture").hexdigest(), "status": "answered", "raw": {"bright": 0.5}}
+    recording = tmp_path / "answers.jsonl"
+    for name, fate in (("python:mine:function", "answered"), ("captioner-python:mine:f", ""), (program, "")):
+        recording.write_text(json.dumps({**line, "classifier": name}) + "\n")
+        replay = load_classifier(f"replay:{recording}", trust=GIVEN)
+        (raw,) = replay.ask([b"picture"])
+        if fate:
+            assert replay.parse(raw).status == fate
+        else:
+            with pytest.raises(UsageError):
+                replay.parse(raw)
+    assert not mark.exists()

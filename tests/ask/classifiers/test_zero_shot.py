@@ -1,0 +1,68 @@
+"""CLIP and SigLIP of the transformers library: their own scores, recomputed from the whole model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gslopes.ask.classifiers import load_classifier
+from gslopes.photos.decode import decode
+from tests.ask import tiny_transformers
+
+pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
+LABELS = ("nurse", "chef", "judge")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("towers")
+    tiny_transformers.clip(folder / "clip")
+    tiny_transformers.siglip(folder / "siglip")
+    (folder / "labels.txt").write_text("\n".join(LABELS) + "\n")
+    return folder
+
+
+def scores(folder: Path, model: str, data: bytes, more: str = "") -> dict[str, float]:
+    name = f"transformers:{folder / model},labels={folder / 'labels.txt'},template=a photo of a {{}},top_k=3{more}"
+    classifier = load_classifier(name)
+    return dict(classifier.parse(classifier.ask([data])[0]).labels)
+
+
+@pytest.mark.parametrize("model", ["clip", "siglip"])
+def test_its_scores_are_those_of_the_whole_model(models, picture, model):
+    import torch
+    from transformers import AutoModel, AutoProcessor
+
+    data = picture((200, 30, 90))
+    whole, processor = (kind.from_pretrained(models / model) for kind in (AutoModel, AutoProcessor))
+    pad = {"padding": "max_length", "max_length": 64} if model == "siglip" else {"padding": True}
+    inputs = processor(
+        text=[f"a photo of a {label}" for label in LABELS],
+        images=Image.fromarray(decode(data, "picture")[0]),
+        return_tensors="pt",
+        **pad,
+    )
+    with torch.inference_mode():
+        logits = whole.eval()(**inputs).logits_per_image[0].double().numpy()
+    expected = 1 / (1 + np.exp(-logits)) if model == "siglip" else np.exp(logits) / np.exp(logits).sum()
+    found = scores(models, model, data)
+    assert [found[label] for label in LABELS] == pytest.approx(expected.tolist(), abs=1e-4)
+
+
+def test_a_siglip_scores_each_label_on_its_own_and_a_clip_compares(models, picture):
+    assert sum(scores(models, "clip", picture((1, 2, 3))).values()) == pytest.approx(1, abs=1e-5)
+    alone = scores(models, "siglip", picture((1, 2, 3)))
+    compared = scores(models, "siglip", picture((1, 2, 3)), ",activation=softmax")
+    assert sum(compared.values()) == pytest.approx(1, abs=1e-5)
+    assert alone != pytest.approx(compared, abs=1e-3)
+
+
+def test_the_list_and_the_weights_are_in_the_version(models, tmp_path):
+    name = f"transformers:{models / 'clip'},labels={models / 'labels.txt'}"
+    (tmp_path / "labels.txt").write_text("nurse\n")
+    other = f"transformers:{models / 'clip'},labels={tmp_path / 'labels.txt'}"
+    third = f"transformers:{models / 'siglip'},labels={models / 'labels.txt'}"
+    assert len({load_classifier(one).version for one in (name, other, third)}) == 3

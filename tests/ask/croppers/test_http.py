@@ -1,0 +1,153 @@
+"""Names, answers and errors of a cropper behind an address; it is asked in tests/ask/croppers/test_remote.py."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from gslopes.ask import transport
+from gslopes.ask.croppers import has_map, is_remote, load_cropper
+from gslopes.ask.croppers.records import Crop
+from gslopes.core.errors import AnswerError, ConfigError, ServiceError, Unavailable, UsageError
+from tests.ask.test_bounded import BOMB, DRIPS, Handler, Hostile
+from tests.fake_provider import paint
+from tests.loopback import serving
+
+HOME = "https://crop.example/v1"
+
+
+def at(options="", ratio=1.0, url=HOME):
+    return load_cropper(f"http:{url}{options}").at(ratio)
+
+
+def rectangle(answer, options="", size=(1200, 800)):
+    cropper = at(options)
+    return cropper.rectangle(dict(cropper.parse({"answer": answer, "size": list(size)}).labels), *size)
+
+
+@pytest.mark.parametrize(
+    ("answer", "options"),
+    [
+        ({"x": 100, "y": 0, "width": 800, "height": 800}, ""),
+        ({"crop": {"left": 100, "top": 0, "w": 800, "h": 800}}, ""),
+        ({"result": {"box": {"x0": 100, "y0": 0, "x1": 900, "y1": 800}}}, ""),
+        ({"topCrop": {"right": 900, "bottom": 800, "width": 800, "height": 800}}, ",at=topCrop"),
+        ({"bbox": [100, 0, 800, 800]}, ""),
+        ({"crops": [{"x": 100, "y": 0, "width": 800, "height": 800}]}, ",at=crops.0"),
+        ({"left": 1 / 12, "top": 0, "width": 2 / 3, "height": 1}, ",units=shares"),
+    ],
+)
+def test_rectangles_in_the_forms_that_services_use(answer, options):
+    assert rectangle(answer, options) == Crop(100, 0, 800, 800)
+
+
+def test_a_pixel_outside_is_moved_inside_and_more_makes_no_sense():
+    assert rectangle({"x": -1, "y": 0, "width": 801, "height": 801}) == Crop(0, 0, 800, 800)
+    for answer in (
+        {"x": -20, "y": 0, "width": 800, "height": 800},
+        {"x": 5, "y": 5, "width": 0, "height": 10},
+        {"x": 5, "y": 5},
+        {"x": "5", "y": 5, "width": 10, "height": 10},
+        {"x": True, "y": 5, "width": 10, "height": 10},
+        {"x": float("nan"), "y": 5, "width": 10, "height": 10},
+        [1, 2, 3],
+        "a page",
+        None,
+    ):
+        with pytest.raises(AnswerError):
+            rectangle(answer)
+    with pytest.raises(AnswerError, match="outside of the picture"):
+        rectangle({"x": 1300, "y": 5}, ",answer=point")
+
+
+def test_names_hold_what_moves_answers_and_nothing_else():
+    one, other = (load_cropper(name) for name in (f"{HOME},rate=3,answer=image,token=T", f"http:{HOME},answer=image"))
+    assert one.name == other.name == f"http:{HOME},answer=image"
+    assert one.limits.requests_per_second == 3
+    assert at(ratio=0.56).name == f"http:{HOME}@0.56"
+    assert is_remote(one)
+    assert not has_map(one)
+    with pytest.raises(UsageError, match="Use gslopes"):
+        one.crop(None, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("http", "needs its url"),
+        ("http:ftp://x", "needs an address"),
+        (f"{HOME}?key=abcdefgh", "would be stored"),
+        ("http:http://crop.example/v1,token=T", "without encryption"),
+        (f"{HOME},answr=image", "Did you mean 'answer'"),
+        (f"{HOME},answer=text", "one of json, point, image"),
+        (f"{HOME},rate=-1", "not be negative"),
+    ],
+)
+def test_what_is_wrong_with_a_name_is_said_at_once(name, words):
+    with pytest.raises(ConfigError, match=words):
+        load_cropper(name)
+
+
+def test_an_address_may_hold_the_size_that_is_wanted():
+    sent = []
+
+    class Client:
+        def post(self, url, **more):
+            sent.append((url, more.get("params"), [*more.get("files", {})]))
+            raise ValueError("enough")
+
+    for url, options in ((HOME, ""), ("https://crop.example/{width}x{height}/smart", ",field=photo")):
+        cropper = at(options, ratio=0.5, url=url)
+        cropper._client = Client()
+        with pytest.raises(ValueError, match="enough"):
+            cropper._post(b"", (400, 300), "PNG")
+    assert sent == [(HOME, {"ratio": "0.5"}, []), ("https://crop.example/400x200/smart", None, ["photo"])]
+
+
+@pytest.mark.parametrize("width", [1e-300, 0.4, -5, 0])
+def test_a_crop_of_less_than_a_pixel_is_no_crop(width):
+    crop = {"left": 3, "top": 2, "width": width, "height": 10}
+    with pytest.raises(AnswerError, match="of a picture of 40 x 30"):
+        at().parse({"answer": crop, "size": [40, 30]})
+
+
+def test_an_answer_that_says_two_things_is_none():
+    with pytest.raises(AnswerError, match="key 'left' twice"):
+        at()._read(b"", (40, 30), b'{"left": 3, "left": 9, "top": 2, "width": 9, "height": 9}')
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """A hostile server; a reply ends at a mebibyte, an exchange after a second."""
+    monkeypatch.setattr(transport, "SECONDS", 1.0)
+    monkeypatch.setattr(transport, "MOST", 1 << 20)
+    with serving(Hostile(), Handler) as made:
+        yield made
+
+
+def test_no_picture_follows_a_redirect_and_no_cookie_comes_back(server):
+    cropper = at(url=f"{server.url}/crop")
+    cropper.prepare()
+    with serving(Hostile(), Handler) as elsewhere:
+        server.reply = (307, {"Location": f"{elsewhere.url}/x", "Set-Cookie": "a=b"}, b"")
+        for _ in range(2):
+            with pytest.raises(ServiceError, match=rf"sends us on to {elsewhere.url}/x, and no picture follows"):
+                cropper.ask([paint(0, 0.5)])
+        assert elsewhere.headers == []
+    assert [headers.get("Cookie") for headers in server.headers] == [None, None]
+
+
+def test_a_reply_of_any_size_or_pace_is_given_up(server):
+    cropper = at(url=f"{server.url}/crop")
+    cropper.prepare()
+    for reply, endless in (((200, {"Content-Encoding": "gzip"}, BOMB), b""), ((200, {}, b""), b" " * 65536)):
+        server.reply, server.endless = reply, endless
+        with pytest.raises(AnswerError, match="more than 1 MiB"):
+            cropper.ask([paint(0, 0.5)])
+    server.endless = b""
+    for drip in DRIPS.values():
+        server.drip, began = drip, time.monotonic()
+        with pytest.raises(Unavailable, match="no whole answer within 1 seconds"):
+            cropper.ask([paint(0, 0.5)])
+        assert time.monotonic() - began < 4

@@ -1,0 +1,138 @@
+"""Croppers over a network: nothing is asked twice, whatever they answer and whenever the audit was stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.ask.config import CostLimits
+from gslopes.ask.croppers.records import Crop
+from gslopes.core.errors import BudgetReached, ConfigError, CredentialsError, ServiceError
+from gslopes.crops.audit import plan_crops
+from gslopes.crops.config import CropsConfig
+from tests.crops.cropping_server import serve
+from tests.crops.drawn import Lighter, audit, draw_people, row, truth
+
+COUNTS = {"blue": 4, "green": 5}
+SAID = ("p", "kept", "other_kept", "both", "neither")
+
+
+@pytest.fixture
+def service():
+    with serve() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def portraits(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("remote") / "portraits"
+    return folder, *draw_people(folder, COUNTS, {"blue": 22}, textured=True)
+
+
+def run(portraits, out, name, *models, tmp=None, **terms):
+    folder, table, _ = portraits
+    cache = (tmp or out.parent) / "cache"
+    return audit(folder, table, out, *models, cropper=(name,), cost_limits=CostLimits(cache=cache, **terms))
+
+
+def said(found, cropper):
+    rows = found.tables["parity"][found.tables["parity"]["cropper"] == cropper].sort_values("outcome")
+    return rows[["outcome", *SAID]].reset_index(drop=True)
+
+
+@pytest.mark.slow
+def test_json_picture_and_in_process_answers_give_the_same_tables(service, portraits, tmp_path):
+    as_json = run(portraits, tmp_path / "json", service.url, Lighter())
+    image = service.url.replace("/crop", "/image") + ",answer=image"
+    as_image = run(portraits, tmp_path / "image", image)
+    names = [name for name in as_json.tables["parity"]["cropper"].unique() if name.startswith("http:")]
+    assert names == [f"http:{service.url}"]
+    inside, outside = said(as_json, "lighter"), said(as_json, names[0])
+    pd.testing.assert_frame_equal(inside, outside)
+    pd.testing.assert_frame_equal(inside, said(as_image, f"http:{image}"))
+    result = row(as_json, names[0], outcome="favoured")
+    assert result["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
+    assert len(service.asked) == 80  # 40 pictures at 2 ratios, and the same ones for the other address
+    assert set(service.asked.values()) == {2}
+    assert not list((tmp_path / "json").rglob("asked"))
+
+
+@pytest.mark.slow
+def test_a_service_that_misbehaves_is_asked_again_and_only_about_what_has_no_answer(service, portraits, tmp_path):
+    service.troubles = ["throttle", "busy", "page", "cut", "throttle"]
+    found = run(portraits, tmp_path / "run", service.url)
+    result = row(found, f"http:{service.url}", outcome="favoured")
+    assert result["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
+    assert sum(service.asked.values()) == 2 * 40 + 5
+    assert sum(count > 1 for count in service.asked.values()) <= 5
+    again = run(portraits, tmp_path / "again", service.url, tmp=tmp_path)
+    assert sum(service.asked.values()) == 2 * 40 + 5
+    pd.testing.assert_frame_equal(said(found, result["cropper"]), said(again, result["cropper"]))
+
+
+def test_a_run_stopped_by_its_calls_or_an_outage_goes_on_where_it_was(service, portraits, tmp_path):
+    with pytest.raises(BudgetReached, match="30 calls"):
+        run(portraits, tmp_path / "run", service.url, max_calls=30)
+    assert sum(service.asked.values()) == 30
+    service.down = True
+    with pytest.raises(ServiceError, match="does not answer"):
+        run(portraits, tmp_path / "run", service.url, max_calls=200)
+    service.down = False
+    before = len(service.asked)
+    found = run(portraits, tmp_path / "run", service.url)
+    assert before >= 30
+    assert len(service.asked) == 80
+    assert row(found, f"http:{service.url}", outcome="favoured")["pairs"] == 20
+
+
+def test_refused_pictures_are_rows_that_say_so(service, portraits, tmp_path):
+    """No 15: what a cropper rejects is a row that says so; no other pair is drawn in its place."""
+    bright = sorted(portraits[2].loc[portraits[2]["team"] == "blue", "level"])[-2:]
+    service.refuse = lambda picture: np.isin(picture[32, [32, 96], 0], bright).any()
+    found = run(portraits, tmp_path / "run", service.url)
+    pairs = pd.read_parquet(tmp_path / "run/pairs.parquet")
+    asked = pairs[pairs["cropper"] == f"http:{service.url}"]
+    assert len(asked) == 2 * 4 * 5
+    assert asked["status"].value_counts().to_dict() == {"answered": 20, "refused": 20}
+    refused = asked[asked["status"] == "refused"]
+    assert {*zip(refused["reason"], refused["detail"], strict=True)} == {("refused", "policy")}
+    assert asked.loc[asked["status"] == "refused", "won"].isna().all()
+    parity = row(found, f"http:{service.url}", outcome="favoured")
+    assert (parity["persons"], parity["pairs"]) == (2, 10)
+
+
+def test_tokens_come_from_the_environment_and_are_stored_nowhere(service, portraits, tmp_path, monkeypatch):
+    service.token = "s3cr3t-t0ken-value"
+    name = f"{service.url},token=CROP_TOKEN"
+    with pytest.raises(CredentialsError, match="CROP_TOKEN"):
+        run(portraits, tmp_path / "a", name)
+    assert not (tmp_path / "a").exists()
+    monkeypatch.setenv("CROP_TOKEN", "another-long-value")
+    with pytest.raises(CredentialsError, match="rejects"):
+        run(portraits, tmp_path / "b", name)
+    monkeypatch.setenv("CROP_TOKEN", service.token)
+    run(portraits, tmp_path / "c", name)
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert service.token.encode() not in path.read_bytes(), path
+    with pytest.raises(ConfigError, match="would be stored"):
+        run(portraits, tmp_path / "d", f"{service.url}?api_key=abcdefgh")
+
+
+def test_a_dry_run_counts_requests_and_asks_nobody(service, portraits, tmp_path):
+    folder, table, _ = portraits
+    config = CropsConfig(groups=("team",), cropper=(f"{service.url},price=2",), min_group=2, ratios=(0.5, 1.0))
+    plan = plan_crops(folder, table, config)
+    assert plan.pictures == 40
+    assert len(plan.estimates) == 2
+    assert "136 calls, 0.27 USD" in plan.estimates[0]  # 40 pictures, and 24 of them with three edits each
+    assert not service.asked
+
+
+def test_a_point_is_cropped_around_by_our_own_geometry(service):
+    from gslopes.ask.croppers import load_cropper
+
+    at = load_cropper(f"{service.url},answer=point,version=3").at(1.0)  # type: ignore[union-attr]
+    answer = at.parse({"answer": {"x": 300, "y": 200}, "size": [1200, 800]})
+    assert at.rectangle(dict(answer.labels), 1200, 800) == Crop(0, 0, 800, 800, (300, 200))

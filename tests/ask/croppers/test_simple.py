@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gslopes.ask.croppers import has_map, load_cropper, parse
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.records import Detections
+
+PICTURE = np.random.default_rng(0).integers(0, 255, (100, 200, 3)).astype(np.uint8)
+
+
+def two_faces(photos):
+    boxes = np.array([[10, 10, 30, 40], [120, 20, 190, 90]], np.float32)
+    return [Detections(boxes, np.zeros((2, 5, 2), np.float32), np.array([0.99, 0.9], np.float32)) for _ in photos]
+
+
+def nobody(photos):
+    empty = np.zeros((0, 4), np.float32), np.zeros((0, 5, 2), np.float32), np.zeros(0, np.float32)
+    return [Detections(*empty) for _ in photos]
+
+
+@pytest.mark.parametrize(("name", "left"), [("faces", 0), ("faces,which=largest", 100), ("faces,which=all", 50)])
+def test_around_faces(name, left):
+    crop = load_cropper(name, finder=two_faces).crop(PICTURE, 1.0)
+    assert (crop.left, crop.width, crop.height) == (left, 100, 100)
+
+
+def test_without_a_face_around_the_middle():
+    assert load_cropper("faces", finder=nobody).crop(PICTURE, 1.0) == load_cropper("centre").crop(PICTURE, 1.0)
+    with pytest.raises(UsageError, match="face detector"):
+        load_cropper("faces")
+    with pytest.raises(ConfigError, match="which"):
+        load_cropper("faces,which=best", finder=nobody)
+
+
+def test_the_placebo_is_the_same_for_the_same_picture_and_seed():
+    one, again, other = (load_cropper("random", seed=seed).crop(PICTURE, 0.25) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+def test_names_and_options():
+    assert parse("onnx:a/b.onnx,size=320,order=bgr") == ("onnx", "a/b.onnx", {"size": "320", "order": "bgr"})
+    with pytest.raises(UnknownName, match="spectral-residual"):
+        load_cropper("spectral-residul")
+    with pytest.raises(ConfigError, match="key=value"):
+        load_cropper("fastgaze:x,means")
+    with pytest.raises(ConfigError, match="needs a file"):
+        load_cropper("fastgaze")
+    assert has_map(load_cropper("spectral-residual"))
+    assert not has_map(load_cropper("centre"))

@@ -1,0 +1,112 @@
+"""The .vxm format: a small file byte for byte, everything that may be wrong with one, the published numbers."""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gslopes.ask.croppers import vxm
+from gslopes.core.errors import ModelError
+from tests.crops.vxm_writer import build
+
+
+def small():
+    generator = np.random.default_rng(0)
+    return (
+        vxm.Layer(vxm.CONVOLUTION, generator.normal(size=(2, 3, 3, 3)).astype("f4"), np.array([1, 2], "f4"), 1),
+        vxm.Layer(vxm.POOL),
+        vxm.Layer(vxm.CONVOLUTION, generator.normal(size=(1, 2, 1, 1)).astype("f4"), np.zeros(1, "f4"), 4, 0.25),
+        vxm.Layer(vxm.SMOOTH, size=19, sigma=3),
+    )
+
+
+def record(key, value):
+    return struct.pack("<I", len(key) + 1) + key.encode() + b"\0" + struct.pack("<I", len(value)) + value
+
+
+def test_the_layout_byte_for_byte():
+    data = build(small())
+    found = vxm.records(data)
+    assert data[:4] == bytes.fromhex("0174504d")
+    assert struct.unpack("<I", data[4:8]) == (len(found),)
+    assert data[8:25] == bytes.fromhex("05000000 3041637400 04000000 01000000".replace(" ", ""))
+    assert data == data[:8] + b"".join(record(key, value) for key, value in found.items())
+    assert list(found) == sorted(found)
+    assert list(found)[-2:] == ["layerCount", "modelType"]
+    weight = small()[0].weight
+    assert found["0w"] == weight.tobytes()
+    assert found["0w.dtype"] == b"float32"
+    assert found["0w.shape"] == struct.pack("<4i", 2, 3, 3, 3)
+    assert found["0w.shape.listlength"] == struct.pack("<i", 4)
+    assert found["0w.shape[3]"] == struct.pack("<i", 3)
+    assert found["3KernelSize"] + found["3Std"] == struct.pack("<2i", 19, 3)
+
+
+def test_what_is_written_is_read(tmp_path: Path):
+    path = tmp_path / "small.vxm"
+    path.write_bytes(build(small()))
+    model = vxm.read(path)
+    assert not model.published
+    for one, other in zip(model.layers, small(), strict=True):
+        assert (one.kind, one.activation, one.size, one.sigma) == (
+            other.kind,
+            other.activation,
+            other.size,
+            other.sigma,
+        )
+        assert one.alpha == pytest.approx(other.alpha)
+        if other.weight is not None:
+            np.testing.assert_array_equal(one.weight, other.weight)
+            np.testing.assert_array_equal(one.bias, other.bias)
+
+
+def changed(key, value):
+    found = vxm.records(build(small()))
+    found[key] = value
+    return vxm.MAGIC + struct.pack("<I", len(found)) + b"".join(record(*pair) for pair in found.items())
+
+
+WHOLE = build(small())
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"PK\x03\x04" + WHOLE[4:], "begins with 50 4b 03 04"),
+        (WHOLE[:-3], "truncated: .* at offset"),
+        (WHOLE[:6], "truncated"),
+        (WHOLE + b"!", "1 bytes after its last record"),
+        (changed("1Type", struct.pack("<i", 1)), "unknown type 1 in 1Type"),
+        (changed("0w.dtype", b"float64"), "float64"),
+        (changed("0w.shape", struct.pack("<4i", 2, 3, 3, 4)), "not the shape"),
+        (changed("layerCount", struct.pack("<i", 5)), "no number '4Type'"),
+        (changed("layerCount", struct.pack("<i", 3)), "beyond its 3 layers"),
+        (build(small()[:2]), "ends with 2 channels"),
+        (build(small()[2:]), "takes 2 channels after 3"),
+        (WHOLE[:8] + record("0Act", b"\1\0\0\0") + WHOLE[8:25] + WHOLE[25:], "twice"),
+    ],
+)
+def test_damaged_files_say_what_and_where(data, says):
+    with pytest.raises(ModelError, match=says):
+        vxm.parse(data)
+
+
+def test_a_missing_file(tmp_path: Path):
+    with pytest.raises(ModelError, match="There is no file"):
+        vxm.read(tmp_path / "no.vxm")
+
+
+def test_the_published_file_has_the_layers_that_its_description_says():
+    path = os.environ.get("GSLOPES_TEST_FASTGAZE")
+    if not path:
+        pytest.skip("Name a copy of fastgaze.vxm in GSLOPES_TEST_FASTGAZE to test the published model.")
+    model = vxm.read(path)
+    assert model.published
+    assert len(model.layers) == 19
+    sums = [float(layer.weight.sum()) for layer in model.layers if layer.weight is not None]
+    assert sums[:3] == pytest.approx([-4.0258, -41.9820, 6.2428], abs=6e-4)
+    assert sum(layer.weight.size + layer.bias.size for layer in model.layers if layer.weight is not None) == 121_060

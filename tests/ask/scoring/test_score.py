@@ -1,0 +1,234 @@
+"""What the score stage tells its user."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from gslopes.ask.cost import Limits
+from gslopes.ask.retry import RateLimiter, RequestSender
+from gslopes.cli import main
+from gslopes.core import tables
+from gslopes.core.errors import ClassifierError, Throttled
+from gslopes.core.records import Answer
+from gslopes.frame.executors import OneProcess
+from gslopes.slopes import stages, walk
+from tests.fake_provider.folder import write_run
+
+PHOTOS, STEPS = 3, 7
+
+
+@dataclass
+class Narrow:
+    """A classifier with limits, which remembers what it was sent."""
+
+    limits: Limits
+    name: str = "narrow"
+    version: str = "1"
+    batch: int = 4
+    sent: list[bytes] = field(default_factory=list)
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        self.sent += pictures
+        return [{}] * len(pictures)
+
+    def parse(self, raw: object) -> Answer:
+        return Answer("answered", (("Any", 1.0),))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "run", PHOTOS)
+
+
+def note_of(run: Path, classifier: Narrow, capsys: pytest.CaptureFixture[str]) -> str:
+    """What stands on stderr about pictures that were encoded again."""
+    walk.score_photos(run, classifier, executor=OneProcess(progress=True))
+    lines = [line for line in capsys.readouterr().err.splitlines() if "encoded again" in line]
+    assert len(lines) <= 1
+    return lines[0] if lines else ""
+
+
+def test_pictures_that_are_too_large_are_encoded_anew_and_it_is_said_with_how(run, capsys):
+    small = Narrow(Limits(price=1.0, max_side=40, formats=("JPEG",)))
+    line = note_of(run, small, capsys)
+    start = f"score      narrow: {len(small.sent)} pictures encoded again: too large, or of another format "
+    assert line.startswith(start)
+    assert "(JPEG of quality 95, longer side 40 pixels), all of a photo alike." in line
+    assert len(small.sent) == PHOTOS * STEPS
+
+
+@dataclass
+class Busy(Narrow):
+    """Is busy once, and says for how many seconds."""
+
+    wait: float = 0.0
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        if self.wait:
+            wait, self.wait = self.wait, 0.0
+            raise Throttled("busy", retry_after=wait)
+        return super().ask(pictures)
+
+
+@pytest.mark.parametrize(
+    ("wait", "said"), [(7200.0, "2.0 hours"), (999_999.0, "a day or more"), (float("inf"), "a day or more")]
+)
+def test_a_wait_of_more_than_ten_minutes_is_cut_said_and_counted_as_throttled(run, capsys, monkeypatch, wait, said):
+    slept: list[float] = []
+    monkeypatch.setattr(RequestSender, "_sleep", lambda sender, seconds: slept.append(seconds))
+    monkeypatch.setattr(RateLimiter, "pause", lambda limiter, seconds: slept.append(seconds))
+    busy = Busy(Limits(price=1.0, concurrency=1), wait=wait)
+    walk.score_photos(run, busy, executor=OneProcess(progress=True))
+    printed = capsys.readouterr().err
+    assert f"Warning: narrow asks us to wait {said}; it is asked again after 10 minutes." in printed
+    assert "1 throttled" in printed
+    assert slept == [600.0, 600.0]
+    assert len(busy.sent) == PHOTOS * STEPS
+
+
+def test_pictures_that_are_taken_as_they_are_need_no_word(run, capsys):
+    wide = Narrow(Limits(price=1.0, picture_bytes=10**7))
+    assert note_of(run, wide, capsys) == ""
+    assert set(wide.sent) <= {path.read_bytes() for path in run.glob("edits/gender/*")}
+
+
+def test_a_rerun_that_asks_nothing_says_nothing_of_it(run, capsys):
+    small = Narrow(Limits(price=1.0, max_side=40, formats=("JPEG",)))
+    assert note_of(run, small, capsys)
+    assert note_of(run, small, capsys) == ""
+
+
+class Function:
+    """Has no limits, is not cached and returns no JSON, as a ``python:`` function may; writes down what it is asked.
+
+    most: pictures after which the process ends as if it were killed.
+    """
+
+    name, version, batch = "function", "1", 4
+
+    def __init__(self, log: Path, most: int) -> None:
+        self.log, self.most = log, most
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        if len(self.log.read_text().splitlines()) >= self.most:
+            os._exit(9)
+        with self.log.open("a") as log:
+            log.writelines(f"{sha256(picture).hexdigest()}\n" for picture in pictures)
+        return [(len(picture), object()) for picture in pictures]
+
+    def parse(self, raw: tuple[int, object]) -> Answer:
+        return Answer("answered", (("size", raw[0] / 1e6), ("any", 1.0)), version="m")
+
+
+def in_a_child(run: Path, classifier: Function) -> int:
+    """Score in a process of its own, which is a copy of this one; its exit code."""
+    child = os.fork()
+    if child == 0:
+        try:
+            walk.score_photos(run, classifier)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_kill_costs_no_answer_of_a_classifier_that_is_not_cached_either(tmp_path):
+    log, other = tmp_path / "asked.txt", tmp_path / "other.txt"
+    log.touch()
+    other.touch()
+    run, calm = write_run(tmp_path / "run", 6, part=3), write_run(tmp_path / "calm", 6, part=3)
+    assert [in_a_child(run, Function(log, most)) for most in (10, 20, 30, 99)] == [9, 9, 9, 0]
+    asked = log.read_text().splitlines()
+    assert len(asked) == len(set(asked)) == 6 * STEPS
+    assert in_a_child(calm, Function(other, 99)) == 0
+    for table in (tables.SCORES, tables.ASKED):
+        frames = [tables.read(table, folder / f"{table.name}.parquet") for folder in (run, calm)]
+        pd.testing.assert_frame_equal(*frames)
+    assert not list(run.rglob("journal"))
+
+
+def test_first_pictures_that_all_fail_for_one_reason_end_the_asking_and_nothing_is_kept(run):
+    asked = []
+
+    def age(pictures):
+        asked.extend(pictures)
+        return [{"age": float("nan")} for picture in pictures]
+
+    for _ in range(2):  # a second time as the first
+        with pytest.raises(
+            ClassifierError, match=r"failed on the first [0-9]+ pictures: .*not a finite number"
+        ) as stop:
+            walk.score_photos(run, age)
+        assert "{'smile': 0.8}" in stop.value.hint
+    assert len(asked) <= 2 * PHOTOS * STEPS
+    assert not list(run.glob("parts/score/*/asked-*"))
+
+
+def test_a_photo_that_fails_while_others_are_answered_does_not_end_the_asking(run):
+    def picky(pictures):
+        return [{"bright": 0.5 if index > 6 else float("nan")} for index, _ in enumerate(pictures)]
+
+    walk.score_photos(run, picky)
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    assert asked["status"].value_counts().to_dict() == {"answered": 14, "failed": 7}
+
+
+def test_the_verb_says_that_some_pictures_failed_by_its_exit_code(run, tmp_path, monkeypatch):
+    (tmp_path / "picky_module.py").write_text(
+        "def picky(pictures):\n"
+        "    return [{'bright': 0.5 if index > 6 else float('nan')} for index, _ in enumerate(pictures)]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["score", str(run), "--classifier", "python:picky_module:picky"])
+    assert done.exit_code == 3, done.output
+    assert "7 failed" in done.output
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_classifier_that_refuses_pictures_of_every_photo_leaves_the_others_their_tables_and_page(run, every: int):
+    count = iter(range(10_000))
+
+    def refusing(pictures):
+        return [None if next(count) % every == 0 else {"bright": 0.5} for _ in pictures]
+
+    def good(pictures):
+        return [{"bright": 0.5, "dark": 0.25} for _ in pictures]
+
+    walk.score_photos(run, [refusing, good])
+    slopes = stages.run_fit(run)
+    assert set(slopes["classifier"]) >= {"good"}
+    page = stages.run_report(run, OneProcess()).page
+    assert "good" in page.read_text(encoding="utf-8")
+
+
+class Interrupted(Narrow):
+    """Has four requests in flight when Ctrl-C comes, and answers them after that."""
+
+    def __init__(self) -> None:
+        super().__init__(Limits(price=1.0, concurrency=4), batch=1)
+        self.together = threading.Barrier(4, action=lambda: os.kill(os.getpid(), signal.SIGINT))
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        answers = super().ask(pictures)
+        if len(self.sent) <= 4:
+            self.together.wait(30)
+            threading.Event().wait(0.2)
+        return answers
+
+
+def test_one_interrupt_keeps_the_answers_of_the_requests_in_flight(run, tmp_path):
+    narrow = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        walk.score_photos(run, narrow, cache=tmp_path / "cache", yes=True)
+    assert len(narrow.sent) == 4
+    walk.score_photos(run, narrow, cache=tmp_path / "cache", yes=True)
+    assert len(narrow.sent) == len(set(narrow.sent)) == PHOTOS * STEPS

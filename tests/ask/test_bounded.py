@@ -1,0 +1,200 @@
+"""Every client through which a picture leaves, the vendors' own among them, against servers that mean no good."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gslopes.ask import transport
+from gslopes.ask.classifiers import load_classifier
+from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, ServiceError, Unavailable
+from tests.fake_provider import paint
+from tests.loopback import QuietHandler, serving, write_certificate
+
+PICTURE = paint(0, 0.5)
+CLIENTS = {
+    "http": "http:{url}/judge",
+    "http-token": "http:{url}/judge,token=TEAM_TOKEN",
+    "captioner-http": "captioner-http:{url}/judge",
+    "llm": "llm:some-model,prompt=doctor-nurse,timeout={seconds}",
+    "captioner-chat": "captioner-chat:some-model,timeout={seconds}",
+    "imagga": "imagga",
+    "google": "google",
+    "rekognition": "rekognition:region=eu-west-1",
+    "azure": "azure",
+    "azure-moderation": "azure:moderation",
+    "azure-caption": "azure-caption",
+}
+ENDPOINTS = ("OPENAI_BASE_URL", "IMAGGA_ENDPOINT", "GOOGLE_VISION_ENDPOINT", "AWS_ENDPOINT_URL_REKOGNITION")
+ENDPOINTS += ("VISION_ENDPOINT", "CONTENT_SAFETY_ENDPOINT")
+KEYS = ("TEAM_TOKEN", "OPENAI_API_KEY", "IMAGGA_API_KEY", "IMAGGA_API_SECRET", "VISION_KEY", "CONTENT_SAFETY_KEY")
+KEYS += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "CLARIFAI_PAT")
+
+
+@dataclass
+class Hostile:
+    """What the server does with a request.
+
+    reply: status, headers, body.  endless: bytes that it goes on sending.  drip: bytes that it sends one by one.
+    """
+
+    reply: tuple[int, dict[str, str], bytes] = (200, {}, b"{}")
+    endless: bytes = b""
+    drip: bytes = b""
+    port: int = 0
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+class Handler(QuietHandler):
+    service: Hostile
+
+    def do_POST(self) -> None:  # noqa: N802
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.service.headers.append(dict(self.headers))
+        status, headers, body = self.service.reply
+        if not (self.service.endless or self.service.drip):
+            self.send(status, body, "application/json", headers)
+            return
+        self.close_connection = True
+        try:
+            if not self.service.drip.startswith(b"HTTP"):
+                self.send_response(200)
+                for name, value in {"Content-Type": "application/json", **headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+            for letter in self.service.drip:
+                self.wfile.write(bytes([letter]))
+                time.sleep(0.05)
+            while self.service.endless:
+                self.wfile.write(self.service.endless)
+        except OSError:
+            pass
+
+
+BOMB = gzip.compress(bytes(8 << 20))
+DRIPS = {
+    "header": b"HTTP/1.1 200 OK\r\nX: " + b"a" * 99,
+    "100": b"HTTP/1.1 100 Continue\r\n\r\n" * 9,
+    "body": b" " * 99,
+}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
+    """The server that all clients are told of; a reply ends at a mebibyte there, an exchange after a while."""
+    monkeypatch.setattr(transport, "SECONDS", 10.0)
+    monkeypatch.setattr(transport, "MOST", 1 << 20)
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    with serving(Hostile(), Handler) as made:
+        for name in ENDPOINTS:
+            monkeypatch.setenv(name, made.url)
+        for name in KEYS:
+            monkeypatch.setenv(name, "key-0123456789abcdef")
+        yield made
+
+
+def load(client: str, server: Hostile) -> Any:
+    return load_classifier(CLIENTS[client].format(url=server.url, seconds=transport.SECONDS))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_no_client_follows_a_redirect_and_the_new_address_is_named(server, client):
+    classifier = load(client, server)
+    with serving(Hostile(), Handler) as elsewhere:
+        for status in (301, 302, 303, 307, 308):
+            server.reply = (status, {"Location": f"{elsewhere.url}/collect"}, b"")
+            with pytest.raises(ServiceError, match=rf"sends us on to {elsewhere.url}/collect, and no picture follows"):
+                classifier.ask([PICTURE])
+        assert (len(server.headers), elsewhere.headers) == (5, [])
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_reply_of_any_size_is_given_up_and_counts_as_paid(server, client):
+    classifier = load(client, server)
+    server.reply = (200, {"Content-Encoding": "gzip"}, BOMB)
+    with pytest.raises(AnswerError, match="more than 1 MiB"):
+        classifier.ask([PICTURE])
+    server.reply, server.endless = (200, {}, b""), b" " * 65536
+    with pytest.raises(AnswerError, match="more than 1 MiB"):
+        classifier.ask([PICTURE])
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_no_cookie_is_sent_back(server, client):
+    server.reply = (500, {"Set-Cookie": "who=you; Path=/"}, b"{}")
+    classifier = load(client, server)
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            classifier.ask([PICTURE])
+    assert len(server.headers) == 2
+    assert not [one for one in server.headers if "cookie" in {name.lower() for name in one}]
+
+
+@pytest.mark.parametrize("drip", DRIPS)
+def test_a_dripping_reply_ends_with_the_exchange(server, drip):
+    with transport.client(seconds=1.0) as asking:
+        asking.post(server.url, content=b"x")
+        server.drip = DRIPS[drip]
+        began = time.monotonic()
+        with pytest.raises(httpx.ReadTimeout, match="no whole answer within 1 seconds"):
+            asking.post(server.url, content=b"x")
+    assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_port_that_does_not_exist_is_said_before_anything_is_sent(server, client, monkeypatch):
+    for name in ENDPOINTS:
+        monkeypatch.setenv(name, "http://127.0.0.1:99999")
+    with pytest.raises(ConfigError, match="no such port"):
+        load_classifier(CLIENTS[client].format(url="http://127.0.0.1:99999", seconds=1))
+
+
+@pytest.mark.parametrize("client", sorted({*CLIENTS, "clarifai"} - {"http", "captioner-http", "google"}))
+def test_a_key_with_a_line_break_is_said_before_anything_is_sent(server, client, monkeypatch):
+    for name in KEYS:
+        monkeypatch.setenv(name, "key-0123456789abcdef\n")
+    with pytest.raises(CredentialsError, match="its value has a line break") as raised:
+        load_classifier(CLIENTS.get(client, client).format(url=server.url, seconds=1))
+    assert "key-0123456789abcdef" not in str(raised.value)
+    assert not server.headers
+
+
+@pytest.fixture
+def untrusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
+    """A server with a certificate that its own authority alone knows; clients are told of it."""
+    file = write_certificate(tmp_path / "own.pem")
+    with serving(Hostile(), Handler, file) as made:
+        for name in ENDPOINTS:
+            monkeypatch.setenv(name, made.url.replace("http", "https"))
+        for name in KEYS:
+            monkeypatch.setenv(name, "key-0123456789abcdef")
+        yield made
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_certificate_that_is_not_trusted_stops_the_walk_at_once(untrusted, client):
+    with pytest.raises(ServiceError, match="no encrypted connection: self-signed certificate"):
+        load_classifier(CLIENTS[client].format(url=untrusted.url.replace("http", "https"), seconds=1)).ask([PICTURE])
+    assert not untrusted.headers
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("client", CLIENTS)
+def test_every_client_gives_up_a_dripping_reply(server, client, monkeypatch):
+    monkeypatch.setattr(transport, "SECONDS", 3.0)
+    server.drip = b" " * 999
+    with pytest.raises(Unavailable, match="no whole answer within 3 seconds") as raised:
+        load(client, server).ask([PICTURE])
+    assert raised.value.billed

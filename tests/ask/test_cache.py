@@ -1,0 +1,315 @@
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import sqlite3
+import time
+import zlib
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gslopes.ask import cache_files
+from gslopes.ask.cache import FILE, AnswerCache, CachedAnswer, _packed, _unpacked
+from gslopes.ask.trust import cache_folder
+from gslopes.core.errors import StorageError, TableError, UsageError
+
+SECRET = "s3cr3t-Value_0123456789"
+
+
+def key(number: int) -> bytes:
+    return sha256(str(number).encode()).digest()
+
+
+@pytest.fixture
+def cache(tmp_path: Path):
+    with AnswerCache(tmp_path / "cache") as opened:
+        yield opened
+
+
+@pytest.fixture
+def classifier_id(cache: AnswerCache) -> int:
+    return cache.classifier_id("box:a=1", "7")
+
+
+# --- answers ---
+
+
+def test_an_answer_comes_back_with_its_date_model_and_client(cache, classifier_id):
+    before = int(datetime.now(UTC).timestamp())
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", {"labels": [["ü", 0.5]]}, "model-2")})
+    (cached,) = cache.find(classifier_id, [key(1), key(2)]).values()
+    assert (cached.status, cached.raw, cached.model) == ("answered", {"labels": [["ü", 0.5]]}, "model-2")
+    assert cached.asked >= before
+    assert cached.client
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "ü"]), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(raw=JSON)
+def test_any_raw_answer_comes_back_as_it_was(raw):
+    assert _unpacked(_packed(raw)) == raw
+
+
+def test_name_parameters_and_version_are_part_of_the_key(cache):
+    ids = {cache.classifier_id(name, version) for name in ("box", "box:a=1") for version in ("1", "2")}
+    assert len(ids) == 4
+    for number in ids:
+        cache.put(number, {key(1): CachedAnswer("answered", number)})
+    assert {cache.find(number, [key(1)])[key(1)].raw for number in ids} == ids
+
+
+def test_the_first_answer_stays(cache, classifier_id):
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", "first")})
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", "second")})
+    assert cache.find(classifier_id, [key(1)])[key(1)].raw == "first"
+
+
+def test_more_keys_than_one_statement_takes_are_found(cache, classifier_id):
+    cache.put(classifier_id, {key(number): CachedAnswer("answered", number) for number in range(700)})
+    assert len(cache.find(classifier_id, map(key, range(1500)))) == 700
+    assert cache.has(classifier_id, map(key, range(600, 1500))) == set(map(key, range(600, 700)))
+
+
+# --- claims ---
+
+
+def test_what_one_has_claimed_another_waits_for(cache, classifier_id, tmp_path):
+    with AnswerCache(tmp_path / "cache") as other:
+        assert cache.claim(classifier_id, [key(1), key(2)]).to_ask == {key(1), key(2)}
+        cache.put(classifier_id, {key(1): CachedAnswer("answered", "x")})
+        claim = other.claim(classifier_id, [key(1), key(2), key(3)])
+        assert (set(claim.cached), claim.in_progress, claim.to_ask) == ({key(1)}, {key(2)}, {key(3)})
+        cache.release(classifier_id, [key(2)])
+        assert other.claim(classifier_id, [key(2)]).to_ask == {key(2)}
+
+
+def test_a_claim_ends_with_its_lease(cache, classifier_id, tmp_path, monkeypatch):
+    monkeypatch.setattr("gslopes.ask.cache.LEASE", -1.0)
+    cache.claim(classifier_id, [key(1)])
+    with AnswerCache(tmp_path / "cache") as other:
+        assert other.claim(classifier_id, [key(1)]).to_ask == {key(1)}
+
+
+def test_closing_gives_claims_back(cache, classifier_id, tmp_path):
+    with AnswerCache(tmp_path / "cache") as other:
+        other.claim(classifier_id, [key(1)])
+    assert cache.claim(classifier_id, [key(1)]).to_ask == {key(1)}
+    assert list((tmp_path / "cache/owners").iterdir()) == [tmp_path / "cache/owners" / cache.owner]
+
+
+def _claim_and_wait(folder: Path, ready) -> None:
+    cache = AnswerCache(folder)
+    cache.claim(cache.classifier_id("box:a=1", "7"), [key(1)])
+    ready.set()
+    signal.pause()
+
+
+def test_a_claim_ends_with_its_process_even_if_that_is_killed(cache, classifier_id, tmp_path):
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    process = context.Process(target=_claim_and_wait, args=(tmp_path / "cache", ready))
+    process.start()
+    assert ready.wait(60)
+    assert cache.claim(classifier_id, [key(1)]).in_progress == {key(1)}
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert cache.claim(classifier_id, [key(1)]).to_ask == {key(1)}
+
+
+def _ask_all(folder: Path, count: int, log: Path) -> None:
+    """Asks what is its own, two at a time, and waits for the rest, as the client does."""
+    with AnswerCache(folder) as cache, log.open("a") as asked:
+        classifier_id, left = cache.classifier_id("box", ""), [key(number) for number in range(count)]
+        while left:
+            claim = cache.claim(classifier_id, left[:6])
+            for one in claim.to_ask:
+                asked.write(one.hex() + "\n")
+            cache.put(classifier_id, {one: CachedAnswer("answered", one.hex()) for one in claim.to_ask})
+            left = [one for one in left if one not in claim.to_ask and one not in claim.cached]
+            left = left[1:] + left[:1]
+            time.sleep(0.0 if claim.to_ask else 0.05)
+
+
+def test_processes_on_one_cache_never_ask_the_same_and_do_not_corrupt_it(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    logs = [tmp_path / f"{number}.log" for number in range(2)]
+    processes = [context.Process(target=_ask_all, args=(tmp_path / "cache", 60, log)) for log in logs]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
+    asked = [line for log in logs for line in log.read_text().split()]
+    assert sorted(asked) == sorted(key(number).hex() for number in range(60))
+    with sqlite3.connect(tmp_path / "cache" / FILE) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+    db.close()
+
+
+# --- secrets ---
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"request": {"headers": {"Authorization": f"Bearer {SECRET}", "Host": "x"}}},
+        {"headers": {"Ocp-Apim-Subscription-Key": SECRET, "X-Amz-Security-Token": SECRET}},
+        {"error": f"Authorization: Bearer {SECRET}"},
+        {"labels": [[f"key {os.sep}", 0.5]], "echo": SECRET},
+    ],
+)
+def test_no_secret_reaches_the_file(cache, classifier_id, tmp_path, monkeypatch, raw):
+    monkeypatch.setenv("VISION_KEY", SECRET)
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", raw)})
+    assert SECRET not in json.dumps(cache.find(classifier_id, [key(1)])[key(1)].raw)
+    cache_files.export_answers(cache, tmp_path / "out.jsonl")
+    assert SECRET not in (tmp_path / "out.jsonl").read_text()
+
+
+def test_a_label_that_looks_like_a_parameter_is_left_as_it_is(cache, classifier_id):
+    raw = {"labels": [["Secret: garden", 0.5], ["token=ring", 0.25]]}
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", raw)})
+    assert cache.find(classifier_id, [key(1)])[key(1)].raw == raw
+
+
+# --- trouble ---
+
+
+def test_a_file_that_is_no_database_is_a_sentence(tmp_path):
+    (tmp_path / FILE).write_bytes(b"not a database, but long enough to be looked at" * 100)
+    with pytest.raises(StorageError, match="cannot be used: file is not a database"):
+        AnswerCache(tmp_path)
+
+
+def test_a_cache_of_a_newer_gslopes_is_left_alone(tmp_path):
+    AnswerCache(tmp_path).close()
+    db = sqlite3.connect(tmp_path / FILE)
+    db.execute("PRAGMA user_version=99")
+    db.close()
+    with pytest.raises(StorageError, match="newer gslopes"):
+        AnswerCache(tmp_path)
+
+
+def test_a_cache_of_the_first_schema_is_migrated_with_its_answers(tmp_path):
+    db = sqlite3.connect(tmp_path / FILE)
+    db.executescript(
+        """
+        CREATE TABLE shelves (id INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL,
+            UNIQUE (name, version));
+        CREATE TABLE sources (id INTEGER PRIMARY KEY, model TEXT NOT NULL, client TEXT NOT NULL,
+            UNIQUE (model, client));
+        CREATE TABLE answers (id INTEGER PRIMARY KEY, shelf INTEGER NOT NULL, picture BLOB NOT NULL,
+            status TEXT NOT NULL, raw BLOB NOT NULL, source INTEGER NOT NULL, asked INTEGER NOT NULL);
+        CREATE UNIQUE INDEX by_picture ON answers (shelf, picture);
+        CREATE TABLE claims (shelf INTEGER NOT NULL, picture BLOB NOT NULL, owner TEXT NOT NULL,
+            until REAL NOT NULL, PRIMARY KEY (shelf, picture)) WITHOUT ROWID;
+        INSERT INTO shelves VALUES (7, 'box:a=1', '7');
+        INSERT INTO sources VALUES (3, 'm1', '0.1');
+        PRAGMA user_version=1;
+        """
+    )
+    db.execute("INSERT INTO answers VALUES (1, 7, ?, 'answered', ?, 3, 1000)", (key(1), _packed({"n": 1})))
+    db.commit()
+    db.close()
+    for _ in range(2):
+        with AnswerCache(tmp_path) as cache:
+            number = cache.classifier_id("box:a=1", "7")
+            assert cache.find(number, [key(1)]) == {key(1): CachedAnswer("answered", {"n": 1}, "m1", 1000, "0.1")}
+            assert cache.claim(number, [key(1), key(2)]).to_ask == {key(2)}
+
+
+def test_the_folder_is_what_is_given_or_the_environment_or_the_users(tmp_path, monkeypatch):
+    monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "env"))
+    assert cache_folder(tmp_path / "given") == tmp_path / "given"
+    assert cache_folder() == tmp_path / "env"
+    monkeypatch.delenv("GSLOPES_CACHE")
+    assert "gslopes" in str(cache_folder())
+
+
+# --- files ---
+
+
+def test_what_is_exported_and_imported_is_the_same_cache(cache, classifier_id, tmp_path):
+    cache.put(
+        classifier_id,
+        {key(n): CachedAnswer("answered", {"n": n}, "m") for n in range(7)}
+        | {key(9): CachedAnswer("refused", "policy")},
+    )
+    assert cache_files.export_answers(cache, tmp_path / "out.jsonl") == 8
+    with AnswerCache(tmp_path / "second") as second:
+        assert cache_files.import_answers(second, tmp_path / "out.jsonl") == (8, 8)
+        assert cache_files.import_answers(second, tmp_path / "out.jsonl") == (8, 0)
+        assert cache_files.facts(second) == cache_files.facts(cache)
+        number = second.classifier_id("box:a=1", "7")
+        assert second.find(number, map(key, range(10))) == cache.find(classifier_id, map(key, range(10)))
+
+
+ENTRY = (
+    '{"picture": "00", "status": "answered", "version": "", "model": "", "client": "", "asked": "2026-01-01", '
+    '"classifier": "box", "raw": 1}'
+)
+
+
+@pytest.mark.parametrize(
+    ("here", "there"), [("box", r"\\ud800"), ("1}", '1, "raw": 2}'), ("2026-01-01", "soon"), ('"picture": "00", ', "")]
+)
+def test_a_line_that_is_no_answer_is_named(cache, tmp_path, here, there):
+    (tmp_path / "in.jsonl").write_text(ENTRY.replace(here, there).replace("\\\\", "\\"))
+    with pytest.raises(TableError, match="Line 1 of"):
+        cache_files.import_answers(cache, tmp_path / "in.jsonl")
+    with pytest.raises(UsageError, match="no such file"):
+        cache_files.import_answers(cache, tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize(
+    "packed", [b"no zlib", zlib.compress(b"[" * 100_000), zlib.compress(b"{}")[:-6], zlib.compress(bytes(300 << 20))]
+)
+def test_an_answer_that_others_damaged_is_a_storage_error(cache, classifier_id, packed):
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", 1)})
+    with sqlite3.connect(cache.path) as other:
+        other.execute("UPDATE answers SET raw = ?", (packed,))
+    with pytest.raises(StorageError, match="holds a damaged answer"):
+        cache.find(classifier_id, [key(1)])
+
+
+def test_a_cache_with_views_is_none_of_ours(tmp_path):
+    with AnswerCache(tmp_path):
+        pass
+    with sqlite3.connect(tmp_path / FILE) as other:
+        other.execute("DROP TABLE answers")
+        loop = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS classifier FROM n"
+        other.execute(f"CREATE VIEW answers AS {loop}")
+    with pytest.raises(StorageError, match="is no cache that gslopes made"):
+        AnswerCache(tmp_path)
+
+
+def test_a_claim_that_names_a_file_elsewhere_leaves_it_there(cache, classifier_id, tmp_path):
+    (tmp_path / "mine").write_text("kept")
+    with sqlite3.connect(cache.path) as other:
+        row = (classifier_id, key(1), "../../mine", time.time() + 999)
+        other.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", row)
+    assert cache.claim(classifier_id, [key(1)]).to_ask == {key(1)}
+    assert (tmp_path / "mine").read_text() == "kept"
+
+
+def test_pruning_takes_what_was_named_and_nothing_else(cache, classifier_id):
+    other = cache.classifier_id("other", "")
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", 1, asked=1000), key(2): CachedAnswer("answered", 2)})
+    cache.put(other, {key(1): CachedAnswer("answered", 1)})
+    assert cache_files.prune(cache, before=datetime.fromtimestamp(2000, UTC)) == 1
+    assert cache.has(classifier_id, [key(1), key(2)]) == {key(2)}
+    assert cache_files.prune(cache, name="other") == 1
+    assert [one.classifier for one in cache_files.facts(cache)] == ["box:a=1"]

@@ -1,0 +1,321 @@
+"""The client with a service that has limits, costs money and fails."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gslopes.ask.cache import AnswerCache
+from gslopes.ask.client import Client
+from gslopes.ask.cost import Budget, Limits, RequestUsage, estimate
+from gslopes.ask.retry import RetryPolicy
+from gslopes.core import tables
+from gslopes.core.errors import BudgetReached, CredentialsError, Refused, ServiceError, Throttled, Unavailable
+from gslopes.core.records import Answer
+
+QUICK = RetryPolicy(base_delay=0.001, max_delay=0.002, max_retry_after=1.0)
+
+
+class Service:
+    """Answers by the picture's text; ``trouble`` may raise, or return an error, for a request."""
+
+    name, version = "service", ""
+
+    def __init__(self, trouble=lambda texts: None, *, batch: int = 4, **limits) -> None:
+        self.batch = batch
+        self.limits = Limits(**{"price": 1000.0, "concurrency": 3} | limits)
+        self.sent: list[list[str]] = []
+        self._trouble = trouble
+        self._lock = threading.Lock()
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        texts = [data.decode() for data in pictures]
+        with self._lock:
+            self.sent.append(texts)
+            responses = self._trouble(texts)
+        return responses or [{"labels": {"tag": 0.5}, "text": text} for text in texts]
+
+    def parse(self, raw: object) -> Answer:
+        return Answer("answered", tuple(raw["labels"].items()), version=str(raw.get("version", "")))
+
+    @property
+    def pictures(self) -> list[str]:
+        return [text for request in self.sent for text in request]
+
+
+@pytest.fixture
+def edits(tmp_path: Path) -> pd.DataFrame:
+    """Six photos at five steps, their "pictures" being texts."""
+    rows = []
+    for number in range(6):
+        for step in range(5):
+            (tmp_path / f"{number}-{step}").write_text(f"{number}:{step}")
+            rows.append((f"{number}", "gender", step, step - 2.0, f"{number}-{step}", 0.1))
+    return pd.DataFrame(rows, columns=tables.EDITS.columns)
+
+
+@pytest.fixture
+def ask(edits, tmp_path):
+    """Asks in two parts; the rows of the asked table, and the client."""
+
+    def run(service: Service, **options) -> tuple[pd.DataFrame, Client]:
+        found: list[pd.DataFrame] = []
+        with AnswerCache(tmp_path / "cache") as cache:
+            client = Client(service, cache=cache, retry=QUICK, **options)
+            halves = [(0, edits[edits["photo"] < "3"]), (1, edits[edits["photo"] >= "3"])]
+            client.ask_parts(halves, tmp_path, lambda _, asked, scores, progress: found.append(asked))
+        return pd.concat(found) if found else tables.ASKED.empty(), client
+
+    return run
+
+
+def failing(count: int, make):
+    """Trouble for the first ``count`` requests."""
+    left = [count]
+
+    def trouble(texts):
+        left[0] -= 1
+        if left[0] >= 0:
+            raise make()
+
+    return trouble
+
+
+def test_a_second_run_asks_nothing(ask):
+    first, second = Service(), Service()
+    rows, _ = ask(first)
+    assert sorted(first.pictures) == sorted(f"{n}:{s}" for n in range(6) for s in range(5))
+    again, client = ask(second)
+    assert second.sent == []
+    assert client.usage.spent == 0
+    pd.testing.assert_frame_equal(*(f.sort_values(["photo", "step"], ignore_index=True) for f in (rows, again)))
+
+
+@pytest.mark.parametrize("error", [lambda: Throttled("slow down.", 0.01), lambda: Unavailable("503.")])
+def test_what_may_pass_is_sent_again_and_costs_nothing_twice(ask, error):
+    service = Service(failing(5, error))
+    rows, client = ask(service)
+    assert set(rows["status"]) == {"answered"}
+    assert (client.usage.retries, client.usage.requests) == (5, len(service.sent))
+    assert client.usage.spent == pytest.approx(30)
+
+
+def test_a_lost_answer_counts_as_spent(ask):
+    _, client = ask(Service(failing(1, lambda: Unavailable("timed out.", billed=True)), batch=5))
+    assert client.usage.spent == pytest.approx(35)
+
+
+def test_everybody_waits_as_long_as_the_service_says(ask):
+    begun = time.monotonic()
+    ask(Service(failing(1, lambda: Throttled("slow down.", 0.5))))
+    assert time.monotonic() - begun >= 0.5
+
+
+def test_a_refusal_is_recorded_once_for_all(ask):
+    def trouble(texts):
+        if "2:3" in texts:
+            raise Refused("policy")
+
+    first, second = Service(trouble), Service(trouble)
+    rows, _ = ask(first)
+    refused = rows[rows["status"] == "refused"]
+    assert refused[["photo", "step", "detail"]].values.tolist() == [["2", 3, "policy"]]
+    again, _ = ask(second)
+    assert second.sent == []
+    assert (again["status"] == "refused").sum() == 1
+
+
+def test_an_error_about_one_picture_of_a_request_concerns_it_alone(ask):
+    seen: set[str] = set()
+
+    def trouble(texts):
+        answers = [{"labels": {"tag": 0.5}} for _ in texts]
+        for position, text in enumerate(texts):
+            if text == "0:0":
+                answers[position] = Refused("too dark")
+            elif text.endswith(":4") and text not in seen:
+                seen.add(text)
+                answers[position] = Throttled("later.", 0.001)
+        return answers
+
+    service = Service(trouble)
+    rows, _ = ask(service)
+    assert rows["status"].value_counts().to_dict() == {"answered": 29, "refused": 1}
+    assert len(service.pictures) == 30 + len(seen) == 36
+
+
+def test_rejected_credentials_stop_at_once_and_what_was_answered_is_kept(ask):
+    def trouble(texts):
+        if len(service.sent) > 3:
+            raise CredentialsError("service", ["THE_KEY"], rejected=True)
+
+    service = Service(trouble, concurrency=1)
+    with pytest.raises(CredentialsError, match="THE_KEY"):
+        ask(service)
+    assert len(service.sent) == 4
+    rest = Service()
+    ask(rest)
+    assert len(rest.pictures) == 30 - sum(map(len, service.sent[:3]))
+
+
+def test_a_service_that_is_down_stops_the_walk(ask):
+    def trouble(texts):
+        raise Unavailable("connection refused.")
+
+    with pytest.raises(ServiceError, match="service does not answer: connection refused"):
+        ask(Service(trouble, concurrency=1))
+
+
+@pytest.mark.parametrize(("budget", "answered"), [(Budget(usd=13.0), 13), (Budget(max_calls=3), 15)])
+def test_a_hard_stop_is_never_passed_and_the_next_command_goes_on(ask, budget, answered):
+    service, rest = Service(batch=5), Service(batch=5)
+    with pytest.raises(BudgetReached, match="goes on from there"):
+        ask(service, budget=budget)
+    assert len(service.pictures) == answered
+    rows, _ = ask(rest)
+    assert len(rows) == 30
+    assert len(rest.pictures) == 30 - answered
+
+
+def test_a_change_of_model_is_counted_with_the_photos_that_it_cuts(ask):
+    def trouble(texts):
+        return [{"labels": {}, "version": "a" if len(service.sent) < 4 else "b"} for _ in texts]
+
+    service = Service(trouble, concurrency=1)
+    _, client = ask(service)
+    assert set(client.usage.models) == {"a", "b"}
+    assert sum(client.usage.models.values()) == 30
+    assert client.usage.mixed == 1
+
+
+def test_a_stop_finishes_what_is_in_flight_and_keeps_it(ask, edits, tmp_path):
+    def trouble(texts):
+        client.halt()
+
+    service = Service(trouble, concurrency=1)
+    with AnswerCache(tmp_path / "cache") as cache:
+        client = Client(service, cache=cache)
+        assert not client.ask_parts([(0, edits)], tmp_path, lambda *_: None)
+    assert len(service.sent) == 1
+    rest = Service()
+    ask(rest)
+    assert len(rest.pictures) == 26
+
+
+def test_two_clients_on_one_cache_share_the_work(edits, tmp_path):
+    services = [Service(lambda texts: time.sleep(0.005)) for _ in range(2)]
+    rows: list[list[pd.DataFrame]] = [[], []]
+
+    def run(number: int) -> None:
+        with AnswerCache(tmp_path / "cache") as cache:
+            done = lambda _, asked, scores, progress: rows[number].append(asked)  # noqa: E731
+            Client(services[number], cache=cache).ask_parts([(0, edits)], tmp_path, done)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(services[0].pictures + services[1].pictures) == sorted(f"{n}:{s}" for n in range(6) for s in range(5))
+    pd.testing.assert_frame_equal(rows[0][0], rows[1][0])
+
+
+# --- pace and price ---
+
+
+def test_the_papers_sweep_costs_what_the_price_lists_say():
+    google = Limits(requests_per_second=30, pictures_per_second=30, price=1.5)
+    found = estimate("google", google, 16, [224] * 2015 + [140], 0)
+    assert (found.pictures, found.calls) == (451_500, 28_219)
+    assert found.usd == pytest.approx(677.25)
+    assert found.seconds / 60 == pytest.approx(250.8, abs=0.1)
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 1000])
+def test_a_wrong_number_of_answers_is_paid_as_what_was_sent_and_said(ask, share):
+    service = Service(batch=4)
+    service.ask = lambda pictures, ask=service.ask: (ask(pictures) * 1000)[: int(len(pictures) * share)]
+    rows, client = ask(service)
+    assert client.usage.spent == len(service.pictures) == client.usage.miscounted
+    assert "more or fewer answers than pictures to 88, which count as paid" in str(client.usage)
+    assert set(rows["status"]) == {"failed"}
+
+
+class Counting(Service):
+    """Reports what it took, as it likes."""
+
+    reported: float | None = None
+
+    def usage(self, raw: object) -> RequestUsage:
+        return RequestUsage(0, 0, self.reported)
+
+
+@pytest.mark.parametrize("reported", [None, -1e9, float("nan"), float("inf")])
+def test_what_no_price_can_be_counts_as_the_price_known_beforehand(ask, reported):
+    service = Counting(batch=4)
+    service.reported = reported
+    _, client = ask(service)
+    assert client.usage.spent == pytest.approx(30)
+
+
+def test_a_budget_below_one_batch_buys_what_it_pays_for(ask):
+    service = Service(batch=5)
+    budget = Budget(usd=3.0)
+    with pytest.raises(BudgetReached, match=r"3\.00 USD were spent, and the rest, 0\.00 USD, does not cover"):
+        ask(service, budget=budget)
+    assert len(service.pictures) == 3
+    assert (budget.spent, budget.unspent) == (3.0, 0.0)
+
+
+def test_under_a_budget_of_less_than_a_dollar_what_is_left_is_not_rounded_away(ask):
+    budget = Budget(usd=0.0061)
+    with pytest.raises(
+        BudgetReached, match=r"budget of 0\.0061 USD .* 0\.0060 USD were spent, and the rest, 0\.0001 USD"
+    ):
+        ask(Service(batch=5, price=1.5), budget=budget)
+
+
+def test_a_budget_that_is_spent_to_the_last_cent_has_nothing_left(ask):
+    budget = Budget(usd=4.0)
+    with pytest.raises(BudgetReached, match=r"4\.00 USD were spent, and the rest, 0\.00 USD"):
+        ask(Service(batch=1, price=200), budget=budget)
+    assert budget.spent == pytest.approx(4.0)
+
+
+def test_calls_that_were_set_aside_and_never_sent_are_not_made():
+    limits, budget = Limits(price=1000.0), Budget(max_calls=1)
+    assert budget.reserve(limits, 5) == (5, 5.0)
+    assert budget.calls == 0
+    budget.settle(limits, 5.0, 0.0, was_sent=False)
+    assert budget.reserve(limits, 2) == (2, 2.0)
+    budget.sent(limits)
+    budget.settle(limits, 2.0, 2.0)
+    assert (budget.calls, budget.spent) == (1, 2.0)
+    with pytest.raises(BudgetReached, match=r"limit of 1 calls \(--max-calls\) is reached"):
+        budget.reserve(limits, 1)
+
+
+def test_money_in_flight_is_waited_for_before_a_budget_counts_as_used_up():
+    limits, budget = Limits(price=1000.0), Budget(usd=2.0)
+    assert budget.reserve(limits, 2) == (2, 2.0)
+    threading.Timer(0.3, lambda: budget.settle(limits, 2.0, 1.0)).start()
+    assert budget.reserve(limits, 2) == (1, 1.0)
+    assert budget.reserve(limits, 2, lambda: True) == (0, 0.0)
+
+
+@pytest.mark.parametrize("wait", [999_999.0, float("inf"), 1e300, float("nan"), -1.0])
+def test_no_retry_after_waits_longer_than_the_policy_says(ask, wait):
+    def trouble(texts):
+        if len(service.sent) == 1:
+            raise Throttled("too many.", wait)
+
+    service = Service(trouble, concurrency=1)
+    rows, client = ask(service)
+    assert set(rows["status"]) == {"answered"}
+    assert client.usage.throttled == 1
+    assert "1 throttled" in str(client.usage)
+    assert client.usage.longest_wait == (wait if wait > 0 else 0.0)

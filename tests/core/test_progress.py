@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from gslopes.core import progress
+from gslopes.frame.executors import OneProcess
+from gslopes.frame.executors.engines import Engine
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def make(terminal: bool) -> io.StringIO:
+        text = io.StringIO()
+        text.isatty = lambda: terminal  # type: ignore[method-assign]
+        monkeypatch.setattr("sys.stderr", text)
+        monkeypatch.setenv("COLUMNS", "140")
+        return text
+
+    return make
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_log_file_has_a_line_at_once_one_a_minute_and_one_at_the_end(screen: Any, clock: list[float]) -> None:
+    text = screen(False)
+    with progress.progress_line(True, {0: 50, 1: 50}, "fit", "sweeps", 20) as tick:
+        for _ in range(10):
+            clock[0] += 15
+            tick(10)
+    assert text.getvalue().splitlines() == [
+        "fit        20 of 120 sweeps",
+        "fit        60 of 120 sweeps, 0.7 a second, 2 minutes left",
+        "fit        100 of 120 sweeps, 0.7 a second, 0 minutes left",
+        "fit        120 of 120 sweeps, 0.7 a second",
+    ]
+
+
+def test_a_terminal_has_a_bar_of_at_most_100_columns_and_notes_stand_above_it(screen: Any) -> None:
+    text = screen(True)
+    with progress.progress_line(True, {0: 2}, "report", "steps", 0) as tick:
+        progress.tell("a note [of] brackets")
+        tick(2)
+    assert "2/2 steps" in text.getvalue()
+    assert "a note [of] brackets" in text.getvalue()
+    plain = text.getvalue().replace("\r", "\n")
+    assert max(map(len, plain.split("\n"))) < 140
+    progress.tell("afterwards")
+    assert text.getvalue().endswith("afterwards\n")
+
+
+def test_nobody_is_shown_nothing(screen: Any) -> None:
+    text = screen(False)
+    with progress.progress_line(False, {0: 2}, "fit", "sweeps", 0) as tick:
+        tick(2)
+    assert text.getvalue() == ""
+
+
+def test_an_engine_shows_what_the_process_that_it_was_given_would_show() -> None:
+    assert progress.is_shown(Engine(OneProcess(progress=True)))
+    assert not progress.is_shown(Engine(OneProcess()))
+    assert not progress.is_shown(object())
+
+
+def test_a_note_moves_no_cursor_and_sets_no_title(screen):
+    text = screen(terminal=False)
+    progress.tell("\x1b]0;owned\x07 two\nlines \u202e")
+    assert text.getvalue() == "\\x1b]0;owned\\x07 two\nlines \\u202e\n"

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import json
+
+import gslopes
+from gslopes.core import runfolder
+from gslopes.faces.gate.verdict import VALIDITY
+from gslopes.faces.zoo import identify
+
+
+def test_the_card_says_what_was_edited_by_what_and_what_was_dropped(run, tmp_path):
+    number = {"value": 0.9, "low": 0.8, "high": 0.95}
+    one = {"shift": number, "monotone": None, "leakage": {"young": number}}
+    runfolder.write_json(run / VALIDITY, {"attributes": [{"attribute": name, **one} for name in ("gender", "race")]})
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["models"]["gender-field"]["sha256"] = identify("gender-field")[1]
+    (run / "run.json").write_text(json.dumps(manifest))
+    out = gslopes.export(run, "parquet", tmp_path / "out", split=0.5).path
+    text = (out / "README.md").read_text("utf-8")
+    head, _, body = text.removeprefix("---\n").partition("\n---\n")
+    assert 'path: "data/train-*.parquet"' in head
+    assert "license: other" in head
+    assert "| race | race-field | dddd" in body
+    assert "kept 7 of the run's 8 sweeps" in body
+    assert "| the face was not found again | 1 |" in body
+    assert "| CC BY 4.0 | 3 |" in body
+    assert "| not stated: that gives no permission | 1 |" in body
+    assert "young moves too, share of the target's slope | 0.90 [0.80, 0.95]" in body
+    assert "share of sweeps whose reading rises | not known" in body
+    assert "Known failures of gender-field" in body
+    assert "Known failures of race-field" not in body, "its card is of other weights"
+    assert "detector of gender" in body
+
+
+def test_a_run_without_judge_sources_or_known_model_has_a_card_too(run, tmp_path):
+    for name in ("verdicts", "sources"):
+        (run / f"{name}.parquet").unlink()
+    text = (gslopes.export(run, "imagefolder", tmp_path / "out").path / "README.md").read_text("utf-8")
+    assert "No gate judged the sweeps." in text
+    assert "were not judged by a reader" in text
+    assert "Known failures" not in text
+    assert "| not stated: that gives no permission | 4 |" in text

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gslopes.core import tables
+from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.options import build
+from gslopes.export.pictures import ExportConfig, pictures
+from tests.export.conftest import DIGEST
+
+
+def rows(run: Path, **options: object):
+    return pictures(run, build(ExportConfig, options))
+
+
+def test_a_set_is_a_photo_along_an_attribute_with_its_original_first(run):
+    found = rows(run)
+    assert len(found) == 4 * 2 * (3 + 1)
+    sets = found.groupby("set", sort=False)
+    assert len(sets) == 8
+    for _, one in sets:
+        assert one["step"].tolist() == [-1, 0, 1, 2]
+        assert one["kind"].tolist() == ["original", "edit", "edit", "edit"]
+        assert one["value"].isna().tolist() == [True, False, False, False]
+        assert one["photo"].nunique() == one["attribute"].nunique() == 1
+    edits = found[found["kind"] == "edit"]
+    assert set(edits["editor"]) == {"gender-field", "race-field"}
+    assert set(edits["editor_sha256"]) == {DIGEST}
+    assert found["source_path"].isin([f"p{index}.jpg" for index in range(4)]).all()
+    assert set(found["licence"]) == {"", "CC BY 4.0"}
+    assert found["box"].map(list).iloc[0] == [2.0, 3.0, 12.0, 18.5]
+
+
+def test_the_gate_is_said_and_left_out_if_so_wished(run):
+    found = rows(run)
+    dropped = found[~found["kept"]]
+    assert set(dropped["reason"]) == {"the face was not found again"}
+    assert dropped["set"].nunique() == 1
+    assert rows(run, only="kept")["set"].nunique() == 7
+
+
+def test_a_placebo_has_the_verdict_of_its_sweep(run):
+    found = rows(run, placebos=True)
+    assert found["set"].nunique() == 16
+    assert set(found.loc[~found["kept"], "attribute"]) == {"race", "race-light"}
+    assert set(found.loc[found["attribute"] == "race-light", "editor"]) == {"race-field", ""}
+
+
+def test_values_are_as_a_user_writes_them(run):
+    found = rows(run, values=(-0.67, 2), originals=False)
+    assert sorted(found["value"].round(2).unique()) == [-0.67, 2.0]
+    with pytest.raises(UsageError, match=r"no pictures at 1\."):
+        rows(run, values=(1.0,))
+
+
+def test_a_run_that_no_gate_judged_has_kept_sweeps(run):
+    (run / "verdicts.parquet").unlink()
+    (run / "sources.parquet").unlink()
+    found = rows(run, only="kept")
+    assert found["kept"].all()
+    assert "licence" not in found
+
+
+def test_columns_of_the_people_table_are_there_and_none_takes_our_name(run, people):
+    found = rows(run, photos_csv=people)
+    assert {"person", "group", "photo_licence"} <= set(found)
+    assert set(found["licence"]) == {"", "CC BY 4.0"}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_split_goes_through_a_set_or_a_person(run, people, seed):
+    manifest = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(manifest | {"seed": seed}))
+    by_photo = rows(run, split=0.5)
+    assert by_photo.groupby("photo")["split"].nunique().eq(1).all()
+    assert by_photo.drop_duplicates("photo")["split"].value_counts().to_dict() == {"train": 2, "test": 2}
+    by_person = rows(run, split=0.67, split_by="person", photos_csv=people)
+    assert by_person.groupby(by_person["person"].str.strip())["split"].nunique().eq(1).all()
+    assert by_person["split"].nunique() == 2
+    assert by_person["split"].is_monotonic_decreasing  # train first
+
+
+def test_what_cannot_be_chosen_is_refused(run, people):
+    for options in ({"split": 1.0}, {"split_by": "person"}, {"split_by": "person", "photos_csv": people}):
+        with pytest.raises(ConfigError):
+            rows(run, **options)
+    with pytest.raises(UsageError, match="no column 'name'"):
+        rows(run, split=0.5, split_by="name", photos_csv=people)
+    with pytest.raises(UsageError, match="cannot be split"):
+        rows(run, split=0.01)
+    verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet").assign(kept=False)
+    tables.write(tables.VERDICTS, verdicts, run / "verdicts.parquet")
+    with pytest.raises(UsageError, match="no pictures to export"):
+        rows(run, only="kept")

@@ -1,0 +1,184 @@
+"""Every form is read back by the library that it is meant for."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from torchvision.datasets import ImageFolder
+
+import gslopes
+from gslopes.core.errors import RunFolderMismatch, UnknownName, UsageError
+from gslopes.core.files import sha256_of
+from tests.export.conftest import opened
+
+ROOT = Path(__file__).resolve().parents[2]
+FORMS = ("imagefolder", "parquet", "webdataset")
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Files of 10 kB: several of them."""
+    monkeypatch.setattr("gslopes.export.SHARD", 10e3)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != ".lock"]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.fixture
+def offline(tmp_path, monkeypatch):
+    """The library datasets, without network and with a cache of its own."""
+    for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    return pytest.importorskip("datasets", reason="datasets is not installed: pip install 'gslopes[test]'")
+
+
+@pytest.mark.slow  # seconds to import datasets
+@pytest.mark.filterwarnings("ignore")  # of what datasets imports
+@pytest.mark.parametrize("form", ["parquet", "imagefolder", "webdataset"])
+def test_datasets_reads_it_with_the_splits_of_the_card(run, tmp_path, offline, form):
+    out = gslopes.export(run, form, tmp_path / "out", split=0.5).path
+    found = offline.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
+    assert {name: len(part) for name, part in found.items()} == {"train": 16, "test": 16}
+    for name, part in found.items():
+        for one in part:
+            facts = one["json"] if form == "webdataset" else one
+            picture = one["jpg"] if form == "webdataset" else one["image"]
+            assert picture.size == (24, 24)
+            assert facts["split"] == name
+            assert facts["value"] is None or facts["value"] in (-2.0, 2.0, pytest.approx(-0.6667, abs=1e-4))
+            assert list(facts["box"]) == [2.0, 3.0, 12.0, 18.5]
+
+
+@pytest.mark.filterwarnings("ignore")  # of what webdataset imports
+def test_webdataset_reads_it_and_no_set_crosses_a_file(run, tmp_path, small):
+    wds = pytest.importorskip("webdataset", reason="webdataset is not installed: pip install 'gslopes[test]'")
+    out = gslopes.export(run, "webdataset", tmp_path / "out").path
+    tars = sorted(out.glob("data/*.tar"))
+    assert len(tars) > 1
+    names = []
+    for tar in tars:
+        samples = list(wds.WebDataset(str(tar), shardshuffle=False).decode("pil"))
+        assert {len([one for one in samples if one["json"]["set"] == name["json"]["set"]]) for name in samples} == {4}
+        names.append({one["json"]["set"] for one in samples})
+        assert all(one["jpg"].size == (24, 24) for one in samples)
+    assert sum(map(len, names)) == len(set.union(*names)) == 8
+
+
+def test_image_folder_of_torchvision_has_a_class_a_set(run, tmp_path):
+    out = gslopes.export(run, "imagefolder", tmp_path / "out").path
+    found = ImageFolder(out / "train")
+    assert len(found.classes) == 8
+    assert len(found) == 32
+    lines = [json.loads(line) for line in (out / "train" / "metadata.jsonl").read_text("utf-8").splitlines()]
+    assert all((out / "train" / line["file_name"]).is_file() for line in lines)
+    assert {line["set"] for line in lines} == set(found.classes)
+    assert lines[0]["creator"] == "É"
+
+
+def test_parquet_has_rows_of_whole_sets_in_order(run, tmp_path, small):
+    out = gslopes.export(run, "parquet", tmp_path / "out", only="kept").path
+    files = sorted(out.glob("data/*.parquet"))
+    sets = [pq.read_table(path)["set"].to_pylist() for path in files]
+    assert len(files) > 1
+    together = [name for one in sets for name in one]
+    assert together == sorted(together)
+    assert not any(set(one) & set(other) for one in sets for other in sets if one is not other)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_was_stopped_goes_on_and_ends_the_same(run, tmp_path, form, small):
+    whole, again = (gslopes.export(run, form, tmp_path / name).path for name in ("a", "b"))
+    (again / "README.md").unlink()
+    if form == "imagefolder":
+        (again / "train/metadata.jsonl").unlink()
+    for path in sorted(again.glob("*/*/*.*g" if form == "imagefolder" else "data/*"))[1:]:
+        path.unlink()
+    gslopes.export(run, form, again)
+    assert tree(again) == tree(whole)
+    marks = {path: path.stat().st_mtime_ns for path in again.rglob("*.*") if path.name not in (".lock", ".export.json")}
+    gslopes.export(run, form, again)
+    assert {path: path.stat().st_mtime_ns for path in marks} == marks, "what is done is not done again"
+
+
+# Exports once for each place to be killed at, and then in peace, a child each; the exit codes on stdout.
+KILLED = """
+import os, sys
+import gslopes.export
+gslopes.export.SHARD = 10e3
+for place in ("file:temporary", "file:placed", "file:temporary:3", "file:placed:3", ""):
+    child = os.fork()
+    if child == 0:
+        os.environ["GSLOPES_KILL_AT"] = place
+        gslopes.export.export(*sys.argv[1:])
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.slow  # a process of its own
+@pytest.mark.parametrize("form", ["parquet", "imagefolder"])
+def test_it_may_be_killed_at_any_place(run, tmp_path, form, small):
+    whole = gslopes.export(run, form, tmp_path / "whole").path
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", KILLED, run, form, out]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=True)
+    assert list(map(int, done.stdout.split())) == [-signal.SIGKILL] * 4 + [0]
+    assert tree(out) == tree(whole)
+
+
+def test_originals_are_as_the_edits_are_without_what_the_camera_wrote(run, tmp_path):
+    photo = tmp_path / "photos" / "p1.jpg"
+    known = sha256_of(photo)[:16]
+    out = gslopes.export(run, "imagefolder", tmp_path / "out").path
+    written = next(path for path in out.glob("train/*/original.jpg") if path.parent.name.startswith(known))
+    (before, _), (after, info) = opened(photo), opened(written)
+    assert np.abs(before - after).max() <= 3
+    assert not {"xmp", "exif", "comment"} & set(info)
+
+
+def test_folders_of_something_else_are_left_alone(run, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("x")
+    with pytest.raises(UsageError, match="not empty"):
+        gslopes.export(run, "parquet", out)
+    assert [path.name for path in out.iterdir()] == ["mine.txt"]
+    gslopes.export(run, "parquet", tmp_path / "other")
+    with pytest.raises(RunFolderMismatch):
+        gslopes.export(run, "parquet", tmp_path / "other", only="kept")
+    with pytest.raises(UnknownName):
+        gslopes.export(run, "excel", tmp_path / "third")  # type: ignore[arg-type]
+
+
+def test_what_is_gone_is_said(run, tmp_path):
+    (tmp_path / "photos" / "p1.jpg").write_bytes((tmp_path / "photos" / "p2.jpg").read_bytes())
+    with pytest.raises(UsageError, match=r"p1\.jpg is not the one"):
+        gslopes.export(run, "parquet", tmp_path / "out")
+    gslopes.export(run, "parquet", tmp_path / "edits", originals=False)
+    next(run.glob("edits/gender/*.jpg")).unlink()
+    with pytest.raises(UsageError, match="are gone"):
+        gslopes.export(run, "parquet", tmp_path / "third", originals=False)
+
+
+def test_the_command_says_what_it_wrote(run, tmp_path, gslopes):
+    done = gslopes("export", run, "--form", "parquet", "--only", "kept", "--values", "-2,2", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["rows"] == 7 * 3
+    assert Path(found["path"]) == run / "export" / "parquet"
+    done = gslopes("export", run, "--form", "webdataset", "--split", "0.5", "--no-originals", "--out", tmp_path / "w")
+    assert "24 pictures in 8 sets (train 12, test 12)" in done.out
+    assert "export" in done.err
+    assert ("gslopes[croissant]" in done.err) == (find_spec("mlcroissant") is None)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageCms
+
+from gslopes.core.errors import UnknownName
+from gslopes.faces.compose.encode import QUALITY, Variants, encode
+from gslopes.faces.compose.masks import border_ramp
+from gslopes.faces.compose.paste import compose
+from gslopes.photos.decode import decode
+
+RNG = np.random.default_rng(5)
+NOISE = RNG.integers(0, 256, (83, 91, 3), np.uint8)
+GRAY = np.repeat(NOISE[..., :1], 3, 2)
+SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+GRAY_PROFILE = SRGB[:16] + b"GRAY" + SRGB[20:]
+
+
+def opened(data: bytes) -> Image.Image:
+    image = Image.open(io.BytesIO(data))
+    image.load()
+    return image
+
+
+@pytest.mark.parametrize("gray", [False, True])
+def test_jpeg_blocks_clear_of_the_mask_decode_bit_equal_and_png_pixels_are_exact(gray: bool) -> None:
+    photo = GRAY if gray else NOISE
+    edited = RNG.uniform(0, 255, (4, 32, 32, 3)).astype(np.float32)
+    matrix = np.array([(0.9, 0.1, -20.0), (-0.1, 0.9, -17.0)])
+    whole = compose(photo, gray, edited, edited[0] * 0.5, border_ramp(32, 4), matrix, "paste")
+    changed = np.zeros((88, 96), bool)
+    x0, y0, x1, y1 = whole.box
+    changed[y0:y1, x0:x1] = whole.weight > 0
+    blocks = changed.reshape(11, 8, 12, 8).any((1, 3)).repeat(8, 0).repeat(8, 1)[:83, :91]
+    assert 0.05 < blocks.mean() < 0.9
+    reference = decode(encode(photo, gray, None), "x")[0]
+    for k in range(4):
+        jpeg = decode(encode(whole.picture(k), gray, None), "x")[0]
+        np.testing.assert_array_equal(jpeg[~blocks], reference[~blocks])
+        png, is_gray, _ = decode(encode(whole.picture(k), gray, None, "png"), "x")
+        np.testing.assert_array_equal(png, whole.picture(k))
+        assert is_gray == gray
+
+
+def test_jpeg_is_444_at_quality_95() -> None:
+    image = opened(encode(NOISE, False, None))
+    assert image.format == "JPEG"
+    assert [component[1:3] for component in image.layer] == [(1, 1)] * 3  # type: ignore[attr-defined]
+    wanted = io.BytesIO()
+    Image.fromarray(NOISE).save(wanted, "JPEG", quality=95, subsampling=0)
+    assert image.quantization == opened(wanted.getvalue()).quantization  # type: ignore[attr-defined]
+    assert "icc_profile" not in image.info
+
+
+@pytest.mark.parametrize("kind", ["jpeg", "png"])
+def test_the_profile_and_the_gray_channel_are_kept(kind: str) -> None:
+    colour = opened(encode(NOISE, False, SRGB, kind))  # type: ignore[arg-type]
+    assert (colour.mode, colour.info["icc_profile"]) == ("RGB", SRGB)
+    gray = opened(encode(GRAY, True, GRAY_PROFILE, kind))  # type: ignore[arg-type]
+    assert (gray.mode, gray.info["icc_profile"]) == ("L", GRAY_PROFILE)
+    assert opened(encode(GRAY, True, None, kind)).mode == "L"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["jpeg", "png"])
+def test_gray_with_a_colour_profile_stays_gray_in_three_channels(kind: str) -> None:
+    pixels, gray, icc = decode(encode(GRAY, True, SRGB, kind), "x")  # type: ignore[arg-type]
+    assert gray
+    assert icc == SRGB
+    assert (pixels == pixels[..., :1]).all()
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 300), (7, 9), (600, 800)])
+def test_any_size_and_a_long_profile_can_be_written(size: tuple[int, int]) -> None:
+    pixels = RNG.integers(0, 256, (*size, 3), np.uint8)
+    profile = SRGB + bytes(200_000)
+    assert decode(encode(pixels, False, profile), "x")[0].shape == pixels.shape
+
+
+def test_the_same_pixels_give_the_same_bytes() -> None:
+    assert encode(NOISE, False, SRGB) == encode(NOISE.copy(), False, SRGB)
+
+
+def test_an_unknown_format_is_named() -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'jpeg'"):
+        encode(NOISE, False, None, "jpg")  # type: ignore[arg-type]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.tuples(st.integers(1, 90), st.integers(1, 90)),
+    st.booleans(),
+    st.sampled_from(["jpeg", "png"]),
+    st.sampled_from([QUALITY, 91]),
+)
+def test_a_variant_of_a_photo_is_the_file_of_the_whole_picture_byte_for_byte(seed, size, gray, kind, quality) -> None:
+    rng = np.random.default_rng(seed)
+    (y0, y1), (x0, x1) = (np.sort(rng.integers(0, side + 1, 2)).tolist() for side in size)
+    photo, patch = (rng.integers(0, 256, (*shape, 3), np.uint8) for shape in (size, (y1 - y0, x1 - x0)))
+    if gray:
+        photo, patch = (np.repeat(pixels[..., :1], 3, 2) for pixels in (photo, patch))
+    whole = photo.copy()
+    whole[y0:y1, x0:x1] = patch
+    files = Variants(photo, gray, SRGB, kind)
+    for _ in range(2):  # what is kept from the first is as good for the second
+        assert files.encode(patch, (x0, y0, x1, y1), quality) == encode(whole, gray, SRGB, kind, quality)
+
+
+def test_restart_markers_move_no_pixel() -> None:
+    plain = io.BytesIO()
+    Image.fromarray(NOISE).save(plain, "JPEG", quality=QUALITY, subsampling=0)
+    assert encode(NOISE, False, None) != plain.getvalue()
+    np.testing.assert_array_equal(np.asarray(opened(encode(NOISE, False, None))), np.asarray(opened(plain.getvalue())))

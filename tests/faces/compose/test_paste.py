@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gslopes.core.errors import ModelError, UnknownName
+from gslopes.core.geometry import warp
+from gslopes.core.levels import LUMA, OFFSET
+from gslopes.faces.compose.masks import border_ramp, soft_mask
+from gslopes.faces.compose.paste import Blend, compose, warp_mask
+from gslopes.photos.folder import list_photos, open_photo
+
+S = 32
+BLENDS: tuple[Blend, ...] = ("difference", "paste")
+
+
+def matrix(scale: float, angle: float, x: float, y: float, size: int = S) -> np.ndarray:
+    """Photo to chip: the photo's point (x, y) comes to the chip's middle; ``scale`` chip pixels per photo pixel."""
+    a = scale * np.array([(np.cos(angle), -np.sin(angle)), (np.sin(angle), np.cos(angle))])
+    return np.column_stack([a, (size - 1) / 2 - a @ (x, y)])
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> dict:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    height, width, steps = draw(st.integers(1, 70)), draw(st.integers(1, 70)), draw(st.integers(1, 3))
+    gray = draw(st.booleans())
+    pixels = rng.integers(0, 256, (height, width, 3), np.uint8)
+    if gray:
+        pixels = np.repeat(pixels[..., :1], 3, 2)
+    blob = rng.random((S, S), np.float32) ** draw(st.sampled_from([0.3, 1, 8]))
+    mask = blob * border_ramp(S, draw(st.sampled_from([1, 4, 12])))
+    mask[rng.random((S, S)) < draw(st.sampled_from([0, 0.5, 0.98]))] = 0
+    where = matrix(
+        draw(st.floats(0.2, 6)), draw(st.floats(-3.2, 3.2)), draw(st.floats(-40, 110)), draw(st.floats(-40, 110))
+    )
+    return {
+        "pixels": pixels,
+        "gray": gray,
+        "edited": rng.uniform(0, 255, (steps, S, S, 3)).astype(np.float32),
+        "neutral": rng.uniform(0, 255, (S, S, 3)).astype(np.float32),
+        "mask": mask.astype(np.float32),
+        "matrix": where,
+        "blend": draw(st.sampled_from(get_args(Blend))),
+    }
+
+
+def far_from_mask(scene: dict) -> np.ndarray:
+    """(H, W) bool: photo pixels whose place in the chip is well away from everything above 0 in the mask."""
+    scale = np.sqrt(abs(np.linalg.det(scene["matrix"][:, :2])))
+    reach = 2 + 4 * 0.5 * np.sqrt(max(scale**2 - 1, 0))
+    rows, columns = np.nonzero(scene["mask"])
+    height, width = scene["pixels"].shape[:2]
+    y, x = np.mgrid[:height, :width]
+    u, v = np.einsum("ij,jhw->ihw", scene["matrix"], np.stack([x, y, np.ones_like(x)]).astype(float))
+    if len(rows) == 0:
+        return np.ones((height, width), bool)
+    return (
+        (u < columns.min() - reach) | (u > columns.max() + reach) | (v < rows.min() - reach) | (v > rows.max() + reach)
+    )
+
+
+@settings(deadline=None, max_examples=150)
+@given(scenes())
+def test_pixels_outside_the_mask_are_the_photos_own_bit_for_bit(scene: dict) -> None:
+    photo = scene["pixels"].copy()
+    whole = compose(**scene)
+    x0, y0, x1, y1 = whole.box
+    inside = np.zeros(photo.shape[:2], bool)
+    inside[y0:y1, x0:x1] = whole.weight > 0
+    pictures = whole.pictures
+    assert pictures.shape == (len(scene["edited"]), *photo.shape)
+    assert pictures.dtype == np.uint8
+    assert (pictures[:, ~inside] == photo[~inside]).all()
+    assert not (inside & far_from_mask(scene)).any()
+    assert whole.mask_area == pytest.approx(inside.mean())
+    np.testing.assert_array_equal(scene["pixels"], photo)
+    if scene["gray"]:
+        assert (pictures == pictures[..., :1]).all()
+
+
+@settings(deadline=None, max_examples=60)
+@given(scenes())
+def test_a_difference_of_nothing_gives_the_photo(scene: dict) -> None:
+    scene |= {"blend": "difference", "neutral": scene["edited"][0]}
+    np.testing.assert_array_equal(compose(**scene).picture(0), scene["pixels"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(scenes())
+def test_the_box_is_tight_and_weights_are_shares(scene: dict) -> None:
+    weight, (x0, y0, x1, y1) = warp_mask(scene["mask"], scene["matrix"], *scene["pixels"].shape[:2])
+    assert weight.shape == (y1 - y0, x1 - x0)
+    if weight.size:
+        assert weight[0].any()
+        assert weight[-1].any()
+        assert weight[:, 0].any()
+        assert weight[:, -1].any()
+        assert weight[weight > 0].min() >= np.float32(1 / 255)
+        assert weight.max() <= 1
+
+
+def identity_scene(**changes: object) -> dict:
+    rng = np.random.default_rng(3)
+    scene = {
+        "pixels": rng.integers(0, 256, (S, S, 3), np.uint8),
+        "gray": False,
+        "edited": rng.uniform(0, 255, (2, S, S, 3)).astype(np.float32),
+        "neutral": rng.uniform(0, 255, (S, S, 3)).astype(np.float32),
+        "mask": border_ramp(S, 8),
+        "matrix": np.eye(2, 3),
+    }
+    return scene | changes
+
+
+@pytest.mark.parametrize("blend", BLENDS)
+def test_in_the_chips_own_frame_the_blend_is_the_formula(blend: Blend) -> None:
+    scene = identity_scene(blend=blend)
+    m = np.where(scene["mask"] >= np.float32(1 / 255), scene["mask"], 0)[..., None].astype(np.float64)
+    photo, edited, neutral = (
+        scene["pixels"].astype(float),
+        scene["edited"].astype(float),
+        scene["neutral"].astype(float),
+    )
+    wanted = m * edited + (1 - m) * photo if blend == "paste" else photo + m * (edited - neutral)
+    wanted = np.clip(wanted, 0, 255)
+    assert np.abs(compose(**scene).pictures - wanted).max() <= 0.501
+
+
+def test_values_beyond_the_range_are_clipped_and_do_not_wrap() -> None:
+    scene = identity_scene(
+        pixels=np.full((S, S, 3), 200, np.uint8),
+        mask=np.ones((S, S), np.float32),
+        neutral=np.zeros((S, S, 3), np.float32),
+    )
+    scene["edited"] = np.stack([np.full((S, S, 3), 250.0), np.full((S, S, 3), -250.0)]).astype(np.float32)
+    pictures = compose(**scene).pictures
+    assert (pictures[0] == 255).all()
+    assert (pictures[1] == 0).all()
+
+
+def test_a_gray_photo_takes_the_luminance_of_the_edit() -> None:
+    photo = np.full((S, S, 3), 100, np.uint8)
+    scene = identity_scene(pixels=photo, gray=True, mask=np.ones((S, S), np.float32), blend="paste")
+    wanted = scene["edited"] @ LUMA
+    assert np.abs(compose(**scene).pictures[..., 1] - wanted).max() <= 0.501
+
+
+def test_a_mask_that_misses_the_photo_changes_nothing() -> None:
+    for changes in ({"matrix": matrix(1, 0, 500, 500)}, {"mask": np.zeros((S, S), np.float32)}):
+        scene = identity_scene(**changes)
+        whole = compose(**scene)
+        assert whole.box == (0, 0, 0, 0)
+        assert whole.mask_area == 0
+        assert len(whole) == 2
+        assert (whole.pictures == scene["pixels"]).all()
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.25, 0.9])
+def test_a_large_face_gets_a_smooth_edit_that_stays_in_the_chips_range(scale: float) -> None:
+    edited = np.full((1, S, S, 3), 60, np.float32)
+    edited[:, :, S // 2 :] = 180
+    side = int(S / scale)
+    scene = identity_scene(
+        pixels=np.full((side, side, 3), 100, np.uint8), edited=edited, mask=border_ramp(S, 2), blend="paste",
+        matrix=matrix(scale, 0, (side - 1) / 2, (side - 1) / 2),
+    )  # fmt: skip
+    picture = compose(**scene).picture(0).astype(int)
+    assert picture.min() >= 60
+    assert picture.max() <= 180
+    row = picture[side // 2, :, 0]
+    assert np.abs(np.diff(row)).max() <= 120 * 1.6 * scale + 2
+
+
+def test_a_small_face_does_not_alias() -> None:
+    checker = (np.indices((S, S)).sum(0) % 2 * 200 + 20).astype(np.float32)
+    edited = np.repeat(checker[None, ..., None], 3, 3)
+    side = 12
+    scene = identity_scene(
+        pixels=np.full((side, side, 3), 120, np.uint8), edited=edited, mask=np.ones((S, S), np.float32), blend="paste",
+        matrix=matrix(4, 0.1, (side - 1) / 2, (side - 1) / 2),
+    )  # fmt: skip
+    assert np.abs(compose(**scene).picture(0).astype(int) - 120).max() <= 3
+
+
+@pytest.mark.parametrize("scale", [0.4, 1.0])
+def test_warping_there_and_back_is_nearly_nothing(scale: float) -> None:
+    y, x = np.mgrid[:200, :200]
+    pixels = np.stack([x, y, (x + y) // 2], -1).astype(np.uint8)
+    where = matrix(scale, 0.3, 100, 95, 64)
+    chip = warp(pixels, where, 64).astype(np.float32)
+    whole = compose(pixels, False, chip[None], chip, border_ramp(64, 4), where, "paste")
+    assert whole.mask_area > 0.05
+    assert np.abs(whole.picture(0).astype(int) - pixels).max() <= 2
+
+
+def test_the_edge_of_the_mask_leaves_no_step_in_an_even_photo() -> None:
+    mask = soft_mask(np.ones((128, 128), np.float32))
+    for scale in (0.3, 1, 3):
+        side = int(200 / scale)
+        pixels = np.full((side, side, 3), 150, np.uint8)
+        edited = np.full((1, 128, 128, 3), 90, np.float32)
+        neutral = np.full((128, 128, 3), 150, np.float32)
+        where = matrix(scale, 0.2, side / 2, side / 2, 128)
+        picture = compose(pixels, False, edited, neutral, mask, where).picture(0).astype(int)
+        assert picture.min() == 90
+        for axis in (0, 1):
+            assert np.abs(np.diff(picture[..., 0], axis=axis)).max() <= 60 * 0.15 * max(scale, 0.2) + 2
+
+
+def test_unknown_blends_and_values_that_are_no_numbers_are_errors() -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'paste'"):
+        compose(**identity_scene(), blend="past")  # type: ignore[arg-type]
+    scene = identity_scene()
+    scene["edited"][0, 3, 3, 0] = np.nan
+    with pytest.raises(ModelError, match="finite"):
+        compose(**scene)
+
+
+def test_a_real_portrait_keeps_all_but_its_face_and_shows_no_seam(unpacked: Callable[[str], Path]) -> None:
+    photo = open_photo(list_photos(unpacked("london"), 1)[0].path)
+    # The set's portraits are aligned by hand to much the same place.
+    where = np.array([(0.7, 0.0, -172.0), (0.0, 0.7, -177.0)])
+    chip = warp(photo.pixels, where, 128).astype(np.float32)
+    darker = np.stack([chip * 0.6, chip])
+    whole = compose(photo.pixels, photo.gray, darker, chip, soft_mask(np.ones((128, 128), np.float32)), where)
+    np.testing.assert_array_equal(whole.picture(1), photo.pixels)
+    change = whole.picture(0).astype(int) - photo.pixels
+    x0, y0, x1, y1 = whole.box
+    assert change[(y0 + y1) // 2, (x0 + x1) // 2].max() < -20
+    # The outermost pixels that change at all do so by what no eye can see: the ramp starts flat.
+    for rim in (change[y0, x0:x1], change[y1 - 1, x0:x1], change[y0:y1, x0], change[y0:y1, x1 - 1]):
+        assert np.abs(rim).max() <= 3
+    assert 0.02 < whole.mask_area < 0.15
+
+
+@settings(max_examples=80, deadline=None)
+@given(scenes())
+def test_on_the_device_of_the_networks_the_pictures_are_the_same_but_for_rounding(scene: dict) -> None:
+    from gslopes.faces.compose import device
+
+    here = compose(**scene)
+    with pytest.MonkeyPatch.context() as patch:
+        blended = device.blended
+        patch.setattr(device, "blended", lambda *given: blended(*given[:-1], "cpu"))
+        there = compose(**scene, device="cuda")
+    assert there.box == here.box
+    np.testing.assert_array_equal(there.weight, here.weight)
+    difference = np.abs(there.patches.astype(int) - here.patches)
+    assert difference.max(initial=0) <= 1
+    assert (difference > 0).mean() < 0.002 if difference.size > 10_000 else (difference > 0).sum() < 20
+    np.testing.assert_array_equal(there.patches[:, here.weight == 0], here.patches[:, here.weight == 0])
+
+
+def test_a_ratio_multiplies_skin_and_keeps_its_texture() -> None:
+    texture = np.random.default_rng(0).integers(40, 200, (S, S, 3), np.uint8)
+    neutral = np.full((S, S, 3), 120, np.float32)
+    edited = ((neutral + OFFSET) * 0.6 - OFFSET)[None]
+    scene = identity_scene(
+        pixels=texture, edited=edited, neutral=neutral, blend="ratio", mask=np.ones((S, S), np.float32)
+    )
+    picture = compose(**scene).picture(0)
+    np.testing.assert_allclose(picture, (texture + OFFSET) * 0.6 - OFFSET, atol=0.51)

@@ -1,0 +1,129 @@
+"""The editor of photos: what a network says of a face at both ends, in proportion between them."""
+
+import numpy as np
+import pytest
+import torch
+
+from gslopes.core.errors import ModelError
+from gslopes.core.levels import LUMA, OFFSET
+from gslopes.faces import zoo
+from gslopes.faces.edit.ends import EndsEditor, way
+from gslopes.faces.zoo.reader import FaceReader, face_window
+from tests.fixtures import round_to_tf32
+
+VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
+NAMES = ("gender-field", "race-field")
+
+
+@pytest.fixture
+def chip(portrait_chip) -> np.ndarray:
+    return portrait_chip
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def editor(request) -> EndsEditor:
+    return EndsEditor(request.param)
+
+
+def as_floats(chips: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(np.ascontiguousarray(chips)).permute(0, 3, 1, 2).float() / 255
+
+
+def own_value(editor: EndsEditor, chip: np.ndarray) -> float:
+    return float(editor.photo_values(as_floats(chip))[0, 0])
+
+
+def logs(levels: np.ndarray) -> np.ndarray:
+    return np.log(levels.astype(float) + OFFSET)
+
+
+def test_at_the_photos_own_value_the_chip_is_as_it_was(editor, chip):
+    swept = editor.sweep(chip, np.array([own_value(editor, chip)], np.float32))
+    np.testing.assert_allclose(swept.edited[:, 0], chip, atol=0.01)
+    np.testing.assert_array_equal(swept.neutral, chip)
+    assert abs(swept.motion.distances[0, 0]) < 1e-5
+
+
+def test_at_an_end_the_face_is_what_the_network_says(editor, chip):
+    swept = editor.sweep(chip, np.array([-2, 2], np.float32))
+    with torch.inference_mode():
+        ratios, motion = editor.network(2 * as_floats(chip) - 1)
+    said = ratios[0].permute(0, 2, 3, 1).numpy()
+    np.testing.assert_allclose(logs(swept.edited[0]) - logs(chip[0]), said, atol=1e-3)
+    np.testing.assert_allclose(swept.motion.field[0], motion[0].permute(1, 2, 0), atol=1e-4)
+
+
+def test_a_value_is_in_proportion_to_what_is_seen_on_each_side_of_the_photos_own(editor, chip):
+    own = own_value(editor, chip)
+    for end in (-2.0, 2.0):
+        values = own + (end - own) * np.array([0.25, 0.5, 1.0, 1.5], np.float32)
+        swept = editor.sweep(chip, values.astype(np.float32))
+        change = logs(swept.edited[0]) - logs(chip[0])
+        for share, part in zip((0.25, 0.5, 1.5), change[[0, 1, 3]], strict=True):
+            np.testing.assert_allclose(part, share * change[2], atol=2e-3)
+        np.testing.assert_allclose(swept.motion.distances[0], values - own, atol=1e-5)
+
+
+def test_the_way_leads_to_the_end_that_lies_there_and_passes_no_other():
+    towards, share = way(torch.tensor([[0.5], [-1.0]]), np.array([-2, 0.5, 2, 4], np.float32))
+    assert towards.tolist() == [[0, 0, 1, 1], [0, 1, 1, 1]]
+    torch.testing.assert_close(share, torch.tensor([[1, 0, 1, 7 / 3], [1, 0.5, 1, 5 / 3]]))
+
+
+def test_a_judge_that_shares_no_photo_reads_every_step_in_order(editor, chip):
+    edited = np.clip(np.rint(editor.sweep(chip, VALUES).edited[0]), 0, 255).astype(np.uint8)
+    attribute = editor.spec.labels[0]
+    read = FaceReader.load().attributes(as_floats(edited), (attribute,))[:, 0].numpy()
+    assert (np.diff(read) > 0).all()
+    assert read[-1] - read[0] > 0.1
+
+
+def test_the_other_attributes_are_read_from_the_photo(editor, chip):
+    photo = editor.photo_values(as_floats(chip))
+    assert photo.shape == (1, len(editor.spec.labels))
+    assert photo.abs().max() <= 1
+
+
+def test_a_face_in_the_mirror_is_edited_nearly_as_in_the_mirror(editor, chip):
+    with torch.inference_mode():
+        (ratios, motion), (there, moved) = (editor.network(2 * as_floats(c) - 1) for c in (chip, chip[:, :, ::-1]))
+    face = torch.zeros(128, 128, dtype=torch.bool)
+    face[40:110, 35:93] = True
+    pairs = [(ratios[0, end, 1], there[0, end, 1].flip(1)) for end in (0, 1)]
+    for here, mirrored in [*pairs, (motion[0, 0], -moved[0, 0].flip(1)), (motion[0, 1], moved[0, 1].flip(1))]:
+        assert np.corrcoef(here[face], mirrored[face])[0, 1] > 0.9
+
+
+def test_a_batch_is_its_chips_one_by_one(editor, chip):
+    chips = np.concatenate([chip, chip[:, :, ::-1], chip // 2, chip, chip[:, :, ::-1] // 2])
+    together = editor.sweep(chips, VALUES)
+    for row in range(len(chips)):
+        alone = editor.sweep(chips[row : row + 1], VALUES)
+        np.testing.assert_allclose(together.edited[row], alone.edited[0], atol=0.05)
+        np.testing.assert_allclose(together.motion.of(row).field, alone.motion.field[0], atol=1e-3)
+
+
+def test_race_moves_the_tone_of_the_face_and_gender_does_not(chip):
+    tones = {}
+    for name in NAMES:
+        change = EndsEditor(name).sweep(chip, VALUES).edited[0] @ np.array(LUMA, np.float32)
+        inside = face_window(128).reshape(128, 128).numpy() == 1
+        tones[name] = (change[-1] - change[0])[inside].mean()
+    assert tones["race-field"] > 15
+    assert abs(tones["gender-field"]) < 5
+
+
+def test_another_model_is_no_edit_field():
+    with pytest.raises(ModelError, match="no edit field"):
+        EndsEditor(zoo.load("judge"))
+
+
+def test_tf32_moves_no_level_by_more_than_one(editor, chip):
+    """What cuDNN does to convolutions on a GPU by default, here on the CPU with the weights that ship."""
+    whole = editor.sweep(chip, VALUES)
+    short = EndsEditor(editor.spec.name)
+    rounded = round_to_tf32([*short.network.modules(), *short.photo_values.reader.model.module.modules()])
+    swept = short.sweep(chip, VALUES)
+    assert rounded > 20
+    assert 0 < np.abs(swept.edited - whole.edited).max() <= 1
+    assert np.abs(swept.motion.field - whole.motion.field).max() < 0.01  # pixels of the chip, a unit

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import ExifTags, Image
+
+from gslopes.core.errors import UsageError
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import Photo
+from gslopes.faces.find.align import choose
+from gslopes.faces.find.detect import MtcnnFinder
+from gslopes.faces.find.known import BOX, POINTS, KnownFinder
+from gslopes.photos.folder import open_photo
+from gslopes.slopes.demo import write_astronaut
+
+HEADER = ",".join(("path", "faces", "detection", *BOX, *POINTS))
+COORDINATES = "10,20,50,70,20,30,40,31,30,45,22,60,38,61"
+
+
+def photo(root: Path, name: str) -> Photo:
+    return Photo("0" * 64, root / name, np.zeros((80, 80, 3), np.uint8))
+
+
+def finder(tmp_path: Path, *rows: str, header: str = HEADER) -> KnownFinder:
+    table = tmp_path / "faces.csv"
+    table.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return KnownFinder(table, tmp_path / "photos")
+
+
+def test_a_photo_has_the_faces_of_its_rows_in_order(tmp_path: Path) -> None:
+    rows = [f"a/b.png,2,0.9,{COORDINATES}", f"a/b.png,2,0.5,11{COORDINATES[2:]}", f"c.png,1,,{COORDINATES}"]
+    find = finder(tmp_path, *rows)
+    root = tmp_path / "photos"
+    two, one, none = find([photo(root, "a/b.png"), photo(root, "c.png"), photo(root, "d.png")])
+    np.testing.assert_array_equal(two.scores, np.float32([0.9, 0.5]))
+    np.testing.assert_array_equal(two.boxes, np.float32([[10, 20, 50, 70], [11, 20, 50, 70]]))
+    np.testing.assert_array_equal(two.points[0], np.float32([(20, 30), (40, 31), (30, 45), (22, 60), (38, 61)]))
+    assert one.scores.tolist() == [1]
+    assert (none.boxes.shape, none.points.shape, none.scores.shape) == ((0, 4), (0, 5, 2), (0,))
+
+
+def test_a_photo_may_be_said_to_have_no_face(tmp_path: Path) -> None:
+    find = finder(tmp_path, "a.png,0" + "," * 15)
+    assert len(find([photo(tmp_path / "photos", "a.png")])[0].scores) == 0
+
+
+def test_faces_and_detection_may_be_left_out_and_other_columns_are_ignored(tmp_path: Path) -> None:
+    find = finder(tmp_path, f"smiling,a.png,{COORDINATES}", header=",".join(("mood", "path", *BOX, *POINTS)))
+    assert find([photo(tmp_path / "photos", "a.png")])[0].scores.tolist() == [1]
+
+
+def test_names_with_commas_quotes_and_line_breaks_are_found(tmp_path: Path) -> None:
+    find = finder(tmp_path, f'"a, ""b""\nc é.png",1,1,{COORDINATES}')
+    assert len(find([photo(tmp_path / "photos", 'a, "b"\nc é.png')])[0].scores) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "complaint"),
+    [
+        (f"a.png,2,1,{COORDINATES}", "says that a.png has 2 faces and has 1 rows"),
+        (f"a.png,1,1,{COORDINATES.replace('45', 'nan')}", "nose_y in line 2"),
+        (f"a.png,1,1,{COORDINATES.replace('10', 'left')}", "x0 in line 2"),
+        ("a.png,1,1,10,20", "line 2: it has 5 cells"),
+        (f"a.png,1,1,{COORDINATES.replace('10,20,50', '50,20,10')}", "box in line 2"),
+        (f"a.png,2,1,{COORDINATES}\na.png,2,0.9,{COORDINATES}", "line 3: .* stands in line 2 as well"),
+    ],
+)
+def test_a_bad_row_is_named_before_any_work(tmp_path: Path, row: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        finder(tmp_path, row)
+
+
+def test_a_bad_table_is_named_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no column x1"):
+        finder(tmp_path, header="path,faces,x0,y0")
+    with pytest.raises(UsageError, match="There is no file"):
+        KnownFinder(tmp_path / "none.csv", tmp_path)
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00path")
+    with pytest.raises(UsageError, match="line 1: it is not UTF-8"):
+        KnownFinder(tmp_path / "binary.csv", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("points", "why"),
+    [
+        ("20,30,22,60", "above one another"),  # a quarter turn
+        ("40,60,20,61", "the wrong way round"),  # a half turn
+        ("70,90,79,91", "outside of the photo"),
+    ],
+)
+def test_landmarks_that_cannot_be_of_the_photo_are_its_problem(tmp_path: Path, points: str, why: str) -> None:
+    rows = [f"a.png,1,1,10,20,50,70,{points},30,45,22,60,38,61", f"b.png,1,1,{COORDINATES}"]
+    bad, good = finder(tmp_path, *rows)([photo(tmp_path / "photos", name) for name in ("a.png", "b.png")])
+    assert why in bad.problem
+    assert good.problem == ""
+    why_not = choose(bad, 80, 80, 1)
+    assert isinstance(why_not, SkipReason)
+    assert why_not.reason is Reason.FACE_NOT_ALIGNED
+
+
+def test_in_a_turned_photo_the_eyes_lie_in_a_face_that_is_found(tmp_path: Path) -> None:
+    """The stored frame of a real photo: in mirrored frames its eyes stay level, but not on the face."""
+    write_astronaut(tmp_path / "portrait.png")
+    portrait = Image.open(tmp_path / "portrait.png").convert("RGB")
+    (seen,) = MtcnnFinder()([Photo("0", tmp_path, np.asarray(portrait))])
+    canvas = Image.new("RGB", (portrait.width * 2, portrait.height * 2), "gray")
+    canvas.paste(portrait)
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 2  # mirrored
+    (tmp_path / "photos").mkdir()
+    canvas.save(tmp_path / "photos" / "a.jpg", exif=exif)
+    values = [*seen.boxes[0], *seen.points[0].ravel()]
+    rows = [f"a.jpg,1,1,{','.join(f'{value:.2f}' for value in values)}"]
+    opened = open_photo(tmp_path / "photos" / "a.jpg")
+    (found,) = finder(tmp_path, *rows)([opened])
+    assert "no face that a detector finds" in found.problem

@@ -1,0 +1,223 @@
+"""The gate on pictures whose faults are known: a portrait that is lost, one that stays, thresholds that change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import gslopes
+from gslopes.core import tables
+from gslopes.core.errors import TableError
+from gslopes.core.reasons import Reason
+from gslopes.core.records import Answer
+from gslopes.faces.gate import judge as gate
+from gslopes.faces.gate.config import GateConfig
+from gslopes.faces.gate.verdict import Measured, verdict
+from gslopes.faces.zoo import identify
+from gslopes.frame.executors import OneProcess
+from gslopes.slopes import stages, validation
+from gslopes.slopes.config import FitConfig
+
+
+class Counting:
+    """Answers every picture, and remembers how many."""
+
+    name, version, batch = "counting", "1", 8
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        self.asked += len(pictures)
+        return [len(picture) for picture in pictures]
+
+    def parse(self, raw: object) -> Answer:
+        return Answer("answered", (("Any", 0.9), *([("Even", 0.5)] if int(str(raw)) % 2 == 0 else [])))
+
+
+@pytest.fixture
+def run(draw, home, tmp_path) -> Path:
+    """Pictures of four drawn faces at three values."""
+    faces = draw(4)
+    gslopes.synthesise(faces.photos, tmp_path / "run", steps=3, **faces.known)
+    return tmp_path / "run"
+
+
+def drop(run: Path, photos: int, monkeypatch) -> list[str]:
+    """Judge, with verdicts that drop the first so many photos; their ids."""
+    ids = sorted(tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique())[:photos]
+    real = gate.judged
+
+    def judged(frame: pd.DataFrame, thresholds: GateConfig) -> pd.DataFrame:
+        reasons = ["face not found again" if photo in ids else "" for photo in frame["photo"]]
+        details = ["1 of 3 values" if reason else "" for reason in reasons]
+        kept = [not reason for reason in reasons]
+        return real(frame, thresholds).assign(reason=reasons, detail=details, kept=kept)
+
+    monkeypatch.setattr(gate, "judged", judged)
+    stages.run_gate(run, OneProcess())
+    return ids
+
+
+def asked(run: Path) -> pd.DataFrame:
+    return tables.read(tables.ASKED, run / "asked.parquet")
+
+
+# -- what follows from a verdict --------------------------------------------------------------------------------------
+
+
+def test_a_dropped_photo_is_not_asked_about_but_counted(run, monkeypatch):
+    ids, counting = drop(run, 2, monkeypatch), Counting()
+    gslopes.score_photos(run, counting, dropped_sample=0)
+    assert counting.asked <= 2 * 3
+    assert not set(ids) & set(asked(run)["photo"])
+    slopes = stages.run_fit(run)
+    assert set(slopes["n"]) == {2}
+    done = stages.run_report(run, OneProcess())
+    assert done.dropped == {"face not found again": 2}
+    assert "face not found again" in done.page.read_text()
+
+
+def test_without_the_gate_all_photos_are_asked_about_and_with_it_their_answers_stay_out(run, monkeypatch):
+    ids, counting = drop(run, 2, monkeypatch), Counting()
+    gslopes.score_photos(run, counting, gate=False)
+    assert len(asked(run)) == 4 * 3
+    before = counting.asked
+    gslopes.score_photos(run, counting)
+    assert counting.asked == before
+    assert not set(ids) & set(asked(run)["photo"])
+    assert len(asked(run)) == 2 * 3
+
+
+def test_photos_that_are_wanted_later_are_asked_about_then(run, monkeypatch):
+    drop(run, 2, monkeypatch)
+    gslopes.score_photos(run, Counting())
+    gslopes.score_photos(run, Counting(), gate=False)
+    assert len(asked(run)) == 4 * 3
+    assert json.loads((run / "run.json").read_text())["gate"]["applied"] is False
+
+
+def test_all_photos_dropped_is_an_empty_result_and_no_error(run, monkeypatch):
+    drop(run, 4, monkeypatch)
+    counting = Counting()
+    gslopes.score_photos(run, counting, dropped_sample=0)
+    assert counting.asked == 0
+    assert len(stages.run_fit(run)) == 0
+
+
+def test_a_sample_of_the_dropped_is_asked_about_beside_the_tables(run, monkeypatch):
+    ids, counting = drop(run, 3, monkeypatch), Counting()
+    gslopes.score_photos(run, counting, dropped_sample=2)
+    assert len(asked(run)) == 1 * 3
+    beside = tables.read(tables.ASKED, run / "dropped-asked.parquet")
+    assert len(set(beside["photo"])) == 2
+    assert set(beside["photo"]) < set(ids)
+    slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=20))
+    assert set(slopes["n"]) == {1}
+    row = tables.read(tables.GATING, run / "gating.parquet").iloc[0]
+    assert (row["n"], row["dropped"], row["sampled"], row["kept"]) == (1, 3, 2, 0.25)
+    assert "ungated" in row["note"]
+
+
+def test_a_classifier_that_costs_money_is_asked_about_a_sample_of_placebos(draw, home, tmp_path):
+    faces = draw(4)
+    run = tmp_path / "run"
+    gslopes.synthesise(faces.photos, run, steps=3, **faces.known | {"placebo": True})
+    whole, part = (gate.SweepSelection(run, placebos=number).edits(0) for number in (None, 2))
+    assert len(whole) == 4 * 3 * 4
+    fake = part["attribute"] != "gender"
+    assert len(part) == 4 * 3 + 2 * 3 * 3
+    assert part.loc[fake, "photo"].nunique() == 2
+    again = gate.SweepSelection(run, placebos=2).edits(0)
+    pd.testing.assert_frame_equal(part, again)
+
+
+def test_a_run_that_was_not_judged_is_asked_about_whole(run):
+    gslopes.score_photos(run, Counting())
+    assert len(asked(run)) == 4 * 3
+
+
+# -- the stage --------------------------------------------------------------------------------------------------------
+
+
+VERDICT = ["kept", "reason", "detail"]
+OPEN = {"shift": -1, "tau": -1, "off_target": 9, "least_change": 0, "most_change": 255}  # an editor of random weights
+
+
+def test_nothing_is_measured_twice_and_other_thresholds_judge_anew(run, monkeypatch):
+    first = stages.run_gate(run, OneProcess(), GateConfig(**OPEN))
+    assert first["kept"].all()
+    assert (first["looked"] == 0).all()  # faces known from a table are drawn: no detector is asked
+
+    def never(self, part, tick):
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(gate.Judging, "__call__", never)
+    stricter = {
+        Reason.READING_DOES_NOT_FOLLOW: {"shift": 0.999},
+        Reason.TOO_LITTLE_CHANGE: {"least_change": first["change"].max() + 1},
+        Reason.TOO_MUCH_CHANGE: {"most_change": first["change"].min() / 2},
+    }
+    for reason, threshold in stricter.items():
+        again = stages.run_gate(run, OneProcess(), GateConfig(**OPEN | threshold))
+        assert not again["kept"].any()
+        assert set(again["reason"]) == {reason}
+        pd.testing.assert_frame_equal(first.drop(columns=VERDICT), again.drop(columns=VERDICT))
+
+
+def test_a_stopped_gate_goes_on_where_it_was(run, monkeypatch):
+    stages.run_gate(run, OneProcess())
+    whole = tables.read(tables.VERDICTS, run / "verdicts.parquet")
+    (part,) = (run / "parts" / "gate").glob("*/verdicts-000000.parquet")
+    part.unlink()
+    stages.run_gate(run, OneProcess())
+    pd.testing.assert_frame_equal(whole, tables.read(tables.VERDICTS, run / "verdicts.parquet"))
+
+
+def test_an_audit_with_known_landmarks_is_not_judged_unless_it_is_asked_for(draw, home, tmp_path):
+    faces = draw(2)
+    options = {"steps": 3, "classifier": Counting(), **faces.known}
+    gslopes.audit(faces.photos, tmp_path / "a", **options)
+    assert not (tmp_path / "a" / "verdicts.parquet").exists()
+    gslopes.audit(faces.photos, tmp_path / "b", gate=True, **options)
+    assert (tmp_path / "b" / "verdicts.parquet").exists()
+
+
+def test_a_summary_of_a_run_that_was_not_judged_names_the_table(run):
+    with pytest.raises(TableError, match="verdicts"):
+        validation.summarise(run)
+
+
+def test_a_run_without_a_usable_photo_has_no_verdict(draw, home, tmp_path):
+    faces = draw(2)
+    gslopes.synthesise(faces.photos, tmp_path / "run", steps=3, min_face=5000, **faces.known)
+    assert len(stages.run_gate(tmp_path / "run", OneProcess())) == 0
+    assert validation.summarise(tmp_path / "run") == []
+
+
+def test_with_ears_and_neck_more_may_change_than_with_the_face_alone() -> None:
+    measured = Measured(looked=3, found=3, tau=1.0, shift=0.5, mask_share=1.6, change=5.0)
+    plain = GateConfig()
+    assert verdict(measured, plain).reason == Reason.MASK_TOO_LARGE
+    assert not verdict(measured, plain.with_neck())
+    assert plain.with_neck().most_mask == 1.5 * plain.most_mask
+
+
+@pytest.mark.parametrize(
+    ("region", "heads"),
+    [("head", {"gender", "race"}), ("face", set()), ("skin", set()), ("auto", {"race"}), (None, set())],
+)
+def test_ears_and_neck_change_where_the_run_or_the_editor_says_so(region, heads):
+    compose = {} if region is None else {"region": region}
+    names = ("gender-field", "race-field", "labeller")
+    models = {name: {"sha256": identify(name)[1]} for name in names} | {"a model of old": {}}
+    manifest = {"config": {"compose": compose}, "values": {"gender": [], "race": []}, "models": models}
+    assert gate.heads_of(manifest) == heads
+
+
+def test_an_editor_of_an_older_version_changed_the_face() -> None:
+    manifest = {"config": {"compose": {"region": "auto"}}, "models": {"race-field": {"sha256": "ab"}}}
+    assert gate.heads_of(manifest) == set()

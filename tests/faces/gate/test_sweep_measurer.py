@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gslopes.core import runfolder
+from gslopes.core.records import Detections
+from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, _around_face, _inside, _same, luminance, sharpness
+from gslopes.faces.zoo.reader import FaceReader
+
+BOX = np.array([20.0, 20.0, 60.0, 80.0])
+POINTS = np.array([(30.0, 40.0), (50.0, 40.0), (40.0, 52.0), (32.0, 65.0), (48.0, 65.0)])
+VALUES = [-2.0, -1.0, 0.0, 1.0, 2.0]
+
+
+class Brightness:
+    """Reads how bright a chip is as gender and, half as steeply, as age; race and smile not at all."""
+
+    labels = ("masculine", "white", "black", "young", "smiling")
+
+    def __call__(self, chips):
+        bright = chips.mean((1, 2, 3)) / 255
+        return {
+            "masculine": bright,
+            "white": bright * 0 + 0.3,
+            "black": bright * 0 + 0.1,
+            "young": bright / 2,
+            "smiling": bright * 0 + 0.5,
+        }
+
+
+def sees(*boxes):
+    """A detector that finds these faces in every picture, and counts the pictures."""
+
+    def detector(pictures):
+        detector.pictures += len(pictures)
+        found = np.array(boxes, np.float32).reshape(-1, 4)
+        return [Detections(found, np.zeros((len(found), 5, 2), np.float32), np.ones(len(found), np.float32))] * len(
+            pictures
+        )
+
+    detector.pictures = 0
+    return detector
+
+
+@pytest.fixture
+def quick():
+    """Measures without a network."""
+    measurer = SweepMeasurer(Brightness(), "cpu", 32)
+    measurer.near, measurer.far = sees(), sees(BOX)
+    return measurer
+
+
+def sweep(levels, **known) -> Sweep:
+    pictures = [np.full((100, 80, 3), level, np.uint8) for level in levels]
+    facts = {"attribute": "gender", "original": pictures[2], "box": BOX, "points": POINTS, "mask_area": 0.15}
+    facts |= known
+    return Sweep(values=VALUES, pictures=pictures, **facts)
+
+
+def test_a_reading_that_rises_follows_the_edit_and_the_steepest_other_is_named(quick):
+    measured, readings = quick(sweep([40, 80, 120, 160, 200]))
+    assert measured.tau == pytest.approx(1)
+    assert measured.shift == pytest.approx(160 / 255)
+    assert measured.off_target_reading == "young"
+    assert measured.off_target == pytest.approx(20 / 255)
+    assert readings["race"].tolist() == pytest.approx([0.75] * 6)
+    assert readings["gender"].tolist() == pytest.approx(np.array([120, 40, 80, 120, 160, 200]) / 255)
+
+
+def test_a_reading_that_falls_has_the_other_sign(quick):
+    measured, _ = quick(sweep([200, 160, 120, 80, 40]))
+    assert (measured.tau, measured.shift) == (pytest.approx(-1), pytest.approx(-160 / 255))
+
+
+def test_of_a_photo_that_is_gone_its_own_reading_is_not_known(quick):
+    _, readings = quick(sweep([40, 80, 120, 160, 200], original=None))
+    assert all(np.isnan(values[0]) and np.isfinite(values[1:]).all() for values in readings.values())
+
+
+def test_change_and_mask_are_measured_on_the_face(quick):
+    measured, _ = quick(sweep([118, 119, 120, 121, 125]))
+    assert measured.change == pytest.approx(5)
+    assert measured.mask_share == pytest.approx(0.15 * 100 * 80 / (40 * 60))
+
+
+def test_points_on_one_line_give_no_reading_and_no_verdict_by_it(quick):
+    measured, readings = quick(sweep([40, 80, 120, 160, 200], points=np.full((5, 2), 40.0)))
+    assert readings == {}
+    assert np.isnan([measured.tau, measured.shift, measured.off_target]).all()
+
+
+@pytest.mark.parametrize(("look", "looked"), [("ends", 3), ("all", 5), ("none", 0)])
+def test_the_face_is_looked_for_near_where_it_was_and_then_in_the_whole_photo(quick, look, looked):
+    quick.look = look
+    measured, _ = quick(sweep([120] * 5))
+    assert (measured.looked, measured.found) == (looked, looked)
+    assert (quick.near.pictures, quick.far.pictures) == (looked, looked)
+
+
+def test_another_face_is_not_this_one(quick):
+    quick.far = sees(BOX + 45)
+    measured, _ = quick(sweep([120] * 5))
+    assert (measured.looked, measured.found) == (3, 0)
+
+
+def test_boxes_are_the_same_face_from_a_third_of_their_union_on():
+    assert _same(np.array([BOX]), BOX)
+    assert _same(np.array([BOX + np.array([20, 0, 20, 0])]), BOX)  # half of it: a third of the union
+    assert not _same(np.array([BOX + np.array([24, 0, 24, 0])]), BOX)
+    assert not _same(np.empty((0, 4)), BOX)
+
+
+def test_a_crop_shows_the_face_at_one_size_and_stays_within_the_photo():
+    patches, box = _around_face([np.zeros((100, 80, 3), np.uint8)] * 2, BOX)
+    assert len(patches) == 2
+    assert (box[2:] - box[:2]).min() == pytest.approx(96)
+    assert _inside(np.array([-5.0, -5.0, 200.0, 300.0]), 80, 100) == (0, 0, 80, 100)
+    assert _inside(np.array([90.0, 120.0, 95.0, 130.0]), 80, 100) == (79, 99, 80, 100)
+
+
+# -- with the shipped reader, on a real face --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def portrait():
+    """The astronaut: pixels, box, points."""
+    from skimage.data import astronaut
+
+    from gslopes.faces.networks.mtcnn import Mtcnn
+
+    pixels = np.asarray(astronaut())
+    found = Mtcnn(60)([pixels])[0]
+    return pixels, found.boxes[0].astype(float), found.points[0].astype(float)
+
+
+@pytest.fixture(scope="module")
+def measurer():
+    return SweepMeasurer(FaceReader.load(), "cpu", 32)
+
+
+def test_the_face_is_found_in_the_photo_itself_and_not_where_it_was_painted_over(portrait, measurer):
+    pixels, box, points = portrait
+    grey = pixels.copy()
+    x0, y0, x1, y1 = box.round().astype(int)
+    grey[y0 - 20 : y1 + 20, x0 - 20 : x1 + 20] = 128
+    measured, readings = measurer(Sweep("gender", [-1, 0, 1], [pixels, pixels, grey], pixels, box, points, 0.03))
+    assert (measured.looked, measured.found) == (3, 2)
+    assert readings["gender"].shape == (4,)
+    assert readings["gender"][0] == pytest.approx(readings["gender"][1])
+    assert 0 <= readings["gender"][0] <= 1
+
+
+def test_a_sweep_that_changes_nothing_is_told_by_its_pixels_and_its_reading(portrait, measurer):
+    pixels, box, points = portrait
+    measured, _ = measurer(Sweep("gender", [-1, 0, 1], [pixels] * 3, None, box, points, 0.03))
+    assert (measured.change, measured.shift, measured.tau) == (0, 0, 0)
+    assert measured.mask_share == pytest.approx(0.03 * 512 * 512 / np.prod(box[2:] - box[:2]))
+
+
+def test_a_face_somewhere_else_is_not_this_one(portrait, measurer):
+    pixels, box, points = portrait
+    rolled = np.roll(pixels, 180, axis=0)
+    measured, _ = measurer(Sweep("gender", [-1, 0, 1], [rolled, pixels, rolled], None, box, points, 0.03))
+    assert measured.found == 1
+
+
+def test_an_attribute_that_the_reader_does_not_know_is_not_judged_by_its_reading(portrait, measurer):
+    pixels, box, points = portrait
+    measured, readings = measurer(Sweep("beard", [-1, 0, 1], [pixels] * 3, pixels, box, points, 0.03))
+    assert np.isnan(measured.tau)
+    assert set(readings) == {"gender", "race", "young", "smiling", "luminance", "sharpness"}
+
+
+@pytest.mark.slow
+def test_the_shipped_editor_passes_the_gate_on_a_portrait_and_a_blank_edit_does_not(
+    portrait, tmp_path, gslopes, monkeypatch
+):
+    monkeypatch.delenv("GSLOPES_HOME")
+    (tmp_path / "photos").mkdir()
+    Image.fromarray(portrait[0]).save(tmp_path / "photos" / "astronaut.png")
+    run = tmp_path / "run"
+    assert gslopes("synthesise", tmp_path / "photos", "--out", run).code == 0
+    done = gslopes("validate", run)
+    assert done.code == 0, done.err
+    assert "gender: 1 of 1 sweep kept" in done.out
+    assert "shift by perceived gender" in done.out
+    facts = json.loads(gslopes("validate", run, "--json", "--shift", 0.9999).out)["attributes"][0]
+    assert facts["dropped"] == {"the reading does not follow the edit": 1}
+    assert facts["means"][6]["value"] > facts["means"][0]["value"]
+    assert runfolder.read_manifest(run)["gate"]["thresholds"]["shift"] == 0.9999
+
+
+def test_blur_lowers_sharpness_and_light_raises_luminance() -> None:
+    photos = np.random.default_rng(0).integers(60, 240, (3, 32, 32, 3)).astype(np.uint8)
+    soft = ((photos.astype(int) + np.roll(photos, 1, 1) + np.roll(photos, 1, 2)) // 3).astype(np.uint8)
+    masks = np.ones((3, 32, 32), np.float32)
+    assert (sharpness(soft, masks) < sharpness(photos, masks)).all()
+    assert (luminance((photos * 0.5).astype(np.uint8), masks) < luminance(photos, masks)).all()
+
+
+def test_white_is_100_and_an_empty_mask_unknown() -> None:
+    white = np.full((2, 8, 8, 3), 255, np.uint8)
+    masks = np.stack([np.ones((8, 8)), np.zeros((8, 8))]).astype(np.float32)
+    np.testing.assert_allclose(luminance(white, masks), [100, np.nan], atol=0.01)
+    assert np.isnan(sharpness(white, masks)[1])
+
+
+def test_only_the_mask_is_read() -> None:
+    photos = np.random.default_rng(0).integers(60, 240, (2, 32, 32, 3)).astype(np.uint8)
+    masks = np.zeros((2, 32, 32), np.float32)
+    masks[:, 12:20, 12:20] = 1
+    other = photos.copy()
+    other[:, :8] = 0
+    np.testing.assert_array_equal(luminance(photos, masks), luminance(other, masks))
+    np.testing.assert_array_equal(sharpness(photos, masks), sharpness(other, masks))

@@ -1,0 +1,85 @@
+import pytest
+import torch
+from torch.nn import functional as F
+
+from gslopes.faces.networks.fader import Fader, FaderConfig, Up
+from training.critics import LatentCritic
+
+
+@pytest.fixture
+def fader() -> Fader:
+    torch.manual_seed(0)
+    return Fader(FaderConfig(("gender", "young"), size=32, widths=(8, 16, 24)))
+
+
+def test_decoding_gives_chips_of_the_same_shape_within_the_range(fader):
+    latents, decoded = fader(torch.rand(2, 3, 32, 32), torch.zeros(2, 2))
+    assert latents.shape == (2, 24, 4, 4)
+    assert decoded.shape == (2, 3, 32, 32)
+    assert decoded.abs().max() <= 1
+
+
+def test_every_layer_of_the_decoder_is_conditioned_on_the_attributes(fader):
+    fader.eval()
+    attributes = torch.zeros(2, 2, requires_grad=True)
+    x = fader.encode(torch.rand(2, 3, 32, 32)).detach()
+    for layer in fader.decoder:
+        x = layer(x, attributes).detach()
+        assert torch.autograd.grad(layer(torch.rand_like(layer_input(layer, x)), attributes).sum(), attributes)[0].any()
+    assert fader.rgb_condition_bias.weight.shape == (3, 2)
+
+
+def layer_input(layer, output):
+    return torch.empty(len(output), layer.conv.in_channels, output.shape[2] // 2, output.shape[3] // 2)
+
+
+def test_a_layer_is_nearest_upsampling_and_a_convolution():
+    layer = Up(5, 4, conditions=2).eval()
+    x, attributes = torch.rand(2, 5, 6, 7), torch.rand(2, 2)
+    plain = (
+        layer.conv(F.interpolate(x, scale_factor=2, mode="nearest"))
+        + layer.condition_bias(attributes)[:, :, None, None]
+    )
+    torch.testing.assert_close(layer(x, attributes), F.relu(layer.norm(plain)))
+
+
+def test_each_attribute_changes_the_picture_by_itself(fader):
+    fader.eval()
+    latents = fader.encode(torch.rand(1, 3, 32, 32))
+    pictures = [fader.decode(latents, torch.tensor([a])) for a in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))]
+    assert not torch.allclose(pictures[0], pictures[1])
+    assert not torch.allclose(pictures[0], pictures[2])
+    assert not torch.allclose(pictures[1], pictures[2])
+
+
+def test_the_adversarial_term_reaches_the_encoder(fader):
+    # A detached latent would train nothing and say nothing.
+    critic = LatentCritic(24, 4, attributes=2, widths=(16, 8))
+    logits = critic(fader.encode(torch.rand(4, 3, 32, 32)))
+    F.binary_cross_entropy_with_logits(logits, torch.ones(4, 2)).backward()
+    gradients = [parameter.grad for parameter in fader.encoder.parameters()]
+    assert all(g is not None and g.abs().sum() > 0 for g in gradients)
+    assert all(parameter.grad is None for parameter in fader.decoder.parameters())
+
+
+def test_a_narrow_latent_has_unit_scale_and_the_asked_channels():
+    torch.manual_seed(0)
+    narrow = Fader(FaderConfig(("gender",), size=32, widths=(8, 16, 24), latent=6)).train()
+    latents, decoded = narrow(torch.randn(64, 3, 32, 32), torch.zeros(64, 1))
+    assert latents.shape == (64, 6, 4, 4)
+    assert decoded.shape == (64, 3, 32, 32)
+    torch.testing.assert_close(latents.var((0, 2, 3), correction=0), torch.ones(6), atol=1e-3, rtol=0)
+
+
+def test_weights_written_under_the_old_names_are_read(fader):
+    old = {key.replace("rgb_condition_bias", "told_rgb").replace("condition_bias", "told"): value
+           for key, value in fader.state_dict().items()}  # fmt: skip
+    assert any("told" in key for key in old)
+    fresh = Fader(fader.config)
+    fresh.load_state_dict(old)
+    assert all(torch.equal(fresh.state_dict()[key], value) for key, value in fader.state_dict().items())
+
+
+def test_a_condition_holds_the_other_attributes_at_the_photos_own_values(fader):
+    photo = torch.tensor([[1.0, 0.5], [-1.0, 0.25]])
+    assert fader.condition(photo, -2.0).tolist() == [[-2.0, 0.5], [-2.0, 0.25]]

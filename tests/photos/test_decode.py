@@ -1,0 +1,318 @@
+from __future__ import annotations
+
+import io
+import struct
+import warnings
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageCms
+
+from gslopes.core.errors import PhotoError
+from gslopes.core.reasons import Reason
+from gslopes.photos.decode import decode
+
+RNG = np.random.default_rng(7)
+NOISE = RNG.integers(0, 256, (24, 32, 3), np.uint8)
+SMOOTH = np.stack([*np.meshgrid(np.linspace(40, 200, 32), np.linspace(60, 220, 24)), np.full((24, 32), 90.0)], -1)
+SMOOTH = SMOOTH.astype(np.uint8)
+SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+GRAY_PROFILE = SRGB[:16] + b"GRAY" + SRGB[20:]
+
+
+def encoded(image: Image.Image, kind: str = "PNG", **options: Any) -> bytes:
+    file = io.BytesIO()
+    image.save(file, kind, **options)
+    return file.getvalue()
+
+
+def reason(data: bytes) -> str:
+    with pytest.raises(PhotoError) as caught:
+        decode(data, "photo.jpg")
+    return caught.value.reason
+
+
+# --- Modes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("PNG", {}), ("WEBP", {"lossless": True}), ("BMP", {}), ("TIFF", {}), ("TIFF", {"compression": "tiff_lzw"}),
+        ("TIFF", {"compression": "tiff_deflate"}),
+    ],
+)  # fmt: skip
+def test_lossless_colour_comes_out_as_it_went_in(kind: str, options: dict[str, Any]) -> None:
+    pixels, gray, icc = decode(encoded(Image.fromarray(NOISE), kind, **options), "x")
+    np.testing.assert_array_equal(pixels, NOISE)
+    assert not gray
+    assert icc is None
+
+
+@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"subsampling": 0}])
+def test_jpeg_comes_out_nearly_as_it_went_in(options: dict[str, Any]) -> None:
+    pixels, gray, _ = decode(encoded(Image.fromarray(SMOOTH), "JPEG", quality=95, **options), "x")
+    assert np.abs(pixels.astype(int) - SMOOTH).mean() < 3
+    assert not gray
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "BMP", "WEBP"])
+def test_gray_has_three_equal_channels_and_says_so(kind: str) -> None:
+    options = {"lossless": True} if kind == "WEBP" else {}
+    pixels, gray, _ = decode(encoded(Image.fromarray(SMOOTH[..., 0]), kind, **options), "x")
+    assert gray
+    assert pixels.shape == (24, 32, 3)
+    assert (pixels == pixels[..., :1]).all()
+    if kind != "JPEG":
+        np.testing.assert_array_equal(pixels[..., 0], SMOOTH[..., 0])
+
+
+def test_colour_with_three_equal_channels_is_gray_and_one_coloured_pixel_ends_that() -> None:
+    gray = np.repeat(SMOOTH[..., :1], 3, 2)
+    assert decode(encoded(Image.fromarray(gray)), "x")[1]
+    gray[-1, -1, 0] ^= 8
+    assert not decode(encoded(Image.fromarray(gray)), "x")[1]
+
+
+def test_black_and_white_bits_become_0_and_255() -> None:
+    bits = SMOOTH[..., 0] > 120
+    pixels, gray, _ = decode(encoded(Image.fromarray(bits)), "x")
+    assert gray
+    np.testing.assert_array_equal(pixels[..., 0], bits * np.uint8(255))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "TIFF"])
+def test_sixteen_bit_gray_is_scaled_and_not_clipped(kind: str) -> None:
+    deep = np.linspace(0, 65535, 24 * 32).reshape(24, 32).astype(np.uint16)
+    pixels, gray, _ = decode(encoded(Image.fromarray(deep), kind), "x")
+    assert gray
+    np.testing.assert_array_equal(pixels[..., 0], np.rint(deep / 257))
+    assert pixels.min() == 0
+    assert pixels.max() == 255
+
+
+def png16(values: np.ndarray) -> bytes:
+    """A 16-bit RGB PNG, which Pillow cannot write."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    height, width, _ = values.shape
+    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in values)
+    header = struct.pack(">IIBBBBB", width, height, 16, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def test_sixteen_bit_colour_is_scaled_and_not_clipped() -> None:
+    pixels, gray, _ = decode(png16(NOISE.astype(np.uint16) * 257), "x")
+    np.testing.assert_array_equal(pixels, NOISE)
+    assert not gray
+
+
+def test_transparent_pixels_lie_over_white() -> None:
+    alpha = np.zeros((24, 32), np.uint8)
+    alpha[:, 16:] = 255
+    alpha[:, :8] = 128
+    pixels, gray, _ = decode(encoded(Image.fromarray(np.dstack([NOISE, alpha]))), "x")
+    assert not gray
+    np.testing.assert_array_equal(pixels[:, 16:], NOISE[:, 16:])
+    assert (pixels[:, 8:16] == 255).all()
+    half = NOISE[:, :8] * (128 / 255) + 127
+    assert np.abs(pixels[:, :8] - half).max() <= 1.5
+
+
+def test_gray_with_transparency_is_gray_over_white() -> None:
+    alpha = np.full((24, 32), 255, np.uint8)
+    alpha[0] = 0
+    pixels, gray, _ = decode(encoded(Image.fromarray(np.dstack([SMOOTH[..., 0], alpha]), "LA")), "x")
+    assert gray
+    assert (pixels[0] == 255).all()
+    np.testing.assert_array_equal(pixels[1:, :, 0], SMOOTH[1:, :, 0])
+
+
+def test_palettes_are_looked_up_with_and_without_transparency() -> None:
+    image = Image.fromarray(NOISE).quantize(64)
+    wanted = np.array(image.convert("RGB"))
+    np.testing.assert_array_equal(decode(encoded(image), "x")[0], wanted)
+    image.putpixel((0, 0), 3)
+    pixels, _, _ = decode(encoded(image, transparency=3), "x")
+    assert (pixels[0, 0] == 255).all()
+    pixels, _, _ = decode(encoded(image, transparency=bytes(64)), "x")
+    assert (pixels == 255).all()
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
+def test_cmyk_becomes_colour_near_the_original(kind: str) -> None:
+    image = Image.fromarray(SMOOTH).convert("CMYK")
+    pixels, gray, icc = decode(encoded(image, kind, **({"quality": 95} if kind == "JPEG" else {})), "x")
+    assert pixels.shape == SMOOTH.shape
+    assert np.abs(pixels.astype(int) - SMOOTH).mean() < 4
+    assert not gray
+    assert icc is None
+
+
+def test_cmyk_with_a_damaged_profile_still_opens() -> None:
+    broken = SRGB[:16] + b"CMYK" + SRGB[20:]
+    image = Image.fromarray(SMOOTH).convert("CMYK")
+    pixels, _, icc = decode(encoded(image, "JPEG", quality=95, icc_profile=broken), "x")
+    assert icc is None
+    assert np.abs(pixels.astype(int) - SMOOTH).mean() < 12
+
+
+def test_lab_becomes_srgb() -> None:
+    transform = ImageCms.buildTransform(ImageCms.createProfile("sRGB"), ImageCms.createProfile("LAB"), "RGB", "LAB")
+    lab = ImageCms.applyTransform(Image.fromarray(SMOOTH), transform)
+    pixels, _, icc = decode(encoded(lab, "TIFF"), "x")
+    assert np.abs(pixels.astype(int) - SMOOTH).mean() < 4
+    assert icc is None
+
+
+def test_measurements_are_no_photos() -> None:
+    assert reason(encoded(Image.fromarray(SMOOTH[..., 0].astype(np.float32)), "TIFF")).startswith(Reason.UNREAD_KIND)
+
+
+def test_the_first_frame_of_an_animation_is_taken() -> None:
+    frames = [Image.fromarray(NOISE), Image.fromarray(255 - NOISE)]
+    for kind, options in [("WEBP", {"lossless": True}), ("PNG", {}), ("TIFF", {})]:
+        data = encoded(frames[0], kind, save_all=True, append_images=frames[1:], **options)
+        np.testing.assert_array_equal(decode(data, "x")[0], NOISE)
+
+
+def test_one_pixel_is_a_photo() -> None:
+    assert decode(encoded(Image.new("RGB", (1, 1), (1, 2, 3))), "x")[0].tolist() == [[[1, 2, 3]]]
+
+
+def test_the_content_decides_and_not_the_name() -> None:
+    image = Image.fromarray(SMOOTH).quantize(16)
+    np.testing.assert_array_equal(decode(encoded(image, "GIF"), "photo.jpg")[0], np.array(image.convert("RGB")))
+
+
+# --- Orientation and colour space ------------------------------------------------------------------------------------
+
+UPRIGHT = {
+    1: lambda a: a,
+    2: lambda a: a[:, ::-1],
+    3: lambda a: a[::-1, ::-1],
+    4: lambda a: a[::-1],
+    5: lambda a: a.transpose(1, 0, 2),
+    6: lambda a: np.rot90(a, 1),
+    7: lambda a: a[::-1, ::-1].transpose(1, 0, 2),
+    8: lambda a: np.rot90(a, -1),
+}
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("kind", ["PNG", "WEBP", "TIFF", "JPEG"])
+def test_every_orientation_is_turned_upright(orientation: int, kind: str) -> None:
+    stored = np.ascontiguousarray(UPRIGHT[orientation](SMOOTH))
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    options = {"WEBP": {"lossless": True}, "JPEG": {"quality": 98, "subsampling": 0}}.get(kind, {})
+    pixels, _, _ = decode(encoded(Image.fromarray(stored), kind, exif=exif, **options), "x")
+    assert pixels.shape == SMOOTH.shape
+    assert np.abs(pixels.astype(int) - SMOOTH).max() <= (4 if kind == "JPEG" else 0)
+
+
+@pytest.mark.parametrize(
+    "exif", [b"Exif\0\0II*\0\xff\xff\xff\xff", b"Exif\0\0garbage", b"Exif\0\0MM\0*\0\0\0\x08\xff\xff"]
+)
+def test_damaged_exif_is_passed_over_without_a_warning(exif: bytes) -> None:
+    pixels, _, _ = decode(encoded(Image.fromarray(SMOOTH), "JPEG", exif=exif), "x")
+    assert pixels.shape == SMOOTH.shape
+
+
+def test_an_unknown_orientation_changes_nothing() -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 23
+    np.testing.assert_array_equal(decode(encoded(Image.fromarray(NOISE), exif=exif), "x")[0], NOISE)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
+def test_a_fitting_profile_is_kept(kind: str) -> None:
+    assert decode(encoded(Image.fromarray(NOISE), kind, icc_profile=SRGB), "x")[2] == SRGB
+    if kind != "WEBP":  # which has no gray of its own
+        assert decode(encoded(Image.fromarray(SMOOTH[..., 0]), kind, icc_profile=GRAY_PROFILE), "x")[2] == GRAY_PROFILE
+
+
+def test_a_profile_that_does_not_fit_or_is_none_is_dropped() -> None:
+    assert decode(encoded(Image.fromarray(NOISE), icc_profile=GRAY_PROFILE), "x")[2] is None
+    assert decode(encoded(Image.fromarray(NOISE), icc_profile=b"short"), "x")[2] is None
+    assert decode(encoded(Image.fromarray(SMOOTH[..., 0]), "JPEG", icc_profile=SRGB), "x")[2] is None
+
+
+def test_sixteen_bit_gray_keeps_its_profile() -> None:
+    deep = SMOOTH[..., 0].astype(np.uint16) * 257
+    assert decode(encoded(Image.fromarray(deep), icc_profile=GRAY_PROFILE), "x")[2] == GRAY_PROFILE
+
+
+# --- Files that are no photos ----------------------------------------------------------------------------------------
+
+
+def test_an_empty_file_and_a_text_say_what_they_are() -> None:
+    assert reason(b"") == "unreadable: empty file"
+    assert reason(b"This is a letter, renamed to .jpg. " * 20) == "unreadable: not a picture"
+    assert reason(b"%PDF-1.7 " + bytes(100)) == "unreadable: not a picture"
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "BMP", "TIFF"])
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_a_file_cut_short_is_truncated(kind: str, share: float) -> None:
+    data = encoded(Image.fromarray(NOISE), kind)
+    assert reason(data[: int(len(data) * share)]) == "unreadable: truncated"
+
+
+def bomb(width: int, height: int) -> bytes:
+    """A PNG's header that promises so many pixels, and none of them."""
+    header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    data = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header + struct.pack(">I", zlib.crc32(header))
+    return data + struct.pack(">I", 0) + b"IDAT" + struct.pack(">I", zlib.crc32(b"IDAT"))
+
+
+@pytest.mark.parametrize("size", [(20_000, 20_000), (10_001, 10_000), (200_000, 200_000)])
+def test_a_decompression_bomb_is_refused_before_decoding(size: tuple[int, int]) -> None:
+    assert reason(bomb(*size)) == f"unreadable: too large ({size[0]}×{size[1]} pixels, limit 100 million)"
+
+
+def test_a_photo_too_long_for_a_jpeg_is_refused() -> None:
+    assert reason(bomb(70_000, 100)) == "unreadable: too large (70000×100 pixels, limit 65500 a side)"
+
+
+def test_large_photos_under_the_limit_draw_no_warning_from_pillow() -> None:
+    assert reason(bomb(10_000, 9_900)) == "unreadable: truncated"
+
+
+def outcome(data: bytes) -> str:
+    """The reason, or what was decoded."""
+    try:
+        pixels, _, _ = decode(data, "x")
+    except PhotoError as error:
+        return error.reason
+    return f"{pixels.dtype}, {pixels.shape[2]} channels"
+
+
+OUTCOMES = ("uint8, 3 channels", "unreadable: not a picture", "unreadable: truncated", "unreadable: damaged")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(["JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF"]), st.data())
+def test_any_damage_gives_pixels_or_a_reason(kind: str, data: st.DataObject) -> None:
+    whole = bytearray(encoded(Image.fromarray(NOISE), kind))
+    for _ in range(data.draw(st.integers(1, 4))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    result = outcome(bytes(whole))
+    assert result in OUTCOMES or result.startswith((Reason.TOO_LARGE, Reason.UNREAD_KIND))
+
+
+def test_threads_decode_alike_and_leave_the_warning_filters_as_they_were() -> None:
+    before = list(warnings.filters)
+    files = [encoded(Image.fromarray(np.roll(NOISE, i, 1))) for i in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda data: decode(data, "x")[0], files))
+    for i, pixels in enumerate(results):
+        np.testing.assert_array_equal(pixels, np.roll(NOISE, i, 1))
+    assert list(warnings.filters) == before

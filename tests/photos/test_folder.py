@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from gslopes.core.errors import ConfigError, PhotoError, UsageError
+from gslopes.photos.folder import display_name, list_photos, open_photo, passed_over, photo_batches, relative_name
+
+
+def write(path: Path, size: tuple[int, int] = (4, 3)) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", size, (10, 20, 30)).save(path, "PNG")
+    return path
+
+
+def names(root: Path, limit: int | None = None) -> list[str]:
+    return [photo.relative for photo in list_photos(root, limit)]
+
+
+# --- Which files there are -------------------------------------------------------------------------------------------
+
+
+def test_every_image_suffix_counts_in_any_case_and_nothing_else(tmp_path: Path) -> None:
+    images = ["a.jpg", "b.JPEG", "c.Png", "d.webp", "e.BMP", "f.tif", "g.TIFF", "h.heic", "i.avif"]
+    for name in [*images, "notes.txt", "jpg", "h.jpg.part", "i.gif", ".hidden.jpg", "._a.jpg"]:
+        (tmp_path / name).touch()
+    assert names(tmp_path) == images
+    assert passed_over(tmp_path) == f"4 files in {tmp_path} passed over, no photos: h.jpg.part, i.gif, jpg and 1 more."
+
+
+def test_other_names_count_by_their_content_and_what_is_left_is_named(tmp_path: Path) -> None:
+    kinds = {"a.jfif": "JPEG", "b.jpe": "JPEG", "c.jpg_large": "JPEG", "d": "PNG", "e.gif": "GIF", "f.jpg?w=9": "WEBP"}
+    kinds |= {"g.dib": "BMP", "h.avif.1": "AVIF", "i": "TIFF"}
+    for name, kind in kinds.items():
+        Image.new("RGB", (8, 6), (9, 9, 9)).save(tmp_path / name, kind)
+        assert open_photo(tmp_path / name).pixels.shape == (6, 8, 3)
+    texts = {"BMW.txt": b"BMW drivers like it", "clip.avi": b"RIFF\x10\0\0\0AVI LIST"}
+    texts["k.mp4"] = b"\0\0\0\x18ftypmp42" + bytes(9)
+    for name, data in texts.items():
+        (tmp_path / name).write_bytes(data)
+    Image.new("RGB", (8, 6)).save(tmp_path / "raw.NEF", "TIFF")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "x.jxl").write_bytes(b"\0\0\0\x0cJXL \r\n\x87\n" + bytes(20))
+    assert names(tmp_path) == sorted([*kinds, "x.jxl"])
+    assert "5 files" in passed_over(tmp_path)
+    with pytest.raises(PhotoError, match=r"a kind of picture that is not read \(JPEG XL\)"):
+        open_photo(tmp_path / "x.jxl")
+    for name in [*texts, "raw.NEF", "pipe"]:
+        (tmp_path / name).unlink()
+    assert passed_over(tmp_path) == ""
+
+
+def test_order_is_that_of_the_bytes_of_the_name_below_the_root(tmp_path: Path) -> None:
+    for name in ["b/1.jpg", "a/2.jpg", "a.jpg", "B.jpg", "a/10.jpg", "é.jpg", "z.jpg", "a b.jpg", "line\nbreak.jpg"]:
+        write(tmp_path / name)
+    found = names(tmp_path)
+    assert found == sorted(found, key=lambda name: name.encode())
+    assert len(found) == 9
+    assert "line\nbreak.jpg" in found
+
+
+def test_limit_takes_the_first_in_order(tmp_path: Path) -> None:
+    for name in "cab":
+        write(tmp_path / f"{name}.png")
+    assert names(tmp_path, 2) == ["a.png", "b.png"]
+    assert names(tmp_path, 99) == ["a.png", "b.png", "c.png"]
+    with pytest.raises(ConfigError, match="at least 1"):
+        list_photos(tmp_path, 0)
+
+
+def test_a_folder_named_like_a_photo_is_a_folder(tmp_path: Path) -> None:
+    write(tmp_path / "x.jpg" / "inside.png")
+    assert names(tmp_path) == ["x.jpg/inside.png"]
+
+
+def test_hidden_folders_are_passed_over(tmp_path: Path) -> None:
+    write(tmp_path / ".thumbnails" / "a.png")
+    write(tmp_path / "seen" / "a.png")
+    assert names(tmp_path) == ["seen/a.png"]
+
+
+def test_an_empty_folder_has_no_photos(tmp_path: Path) -> None:
+    assert list_photos(tmp_path) == []
+
+
+def test_links_in_a_circle_end_and_files_keep_their_real_name(tmp_path: Path) -> None:
+    write(tmp_path / "z" / "a.png")
+    (tmp_path / "z" / "up").symlink_to(tmp_path)
+    (tmp_path / "b").symlink_to(tmp_path / "z")
+    (tmp_path / "self").symlink_to("self")
+    assert names(tmp_path) == ["z/a.png"]
+
+
+def test_a_linked_folder_outside_is_followed(tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere" / "a.png")
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "link").symlink_to(tmp_path / "elsewhere")
+    assert names(tmp_path / "root") == ["link/a.png"]
+
+
+def test_a_broken_link_is_listed_and_says_so_when_opened(tmp_path: Path) -> None:
+    (tmp_path / "gone.jpg").symlink_to(tmp_path / "nowhere.jpg")
+    (tmp_path / "loop.jpg").symlink_to("loop.jpg")
+    files = list_photos(tmp_path)
+    assert [file.relative for file in files] == ["gone.jpg", "loop.jpg"]
+    for file in files:
+        with pytest.raises(PhotoError) as caught:
+            open_photo(file.path)
+        assert caught.value.reason == "unreadable: a broken link"
+
+
+def test_a_pipe_is_no_photo(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jpg")
+    (tmp_path / "link.jpg").symlink_to(tmp_path / "pipe.jpg")
+    assert names(tmp_path) == []
+
+
+def test_what_was_swapped_after_the_listing_is_skipped_with_its_reason(tmp_path: Path) -> None:
+    for name in ("huge", "pipe", "zero", "proc"):
+        write(tmp_path / f"{name}.jpg")
+    files = {file.relative: file.path for file in list_photos(tmp_path)}
+    for path in files.values():
+        path.unlink()
+    with files["huge.jpg"].open("wb") as file:
+        file.write(b"\xff\xd8\xff\xe0" + bytes(60))
+        file.truncate(40 << 30)
+    os.mkfifo(files["pipe.jpg"])
+    files["zero.jpg"].symlink_to("/dev/zero")
+    files["proc.jpg"].symlink_to("/proc/self/maps")
+    reasons = {}
+    for name, path in files.items():
+        with pytest.raises(PhotoError) as caught:
+            open_photo(path)
+        reasons[name] = caught.value.reason
+    assert reasons == {
+        "huge.jpg": "unreadable: too large (42,950 MB, limit 817)",
+        "pipe.jpg": "unreadable: not a file",
+        "zero.jpg": "unreadable: not a file",
+        "proc.jpg": "unreadable: empty file",
+    }
+
+
+def test_a_sub_folder_that_may_not_be_read_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "a.png")
+    (tmp_path / "locked").mkdir()
+    scandir = os.scandir
+
+    def refuse(path: bytes) -> object:
+        if path.endswith(b"locked"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert names(tmp_path) == ["a.png", "locked/"]
+
+
+@pytest.mark.parametrize("name", ["missing", "file.png"])
+def test_a_root_that_is_no_folder_is_a_usage_error(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "file.png")
+    with pytest.raises(UsageError, match=name):
+        list_photos(tmp_path / name)
+
+
+# --- Names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS file names are always UTF-8")
+def test_a_name_that_is_no_utf8_can_be_shown_stored_and_opened(tmp_path: Path) -> None:
+    source = write(tmp_path / "ok.png")
+    raw = os.fsencode(tmp_path) + b"/caf\xe9.png"
+    os.rename(os.fsencode(source), raw)
+    (photo,) = list_photos(tmp_path)
+    assert photo.relative == "caf\\xe9.png"
+    assert photo.relative.encode("utf-8")
+    assert open_photo(photo.path).pixels.shape == (3, 4, 3)
+    assert relative_name(photo.path, tmp_path) == photo.relative
+
+
+def test_names_in_other_scripts_stay_as_they_are(tmp_path: Path) -> None:
+    for name in ["顔.png", "صورة.png", unicodedata.normalize("NFD", "é.png"), "two  spaces.png"]:
+        write(tmp_path / name)
+        assert name in names(tmp_path)
+
+
+@given(st.binary(max_size=12), st.binary(max_size=12))
+def test_two_names_are_never_shown_as_one(a: bytes, b: bytes) -> None:
+    assert (display_name(a) == display_name(b)) == (a == b)
+    display_name(a).encode("utf-8")
+
+
+@given(st.lists(st.sampled_from([b"\\", b"x", b"5", b"c", b"\xff", b"f"]), max_size=10))
+def test_a_shown_name_can_be_read_back(parts: list[bytes]) -> None:
+    name = b"".join(parts)
+    shown = display_name(name).encode("utf-8")
+    back, at = b"", 0
+    while at < len(shown):
+        escape = shown[at : at + 4]
+        is_escape = len(escape) == 4 and escape.startswith(b"\\x") and all(c in b"0123456789abcdef" for c in escape[2:])
+        back += bytes([int(escape[2:], 16)]) if is_escape else shown[at : at + 1]
+        at += 4 if is_escape else 1
+    assert back == name
+
+
+def test_relative_name_agrees_with_the_listing_and_keeps_what_lies_outside(tmp_path: Path) -> None:
+    path = write(tmp_path / "photos" / "sub" / "a.png")
+    assert relative_name(path, tmp_path / "photos") == "sub/a.png" == names(tmp_path / "photos")[0]
+    assert relative_name(path, tmp_path / "other") == str(path)
+
+
+# --- Opening ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_id_is_the_sha256_of_the_bytes(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.png")
+    photo = open_photo(path)
+    assert photo.id == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert photo.path == path
+    assert photo.pixels.dtype == np.uint8
+    assert photo.pixels.flags.writeable
+
+
+def test_reasons_of_the_operating_system_are_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def reason(path: Path) -> str:
+        with pytest.raises(PhotoError) as caught:
+            open_photo(path)
+        return caught.value.reason
+
+    assert reason(tmp_path) == "unreadable: not a file"
+    assert reason(tmp_path / "never.jpg") == "unreadable: gone"
+    for error, wanted in [
+        (PermissionError(13, "Permission denied"), "unreadable: permission denied"),
+        (OSError(5, "Input/output error"), "unreadable: disk error (Input/output error)"),
+    ]:
+        with monkeypatch.context() as patch:
+            patch.setattr("gslopes.photos.folder.read_regular", lambda *_, error=error: (_ for _ in ()).throw(error))
+            assert reason(tmp_path / "a.jpg") == wanted
+
+
+def test_real_photos_open(unpacked: Callable[[str], Path]) -> None:
+    files = list_photos(unpacked("london"), 4)
+    assert len(files) == 4
+    for file in files:
+        photo = open_photo(file.path)
+        assert photo.pixels.shape == (675, 675, 3)
+        assert not photo.gray
+
+
+# --- Photos that are held at once ------------------------------------------------------------------------------------
+
+
+def test_batches_hold_so_many_pixels_or_one_photo_and_leave_out_what_is_not_read(tmp_path: Path) -> None:
+    for name, size in {"a": (4, 3), "b": (4, 3), "c": (30, 30), "d": (4, 3), "e": (4, 3), "f": (4, 3)}.items():
+        write(tmp_path / f"{name}.png", size)
+    found = photo_batches(
+        list_photos(tmp_path), lambda file: None if file.relative == "b.png" else open_photo(file.path), 24
+    )
+    assert [[file.relative for file, _ in batch] for batch in found] == [
+        ["a.png"],
+        ["c.png"],
+        ["d.png", "e.png"],
+        ["f.png"],
+    ]

@@ -1,0 +1,282 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from gslopes.core import tables
+from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.options import DEFAULT, ESTIMATORS, FitOptions
+from tests.fixtures import paper_slopes
+
+BY_PRESENCE = [name for name in DEFAULT if name != "photo-measure"]
+VALUES = np.linspace(-2, 2, 5)
+FAST = FitOptions(bootstrap=60, permutations=99)
+
+
+def drifting(photos: int = 60, seed: int = 3) -> np.ndarray:
+    """Labels: falling, flat, rising, never at the centre, and one on two photos."""
+    rng = np.random.default_rng(seed)
+    rates = np.stack(
+        [0.5 - 0.15 * VALUES, np.full(5, 0.5), 0.5 + 0.15 * VALUES, [0.5, 0.5, 0.0, 0.5, 0.5], np.zeros(5)]
+    )
+    present = rng.random((photos, 5, 5)) < rates
+    present[:2, 4, 1:3] = True
+    return present
+
+
+@pytest.fixture(scope="module")
+def found(answers):
+    return analyse(*answers(drifting(), VALUES), options=FAST)
+
+
+def rows(slopes: pd.DataFrame, estimator: str) -> pd.DataFrame:
+    return slopes[slopes["estimator"] == estimator].set_index("label")
+
+
+def test_the_papers_rows_are_those_of_fit_slopes_with_a_permutation_p(answers, found) -> None:
+    alone = paper_slopes(*answers(drifting(), VALUES)).set_index("label")
+    chosen = rows(found.slopes, "paper")
+    columns = ["n", "active", "y_centre", "slope", "intercept", "se", "t", "p", "ci_low", "ci_high", "q"]
+    pd.testing.assert_frame_equal(chosen[columns], alone[columns])
+    assert chosen["p_perm"].notna().tolist() == [True, True, True, False, False]
+
+
+def test_every_table_has_its_schema_and_is_the_same_once_read(found, tmp_path) -> None:
+    names = []
+    for table, frame in found.tables():
+        tables.write(table, frame, tmp_path / f"{table.name}.parquet")
+        pd.testing.assert_frame_equal(tables.read(table, tmp_path / f"{table.name}.parquet"), frame)
+        names.append(table.name)
+    assert names == [
+        *("slopes", "shape", "groups", "differences", "balance"),
+        *("placebos", "refusals", "reach", "gating", "error_rates", "error_slopes", "observed"),
+    ]
+    assert set(found.slopes["estimator"]) == set(BY_PRESENCE)
+
+
+def test_rare_labels_are_listed_and_not_judged(found) -> None:
+    for name in BY_PRESENCE[1:]:
+        row = rows(found.slopes, name).loc["label4"]
+        assert (
+            row["note"]
+            == "too rare to judge: on 2 of 60 photos; its answer must vary on 10, about 300 photos like these would do"
+        )
+        assert row[["p", "p_perm", "p_max", "q", "bca_low", "boot_high"]].isna().all()
+        assert row["active"] == 2
+        assert np.isfinite(row["slope"])
+    assert rows(found.slopes, "photo-z").loc["label3", "note"] == "never active at the centre"
+    assert found.shape.set_index("label").loc["label4", "reading"] == "not judged"
+
+
+@pytest.mark.parametrize("least", [0, 3])
+def test_the_least_number_of_photos_can_be_set(answers, least: int) -> None:
+    options = FitOptions(bootstrap=0, permutations=19, min_varying=least)
+    row = rows(analyse(*answers(drifting(), VALUES), options=options).slopes, "photo-rate").loc["label4"]
+    assert (row["note"] == "") == (least == 0)
+    assert np.isfinite(row["p_perm"]) == (least == 0)
+
+
+@pytest.mark.parametrize(("how", "theirs"), [("bh", "fdr_bh"), ("by", "fdr_by"), ("holm", "holm"), ("max-t", "")])
+def test_q_is_the_correction_of_p_perm_over_the_labels_judged(answers, how: str, theirs: str) -> None:
+    options = FitOptions(bootstrap=0, permutations=99, correction=how)
+    chosen = rows(analyse(*answers(drifting(), VALUES), options=options).slopes, "photo-rate")[:4]
+    expected = multipletests(chosen["p_test"], method=theirs)[1] if theirs else chosen["p_max"]
+    np.testing.assert_allclose(chosen["q"], expected)
+
+
+def test_without_permutations_q_is_of_p_and_max_t_is_refused(answers) -> None:
+    chosen = rows(
+        analyse(*answers(drifting(), VALUES), options=FitOptions(bootstrap=0, permutations=0)).slopes, "photo-rate"
+    )
+    np.testing.assert_allclose(chosen["q"][:4], multipletests(chosen["p"][:4], method="fdr_bh")[1])
+    assert chosen["p_perm"].isna().all()
+    with pytest.raises(ConfigError, match="permutations"):
+        FitOptions(permutations=0, correction="max-t")
+
+
+def test_where_the_papers_p_and_the_permutations_disagree_a_column_says_so(answers) -> None:
+    # seven means on a bent line: p of the paper is large, though every photo moves
+    present = np.tile(np.array([0, 0, 0, 0, 1], bool), (40, 1, 1))
+    present[:, :, 2] |= np.arange(40)[:, None] < 5
+    chosen = rows(
+        analyse(*answers(present, VALUES), options=FitOptions(bootstrap=0, permutations=2000)).slopes, "paper"
+    )
+    assert chosen.loc["label0", "p"] > 0.05
+    assert chosen.loc["label0", "p_perm"] < 0.001
+    assert chosen.loc["label0", "agreement"] == "p_perm only"
+
+
+def test_intervals_hold_the_slope_and_agree_with_each_other(found) -> None:
+    chosen = rows(found.slopes, "photo-rate")[:4]
+    for low, high in (("ci_low", "ci_high"), ("boot_low", "boot_high"), ("bca_low", "bca_high")):
+        assert ((chosen[low] <= chosen["slope"]) & (chosen["slope"] <= chosen[high])).all()
+        np.testing.assert_allclose(chosen[high] - chosen[low], chosen["ci_high"] - chosen["ci_low"], rtol=0.5)
+
+
+@settings(deadline=None, max_examples=5)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(answers, found, lot) -> None:
+    scores, asked = answers(drifting(), VALUES)
+    order = list(range(len(scores)))
+    lot.shuffle(order)
+    again = analyse(scores.iloc[order], asked.iloc[::-1], options=FAST)
+    for (_, one), (_, other) in zip(found.tables(), again.tables(), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+
+
+def test_a_copy_of_a_label_has_its_numbers_and_leaves_the_others(answers, found) -> None:
+    present = drifting()
+    twice = np.concatenate([present, present[:, :1]], axis=1)
+    again = analyse(*answers(twice, VALUES), options=FAST)
+    same = ["slope", "se", "p", "p_perm", "ci_low", "boot_low", "bca_high"]
+    for name in BY_PRESENCE:
+        chosen = rows(again.slopes, name)
+        np.testing.assert_allclose(
+            chosen.loc["label0", same].to_numpy(float), chosen.loc["label5", same].to_numpy(float)
+        )
+        np.testing.assert_allclose(chosen[same][:5], rows(found.slopes, name)[same])
+
+
+def test_unbalanced_photos_drop_out_whole_and_are_counted(answers, found) -> None:
+    scores, asked = answers(drifting(), VALUES)
+    asked.loc[[0, 5], "status"] = ["refused", "failed"]
+    part = analyse(scores, asked.drop(index=10), options=FAST)
+    assert part.balance.iloc[0].tolist()[:7] == ["c", "gender", 57, 57, 1, 1, 1]
+    assert set(part.slopes["n"]) == {57}
+    kept = sorted(set(asked["photo"]))[3:]
+    cut = analyse(scores, asked, options=FAST, photos=kept)
+    lost = ["worst_low", "worst_high", "trimmed_low", "trimmed_high"]  # what the answers that never came could be
+    pd.testing.assert_frame_equal(cut.slopes.drop(columns=lost), part.slopes.drop(columns=lost))
+
+
+def test_photos_of_one_person_count_as_one(answers) -> None:
+    present = drifting(30)
+    scores, asked = answers(np.repeat(present, 4, axis=0), VALUES)
+    ids = sorted(set(asked["photo"]))
+    about = pd.DataFrame({"person": [str(index // 4) for index in range(120)]}, index=ids)
+    several = analyse(scores, asked, options=FAST, about=about, cluster="person")
+    single = analyse(*answers(present, VALUES), options=FAST)
+    assert several.balance["units"].tolist() == [30]
+    for name in ("photo-rate", "photo-z", "photo-logodds"):
+        one, other = (rows(each.slopes, name)[:3] for each in (several, single))
+        np.testing.assert_allclose(one[["slope", "se", "p"]], other[["slope", "se", "p"]], rtol=1e-6)
+        np.testing.assert_allclose(one["p_perm"], other["p_perm"])
+
+
+def test_two_classifiers_and_a_placebo_are_other_rows_of_the_same_call(answers) -> None:
+    parts = [answers(drifting(), VALUES), answers(drifting(seed=4), VALUES, classifier="d")]
+    parts.append(answers(drifting(seed=5), VALUES, attribute="placebo"))
+    scores, asked = (pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
+    several = analyse(scores, asked, options=FAST)
+    pairs = set(zip(several.slopes["classifier"], several.slopes["attribute"], strict=True))
+    assert pairs == {("c", "gender"), ("c", "placebo"), ("d", "gender")}
+    alone = analyse(*parts[1], options=FAST).slopes
+    chosen = several.slopes.query("classifier == 'd'").reset_index(drop=True)
+    pd.testing.assert_frame_equal(chosen, alone)
+
+
+def test_no_answers_give_empty_tables(answers) -> None:
+    scores, asked = answers(np.zeros((3, 1, 5), bool), VALUES)
+    assert all(frame.empty for _, frame in analyse(scores, asked).tables())
+
+
+def test_no_complete_photo_gives_rows_without_slopes(answers) -> None:
+    scores, asked = answers(np.ones((2, 1, 5), bool), VALUES)
+    asked["status"] = "refused"
+    chosen = analyse(scores, asked, options=FAST)
+    assert (chosen.slopes["n"] == 0).all()
+    assert chosen.slopes["p_perm"].isna().all()
+    assert chosen.balance["refused"].tolist() == [2]
+
+
+def test_unknown_names_and_columns_are_named(answers) -> None:
+    with pytest.raises(UnknownName, match="photo-rat"):
+        FitOptions(estimators=("photo-rat",))
+    for bad in ({"bootstrap": -1}, {"confidence": 1.0}, {"estimators": ()}, {"bundles": 1}):
+        with pytest.raises(ConfigError):
+            FitOptions(**bad)
+    scores, asked = answers(np.ones((2, 1, 5), bool), VALUES)
+    with pytest.raises(ConfigError, match="no column 'age'"):
+        analyse(scores, asked, about=pd.DataFrame({"sex": []}), groups=["age"])
+    with pytest.raises(ConfigError, match="none is given"):
+        analyse(scores, asked, cluster="person")
+
+
+def test_all_estimators_can_be_asked_for(answers) -> None:
+    options = FitOptions(estimators=ESTIMATORS, bootstrap=20, permutations=19)
+    slopes = analyse(*answers(drifting(), VALUES), options=options).slopes
+    assert set(slopes["estimator"]) == set(ESTIMATORS) - {"photo-measure"}  # no label is on every picture
+    assert slopes["unit"].notna().all()
+
+
+# -- hardly any answers -----------------------------------------------------------------------------------------------
+
+
+def _few(answers, name: str):
+    """Scores and asked tables of an attribute and its placebo, with hardly any answers."""
+    present = np.random.default_rng(0).random((30, 3, 5)) < 0.5
+    picture = np.arange(150).reshape(30, 5)
+    lost = {"all refused": picture >= 0, "a third refused": picture % 3 == 0, "one value refused": picture % 5 == 4}
+    refused = lost.get(name, np.zeros((30, 5), bool))
+    parts = []
+    for attribute in ("gender", "gender-light"):
+        scores, asked = answers(present & ~refused[:, None, :], VALUES, attribute=attribute)
+        asked = asked.assign(status=np.where(refused.ravel(), "refused", "answered"))
+        some = {"no photo": 0, "one photo": 1, "two photos": 2}.get(name)
+        if some is not None:
+            keep = asked["photo"].unique()[:some]
+            scores, asked = scores[scores["photo"].isin(keep)], asked[asked["photo"].isin(keep)]
+        parts.append((scores.iloc[: {"no label": 0, "one row": 1}.get(name)], asked))
+    return tuple(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
+
+
+@pytest.mark.parametrize(("cluster", "gated"), [("", False), ("person", True)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "all refused",
+        "a third refused",
+        "one value refused",
+        "no label",
+        "one row",
+        "no photo",
+        "one photo",
+        "two photos",
+    ],
+)
+def test_hardly_any_answers_give_tables_and_no_error(answers, name: str, cluster: str, gated: bool) -> None:
+    scores, asked = _few(answers, name)
+    ids = [f"{index:064x}" for index in range(30)]
+    about = pd.DataFrame({"person": [f"p{index % 4}" for index in range(30)]}, index=ids)
+    gate = pd.DataFrame({"kept": True, "even": True, "odd": np.arange(30) % 2 == 0}, index=ids)
+    found = analyse(
+        scores,
+        asked,
+        values={"gender": VALUES.tolist(), "gender-light": VALUES.tolist()},
+        options=FitOptions(estimators=ESTIMATORS, bootstrap=20, permutations=19),
+        about=about,
+        groups=("person",),
+        cluster=cluster,
+        gates={"gender": gate} if gated else None,
+        reach=pd.DataFrame({"photo": ids, "attribute": "gender", "reading": "own", "reach": 1.0}),
+        tones=pd.Series("dark", index=ids),
+    )
+    judged = found.slopes[found.slopes["estimator"] != "paper"]
+    assert judged["p"].isna().all()
+    assert judged["ci_low"].isna().all() or not (judged["ci_low"] == judged["ci_high"]).any()
+    if name == "a third refused" and not gated:
+        assert found.balance["refused"].tolist() == [30, 30]
+
+
+def test_groups_that_differ_in_case_or_blanks_are_one_and_missing_ones_none(answers) -> None:
+    scores, asked = answers(drifting(), VALUES)
+    ids = sorted(asked["photo"].unique())
+    spelled = ["male", "Male", "male ", "NaN", "nan", None, "female", "Female", " female", "N/A"]
+    about = pd.DataFrame({"who": [spelled[index % 10] for index in range(len(ids))]}, index=ids)
+    options = FitOptions(estimators=("photo-rate",), bootstrap=0, permutations=19)
+    found = analyse(scores, asked, options=options, about=about, groups=("who",))
+    assert found.groups["group"].unique().tolist() == ["female", "male"]
+    assert found.groups.groupby("group")["n"].first().tolist() == [18, 18]

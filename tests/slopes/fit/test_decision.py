@@ -1,0 +1,84 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core import placebo
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.options import FitOptions
+
+VALUES = np.linspace(-2, 2, 5)
+FAST = FitOptions(estimators=("photo-rate", "photo-z", "paper"), bootstrap=0, permutations=500)
+NAMES = ["light only", "real", "still"]
+
+
+def audit(answers, kinds=placebo.KINDS, photos: int = 300, seed: int = 0):
+    """One label driven by light alone, one by the attribute, one by neither; the placebos carry the light."""
+    rng = np.random.default_rng(seed)
+
+    def sweep(light: float, attribute: float) -> np.ndarray:
+        slopes = np.array([light, attribute, 0.0])
+        return rng.random((photos, 3, 5)) < 0.4 + slopes[None, :, None] * VALUES
+
+    parts = [answers(sweep(0.06, 0.06), VALUES, labels=NAMES)]
+    for kind in kinds:
+        shift = 0.06 if kind == "light" else 0.0
+        parts.append(answers(sweep(shift, 0.0), VALUES, labels=NAMES, attribute=placebo.name("gender", kind)))
+    return [pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)]
+
+
+def decisions(found, estimator: str = "photo-rate") -> pd.DataFrame:
+    rows = found.slopes
+    return rows[(rows["estimator"] == estimator) & (rows["attribute"] == "gender")].set_index("label")
+
+
+def test_what_light_does_alone_is_no_finding_and_what_it_does_not_is_one(answers) -> None:
+    found = analyse(*audit(answers), options=FAST)
+    table = decisions(found)
+    assert table["q"]["light only"] < 0.05  # a star before
+    assert table["decision"].to_dict() == {"light only": "placebo", "real": "finding", "still": "none"}
+    assert table["reason"].to_dict() == {"light only": "light", "real": "", "still": "own-test"}
+    assert table["detail"]["light only"].startswith("light alone: +")
+    assert decisions(found, "photo-z")["decision"].to_dict() == table["decision"].to_dict()
+    assert decisions(found, "paper")["decision"].isna().all()
+
+
+def test_without_every_placebo_a_slope_stays_open(answers) -> None:
+    rest = "no placebo sweep of light alone or of a random change was run"
+    for kinds, why in (((), "no placebo sweep was run"), (("same",), rest)):
+        table = decisions(analyse(*audit(answers, kinds), options=FAST))
+        assert table["decision"]["real"] == "open"
+        assert table["reason"]["real"] == "no-placebo"
+        assert table["detail"]["real"] == why
+
+
+def test_the_difference_is_paired_over_the_photos_of_both(answers) -> None:
+    scores, asked = audit(answers)
+    light = asked["attribute"] == "gender-light"
+    fewer = asked[~light | (asked["photo"] < f"{120:064x}")]
+    found = analyse(scores, fewer, options=FAST).placebos
+    row = found[(found["placebo"] == "light") & (found["label"] == "real")].iloc[0]
+    assert row["n"] == 120
+    assert row["difference"] == pytest.approx(row["slope"] - row["placebo_slope"])
+    assert row["ci_low"] < row["difference"] < row["ci_high"]
+
+
+def test_a_slope_short_of_its_placebo_is_no_finding(answers) -> None:
+    """The light placebo goes further the same way: a clear difference, of the wrong sign."""
+    rng = np.random.default_rng(3)
+    parts = []
+    for name, slope in (("gender", 0.05), ("gender-same", 0.0), ("gender-light", 0.12), ("gender-random", 0.0)):
+        present = rng.random((400, 1, 5)) < 0.4 + slope * VALUES
+        parts.append(answers(present, VALUES, attribute=name))
+    tables = [pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)]
+    table = decisions(analyse(*tables, options=FAST)).iloc[0]
+    assert (table["decision"], table["reason"]) == ("placebo", "light")
+
+
+def test_a_rare_label_is_unjudged(answers) -> None:
+    present = np.ones((60, 1, 5), bool)
+    present[:4, :, 0] = False
+    table = decisions(analyse(*answers(present, VALUES), options=FAST)).iloc[0]
+    assert (table["decision"], table["note"]) == (
+        "unjudged",
+        "its answer varies on 4 of 60 photos; 10 are needed, about 150 photos like these would do",
+    )

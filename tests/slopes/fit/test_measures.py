@@ -1,0 +1,161 @@
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy import special, stats
+
+from gslopes.core.errors import TableError, UnknownName
+from gslopes.core.tables import MEASURED, reading
+from gslopes.slopes.fit.answers import Answers, gather
+from gslopes.slopes.fit.compare import paired_differences
+from gslopes.slopes.fit.frames import fit_slopes
+from gslopes.slopes.fit.measures import choose, measured
+from gslopes.stats.multiplicity import benjamini_hochberg
+
+OPTIONS = {"permutations": 0, "bootstrap": 0}
+VALUES = (-2, -1, 0, 1, 2)
+
+
+def rows_of(photos: int = 40, seed: int = 0, **more: str) -> pd.DataFrame:
+    """A classifier with two complementary scores, an age, a tag of some pictures, one of all, one of a single photo."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for photo in range(photos):
+        base = generator.normal(-1, 1)
+        for value in VALUES:
+            score = special.expit(base + 0.3 * value + generator.normal(0, 0.3))
+            age = 35 + 5 * base + 0.8 * value + generator.normal()
+            found = {"hire": score, "reject": 1 - score, "age": age, "face": 1.0}
+            found |= {"hat": 0.9} if generator.random() < 0.3 + 0.1 * value else {}
+            found |= {"dog": 0.8} if photo == 3 else {}
+            rows += [(f"p{photo:02d}", value, label, number) for label, number in found.items()]
+    return pd.DataFrame(rows, columns=["photo", "value", "label", "score"]).assign(**more)
+
+
+def answers_of(frame: pd.DataFrame) -> Answers:
+    scores = frame.assign(classifier="c", attribute="gender", step=frame["value"] + 2)
+    asked = pd.MultiIndex.from_product([frame["photo"].unique(), range(5)], names=["photo", "step"]).to_frame(
+        index=False
+    )
+    asked = asked.assign(classifier="c", attribute="gender", status="answered")
+    (found,) = gather(*map(pa.Table.from_pandas, (scores, asked)), {"gender": np.array(VALUES, float)})
+    return found
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return rows_of()
+
+
+@pytest.fixture(scope="module")
+def slopes(frame) -> pd.DataFrame:
+    return fit_slopes(frame, options={"permutations": 199, "bootstrap": 200})
+
+
+def test_each_label_is_read_by_the_measure_that_fits_it(slopes):
+    read = reading(slopes).set_index("label")
+    assert read["measure"].to_dict() == {
+        "age": "value",
+        "dog": "presence",
+        "face": "presence",
+        "hat": "presence",
+        "hire": "log-odds",
+        "reject": "log-odds",
+    }
+    assert set(read.index[read["estimator"] == MEASURED]) == {"age", "hire", "reject"}
+    assert set(slopes.loc[slopes["estimator"] == MEASURED, "label"]) == {"age", "hire", "reject"}
+
+
+def test_a_slope_of_log_odds_or_of_a_number_is_the_mean_of_the_photos_own_lines(frame, slopes):
+    read = reading(slopes).set_index("label")
+    for label, number in (("age", lambda score: score), ("hire", special.logit)):
+        rows = frame[frame["label"] == label]
+        own = [np.polyfit(part["value"], number(part["score"]), 1)[0] for _, part in rows.groupby("photo")]
+        row = read.loc[label]
+        assert row["slope"] == pytest.approx(np.mean(own), abs=2e-5)
+        low, high = stats.t.interval(0.95, len(own) - 1, np.mean(own), stats.sem(own))
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=1e-4)
+        centre = number(rows.loc[rows["value"] == 0, "score"]).std(ddof=1)
+        assert row["sd"] == pytest.approx(centre, rel=1e-4)
+
+
+def test_labels_of_all_measures_are_one_family(slopes):
+    read = reading(slopes)
+    assert read["q"].to_numpy() == pytest.approx(benjamini_hochberg(read["p_test"].to_numpy()), nan_ok=True)
+    assert set(read.set_index("label")["decision"]) == {"open", "unjudged"}
+
+
+def test_only_rare_labels_are_called_rare(slopes):
+    notes = reading(slopes).set_index("label")["note"]
+    assert notes["dog"] == "too rare to judge: on 1 of 40 photos; its answer must vary on 10"
+    assert notes["face"] == "its answer is the same at every value of all 40 photos"
+    rate = slopes[slopes["estimator"] == "photo-rate"].set_index("label")["note"]
+    assert rate["hire"] == "on practically every picture: read photo-measure, which goes by its log-odds"
+
+
+def test_placebos_and_presence_alone_do_not_move(frame):
+    tags = frame[frame["label"].isin(["hat", "dog"])]
+    photos = sorted(frame["photo"].unique())
+    options = {"permutations": 99, "bootstrap": 50}
+    plain = fit_slopes(tags, photos=photos, options=options)
+    rest = plain[plain["estimator"] == "photo-rate"].set_index("label")
+    whole = fit_slopes(frame, options=options)
+    same = ["slope", "se", "p", "ci_low", "ci_high", "varying", "boot_low"]
+    mixed = whole[whole["estimator"] == "photo-rate"].set_index("label").loc[rest.index]
+    pd.testing.assert_frame_equal(mixed[same], rest[same])
+    assert MEASURED not in set(plain["estimator"])
+
+
+@pytest.mark.parametrize(("measure", "unit"), [("score", "score per unit"), ("log-odds", "log-odds per unit")])
+def test_a_measure_can_be_set(frame, measure, unit):
+    tags = frame[frame["label"] != "age"]
+    read = reading(fit_slopes(tags, options={"measure": measure, "permutations": 0, "bootstrap": 0}))
+    assert set(read["measure"]) == {measure}
+    assert set(read["unit"]) == {unit}
+
+
+def test_by_presence_alone_fixed_lists_are_not_judged(frame):
+    tags = frame[frame["label"] != "age"]
+    read = reading(fit_slopes(tags, options={"measure": "presence", "permutations": 0, "bootstrap": 0}))
+    assert set(read["measure"]) == {"presence"}
+    assert read.set_index("label").loc["hire", "decision"] == "unjudged"
+
+
+def test_an_unknown_measure_is_named(frame):
+    with pytest.raises(UnknownName, match="measure"):
+        fit_slopes(frame, options={"measure": "scores"})
+
+
+def test_a_photo_without_its_number_is_left_out(frame):
+    lost = frame[~((frame["photo"] == "p00") & (frame["value"] == 1) & (frame["label"] == "age"))]
+    read = reading(fit_slopes(lost, options=OPTIONS)).set_index("label")
+    assert read.loc["age", "n"] == 39
+
+
+def test_max_t_is_one_family_of_two_maxima(frame):
+    options = {"permutations": 199, "bootstrap": 0, "correction": "max-t"}
+    read = reading(fit_slopes(frame, options=options))
+    judged = read[read["p_max"].notna()]
+    assert judged["q"].to_numpy() == pytest.approx(np.minimum(1, 2 * judged["p_max"].to_numpy()))
+
+
+def test_scores_that_are_no_numbers_are_refused(frame):
+    with pytest.raises(TableError, match="finite"):
+        fit_slopes(frame.assign(score=np.inf), options=OPTIONS)
+
+
+def test_a_change_between_runs_is_of_the_same_measure(frame):
+    first = answers_of(frame)
+    moved = frame.assign(score=frame["score"] + np.where(frame["label"] == "age", 0.5 * frame["value"], 0))
+    found = paired_differences(first, answers_of(moved), permutations=0).set_index("label")
+    assert found.loc["age", "difference"] == pytest.approx(0.5, abs=1e-4)
+    assert found.loc["age", "measure"] == "value"
+    assert found.loc["hire", "measure"] == "log-odds"
+    assert found.loc["hire", "difference"] == pytest.approx(0, abs=1e-6)
+
+
+def test_a_group_of_sweeps_shares_its_measures(frame):
+    sweep = answers_of(frame)
+    chosen = choose([sweep], 10)
+    assert set(measured(sweep, chosen).measures) == {"age", "hire", "reject"}
+    assert choose([sweep], 10, "presence") == {"age": "value"}

@@ -1,0 +1,207 @@
+"""Error rates by value: planted errors come back, nothing is found where there is none, wrong tables are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core.errors import ConfigError
+from gslopes.slopes.fit.analysis import FitTables, analyse
+from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.fit.truth import Truth, error_tables
+
+VALUES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+OPTIONS = FitOptions(bootstrap=0, permutations=0, estimators=("photo-rate",))
+JOBS = ("chef", "judge")
+
+
+def world(photos: int, chance: np.ndarray, seed: int = 0, away: float = 0.0) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Scores in which a photo's other job wins with a chance of each value; the table of photos.
+
+    away: further errors per unit of distance from the centre.
+    """
+    generator = np.random.default_rng(seed)
+    rows, about = [], []
+    for place in range(photos):
+        job = JOBS[place % 2]
+        for step, value in enumerate(VALUES):
+            wrong = generator.random() < chance[step] + away * abs(value)
+            high, low = (JOBS[1 - place % 2], job) if wrong else (job, JOBS[1 - place % 2])
+            head = {"photo": f"p{place:04d}", "attribute": "gender", "step": step, "value": value, "classifier": "c"}
+            rows += [{**head, "label": high, "score": 0.9}, {**head, "label": low, "score": 0.1}]
+        about.append({"job": job.upper(), "is_chef": "yes" if job == "chef" else "no", "person": f"p{place // 3}"})
+    scores = pd.DataFrame(rows).astype({"step": "int16", "value": "float32", "score": "float32"})
+    return scores, pd.DataFrame(about, index=[f"p{place:04d}" for place in range(photos)])
+
+
+def fitted(scores: pd.DataFrame, about: pd.DataFrame, *truth: str, whole: object = None, **more: object) -> FitTables:
+    """whole: scores of all pictures that were asked about, if some of them have no label."""
+    questions = asked(scores if whole is None else whole)
+    return analyse(scores, questions, about=about, truth=truth, options=OPTIONS, **more)
+
+
+def asked(scores: pd.DataFrame) -> pd.DataFrame:
+    rows = scores[["photo", "attribute", "step", "classifier"]].drop_duplicates()
+    return rows.assign(status="answered", reason="", detail="")
+
+
+def row(frame: pd.DataFrame, **facts: object) -> pd.Series:
+    for name, value in facts.items():
+        frame = frame[frame[name] == value]
+    assert len(frame) == 1
+    return frame.iloc[0]
+
+
+def test_planted_errors_come_back_by_value_and_by_class() -> None:
+    chance = 0.3 + 0.1 * VALUES
+    found = fitted(*world(400, chance), "job")
+    rates = found.error_rates[found.error_rates["label"] == "all labels"].set_index("step")
+    assert (rates["ci_low"] < chance).all()
+    assert (rates["ci_high"] > chance).all()
+    slope = row(found.error_slopes, label="all labels")
+    assert slope["ci_low"] < 10 < slope["ci_high"]
+    assert slope["q"] < 1e-6
+    assert slope["away_low"] < 0 < slope["away_high"]
+    both = found.error_slopes[found.error_slopes["measure"] == "miss"]
+    assert both["label"].tolist() == ["CHEF", "JUDGE"]
+    assert both["n"].tolist() == [200, 200]
+    assert slope["centre"] == pytest.approx(both["centre"].mean())
+
+
+@pytest.mark.parametrize(
+    ("kinds", "slope", "decision"),
+    [
+        (("same", "light", "random"), 0.0, "finding"),
+        (("same", "light", "random"), 0.1, "placebo"),  # moves the errors as far
+        (("same", "light", "random"), -0.1, "placebo"),  # of a random change the sign means nothing
+        (("same",), 0.0, "open"),
+        ((), 0.0, "open"),
+    ],
+)
+def test_a_finding_goes_further_than_every_placebo(kinds: tuple[str, ...], slope: float, decision: str) -> None:
+    scores, about = world(300, 0.3 + 0.1 * VALUES)
+    more = []
+    for seed, kind in enumerate(kinds, 1):
+        moved = slope if kind == "random" else 0.0
+        more.append(world(300, 0.3 + moved * VALUES, seed=seed)[0].assign(attribute=f"gender-{kind}"))
+    slopes = fitted(pd.concat([scores, *more]), about, "job").error_slopes
+    found = row(slopes, label="all labels", attribute="gender")
+    reasons = {"finding": "", "open": "no-placebo", "placebo": "placebo"}
+    assert (found["decision"], found["reason"]) == (decision, reasons[decision])
+    fakes = slopes[slopes["attribute"] != "gender"]
+    assert len(fakes) == 3 * len(kinds)
+    assert fakes["decision"].isna().all()
+
+
+def test_a_label_that_is_always_given_where_it_is_true_has_no_misses_and_is_judged_by_its_false_alarms() -> None:
+    scores, about = world(40, np.zeros(5))
+    found = fitted(scores[scores["score"] > 0.5], about, "chef=is_chef", whole=scores)
+    assert all("its errors change on 0 of" in note for note in found.error_slopes["note"])
+    assert set(found.error_slopes["decision"]) == {"unjudged"}
+
+
+def test_errors_that_any_edit_causes_are_away_and_no_slope() -> None:
+    slope = row(fitted(*world(400, np.full(5, 0.1), away=0.15), "job").error_slopes, label="all labels")
+    assert slope["away_low"] < 15 < slope["away_high"]
+    assert slope["ci_low"] < 0 < slope["ci_high"]
+
+
+def test_intervals_hold_and_nothing_is_found_where_errors_do_not_depend_on_the_value() -> None:
+    """Of 400 sets without an effect 95 % of the intervals hold the truth."""
+    rates, slopes = [], []
+    pairs = np.arange(120, dtype=np.int32)
+    names = np.array([f"p{place:02d}" for place in range(60)], dtype=object)
+    truth = [Truth("job", "", pd.Series(["a"] * 60, index=names))]
+    for seed in range(400):
+        wrong = np.random.default_rng(seed).random((60, 5)) < 0.2
+        score = np.concatenate([np.where(wrong, 0.1, 0.9), np.where(wrong, 0.9, 0.1)]).astype(np.float32)
+        labels = np.array(["a", "b"], dtype=object)
+        head = ("c", "gender", VALUES, labels, names, {}, pairs % 60, pairs // 60)
+        found = error_tables(Answers(*head, np.ones((120, 5), bool), score, 0.0), truth, OPTIONS)
+        for rows, frame in zip((rates, slopes), found, strict=True):
+            rows.append(frame[frame["measure"] == "error"])
+    for rows, value in ((rates, 0.2), (slopes, 0.0)):
+        frame = pd.concat(rows)
+        held = ((frame["ci_low"] <= value) & (frame["ci_high"] >= value)).mean()
+        assert 0.915 < held < 0.983  # 95 % within three standard errors of 400 draws
+    assert (pd.concat(slopes)["p"] < 0.05).mean() < 0.085
+
+
+def test_a_label_has_misses_and_false_alarms() -> None:
+    scores, about = world(40, np.zeros(5))
+    said = scores[(scores["score"] > 0.5) & (scores["label"] == "chef")]  # a tagger of one label
+    missed = said["photo"].eq("p0000") & said["value"].gt(0)
+    more = scores[(scores["photo"] == "p0001") & (scores["label"] == "judge")].assign(label="chef")
+    found = fitted(pd.concat([said[~missed], more]), about, "Chef=is_chef", whole=scores)
+    by = found.error_rates.set_index(["measure", "step"])
+    assert by["n"].loc[["error", "miss", "false alarm"]].groupby("measure").first().to_dict() == {
+        "error": 40,
+        "miss": 20,
+        "false alarm": 20,
+    }
+    assert by.loc[("miss", 4), "wrong"] == 1
+    assert by.loc[("miss", 0), "wrong"] == 0
+    assert by.loc["false alarm"]["wrong"].tolist() == [1] * 5
+    assert by.loc[("error", 4), "wrong"] == 2
+    slopes = found.error_slopes.set_index("measure")
+    assert slopes.loc["miss", "note"] == "its errors change on 1 of 20 photos; 10 are needed"
+    assert np.isnan(slopes.loc["miss", "p"])
+    assert np.isnan(slopes.loc["false alarm", "ci_low"])  # no photo changes
+
+
+@pytest.mark.parametrize("words", [("yes", "no"), ("1", "-1"), ("True", "FALSE"), (" 1 ", "0")])
+def test_yes_and_no_as_tables_write_them(words: tuple[str, str]) -> None:
+    scores, about = world(40, np.zeros(5))
+    cells = about["is_chef"].map({"yes": words[0], "no": words[1]})
+    found = fitted(scores[scores["score"] > 0.5], about.assign(is_chef=cells), "chef=is_chef", whole=scores)
+    assert set(found.error_rates["rate"]) == {0.0}
+    assert set(found.error_rates["n"]) == {20, 40}
+
+
+def test_photos_of_one_person_are_one_unit() -> None:
+    """Three copies of every photo say no more than one, if they are said to be of one person."""
+    scores, about = world(60, np.full(5, 0.3))
+    base = fitted(scores, about, "job")
+    copies = pd.concat([scores.assign(photo=scores["photo"] + tail) for tail in "abc"])
+    people = pd.concat([about.assign(person=about.index).set_axis(about.index + tail) for tail in "abc"])
+    whole, each = (fitted(copies, people, "job", cluster=cluster) for cluster in ("person", ""))
+    slopes = [row(one.error_slopes, label="all labels") for one in (base, whole, each)]
+    assert slopes[1]["se"] == pytest.approx(slopes[0]["se"])
+    assert slopes[2]["se"] < 0.65 * slopes[0]["se"]
+    widths = [one.error_rates["ci_high"].sub(one.error_rates["ci_low"]).mean() for one in (base, whole, each)]
+    assert widths[1] == pytest.approx(widths[0], rel=0.1)
+    assert widths[2] < 0.7 * widths[0]
+
+
+def test_unknown_truth_is_left_out_and_equal_scores_are_the_highest_together() -> None:
+    scores, about = world(40, np.full(5, 1.0))
+    about.loc[["p0000", "p0001"], "job"] = ""
+    found = fitted(scores.assign(score=np.float32(0.5)), about, "job")
+    rates = found.error_rates[found.error_rates["label"] == "all labels"]
+    assert set(rates["n"]) == {38}
+    assert set(rates["wrong"]) == {0}
+
+
+def test_a_label_that_every_picture_has_is_not_judged() -> None:
+    slopes = fitted(*world(40, np.full(5, 0.2)), "chef=is_chef").error_slopes
+    assert set(slopes["note"]) == {"given for every picture: say from which score it counts (--presence 0.5)"}
+    assert slopes["p"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("truth", "change", "why"),
+    [
+        ("work", {}, "no column 'work'"),
+        ("job", {"job": "pilot"}, "is no label that was returned"),
+        ("job", {"job": ""}, "is empty"),
+        ("pilot=is_chef", {}, "No classifier returned"),
+        ("chef=job", {}, "neither yes nor no"),
+    ],
+)
+def test_a_truth_that_does_not_fit_is_refused_with_the_next_step(truth: str, change: dict, why: str) -> None:
+    scores, about = world(4, np.zeros(5))
+    with pytest.raises(ConfigError, match=why) as error:
+        fitted(scores, about.assign(**change), truth)
+    assert error.value.hint or "it has" in str(error.value)

@@ -1,0 +1,404 @@
+"""The page in a real browser: Chromium (apt-get install chromium), driven by Playwright; nothing is downloaded.
+
+Without either, these tests skip and say so; ``.ci/run`` sets GSLOPES_BROWSER=required, and then they fail.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.core import placebo, tables
+from gslopes.core.tables.collection import SOURCES
+from gslopes.report import numbers, words
+from gslopes.slopes.report import write_report
+
+pytestmark = [pytest.mark.browser, pytest.mark.figures("png")]
+SCRIPT = "<script>alert(1)</script>"
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def report(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a run with two classifiers, one of them named by a stranger, and a placebo sweep."""
+    run = make(tmp_path_factory.mktemp("browser") / "run", [("celeba-tagger", "gender"), (SCRIPT, "gender")], photos=40)
+    found = tables.read(tables.SLOPES, run / "slopes.parquet")
+    rates = found.assign(
+        estimator="photo-rate", slope=100 * found["slope"] * found["y_centre"], unit="percentage points"
+    )
+    rates[["ci_low", "ci_high"]] = rates[["slope", "slope"]].to_numpy() + np.array([-1.5, 1.5])
+    floor = rates.assign(attribute=placebo.name("gender", "same"), slope=0.1, ci_low=-0.2, ci_high=0.4)
+    frames = [found, rates, floor]
+    tables.write(tables.SLOPES, pd.concat(frames), run / "slopes.parquet")
+    return write_report(run)
+
+
+@pytest.fixture
+def page(chromium: Any, report: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The page, opened from the disk; at the end, no console error and no request to anywhere else."""
+    width, height = getattr(request, "param", SIZES["desktop"])
+    context = chromium.new_context(viewport={"width": width, "height": height})
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    folder = report.parent.as_uri()
+    page.on("request", lambda asked: None if asked.url.startswith(folder) else wrong.append(f"asked {asked.url}"))
+    page.goto(report.as_uri())
+    page.evaluate("document.getElementById('findings').scrollIntoView()")
+    page.wait_for_selector("#app-f0 table.labels")
+    yield page
+    assert wrong == []
+    context.close()
+
+
+def labels(page: Any) -> list[str]:
+    return page.locator("#app-f0 tbody button.label").all_inner_texts()
+
+
+def explorer(page: Any) -> Any:
+    page.evaluate("document.getElementById('explorer').scrollIntoView()")
+    page.wait_for_selector("#app-explorer .scores-now li")
+    return page.locator("#app-explorer")
+
+
+def slopes(page: Any) -> list[float]:
+    return [float(text.replace("−", "-")) for text in page.locator("#app-f0 tbody td.slope").all_inner_texts()]
+
+
+def test_table_sorts_by_the_head_that_is_pressed(page: Any) -> None:
+    head = page.locator("#app-f0 thead button", has_text="Slope")
+    head.click()
+    assert page.locator("#app-f0 th[aria-sort=descending]").inner_text().startswith("Slope")
+    assert slopes(page) == sorted(slopes(page), reverse=True)
+    head.click()
+    assert page.locator("#app-f0 th[aria-sort=ascending]").inner_text().startswith("Slope")
+    assert slopes(page) == sorted(slopes(page))
+    assert len(slopes(page)) == 8
+    assert labels(page)[-1] == "Never at the centre"  # no slope: always last
+    page.locator("#app-f0 thead button", has_text="Label").click()
+    assert labels(page)[0] == SCRIPT
+
+
+def test_table_filters_by_text_direction_and_the_papers_thresholds(page: Any) -> None:
+    app = page.locator("#app-f0")
+    app.get_by_label("Find a label").fill("neck")
+    assert labels(page) == ["Necktie"]
+    assert app.get_by_role("status").inner_text() == "1 of 9 labels"
+    app.get_by_label("Find a label").fill("")
+    app.get_by_label("Direction").select_option("-1")
+    assert "Lipstick" in labels(page)
+    assert "Necktie" not in labels(page)
+    app.get_by_label("Direction").select_option("0")
+    app.get_by_label("Show").select_option("paper")
+    assert app.get_by_label("Estimator").input_value() == "paper"
+    past = labels(page)
+    assert "Necktie" in past
+    assert "Outdoors" not in past
+
+
+def test_label_of_a_stranger_is_shown_as_text_and_opens_its_panel(page: Any) -> None:
+    page.locator("#app-f0 button.label", has_text="<script>").click()
+    panel = page.locator("#app-f0 .panel")
+    assert panel.locator("h4").inner_text() == SCRIPT
+    assert page.evaluate("document.activeElement.tagName") == "H4"
+    assert panel.locator("svg.chart circle").count() == 7
+    panel.locator(".moved-photo").first.wait_for()
+    assert (
+        panel.locator(".moved-photo img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    )
+    assert "placebo: same picture" in panel.inner_text()
+    panel.get_by_role("button", name="Close").click()
+    assert panel.is_hidden()
+    assert "<script>" in page.evaluate("document.activeElement.textContent")  # back where it was
+    page.keyboard.press("Enter")
+    assert panel.is_visible()
+    page.keyboard.press("Escape")
+    assert panel.is_hidden()
+    assert "<script>" in page.evaluate("document.activeElement.textContent")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
+    chromium: Any, make: Callable[..., Path], refit: Callable[[Path], None], tmp_path: Path
+) -> None:
+    run = make(tmp_path / "run", [("c", "gender"), ("c", "race")], photos=60)
+    refit(run)
+    page = chromium.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(write_report(run, embed="none").as_uri())
+    page.evaluate("document.getElementById('findings').scrollIntoView()")
+    page.locator("#app-f0 details.comparison summary").first.click()
+    table = page.locator("#app-f0 details.comparison table").first
+    table.wait_for()
+    head = table.get_by_role("button", name="Difference")
+    head.click()
+    numbers = [float(text.replace("−", "-")) for text in table.locator("td.slope").all_inner_texts()]
+    assert numbers == sorted(numbers, reverse=True)
+    assert f"{SCRIPT} − blue (team)" in table.inner_text()
+    page.locator("#app-f0").get_by_label("Find a label or group").fill("neck")
+    assert set(table.locator("tbody th").all_inner_texts()) == {"Necktie"}
+    page.locator("#app-f0 button.label", has_text="Lipstick").click()
+    panel = page.locator("#app-f0 .panel")
+    assert "(perceived race)" in panel.inner_text()
+    assert "holds inside" in panel.inner_text()
+    assert wrong == []
+    page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_credits_of_strangers_are_texts_and_links_that_nothing_follows_by_itself(
+    chromium: Any, one: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(one, run, ignore=shutil.ignore_patterns("report"))
+    photos = tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()
+    urls = {
+        "creator_url": "javascript:alert(1)",
+        "licence_url": "https://example.org/by",
+        "page": "https://example.org/1",
+    }
+    rows = pd.DataFrame(
+        {"photo": photos, "title": SCRIPT, "creator": SCRIPT, "licence": "CC BY 4.0", **urls, "source": "s"}
+    )
+    tables.write(SOURCES, rows, run / "sources.parquet")
+    page = chromium.new_page()
+    wrong: list[str] = []
+    page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda asked: None if asked.url.startswith("file:") else wrong.append(asked.url))
+    page.goto(write_report(run).as_uri())
+    for place in (explorer(page).locator(".stage .credit"), opened(page).locator(".moved-photo .credit").first):
+        assert place.inner_text() == f"{SCRIPT}, {SCRIPT}, CC BY 4.0, source"
+        links = place.locator("a")
+        assert [link.get_attribute("href") for link in links.all()] == [
+            "https://example.org/by",
+            "https://example.org/1",
+        ]
+        assert {link.get_attribute("rel") for link in links.all()} == {"noreferrer noopener"}
+    assert wrong == []
+    page.close()
+
+
+def opened(page: Any) -> Any:
+    """The panel of a label."""
+    page.evaluate("document.getElementById('findings').scrollIntoView()")
+    page.locator("#app-f0 button.label", has_text="Lipstick").click()
+    panel = page.locator("#app-f0 .panel")
+    panel.locator(".moved-photo").first.wait_for()
+    return panel
+
+
+def test_slider_moves_picture_and_scores_of_every_classifier(page: Any) -> None:
+    app = explorer(page)
+    assert app.locator(".scores-now h4").all_inner_texts() == [SCRIPT, "celeba-tagger"]
+    slider = app.get_by_role("slider")
+    seen = []
+    for step in (0, 6):
+        slider.fill(str(step))
+        place = app.locator(".frame .face").evaluate("image => image.style.transform")
+        seen.append((place, app.locator(".score").all_inner_texts(), slider.get_attribute("aria-valuetext")))
+    assert seen[0][0] != seen[1][0]
+    assert seen[0][1] != seen[1][1]
+    assert seen[0][2] == "−2, more feminine"
+    assert app.locator(".scores-now li.pos").count() > 0
+    assert app.locator(".scores-now li.neg").count() > 0
+
+
+def test_the_explorer_shows_only_photos_whose_label_flips(page: Any) -> None:
+    app = explorer(page)
+    every = app.locator(".count").inner_text()
+    pick = app.get_by_label("Label flips between the ends")
+    titles = pick.locator("option").all_inner_texts()
+    assert titles[0] == "all photos"
+    many = int(re.search(r"any label \((\d+)\)", titles[1])[1])
+    pick.select_option("any")
+    assert app.locator(".count").inner_text().endswith(f"of {many} photos")
+    lipstick = next(title for title in titles if title.startswith("Lipstick"))
+    few = int(re.search(r"\((\d+)\)", lipstick)[1])
+    pick.select_option(label=lipstick)
+    assert 0 < few < many
+    assert app.locator(".count").inner_text().endswith(f"of {few} photos")
+    pick.select_option("")
+    assert app.locator(".count").inner_text() == every
+
+
+def test_on_a_phone_the_strip_says_that_it_scrolls(page: Any) -> None:
+    hint = page.locator(".sweep .hint").first
+    assert not hint.is_visible()
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert hint.is_visible()
+    scroller = page.locator(".sweep .scroller").first
+    assert scroller.evaluate("place => place.scrollWidth > place.clientWidth")
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_difference_is_black_where_the_picture_is_the_one_at_0(page: Any) -> None:
+    app = explorer(page)
+    app.get_by_label("Show the difference from value 0").check()
+    assert app.locator(".frame .difference").is_visible()
+    assert "255 levels" in app.locator(".scale").inner_text()
+    pictures = []
+    for step in (3, 6):
+        app.get_by_role("slider").fill(str(step))
+        page.wait_for_timeout(150)
+        pictures.append(brightness(app.locator(".frame").screenshot()))
+    assert pictures[0] < pictures[1]
+
+
+def brightness(data: bytes) -> float:
+    return float(np.asarray(Image.open(io.BytesIO(data)).convert("L")).mean())
+
+
+def test_the_first_screen_has_the_finding_and_a_forest_whose_labels_open_their_panels(page: Any) -> None:
+    page.evaluate("scrollTo(0, 0)")
+    assert "points more often per step toward feminine" in page.locator("h1").inner_text()
+    forest = page.locator(".forest svg").first
+    assert forest.locator("a").count() == 8
+    assert page.locator(".sweep .strip img").first.is_visible()
+    forest.locator("a", has_text="Necktie").first.click()
+    page.locator(".panel:not([hidden]) h4", has_text="Necktie").wait_for()
+
+
+def test_scripts_and_terminal_write_the_same_numbers(page: Any) -> None:
+    known = [17.46, -24.197, -0.04, 0.05, 2.25, -2.25, 0.0, 100.05, 1e-9]
+    script = (Path(words.__file__).parent / "templates/page-base.js").read_text("utf-8")
+    body = script[script.index("function points(") : script.index("// The paper's slopes")]
+    shown = page.evaluate(f"(numbers) => {{ {body}; return numbers.map(points); }}", known)
+    assert shown == [numbers.points(number) for number in known]
+
+
+def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
+    explorer(page)
+    reached = set()
+    page.locator("#app-f0 input[type=search]").focus()
+    for _ in range(110):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("(document.activeElement.type || '') + '.' + document.activeElement.className"))
+    assert {"button.sort", "button.label", "button.photo", "range.", "checkbox.", "search."} <= {
+        kind.replace("submit.", "button.") for kind in reached
+    }
+    page.locator("#app-f0 button.label").first.focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.textContent") == labels(page)[1]
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.textContent") == labels(page)[-1]
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") != "label"  # the list is one stop
+    page.locator("button.photo").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"  # focus stays in the list
+    assert page.locator(".forest a[tabindex='0']").count() == page.locator(".forest svg").count()
+    slider = page.get_by_role("slider")
+    slider.focus()
+    before = slider.input_value()
+    page.keyboard.press("ArrowRight")
+    assert int(slider.input_value()) == int(before) + 1
+
+
+@pytest.mark.slow
+def test_on_paper_every_label_is_there_in_ink_and_nothing_to_press(chromium: Any, one: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(one, run, ignore=shutil.ignore_patterns("report", "edits"))
+    found = tables.read(tables.SLOPES, run / "slopes.parquet")
+    row = found[found["label"] == "Necktie"]
+    many = [row.assign(label=f"A label of a stranger whose name is long, number {i}") for i in range(70)]
+    tables.write(tables.SLOPES, pd.concat([found, *many]), run / "slopes.parquet")
+    page = chromium.new_page(viewport={"width": 703, "height": 1000}, color_scheme="dark")  # A4 less its margins
+    page.goto(write_report(run, embed="none").as_uri())
+    page.wait_for_selector("#app-f0 table.labels", state="attached")  # built out of sight
+    assert page.locator("#app-f0 table.labels tbody tr").count() == 50
+    page.evaluate(PAPER)
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    assert page.evaluate("seen") == {"rows": 79, "shut": 0}
+    assert page.locator("#app-f0 table.labels tbody tr").count() == 50  # as it was
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    style = "(({ backgroundColor, color }) => [backgroundColor, color])(getComputedStyle(document.body))"
+    assert page.evaluate(style) == ["rgb(255, 255, 255)", "rgb(29, 36, 48)"]
+    for control in ("input", "select", "nav", "button.plain"):
+        assert [one for one in page.locator(control).all() if one.is_visible()] == []
+    too_wide = (
+        "[...document.querySelectorAll('html, .scroll, table, figure')].filter((one) => one.scrollWidth > 704).length"
+    )
+    assert page.evaluate(too_wide) == 0
+    page.close()
+
+
+PAPER = """addEventListener("beforeprint", () => { window.seen = {
+  rows: document.querySelectorAll("#app-f0 table.labels tbody tr").length,
+  shut: document.querySelectorAll("details:not([open]):not(.screen)").length } })"""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(SIZES["desktop"], id="desktop"), pytest.param(SIZES["phone"], id="phone", marks=pytest.mark.slow)],
+    indirect=True,
+)
+def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
+    page: Any, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="axe-playwright-python is not installed: pip install 'gslopes[test]'",
+    ).Axe()
+    page.locator("#app-f0 button.label").first.click()
+    explorer(page)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        faults = axe.run(page).response["violations"]
+        serious = [
+            (fault["id"], fault["nodes"][0]["html"]) for fault in faults if fault["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
+    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide[0] <= wide[1]
+    folder = Path(os.environ.get("GSLOPES_SCREENSHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    picture = folder / f"report-{request.node.callspec.id}.png"
+    page.screenshot(path=picture, full_page=True)
+    assert picture.stat().st_size > 50_000
+
+
+HOSTILE = (Path(__file__).parent / "hostile-labels.txt").read_text("utf-8").splitlines()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_no_label_of_a_stranger_runs(make: Callable[..., Path], tmp_path: Path, chromium: Any) -> None:
+    run = make(tmp_path / "run", [("celeba-tagger", "gender")], photos=40)
+    for table in (tables.SLOPES, tables.SCORES):
+        found = tables.read(table, run / f"{table.name}.parquet")
+        copies = [found[found["label"] == "Lipstick"].assign(label=label) for label in HOSTILE]
+        tables.write(table, pd.concat([found, *copies], ignore_index=True), run / f"{table.name}.parquet")
+    wrong: list[str] = []
+    page = chromium.new_page()
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda asked: None if asked.url.startswith("file:") else wrong.append(f"asked {asked.url}"))
+    page.goto(write_report(run).as_uri())
+    page.evaluate("document.getElementById('findings').scrollIntoView()")
+    page.wait_for_selector("#app-f0 table.labels")
+    for label in map(words.printable, HOSTILE):
+        page.locator("#app-f0").get_by_label("Find a label").fill(label)
+        page.locator("#app-f0 tbody button.label").nth(labels(page).index(label)).click()
+        assert page.locator("#app-f0 .panel h4").inner_text() == label
+        page.keyboard.press("Escape")
+    assert explorer(page).inner_text()
+    assert page.title()
+    assert wrong == []
+    page.close()

@@ -1,0 +1,76 @@
+"""Groups, differences between them, two attributes side by side, and the shape of a curve, as the page reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gslopes.core import tables
+from gslopes.slopes.report import comparisons, write_report
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def data(run: Path, name: str) -> Any:
+    text = (run / "report" / "data" / f"{name}.js").read_text("ascii")
+    return json.loads(text.removeprefix(f'gslopes("{name}",').removesuffix(");\n"))
+
+
+@pytest.fixture(scope="module")
+def run(make: Callable[..., Path], refit: Callable[[Path], None], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = make(tmp_path_factory.mktemp("compare") / "run", [("c", "gender"), ("c", "race")], photos=60)
+    refit(run)
+    write_report(run, embed="none")
+    return run
+
+
+def test_differences_reach_the_page_with_interval_and_q(run: Path) -> None:
+    table = tables.read(tables.DIFFERENCES, run / "differences.parquet")
+    rows = table[(table["attribute"] == "gender") & (table["estimator"] == "photo-rate")].set_index("label")
+    labels, shown = data(run, "f0")["labels"], data(run, "f0-differences")
+    assert len(shown) == rows["ci_low"].notna().sum()
+    _, column, one, other, *numbers, _ = next(row for row in shown if labels[row[0]] == "Lipstick")
+    assert (column, one, other) == ("team", SCRIPT, "blue")
+    expected = rows.loc["Lipstick", ["difference", "ci_low", "ci_high", "p_test", "q"]].to_numpy(float)
+    assert numbers == pytest.approx(expected, rel=1e-3)
+
+
+def test_shape_has_the_inner_slope_and_its_reading(run: Path) -> None:
+    shape, labels = data(run, "f0")["shape"], data(run, "f0")["labels"]
+    table = tables.read(tables.SHAPE, run / "shape.parquet").query("attribute == 'gender'").set_index("label")
+    place = labels.index("Lipstick")
+    assert shape["reading"][place] == table.loc["Lipstick", "reading"]
+    assert shape["inner_slope"][place] == pytest.approx(table.loc["Lipstick", "inner_slope"], rel=1e-3)
+
+
+def test_a_run_without_groups_has_no_such_file(one: Path) -> None:
+    write_report(one, embed="none")
+    assert {path.name for path in (one / "report" / "data").glob("f0*")} == {"f0.js"}
+    assert comparisons.shape(one, "celeba-tagger", "gender", ["Lipstick"]) == {}
+
+
+def test_the_page_knows_how_many_units_the_photos_of_a_clustered_fit_make(run: Path, tmp_path: Path) -> None:
+    assert comparisons.clusters(run, "c", "gender") == []
+    balance = tables.read(tables.BALANCE, run / "balance.parquet")
+    tables.write(tables.BALANCE, balance.assign(units=20), tmp_path / "balance.parquet")
+    assert comparisons.clusters(tmp_path, "c", "gender") == [59, 20]
+    assert comparisons.clusters(tmp_path / "nothing", "c", "gender") == []
+
+
+def test_the_p_of_page_and_findings_is_the_one_that_q_adjusts(run: Path) -> None:
+    """Holm's and Benjamini's q are never below the p they adjust; the smallest q of a family is its smallest p's."""
+    slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
+    rows = slopes[(slopes["attribute"] == "gender") & (slopes["estimator"] == "photo-rate")].set_index("label")
+    page = data(run, "f0")
+    shown = page["estimators"]["photo-rate"]
+    judged = rows.index[rows["q"].notna()]
+    places = [place for place, label in enumerate(page["labels"]) if label in judged]
+    assert len(places) > 3
+    for place in places:
+        label = page["labels"][place]
+        assert shown["p_test"][place] == pytest.approx(rows.loc[label, "p_test"], rel=1e-3)
+        assert shown["p_test"][place] <= shown["q"][place] * (1 + 1e-6)

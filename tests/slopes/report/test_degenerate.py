@@ -1,0 +1,131 @@
+"""Runs with hardly any answers: none, all refused, a third of every photo refused, one row, one value, one photo."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import gslopes
+from gslopes.core import tables
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.options import ESTIMATORS, FitOptions
+from gslopes.slopes.report import write_report
+from gslopes.slopes.report.errors import print_errors
+from gslopes.slopes.report.evidence import print_evidence, print_groups
+from gslopes.slopes.report.funnel import funnels
+from gslopes.slopes.report.tables import print_table
+from gslopes.slopes.report.tally import unanswered
+from tests.broken import broken, shown
+from tests.slopes.report.conftest import VALUES
+
+Frames = tuple[pd.DataFrame, pd.DataFrame]
+
+
+def refused(scores: pd.DataFrame, asked: pd.DataFrame, lost: pd.Series) -> Frames:
+    """The same answers, but for some pictures that were refused.  lost: (rows of asked,) whether."""
+    asked = asked.assign(status="answered", reason="", detail="")
+    asked.loc[lost, ["status", "reason", "detail"]] = ["refused", "refused", "policy"]
+    keys = ["photo", "attribute", "step", "classifier"]
+    there = scores.merge(asked.loc[~lost, keys], on=keys)
+    return there[scores.columns], asked
+
+
+def only(scores: pd.DataFrame, asked: pd.DataFrame, photos: int) -> Frames:
+    kept = asked["photo"].unique()[:photos]
+    return scores[scores["photo"].isin(kept)], asked[asked["photo"].isin(kept)]
+
+
+CASES: dict[str, Callable[[pd.DataFrame, pd.DataFrame], Frames]] = {
+    "no row": lambda scores, asked: (scores[:0], asked[:0]),
+    "no label": lambda scores, asked: (scores[:0], asked),
+    "all refused": lambda scores, asked: refused(scores, asked, asked["step"] >= 0),
+    "a third of every photo refused": lambda scores, asked: refused(scores, asked, asked["step"] % 3 == 0),
+    "one value of every photo refused": lambda scores, asked: refused(scores, asked, asked["step"] == 3),
+    "one row": lambda scores, asked: (scores[:1], asked),
+    "one photo": lambda scores, asked: only(scores, asked, 1),
+    "two photos": lambda scores, asked: only(scores, asked, 2),
+    "the same score": lambda scores, asked: (scores.assign(score=scores["score"] * 0 + 0.5), asked),
+    "one of two classifiers refuses": lambda scores, asked: refused(scores, asked, asked["classifier"] == "second"),
+}
+
+
+QUICK = ("no row", "a third of every photo refused", "one photo", "one of two classifiers refuses")
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one in QUICK else pytest.mark.slow) for one in CASES])
+def test_every_table_and_the_page_are_made(make, tmp_path: Path, name: str):
+    run = make(tmp_path / "run", [("first", "gender"), ("second", "gender")], photos=12)
+    scores, asked = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    scores, asked = (frame.reset_index(drop=True) for frame in CASES[name](scores, asked))
+    about = pd.DataFrame(
+        {"team": ["red", "blue"] * 6}, index=sorted(tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique())
+    )
+    options = FitOptions(estimators=ESTIMATORS, bootstrap=20, permutations=19)
+    found = analyse(scores, asked, values={"gender": VALUES.tolist()}, options=options, about=about, groups=["team"])
+    for table, frame in [(tables.SCORES, scores), (tables.ASKED, asked), *found.tables()]:
+        tables.write(table, frame, run / f"{table.name}.parquet")
+    page = write_report(run).read_text("utf-8")
+    audit = gslopes.load(run)
+    texts = [
+        print_table(found.slopes),
+        print_evidence(found.slopes, funnels=funnels(run), unanswered=unanswered(run)),
+        print_groups(run),
+        print_errors(run),
+        str(audit),
+        audit._repr_html_(),
+        audit.summary,
+        audit.findings.to_csv(index=False),
+        shown(page),
+    ]
+    assert sorted({one for text in texts for one in broken(text)}) == []
+    shutil.rmtree(run / "report")
+    assert gslopes.load(run).findings.equals(audit.findings)
+
+
+def test_all_refused_says_how_many_and_nothing_of_thresholds(make, tmp_path: Path):
+    run = make(tmp_path / "run", [("first", "gender")], photos=12)
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    _, asked = refused(tables.SCORES.empty(), asked, asked["step"] >= 0)
+    slopes = analyse(tables.SCORES.empty(), asked, values={"gender": VALUES.tolist()}).slopes
+    for table, frame in ((tables.SCORES, tables.SCORES.empty()), (tables.ASKED, asked), (tables.SLOPES, slopes)):
+        tables.write(table, frame, run / f"{table.name}.parquet")
+    page = write_report(run).read_text("utf-8")
+    audit = gslopes.load(run)
+    assert audit.summary == "No classifier returned any label. first: 84 of 84 pictures were refused."
+    for text in (page, str(audit), audit._repr_html_(), audit.summary):
+        assert "first: 84 of 84 pictures were refused" in text
+        assert "threshold=0" not in text
+
+
+@pytest.mark.browser
+def test_what_scripts_draw_says_nothing_broken_and_a_long_label_is_cut(make, chromium, tmp_path: Path):
+    long = "wig " * 20_000
+    for name, change in (
+        ("one", CASES["one photo"]),
+        ("few", CASES["a third of every photo refused"]),
+        ("long", lambda scores, asked: (scores.replace({"label": {"Lipstick": long}}), asked)),
+    ):
+        run = make(tmp_path / name, [("first", "gender")], photos=12)
+        scores, asked = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+        scores, asked = (frame.reset_index(drop=True) for frame in change(scores, asked))
+        found = analyse(
+            scores, asked, values={"gender": VALUES.tolist()}, options=FitOptions(bootstrap=0, permutations=99)
+        )
+        for table, frame in [(tables.SCORES, scores), (tables.ASKED, asked), *found.tables()]:
+            tables.write(table, frame, run / f"{table.name}.parquet")
+        page = chromium.new_page(viewport={"width": 390, "height": 800})
+        page.goto(write_report(run).as_uri())
+        if name != "one":  # the explorer is drawn when it is reached
+            page.locator("#app-explorer").scroll_into_view_if_needed()
+            page.locator("#app-explorer .count").wait_for()
+        page.wait_for_load_state("networkidle")
+        text = " ".join(page.locator("body").inner_text().split())
+        assert (name, broken(text)) == (name, [])
+        assert name == "one" or "1–12 of 12 photos" in text
+        assert len(text) < 40_000
+        assert page.evaluate("document.documentElement.scrollHeight") < 40_000
+        page.close()

@@ -1,0 +1,150 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core import tables
+from gslopes.report import numbers
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.report.evidence import print_evidence, print_groups
+from gslopes.slopes.report.funnel import Funnel
+from gslopes.slopes.report.tables import NO_LABEL
+
+VALUES = np.linspace(-2, 2, 5)
+
+
+@pytest.fixture(scope="module")
+def slopes() -> pd.DataFrame:
+    """Labels: falling, flat, rare, and one whose means lie crookedly though every photo moves."""
+    rng = np.random.default_rng(0)
+    rates = np.stack([0.5 - 0.15 * VALUES, np.full(5, 0.5), np.zeros(5), np.zeros(5)])
+    present = rng.random((60, 4, 5)) < rates
+    present[:3, 2, 2] = True
+    present[:, 3, 4] = True
+    present[:6, 3, 2] = True
+    photo, label, step = np.nonzero(present)
+    names, ids = np.array(["Falling", "Flat\x1b[31m", "Rare", "Crooked"]), np.array([f"{i:064x}" for i in range(60)])
+    scores = pd.DataFrame({"photo": ids[photo], "attribute": "gender", "step": step, "value": VALUES[step]})
+    scores = scores.assign(classifier="c", label=names[label], score=0.5)
+    asked = pd.DataFrame({"photo": np.repeat(ids, 5), "attribute": "gender", "step": np.tile(range(5), 60)})
+    asked = asked.assign(classifier="c", status="answered", reason="")
+    return analyse(scores, asked, options=FitOptions(bootstrap=100, permutations=2000)).slopes
+
+
+def row(text: str, label: str) -> list[str]:
+    return next(line for line in text.splitlines() if line.startswith(f" {label} ")).split()
+
+
+def test_a_row_has_slope_interval_decision_q_and_photos_within_100_columns(slopes) -> None:
+    text = print_evidence(slopes)
+    known = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
+    cells = row(text, "Falling")
+    assert " ".join(cells[1:4]) == numbers.with_interval(known["slope"], known["ci_low"], known["ci_high"])
+    assert cells[4] == "open"  # there are no placebo sweeps to hold it against
+    assert cells[-3:] == ["60", "of", "60"]
+    assert numbers.probability(known["q"]) in cells
+    assert max(map(len, text.splitlines())) <= 100
+    for word in ("photo-rate", "t over photos", "exchangeable", "Benjamini and Hochberg", "percentage points"):
+        assert word in text
+
+
+def test_the_finding_comes_first_in_one_sentence(slopes) -> None:
+    lines = print_evidence(slopes).splitlines()
+    assert lines[0] == "c along perceived gender"
+    assert "points more often per step toward" in lines[1]
+
+
+def test_labels_that_are_all_too_rare_give_a_sentence_and_no_empty_table(slopes) -> None:
+    rare = slopes[slopes["label"] == "Rare"]
+    text = print_evidence(rare)
+    assert "No label's answer varies on enough photos" in text
+    assert "interval" not in text.split("slope: percentage")[0]
+    assert "Rare" in text
+
+
+def test_rare_labels_have_a_line_of_their_own_and_strangers_cannot_colour_it(slopes) -> None:
+    text = print_evidence(slopes)
+    assert any(line.startswith("  ") and line.endswith(": Rare") for line in text.splitlines())
+    assert "\x1b" not in text
+
+
+def test_the_correction_is_named(slopes) -> None:
+    assert "family-wise, by max-T" in print_evidence(slopes, correction="max-t")
+    assert "p after Holm" in print_evidence(slopes.assign(p_perm=np.nan), correction="holm")
+
+
+def test_only_so_many_rows_are_shown_those_with_evidence_first(slopes) -> None:
+    text = print_evidence(slopes, limit=1)
+    assert "and 2 labels with less evidence" in text
+    assert "Flat" not in text
+
+
+def test_without_photo_rate_the_other_rows_are_printed(slopes) -> None:
+    assert "Estimator: paper" in print_evidence(slopes[slopes["estimator"] == "paper"])
+    assert print_evidence(tables.SLOPES.empty()) == NO_LABEL
+
+
+def test_placebo_sweeps_stand_beside_the_finding_and_decide_about_it(slopes) -> None:
+    plain = slopes.drop(columns=["decision", "reason", "detail"], errors="ignore")
+    beside = [plain.assign(attribute=name) for name in ("gender-same", "gender-light")]
+    text = print_evidence(pd.concat([plain, *beside], ignore_index=True))
+    assert text.count("along perceived gender") == 1
+    known = plain.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
+    cells = row(text, "Falling")
+    slope = numbers.points(known["slope"])
+    assert " ".join([slope, "to", slope]) in " ".join(cells)
+    assert "like the placebo" in " ".join(cells)
+    assert "placebos: least and greatest slope" in text
+    assert "placebos:" not in print_evidence(slopes)
+
+
+def test_a_label_has_one_line_however_long_its_name(slopes) -> None:
+    long = slopes.assign(label=slopes["label"].replace("Falling", "A long label of a stranger " * 9))
+    beside = [long.assign(attribute=name) for name in ("gender-same", "gender-light", "gender-random")]
+    text = print_evidence(pd.concat([long, *beside], ignore_index=True))
+    (line,) = [line for line in text.splitlines() if line.startswith(" A long label")]
+    assert line.endswith("60 of 60")
+    assert "…" in line
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_what_became_of_the_photos_is_told_as_on_the_page(slopes) -> None:
+    text = print_evidence(slopes, funnels=[Funnel("c", "gender", {"found": 70, "judged": 60})])
+    assert "Photos: 70 found → 60 judged" in text
+
+
+def test_groups_are_printed_by_the_measure_of_each_label(tmp_path) -> None:
+    rng = np.random.default_rng(3)
+    ids = [f"{i:064x}" for i in range(40)]
+    own = rng.normal(0, 0.3, 40)
+    slope = np.where(np.arange(40) < 20, 0.2, -0.4) + rng.normal(0, 0.05, 40)
+    scores = pd.DataFrame(
+        [
+            (ids[i], "gender", k, value, "c", "hire", 1 / (1 + np.exp(-(own[i] + slope[i] * value))))
+            for i in range(40)
+            for k, value in enumerate(VALUES)
+        ],
+        columns=["photo", "attribute", "step", "value", "classifier", "label", "score"],
+    )
+    asked = scores[["photo", "attribute", "step", "classifier"]].assign(status="answered", reason="")
+    about = pd.DataFrame({"side": ["left"] * 20 + ["right"] * 20}, index=ids)
+    options = FitOptions(bootstrap=0, permutations=99, estimators=("photo-rate", tables.MEASURED))
+    found = analyse(scores, asked, about=about, groups=["side"], options=options)
+    for table in (tables.SLOPES, tables.GROUPS, tables.DIFFERENCES):
+        tables.write(table, getattr(found, table.name), tmp_path / f"{table.name}.parquet")
+    text = print_groups(tmp_path)
+    assert row(text, "hire")[:3] == ["hire", "side:", "left"]
+    left, right = (100 * np.expm1(slope[part].mean()) for part in (slice(0, 20), slice(20, 40)))
+    assert f"{left:+.1f} %" in text
+    assert f"{right:+.1f} %".replace("-", "−") in text
+    assert "change of the odds" in text
+    assert "percentage points" not in text
+
+
+def test_labels_that_name_the_attribute_stand_last_and_are_said_to_be_expected(slopes) -> None:
+    text = print_evidence(slopes.assign(expected=slopes["label"] == "Falling"))
+    lines = [line for line in text.splitlines() if line.startswith((" Falling ", " Flat"))]
+    assert [line.split()[0] for line in lines] == ["Flat\\x1b[31m", "Falling"]
+    assert "open, expected" in lines[1]
+    assert "  expected, names the attribute: Falling" in text
+    assert "expected" not in print_evidence(slopes)

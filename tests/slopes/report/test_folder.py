@@ -1,0 +1,259 @@
+import json
+import shutil
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import ConfigError, StorageError, TableError, UsageError
+from gslopes.report import words
+from gslopes.slopes.report import pictures, write_report
+from tests.fixtures import paper_slopes
+from tests.slopes.report.conftest import photos_table, picture
+
+
+@pytest.fixture
+def run(one: Path, tmp_path: Path) -> Path:
+    """A run folder of the test's own."""
+    copy = tmp_path / "run"
+    shutil.copytree(one, copy, ignore=shutil.ignore_patterns("report"))
+    return copy
+
+
+@pytest.fixture(scope="module")
+def written(one: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder with its report as it is by default, which tests only read."""
+    copy = tmp_path_factory.mktemp("written") / "run"
+    shutil.copytree(one, copy, ignore=shutil.ignore_patterns("report"))
+    write_report(copy)
+    return copy
+
+
+@pytest.fixture
+def drawn(written: Path, tmp_path: Path) -> Path:
+    """A run folder of the test's own, with the strips of an earlier report, which the next one keeps."""
+    copy, report = tmp_path / "run", str(written / "report")
+    shutil.copytree(written, copy, ignore=lambda folder, names: {*names} - {"pictures"} if folder == report else set())
+    return copy
+
+
+def names(run: Path) -> list[str]:
+    return sorted(path.name for path in (run / "report").iterdir())
+
+
+SHEETS = ["sweeps.pdf", "sweeps.png"]
+PLAIN = [
+    *("data", "findings.csv", "findings.tex", "index.html", "method.md", "model_card.md", "pulled_negative.csv"),
+    *("pulled_positive.csv", "slopes.csv", "tables"),
+]
+FIGURES = [f"figure{number}.{form}" for number in (1, 2, 3) for form in ("pdf", "png")]
+FILES = sorted([*SHEETS, *FIGURES, *PLAIN, "pictures"])  # curves are of photo-rate, which this run was not fitted with
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(run)): path.read_bytes() for path in (run / "report").rglob("*") if path.is_file()}
+
+
+@pytest.mark.figures("png")  # for PDF: test_sheets
+def test_report_has_the_promised_files_and_is_the_same_when_written_again(run: Path) -> None:
+    assert write_report(str(run)) == run / "report" / "index.html"
+    assert names(run) == FILES
+    with Image.open(run / "report" / "sweeps.png") as image:
+        image.verify()
+    first = contents(run)
+    write_report(run)
+    assert contents(run) == first
+
+
+def test_csv_holds_every_slope_in_twelve_columns(written: Path) -> None:
+    slopes = tables.read(tables.SLOPES, written / "slopes.parquet")
+    read = pd.read_csv(written / "report" / "slopes.csv")
+    assert len(read.columns) == 12
+    pd.testing.assert_frame_equal(read, slopes[read.columns], check_dtype=False, rtol=1e-12)
+    for name, sign in (("negative", -1), ("positive", 1)):
+        pulled = pd.read_csv(written / "report" / f"pulled_{name}.csv")
+        assert len(pulled)
+        assert (np.sign(pulled["slope"]) == sign).all()
+        assert (pulled["p"] < 0.001).all()
+
+
+def test_thresholds_are_handed_down(drawn: Path) -> None:
+    write_report(drawn, p=0.05, slope=0.15)
+    assert pd.read_csv(drawn / "report" / "pulled_positive.csv")["label"].tolist() == ["Necktie"]
+    assert "p&nbsp;&lt;&nbsp;0.05 and |slope|&nbsp;&gt;&nbsp;0.15" in (drawn / "report" / "index.html").read_text(
+        "utf-8"
+    )
+
+
+@pytest.mark.parametrize(("p", "slope"), [(0, 0.03), (1.5, 0.03), (float("nan"), 0.03), (0.1, -1), (0.1, float("inf"))])
+def test_thresholds_out_of_range_are_refused_before_anything_is_written(run: Path, p: float, slope: float) -> None:
+    with pytest.raises(ConfigError, match="thresholds"):
+        write_report(run, p=p, slope=slope)
+    assert not (run / "report").exists()
+
+
+def test_several_classifiers_and_attributes_have_figures_of_their_own(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
+    pairs = [("a:x=1/2", "gender"), ("a:x=1 2", "gender")]
+    run = make(tmp_path / "run", pairs, photos=2)
+    html = write_report(run).read_text("utf-8")
+    figures = [name for name in names(run) if name.endswith(".png") and not name.startswith("figure")]
+    assert len(figures) == 2  # a sheet of sweeps each
+    assert html.count('href="#finding-') == 1  # the strongest one is the first screen
+    assert all(f'"{name}"' in html for name in figures)
+    assert len([name for name in figures if name.startswith("sweeps-gender-a-x-1-2-")]) == 2
+
+
+def test_report_needs_no_pictures(run: Path) -> None:
+    shutil.rmtree(run / "edits")
+    write_report(run)
+    assert names(run) == FILES
+    assert not list((run / "report" / "pictures").rglob("*.webp"))
+
+
+def test_report_without_pictures_shows_none_and_names_nobody(run: Path, written: Path) -> None:
+    shutil.copytree(written / "report", run / "report")
+    write_report(run, embed="none")
+    kept = contents(run)
+    assert not [name for name in kept if "pictures" in name or "sweeps." in name]
+    assert not [name for name, data in kept.items() if b"people/000.jpg" in data or b"no face.jpg" in data]
+
+
+def test_report_without_pictures_says_nowhere_where_the_photos_lie(drawn: Path) -> None:
+    manifest = json.loads((drawn / "run.json").read_text())
+    manifest["config"] |= {"photos": "/home/anna/secret", "edit": {"attributes": ["gender"]}, "masks": "/mnt/m"}
+    (drawn / "run.json").write_text(json.dumps(manifest))
+    assert "/home/anna/secret" in write_report(drawn).read_text("utf-8")
+    html = write_report(drawn, embed="none").read_text("utf-8")
+    assert "anna" not in html
+    assert "/mnt/m" not in html
+    assert "gslopes audit PHOTOS" in html
+
+
+def test_the_difference_view_shows_the_difference_of_the_originals_and_nothing_where_they_are_equal(
+    written: Path,
+) -> None:
+    strip = sorted((written / "report" / "pictures").rglob("*-difference.webp"))[0]
+    with Image.open(strip) as image:
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+    side = pixels.shape[0]
+    squares = [pixels[:, step * side : (step + 1) * side] for step in range(7)]
+    assert squares[3].max() == 0  # the middle value itself
+    assert squares[0][side // 2, side // 2].sum() > squares[2][side // 2, side // 2].sum() > 0
+    assert squares[0][2:8, 2:8].max() == 0  # the background, which no edit touches
+
+
+def test_full_report_holds_copies_of_the_pictures(run: Path) -> None:
+    write_report(run, embed="full")
+    copies = sorted((run / "report" / "pictures").rglob("*.jpg"))
+    assert len(copies) == 80 * 7
+    assert copies[0].read_bytes() in {path.read_bytes() for path in (run / "edits" / "gender").iterdir()}
+    with pytest.raises(UsageError, match="embed"):
+        write_report(run, embed="all")  # type: ignore[arg-type]
+
+
+def test_strip_shows_the_pictures_of_one_sweep_side_by_side(written: Path) -> None:
+    strips = sorted((written / "report" / "pictures").rglob("*.webp"))
+    strips = [strip for strip in strips if "difference" not in strip.name]
+    assert len(strips) == 80
+    with Image.open(strips[0]) as image:
+        assert image.size == (7 * image.height, image.height)
+        middles = np.asarray(image)[image.height // 2, image.height // 2 :: image.height].astype(float)
+    assert (np.diff(middles[:, 2]) > 0).all()  # the synthetic face gets bluer
+
+
+def test_the_explorer_lists_the_photos_whose_label_is_there_at_one_end_alone(written: Path) -> None:
+    script = (written / "report" / "data" / "photos.js").read_text("ascii")
+    content = json.loads(script[script.index(",") + 1 : script.rindex(")")])
+    found = dict(content["flips"]["f0"])
+    scores, asked = (tables.read(table, written / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    whole = asked[asked["status"] == "answered"].groupby("photo").size() == 7
+    of_label = scores[scores["label"] == "Lipstick"]
+    first, last = (set(of_label.loc[of_label["step"] == step, "photo"]) for step in (0, 6))
+    known = sorted(photo for photo in first ^ last if whole[photo])
+    paths = tables.read(tables.PHOTOS, written / "photos.parquet").set_index("photo")["path"]
+    assert known
+    assert sorted(content["names"][place] for place in found["Lipstick"]) == sorted(paths[photo] for photo in known)
+    assert [len(places) for places in found.values()] == sorted(map(len, found.values()), reverse=True)
+    assert set(found) <= set(scores["label"].map(words.label))
+
+
+def test_the_unedited_photo_stands_next_to_its_edits_while_it_is_where_the_run_found_it(tmp_path: Path) -> None:
+    photos, run, report = tmp_path / "photos", tmp_path / "run", tmp_path / "report"
+    for folder in (photos / "people", run, report / "pictures" / runfolder.slug("gender")):
+        folder.mkdir(parents=True)
+    file = photos / "people" / "000.jpg"
+    picture(3, 0.0, (120, 160)).save(file)
+    photo = sha256(file.read_bytes()).hexdigest()
+    tables.write(tables.PHOTOS, photos_table([photo]), run / "photos.parquet")
+    how = {"manifest": {"config": {"photos": str(photos)}}, "photo": photo, "attribute": "gender"}
+    name = pictures.write_original(report, run, **how, whole=False)
+    with Image.open(report / name) as image:
+        assert image.size == (64, 64)
+    assert pictures.write_original(report, run, **how | {"manifest": {}}, whole=False) == ""
+    picture(4, 0.0).save(file)
+    assert pictures.write_original(report, run, **how, whole=False) == "", "another photo under the same name"
+    file.unlink()
+    assert pictures.write_original(report, run, **how, whole=True) == ""
+
+
+def test_report_of_published_slopes_alone_has_tables_and_no_figures(run: Path) -> None:
+    for name in ("photos", "edits", "asked", "scores"):
+        (run / f"{name}.parquet").unlink()
+    (run / "run.json").write_text("{}")
+    html = write_report(run).read_text("utf-8")
+    assert names(run) == PLAIN
+    assert "Lipstick" in html
+
+
+def test_values_missing_in_the_manifest_are_read_from_the_tables(drawn: Path) -> None:
+    manifest = json.loads((drawn / "run.json").read_text())
+    del manifest["values"]
+    (drawn / "run.json").write_text(json.dumps(manifest))
+    assert "−2, −1.33, −0.667, 0, 0.667, 1.33, 2" in write_report(drawn).read_text("utf-8")
+    (drawn / "edits.parquet").unlink()
+    assert "−2, −1.33, −0.667, 0, 0.667, 1.33, 2" in write_report(drawn).read_text("utf-8")
+
+
+def test_classifier_that_returned_nothing_gets_a_page_that_says_so(drawn: Path) -> None:
+    scores, asked = tables.SCORES.empty(), tables.read(tables.ASKED, drawn / "asked.parquet")
+    tables.write(tables.SCORES, scores, drawn / "scores.parquet")
+    tables.write(tables.SLOPES, paper_slopes(scores, asked), drawn / "slopes.parquet")
+    assert "No classifier returned any label" in write_report(drawn).read_text("utf-8")
+
+
+def test_no_label_with_a_slope_gives_a_page_without_curves(drawn: Path) -> None:
+    scores = tables.read(tables.SCORES, drawn / "scores.parquet")
+    asked = tables.read(tables.ASKED, drawn / "asked.parquet")
+    scores = scores[scores["step"] != 3]
+    tables.write(tables.SCORES, scores, drawn / "scores.parquet")
+    tables.write(tables.SLOPES, paper_slopes(scores, asked), drawn / "slopes.parquet")
+    html = write_report(drawn).read_text("utf-8")
+    assert "curves.png" not in names(drawn)
+    assert "No label is past both thresholds in this direction" in html
+
+
+def test_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        write_report(tmp_path)
+    with pytest.raises(UsageError):
+        write_report(tmp_path / "nowhere")
+
+
+def test_run_without_slopes_is_refused(run: Path) -> None:
+    (run / "slopes.parquet").unlink()
+    with pytest.raises(TableError, match="no slopes table"):
+        write_report(run)
+
+
+def test_file_in_the_way_of_the_report_is_a_clear_error(run: Path) -> None:
+    (run / "report").write_text("in the way")
+    with pytest.raises(StorageError, match="report"):
+        write_report(run)
+    assert (run / "report").read_text() == "in the way"

@@ -1,0 +1,79 @@
+"""Observed differences on page, terminal and summary: the table's numbers, and a sentence where the two disagree."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core import summary, tables
+from gslopes.slopes.report import observed, write_report
+
+SCRIPT = "<script>alert(1)</script>"
+BASE = {"classifier": "model", "attribute": "gender", "column": "who", "group": "man", "other": SCRIPT, "note": ""}
+BASE |= {"measure": "presence", "n": 60, "n_other": 50, "mean": 40.0, "mean_other": 28.0, "observed": 12.0, "p": 1e-4}
+BASE |= {"ci_low": 5.0, "ci_high": 19.0, "q": 0.001, "slope": 1.0, "distance": 4.0, "distance_low": 3.5}
+BASE |= {"distance_high": 4.5, "explained": 3.0, "explained_low": 1.0, "explained_high": 5.0}
+BASE |= {"share": 0.25, "share_low": 0.1, "share_high": 0.6}
+ENDS = {"ci_low": 0.1, "ci_high": 0.3}
+NOTHING = dict.fromkeys(("share", "share_low", "share_high"), np.nan)
+ROWS = (
+    {"label": "both", "agreement": "same sign"},
+    {"label": "against", "agreement": "opposite signs", "explained": -3.0, "share": -0.25, "share_low": -0.6},
+    {"label": "gap alone", "agreement": "observed only", "slope": 0.01},
+    {"label": "edit alone", "agreement": "edit only", "observed": 0.5, "ci_low": -6, "ci_high": 7, "q": 0.9, **NOTHING},
+    {
+        "label": "odds",
+        "agreement": "observed only",
+        "measure": "log-odds",
+        "observed": 0.1823,
+        "ci_low": 0.1,
+        "ci_high": 0.3,
+    },
+    {"label": "rare", "agreement": "", "note": "too rare to judge", "p": np.nan, "q": np.nan, **NOTHING},
+)
+
+
+@pytest.fixture
+def run(one: Path, tmp_path: Path) -> Path:
+    copy = tmp_path / "run"
+    shutil.copytree(one, copy)
+    frame = pd.DataFrame([BASE | row for row in ROWS])
+    tables.write(tables.OBSERVED, frame[tables.OBSERVED.columns], copy / "observed.parquet")
+    return copy
+
+
+def test_every_disagreement_has_its_sentence_and_agreement_none(run: Path) -> None:
+    frame = tables.read(tables.OBSERVED, run / "observed.parquet")
+    said = {row["label"]: observed.sentence(row) for row in frame.to_dict("records")}
+    assert "differ by +12.0 [+5.0, +19.0] points, and the edits move it the other way" in said["against"]
+    assert "no slope is shown" in said["gap alone"]
+    assert "no difference is shown (+0.5 [−6.0, +7.0] points)" in said["edit alone"]
+    assert "+0.182 [+0.100, +0.300] log-odds" in said["odds"]
+    assert said["both"] == said["rare"] == ""
+
+
+def test_page_and_terminal_have_the_numbers(run: Path) -> None:
+    html = write_report(run, embed="none").read_text("utf-8")
+    assert 'id="observed"' in html
+    assert SCRIPT not in html
+    text = observed.print_observed(run)
+    assert text.index(" against ") < text.index(" both ")
+    for counts in ("+12.0", "[+5.0, +19.0]", "25 % (10–60)"):
+        assert counts in text
+        assert counts in html
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_the_summary_has_what_is_shown_and_nothing_that_is_not(run: Path) -> None:
+    frame = observed.summary_rows(tables.read(tables.OBSERVED, run / "observed.parquet"))
+    assert list(frame.columns) == summary.OBSERVED.columns
+    assert frame["label"].tolist() == ["against", "gap alone", "odds", "edit alone", "both"]
+
+
+def test_a_run_without_groups_says_nothing(one: Path) -> None:
+    assert observed.panels(one) == []
+    assert observed.print_observed(one) == ""

@@ -1,0 +1,250 @@
+import base64
+import json
+import re
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core import tables
+from gslopes.report import words
+from gslopes.report.inline import render
+from gslopes.slopes.report import decisions, page, write_report
+from gslopes.slopes.report.headline import Headline
+from gslopes.slopes.report.loading import Finding, ReportOptions
+from tests.fixtures import QUESTIONS, questions
+
+SCRIPT = "<script>alert(1)</script>"
+VALUES = np.linspace(-2, 2, 7)
+OPTIONS = ReportOptions()
+NO_PHOTOS = page.Photos(0, 0, 0, (), ())
+
+
+def finding(rows: pd.DataFrame) -> Finding:
+    return Finding("", "", "celeba-tagger", "gender", VALUES, rows, rows[:0])
+
+
+class Reader(HTMLParser):
+    """What a browser would make of it: tags, their attributes, text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in {"meta", "img", "source"}:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def html(one: Path) -> str:
+    """The page of the run whose slopes are the paper's alone."""
+    return write_report(one).read_text(encoding="utf-8")
+
+
+def test_labels_and_file_names_of_strangers_are_text(html: str) -> None:
+    reader = Reader(html)
+    assert reader.tags.count("script") == 3  # the data, the plots' library and our own
+    assert reader.text.count(SCRIPT) >= 3
+    assert reader.open == []
+    assert not [name for name, _ in reader.attributes if name.startswith("on") or name == "style"]
+
+
+def test_manifest_of_strangers_is_text() -> None:
+    hostile = dict.fromkeys(("created", "gslopes", "config", "models", "classifiers", "versions"), SCRIPT)
+    nested = {"models": {SCRIPT: {SCRIPT: SCRIPT}}, "classifiers": {SCRIPT: {"version": SCRIPT}}, "config": {SCRIPT: 1}}
+    for manifest in (hostile, nested):
+        assert Reader(page.render(manifest, NO_PHOTOS, [], options=OPTIONS)).tags.count("script") == 3
+
+
+def test_page_asks_nothing_of_any_server(html: str) -> None:
+    reader = Reader(html)
+    links = {value for name, value in reader.attributes if name in {"src", "href"}}
+    files = {"slopes.csv", "pulled_negative.csv", "pulled_positive.csv", "tables/table1.csv", "sweeps.pdf"}
+    assert files < links
+    assert not [link for link in links if link and ":" in link]
+    ours = html[: html.index("<script>")]  # the library holds such words, and asks for nothing: see the browser tests
+    assert "url(" not in ours
+    assert "@import" not in ours
+
+
+def test_policy_lets_in_our_style_and_nothing_else(html: str) -> None:
+    style = re.search(r"<style>(.*?)</style>", html, flags=re.DOTALL)
+    assert style
+    digest = base64.b64encode(sha256(style[1].encode()).digest()).decode()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)
+    assert policy
+    assert policy[1].startswith("default-src 'none'; ")
+    assert f"style-src 'sha256-{digest}' 'sha256-" in policy[1]  # and that of the plots
+    assert "unsafe" not in policy[1]
+    assert "http" not in policy[1]
+
+
+def test_no_number_has_the_digits_of_a_float32() -> None:
+    html = page.render({"values": {"gender": [-2.0, -1.3333334, 0.0]}}, NO_PHOTOS, [], options=OPTIONS)
+    shown = html[html.index("<summary>Configuration</summary>") :]
+    assert "-1.333," in shown
+    assert "1.3333334" not in shown
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "86 photos found in the folder",
+        "79 answered at every value",
+        "pictures: 559 answered, 1 refused (too small)",
+        "was shown 80 photos, each with its face edited",
+        "The slopes are about the 79 that it answered at every value.",
+        "2026-11-21 04:00 UTC",
+        "How to read a slope",
+        "It is an association under this edit",
+        "What it does not tell",
+        "null hypothesis: the slope is 0",
+        "2 no face found",
+        "new\\nline\\x1b[31m.jpg",
+        "空.webp",
+        "gender-field",
+        "ab" * 32,
+        "non-commercial research",
+        "9 labels along 7 values",
+    ],
+)
+def test_page_says(html: str, sentence: str) -> None:
+    assert sentence in re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
+
+
+def test_the_plots_are_drawn_by_the_very_files_that_npm_gives_with_their_licences() -> None:
+    digests = {
+        "d3.min.js": "f2094bbf6141b359722c4fe454eb6c4b0f0e42cc10cc7af921fc158fceb86539",
+        "plot.umd.min.js": "4358086467740777dd788d6b27a95cebdbaefdd50c730a3060117073bd7134cb",
+    }
+    vendor = Path(page.__file__).parent / "vendor"
+    assert {name: sha256((vendor / name).read_bytes()).hexdigest() for name in digests} == digests
+    assert all("Permission to use" in (vendor / f"{name}.LICENSE").read_text("utf-8") for name in ("d3", "plot"))
+
+
+def test_words_are_those_of_the_house(html: str) -> None:
+    text = Reader(html).text.lower()
+    assert "perceived gender" in text
+    assert not [word for word in ("debias", "unbiased", "detector") if word in text]
+
+
+def test_every_slope_and_its_interval_reach_the_page(one: Path, html: str) -> None:
+    slopes = tables.read(tables.SLOPES, one / "slopes.parquet")
+    text = (one / "report" / "data" / "f0.js").read_text("ascii")
+    content = json.loads(text.removeprefix('gslopes("f0",').removesuffix(");\n"))
+    assert len(content["labels"]) == len(slopes)
+    for _, row in slopes.iterrows():
+        place = content["labels"].index(words.printable(row["label"]))
+        for column in ("slope", "ci_low", "ci_high", "q"):
+            number = content["estimators"]["paper"][column][place]
+            assert number == (None if np.isnan(row[column]) else pytest.approx(row[column], rel=1e-3))
+
+
+@pytest.mark.parametrize("manifest", [{}, {"config": None, "models": [], "classifiers": {"c": "1"}, "created": 5}])
+def test_page_leaves_out_what_the_manifest_lacks(manifest: dict) -> None:
+    assert Reader(page.render(manifest, NO_PHOTOS, [], options=OPTIONS)).open == []
+
+
+def test_many_labels_reasons_and_files_are_cut_and_say_so(one: Path) -> None:
+    first = tables.read(tables.SLOPES, one / "slopes.parquet")[:1]
+    many = pd.concat([first.assign(label=f"label {index}") for index in range(600)])
+    section = page.section(finding(many), {}, OPTIONS)
+    skipped = tuple((f"{index}.jpg", f"reason {index}") for index in range(300))
+    photos = page.Photos(300, 0, 0, tuple((f"reason {index}", 1) for index in range(300)), skipped)
+    text = Reader(page.render({}, photos, [section], options=OPTIONS)).text
+    assert "The first 100 of each direction; all are in slopes.csv" in text
+    assert "288 for other reasons" in re.sub(r"\s+", " ", text)
+    assert "The first 200; all are in photos.parquet" in text
+
+
+def test_interval_that_reaches_beyond_its_strip_is_cut_and_dashed(one: Path) -> None:
+    rows = tables.read(tables.SLOPES, one / "slopes.parquet").dropna(subset="slope").reset_index(drop=True)
+    rows = rows.sort_values("slope").reset_index(drop=True)
+    rows.loc[0, ["ci_low", "ci_high", "p"]] = [-50.0, np.inf, 1e-9]
+    section = page.section(finding(rows), {}, OPTIONS)
+    shown = [row for side in section.pulled for row in side]
+    cut = next(row["whisker"] for row in shown if row["label"] == rows.loc[0, "label"])
+    assert cut is not None
+    assert (cut.low, cut.high, cut.cut) == (2.0, 118.0, True)
+    assert sum(row["whisker"].cut for row in shown if row["whisker"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("measures", "said"),
+    [
+        (["presence"], "appears on 2 more of every 100 photos. A negative slope says that it appears more often the"),
+        (["log-odds"], "the odds of the label's score rise by 2 %. A negative slope says that it is higher the more"),
+        (["value"], "A slope says by how much the label's number changes with each step towards the positive end"),
+        (["presence", "log-odds"], "2 more of every 100 photos. A slope of +2.0 % says: with each step"),
+    ],
+)
+def test_how_to_read_a_slope_is_said_for_the_measures_of_the_labels(one: Path, measures: list[str], said: str) -> None:
+    found = tables.read(tables.SLOPES, one / "slopes.parquet").dropna(subset="slope")
+    rows = [found[:1].assign(label=name, estimator="photo-rate", measure=name) for name in measures]
+    section = page.section(finding(pd.concat(rows)), {}, OPTIONS)
+    text = Reader(page.render({}, NO_PHOTOS, [section], options=OPTIONS)).text.replace("\xa0", " ")
+    assert said in text
+    assert ("2 more of every 100" in text) == ("presence" in measures)
+
+
+def test_the_page_names_the_labels_on_which_the_papers_p_and_the_permutations_disagree(one: Path) -> None:
+    slopes = tables.read(tables.SLOPES, one / "slopes.parquet")
+    paper = slopes[slopes["estimator"] == "paper"].assign(agreement="both")
+    paper.loc[paper.index[0], "agreement"] = "p only"
+    section = page.section(finding(paper), {}, OPTIONS)
+    assert section.disagree == (words.printable(paper.iloc[0]["label"]),)
+    text = Reader(page.render({}, NO_PHOTOS, [section], options=OPTIONS)).text
+    assert "disagree, at the level of the fit, on 1 label:" in text
+    calm = page.section(finding(paper.assign(agreement="both")), {}, OPTIONS)
+    assert "disagree" not in Reader(page.render({}, NO_PHOTOS, [calm], options=OPTIONS)).text
+
+
+def test_every_decision_and_the_words_of_the_page_are_explained_once(html: str) -> None:
+    words_explained = re.findall(r"<dt>([^<]*)</dt><dd>[^<]*\.</dd>", html)
+    assert len(words_explained) == len(set(words_explained))
+    assert {"reader", "placebo", "sweep", "slope", *decisions.SHOWN.values()} <= set(words_explained)
+
+
+def test_the_page_answers_its_questions_in_order_and_details_follow(html: str) -> None:
+    assert questions(html) == QUESTIONS
+    titles = re.findall(r'<h2[^>]*id="(\w+)"', html)
+    assert titles.index("next") < titles.index("findings") < titles.index("provenance")
+
+
+def test_what_next_is_concrete_and_by_what_was_found(html: str) -> None:
+    text = re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
+    after = text.rpartition("What next?")[2].partition("All labels")[0]
+    assert "Look at the pictures" not in after, "here no label moves"
+    assert "gslopes compare RUN NEW-RUN --fail-if changed" in after
+    assert "gslopes fit RUN --photos-csv people.csv --groups COLUMN" in after
+    assert "Do not conclude that a classifier is fair where nothing moved" in after
+
+
+def test_what_next_asks_to_look_where_a_label_moves_and_for_more_photos_where_one_is_not_judged() -> None:
+    screens = [SimpleNamespace(headline=Headline("", "", 2, 1, 1))]
+    html = render("next.html.j2", screens=screens, album=True, observed=None)
+    text = re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
+    assert "Look at the pictures of the photos whose answers move most, in the explorer, before" in text
+    assert "if you need the label that is not judged (1)." in text

@@ -1,0 +1,167 @@
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gslopes.core import tables
+from gslopes.core.tables.collection import COMPOSITION
+from gslopes.report.layouts import RACES, latex, to_latex, to_markdown
+from gslopes.slopes.report import paper, write_report
+
+
+def test_paper_tables_come_in_three_forms_with_the_same_labels(make: Callable[..., Path], tmp_path: Path) -> None:
+    run = make(tmp_path / "run", [("a_b", "gender"), ("c", "gender"), ("c", "race")], photos=60)
+    write_report(run, embed="none")
+    folder = run / "report" / "tables"
+    assert {path.name for path in folder.iterdir()} == {
+        f"table{number}.{form}" for number in (1, 2, 4) for form in ("csv", "md", "tex")
+    }
+    first = pd.read_csv(folder / "table1.csv")
+    assert first.columns.tolist() == ["API", "Label", "Slope"]
+    assert (first["Slope"] < -0.03).all()
+    assert (pd.read_csv(folder / "table2.csv")["Slope"] > 0.03).all()
+    fourth = pd.read_csv(folder / "table4.csv")
+    assert (fourth["Slope"].dropna() < -0.03).all()
+    assert (fourth["Slope "].dropna() > 0.03).all()
+    tex, text = (folder / "table1.tex").read_text(), (folder / "table1.md").read_text()
+    assert tex.count("\\midrule") == 2  # below the heading, and between two classifiers
+    assert "a\\_b" in tex
+    assert "\\textless{}script\\textgreater{}" in tex
+    assert "\\<script\\>" in text
+    assert "<script>" not in tex + text
+
+
+def test_table_3_of_a_census_in_the_run_folder_comes_in_three_forms(one: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(one, run, ignore=shutil.ignore_patterns("report", "edits"))
+    rows = [
+        (name, keyword, "gender", value, n, 4, share, max(share - 0.1, 0), min(share + 0.1, 1))
+        for keyword, n in (("any", 40), ("female", 10))
+        for name, female in (("judge", 0.5), ("=R&D_chef", 0.25), ("nurse", 0.95), ("", 0.6))
+        for value, share in (("female", female), ("male", 1 - female))
+    ]
+    nobody = [("poet", "any", "gender", value, 0, 0, None, None, None) for value in ("female", "male")]
+    frame = pd.DataFrame([*rows, *nobody], columns=COMPOSITION.columns)
+    tables.write(COMPOSITION, frame, run / "composition.parquet")
+    page = write_report(run, embed="none").read_text(encoding="utf-8")
+    for form in ("csv", "md", "tex"):
+        assert f'href="tables/table3.{form}"' in page
+
+    folder = run / "report" / "tables"
+    table = pd.read_csv(folder / "table3.csv")
+    assert table.columns.tolist() == ["Occupation", "Female", "Occupation ", "Male"]
+    assert table["Occupation"].dropna().tolist() == ["nurse"]  # judge: as often one as the other
+    assert table["Occupation "].dropna().tolist() == ["'=R&D_chef"]
+    assert table.loc[0, ["Female", "Male"]].tolist() == pytest.approx([0.95, 0.75])
+    text, tex = (folder / "table3.md").read_text(), (folder / "table3.tex").read_text()
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert lines[:2] == ["| Occupation | Female | Occupation | Male |", "| --- | ---: | --- | ---: |"]
+    assert lines[2:] == ["| nurse | 95.0 % | =R\\&D\\_chef | 75.0 % |"]
+    assert "\\label{tab:table3}" in tex
+    assert "nurse & 95.0 \\% & =R\\&D\\_chef & 75.0 \\%" in tex
+    assert tex.count("\\midrule") == 1
+
+
+PRINTED = {  # columns of the paper's tables, as they are printed
+    "table1": ["API", "Label", "Slope"],
+    "table2": ["API", "Label", "Slope"],
+    "table4": ["API", "Black", "Slope", "API ", "White", "Slope "],
+}
+
+
+def test_columns_and_order_are_those_that_the_paper_prints(make: Callable[..., Path], tmp_path: Path) -> None:
+    run = make(tmp_path / "run", [("a", "gender"), ("b", "gender"), ("a", "race"), ("b", "race")], photos=60)
+    write_report(run, embed="none")
+    found = {name: pd.read_csv(run / "report" / "tables" / f"{name}.csv") for name in PRINTED}
+    assert {name: frame.columns.tolist() for name, frame in found.items()} == PRINTED
+    for name in ("table1", "table2"):
+        assert found[name]["API"].is_monotonic_increasing  # one API after the other
+        for _, rows in found[name].groupby("API"):
+            assert rows["Slope"].is_monotonic_increasing
+    fourth = found["table4"]
+    slopes = pd.read_parquet(run / "slopes.parquet").query("estimator == 'paper' and attribute == 'race'")
+    given = slopes.set_index(["classifier", "label"])["slope"]
+    for api, label, slope in (("API", "Black", "Slope"), ("API ", "White", "Slope ")):
+        side = fourth[[api, label, slope]].dropna()
+        assert len(side)
+        assert not side[[api, label]].duplicated().any()
+        assert side[slope].abs().is_monotonic_decreasing
+        own = {(name, paper.words.printable(one)): slope for (name, one), slope in given.items()}
+        for row in side.itertuples(index=False):  # each API's own slope, never another's
+            assert row[2] == pytest.approx(own[row[0], row[1].lstrip("'")], abs=1e-5)
+    assert {"a", "b"} <= set(fourth["API"].dropna())
+
+
+def test_what_the_page_does_not_call_a_finding_is_marked_and_its_interval_is_named(tmp_path: Path) -> None:
+    slopes = pd.DataFrame({"classifier": "a", "attribute": "gender", "label": ["sure", "open"], "slope": [-0.5, -0.4]})
+    found = slopes.assign(decision=["finding", "unjudged"])
+    paper.write(tmp_path, tmp_path, slopes.assign(p=0.0001), found, p=0.001, slope=0.03)
+    text, tex = ((tmp_path / f"tables/table1.{form}").read_text("utf-8") for form in ("md", "tex"))
+    assert "| a | sure | −0.500 |" in text
+    assert "| a | open † | −0.400 |" in text
+    assert "findings.tex has what is judged, with intervals" in text
+    assert "open \\dag{}" in tex
+    assert pd.read_csv(tmp_path / "tables/table1.csv")["Label"].tolist() == ["sure", "open"]
+
+
+def test_two_apis_with_one_label_have_a_row_each_in_table_4(tmp_path: Path) -> None:
+    rows = [("ibm", "worker", -0.131), ("clarifai", "worker", -0.05), ("google", "beauty", -0.09)]
+    black = pd.DataFrame(rows, columns=["classifier", "label", "slope"])
+    frame = paper._races(black, black[:0])
+    assert frame.iloc[:, :3].to_numpy().tolist() == [list(rows[0]), list(rows[2]), list(rows[1])]
+    assert to_latex(paper.as_text(frame), "c", "table4").count("\\midrule") == 1
+
+
+@pytest.mark.parametrize(("label", "plain"), [("Red color", True), ("coal black Color", True), ("blue", True)])
+@pytest.mark.parametrize("extra", ["", " guard"])
+def test_colours_are_plain_concepts(label: str, plain: bool, extra: str, tmp_path: Path) -> None:
+    assert paper.is_plain(label + extra, paper.plain_concepts(tmp_path)) == (plain and not extra)
+
+
+def test_colours_that_are_said_of_people_are_no_plain_concepts(tmp_path: Path) -> None:
+    for word in ("black", "white", "Brown"):
+        assert not paper.is_plain(word, paper.plain_concepts(tmp_path))
+
+
+def test_plain_concepts_stand_at_the_end_greyed_and_a_runs_own_list_replaces_ours(tmp_path: Path) -> None:
+    rows = [("a", "Man", -0.5), ("a", "nurse", -0.4), ("a", "FACE", -0.3), ("b", "chef", -0.2)]
+    frame = pd.DataFrame(rows, columns=list(paper.COLUMNS))
+    ordered, grey = paper.plain_last(frame, paper.plain_concepts(tmp_path))
+    assert ordered["Label"].tolist() == ["nurse", "chef", "Man", "FACE"]
+    assert grey.tolist() == [[False] * 3, [False] * 3, [True] * 3, [True] * 3]
+    assert paper.left_out(ordered, grey)["Label"].tolist() == ["nurse", "chef"]
+    shown = paper.as_text(ordered)
+    assert "| *a* | *Man* | *−0.500* |" in to_markdown(shown, "A caption.", grey)
+    assert to_latex(shown, "A caption.", "t", grey).count("\\textcolor{gray}") >= 4
+    (tmp_path / paper.PLAIN).write_text("# ours\nchef\n")
+    assert paper.plain_last(frame, paper.plain_concepts(tmp_path))[1][:, 0].tolist() == [False, False, False, True]
+
+
+def test_in_the_table_of_two_sides_each_side_has_its_own_plain_concepts() -> None:
+    rows = [
+        ("a", "Face", -0.5, "a", "chef", 0.4),
+        ("b", "nurse", -0.3, "a", "Man", 0.2),
+        (None, None, None, "b", "x", 0.1),
+    ]
+    frame = pd.DataFrame(rows, columns=list(RACES))
+    ordered, grey = paper.plain_last(frame, frozenset({"face", "man"}))
+    assert ordered["Black"].tolist()[:2] == ["nurse", "Face"]
+    assert ordered["White"].tolist() == ["chef", "x", "Man"]
+    assert grey[:, 0].tolist() == [False, True, False]
+    assert grey[:, 3].tolist() == [False, False, True]
+    kept = paper.left_out(ordered, grey)
+    assert kept["Black"].dropna().tolist() == ["nurse"]
+    assert kept["White"].tolist() == ["chef", "x"]
+    text = to_markdown(paper.as_text(ordered), "A caption.", grey)
+    assert "| *a* | *Face* | *−0.500* | b | x | +0.100 |" in text
+
+
+@pytest.mark.parametrize("text", ["50 % of R&D_x", "a\\b~c^d{e}#$", "<|>"])
+def test_latex_leaves_no_special_character_bare(text: str) -> None:
+    plain = latex(text)
+    for char in "%&_#$":
+        assert plain.count(char) == plain.count(f"\\{char}")
+    assert "~" not in plain
+    assert "<" not in plain

@@ -1,0 +1,135 @@
+"""Figures 1 to 3 of the paper, of a run: what is chosen for them, and that it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.core.errors import UsageError
+from gslopes.slopes.report import paper_figures, write_report
+from gslopes.slopes.report.loading import load
+from tests.slopes.report.conftest import VALUES
+
+
+@pytest.fixture(scope="module")
+def run(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two classifiers along gender."""
+    return make(tmp_path_factory.mktemp("numbered") / "run", [("a", "gender"), ("b", "gender")], photos=40)
+
+
+def test_a_report_has_the_three_figures_in_all_forms_and_its_page_shows_them(run: Path) -> None:
+    page = write_report(run).read_text("utf-8")
+    for name in ("figure1", "figure2", "figure3"):
+        assert f'src="{name}.png"' in page
+        assert all((run / "report" / f"{name}.{form}").is_file() for form in ("png", "pdf"))
+
+
+@pytest.mark.slow
+@pytest.mark.figures
+def test_something_is_drawn_in_each_form_of_the_three_figures(run: Path, tmp_path: Path) -> None:
+    paper_figures.write(tmp_path, load(run), pictures=True)
+    for name in ("figure1", "figure2", "figure3"):
+        for form in ("png", "pdf"):
+            assert (tmp_path / f"{name}.{form}").stat().st_size > 2000
+        with Image.open(tmp_path / f"{name}.png") as image:
+            assert len(np.unique(np.asarray(image.convert("L")))) > 10
+
+
+def test_without_pictures_there_is_figure_2_alone_and_older_ones_go(run: Path) -> None:
+    (run / "report").mkdir(exist_ok=True)
+    (run / "report" / "figure3-race.png").touch()
+    write_report(run, embed="none")
+    assert {path.stem for path in (run / "report").glob("figure*.*")} == {"figure2"}
+
+
+def test_figure_2_is_of_a_label_that_all_classifiers_have_and_its_lines_are_those_of_the_table(run: Path) -> None:
+    source = load(run)
+    label = paper_figures.common_label(source.findings, frozenset())
+    found = paper_figures.lines(run, source.findings, label)
+    assert [line.classifier for line in found] == ["a", "b"]
+    for line, finding in zip(found, source.findings, strict=True):
+        row = finding.of("paper").set_index("label").loc[label]
+        assert line.slope == pytest.approx(row["slope"])
+        assert line.ratio[len(VALUES) // 2] == pytest.approx(1)
+        fitted = np.polyfit(VALUES, line.ratio, 1)
+        assert fitted == pytest.approx([line.slope, line.intercept], abs=1e-6)
+
+
+def test_a_plain_concept_is_taken_only_where_there_is_no_other_label(run: Path) -> None:
+    findings = load(run).findings
+    first = paper_figures.common_label(findings, frozenset())
+    second = paper_figures.common_label(findings, frozenset({first.casefold()}))
+    assert second not in ("", first)
+    everything = frozenset(label.casefold() for label in findings[0].rows["label"])
+    assert paper_figures.common_label(findings, everything) == first
+
+
+def test_figure_3_has_every_classifiers_labels_under_each_picture(run: Path) -> None:
+    photos = paper_figures.answered(run, load(run).findings, frozenset({"outdoors"}))
+    assert len(photos) == paper_figures.PHOTOS
+    for photo in photos:
+        assert len(photo.pictures) == len(VALUES)
+        assert all(picture is not None for picture in photo.pictures)
+        assert [name for name, _ in photo.labels] == ["a", "b"]
+        assert all(len(by_step) == len(VALUES) for _, by_step in photo.labels)
+
+
+def test_labels_that_change_come_first_and_say_towards_which_end() -> None:
+    rows = [("p", step, "always", 0.9) for step in range(3)]
+    rows += [("p", 2, "late", 0.6), ("p", 0, "early", 0.4), ("other", 0, "not of this photo", 0.9)]
+    scores = pd.DataFrame(rows, columns=["photo", "step", "label", "score"])
+    found = paper_figures.labels_of(scores, "p", np.array([-1.0, 0.0, 1.0]), frozenset({"always"}))
+    kinds = [("late", 1, False), ("early", -1, False), ("always", 0, True)]
+    assert [[(one.label, one.side, one.plain) for one in labels] for labels, _ in found] == [kinds] * 3
+    shown = [[round(one.score, 3) for one in labels] for labels, _ in found]
+    assert shown == [[0, 0.4, 0.9], [0, 0, 0.9], [0.6, 0, 0.9]]  # 0: not returned
+    assert [more for _, more in found] == [0, 0, 0]
+
+
+def test_labels_of_the_users_choice_stand_in_figure_3_alone_and_in_order() -> None:
+    rows = [("p", 0, "Nurse", 0.9), ("p", 0, "doctor", 0.5), ("p", 1, "chef", 0.4)]
+    scores = pd.DataFrame(rows, columns=["photo", "step", "label", "score"])
+    found = paper_figures.labels_of(scores, "p", np.array([-1.0, 1.0]), frozenset(), ("judge", "nurse"))
+    assert [[(one.label, one.score) for one in labels] for labels, _ in found] == [
+        [("judge", 0), ("nurse", 0.9)], [("judge", 0), ("nurse", 0)],
+    ]  # fmt: skip
+    assert [more for _, more in found] == [1, 1]
+
+
+def test_figures_2_and_3_are_of_the_labels_asked_for(run: Path, tmp_path: Path) -> None:
+    source = load(run)
+    labels = [str(one) for one in source.findings[0].of("paper").dropna(subset=["slope"])["label"][:2]]
+    made = paper_figures.write(tmp_path, source, pictures=False, labels=[labels[1].upper(), labels[0]])
+    assert "figure2" in made
+    assert len([name for name in made if name.startswith("figure2")]) == 2
+    assert paper_figures.lines(run, source.findings, labels[1].upper())
+
+
+def test_a_label_without_a_slope_is_a_sentence_before_anything_is_drawn(run: Path) -> None:
+    known = str(load(run).findings[0].of("paper").dropna(subset=["slope"])["label"].iloc[0])
+    before = sorted((run / "report").rglob("*")) if (run / "report").is_dir() else []
+    with pytest.raises(UsageError, match="has a slope of the label") as raised:
+        write_report(run, embed="none", labels=[f"{known}x"])
+    assert known in str(raised.value.hint)
+    assert (sorted((run / "report").rglob("*")) if (run / "report").is_dir() else []) == before
+
+
+def test_more_labels_than_there_is_room_for_are_counted() -> None:
+    rows = [("p", step, f"l{number}", 0.9 - number / 100) for step in range(3) for number in range(9)]
+    scores = pd.DataFrame(rows, columns=["photo", "step", "label", "score"])
+    found = paper_figures.labels_of(scores, "p", np.array([-1.0, 0.0, 1.0]), frozenset())
+    assert [(len(labels), more) for labels, more in found] == [(paper_figures.LABELS, 9 - paper_figures.LABELS)] * 3
+
+
+def test_figure_1_is_of_a_photo_with_its_box_and_the_scores_of_its_steepest_label(run: Path) -> None:
+    found = paper_figures.pipeline(run, load(run).findings)
+    assert found is not None
+    assert len(found.faces) == len(found.pictures) == len(found.scores) == len(VALUES)
+    x0, y0, x1, y1 = found.box
+    assert 0 <= x0 < x1 <= 1
+    assert 0 <= y0 < y1 <= 1

@@ -1,0 +1,118 @@
+"""The first table: one row a label, placebos apart, the estimator that is to be read."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core.summary import FINDINGS
+from gslopes.core.tables import SLOPES
+from gslopes.slopes.report.recommended import COLUMNS, findings_table, placebos_table, summary_rows, write
+
+
+def slopes(*rows: dict[str, object]) -> pd.DataFrame:
+    base = {"classifier": "c", "attribute": "gender", "n": 40, "estimator": "photo-rate", "note": "", "reason": ""}
+    base |= {"unit": "percentage points per unit", "q": 0.001, "decision": "finding", "detail": ""}
+    return pd.DataFrame([base | row for row in rows]).reindex(columns=list(SLOPES.columns))
+
+
+def test_a_label_stands_once_however_many_estimators_and_placebos_there_are() -> None:
+    frame = slopes(
+        {"label": "lips", "slope": -26.8},
+        {"label": "lips", "slope": -0.4, "estimator": "paper", "decision": None},
+        {"label": "lips", "slope": 4.0, "attribute": "gender-light"},
+        {"label": "lips", "slope": 6.7, "attribute": "gender-random"},
+    )
+    found = findings_table(frame)
+    assert found["slope"].tolist() == [-26.8]
+    assert tuple(found) == COLUMNS
+    assert placebos_table(frame)["slope"].tolist() == [4.0, 6.7]
+
+
+def test_findings_come_first_and_the_steepest_of_them_before_the_others() -> None:
+    rare = {"decision": "unjudged", "reason": "rare", "detail": "too rare to judge", "q": np.nan}
+    found = findings_table(
+        slopes(
+            {"label": "a", "slope": 90.0, **rare},
+            {"label": "b", "slope": 2.0},
+            {"label": "c", "slope": -5.0},
+            {"label": "d", "slope": 9.0, "decision": "none", "reason": "own-test", "detail": "q 0.4"},
+        )
+    )
+    assert found["label"].tolist() == ["c", "b", "d", "a"]
+    assert found["reason"].tolist() == ["", "", "own-test", "rare"]
+
+
+def test_a_label_is_read_by_its_measure() -> None:
+    odds = {"estimator": "photo-measure", "unit": "log-odds per unit", "measure": "log-odds"}
+    found = findings_table(
+        slopes(
+            {"label": "scored", "slope": 0.0, "decision": "unjudged"},
+            {"label": "scored", "slope": 0.7, **odds},
+            {"label": "tagged", "slope": 8.0, "measure": "presence"},
+        )
+    )
+    assert dict(zip(found["label"], found["slope"], strict=True)) == {"tagged": 8.0, "scored": 0.7}
+    assert set(found["unit"]) == {"percentage points per unit", "log-odds per unit"}
+
+
+def test_a_run_from_before_decisions_is_judged_as_its_page_judges_it() -> None:
+    old = {"decision": None, "reason": None, "detail": None}
+    frame = slopes(
+        {"label": "a", "slope": 9.0, "ci_low": 7.0, "ci_high": 11.0, **old},
+        {"label": "b", "slope": 1.0, "ci_low": -1.0, "ci_high": 3.0, "q": 0.4, **old},
+    )
+    found = findings_table(frame).set_index("label")
+    assert found["decision"].to_dict() == {"a": "open", "b": "none"}
+    assert found["detail"]["a"] == "no placebo sweep was run"
+
+
+def test_no_label_is_an_empty_table_with_the_same_columns() -> None:
+    assert tuple(findings_table(slopes().head(0))) == COLUMNS
+
+
+def test_the_table_for_a_paper_has_intervals_decisions_and_no_label_that_is_not_judged(tmp_path: Path) -> None:
+    frame = slopes(
+        {"label": "a_b", "slope": -9.0, "ci_low": -11.0, "ci_high": -7.0},
+        {"label": "hat", "slope": 50.0, "decision": "unjudged", "reason": "rare", "detail": "too rare to judge"},
+    )
+    write(tmp_path, frame)
+    tex = (tmp_path / "findings.tex").read_text()
+    assert "a\\_b & perceived gender & $-$9.0 & [$-$11.0, $-$7.0] & percentage points per unit & 0.001 & finding" in tex
+    assert "photo-rate" in tex
+    assert "hat" not in tex
+    assert pd.read_csv(tmp_path / "findings.csv")["label"].tolist() == ["a_b", "hat"]
+
+
+def test_the_summary_names_its_rows_as_those_of_all_audits() -> None:
+    found = summary_rows(findings_table(slopes({"label": "lips", "slope": -26.8, "ci_low": -30.0, "ci_high": -20.0})))
+    assert list(found) == FINDINGS.columns
+    assert found.loc[0, ["model", "contrast", "label", "value"]].tolist() == ["c", "gender", "lips", -26.8]
+
+
+def test_slopes_of_error_rates_stand_last_and_those_along_placebos_nowhere() -> None:
+    rows = [("gender", "Smiling", "miss", 4.0, "finding"), ("gender", "all labels", "error", 9.0, "none")]
+    rows += [("gender-light", "Smiling", "miss", 1.0, None)]
+    errors = pd.DataFrame(rows, columns=["attribute", "label", "measure", "slope", "decision"])
+    errors = errors.assign(classifier="c", n=20, q=0.01, ci_low=1.0, ci_high=9.0, reason="", note="")
+    found = findings_table(slopes({"label": "lips", "slope": -26.8}), errors)
+    assert found["label"].tolist() == ["lips", "errors: Smiling, miss", "errors: all labels, error"]
+    assert found["unit"].tolist()[1:] == ["percentage points of errors per unit"] * 2
+    assert tuple(found) == COLUMNS
+
+
+def test_an_expected_finding_stands_below_the_others_and_moves_no_number() -> None:
+    frame = slopes(
+        {"label": "Male", "slope": 30.0},
+        {"label": "Hat", "slope": 2.0},
+        {"label": "Mandarin", "slope": 9.0, "decision": "none", "reason": "own-test", "detail": "q 0.4"},
+    )
+    found = findings_table(frame)
+    assert found["label"].tolist() == ["Hat", "Male", "Mandarin"]
+    assert found["expected"].tolist() == [False, True, False]
+    off = findings_table(frame.assign(expected=False))
+    assert off["label"].tolist() == ["Male", "Hat", "Mandarin"]
+    numbers = ["label", "slope", "q", "decision", "reason"]
+    assert (
+        off[numbers].sort_values("label").to_numpy().tolist() == found[numbers].sort_values("label").to_numpy().tolist()
+    )

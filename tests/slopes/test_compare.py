@@ -1,0 +1,110 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import UsageError
+from gslopes.report import numbers
+from gslopes.slopes.compare import _changed_photos, compare_runs, write_page
+from gslopes.slopes.report.changes import print_changes
+
+VALUES = np.linspace(-1, 1, 3)
+
+
+def folder(run: Path, classifier: str, slope: float, seed: int = 0, photos: int = 60) -> Path:
+    """A scored run with one label whose share goes from 0.5 - slope to 0.5 + slope; a photo's luck is the seed's."""
+    run.mkdir()
+    luck = np.random.default_rng(seed).random(photos)
+    rows, asked = [], []
+    for index in range(photos):
+        for step, value in enumerate(VALUES):
+            asked.append((f"{index:064x}", "gender", step, classifier, "answered", "", ""))
+            if luck[index] < 0.5 + slope * value:
+                rows.append((f"{index:064x}", "gender", step, value, classifier, "nurse", 0.9))
+    tables.write(tables.SCORES, pd.DataFrame(rows, columns=tables.SCORES.columns), run / "scores.parquet")
+    tables.write(tables.ASKED, pd.DataFrame(asked, columns=tables.ASKED.columns), run / "asked.parquet")
+    runfolder.write_json(run / "run.json", {"values": {"gender": VALUES.tolist()}})
+    return run
+
+
+def test_a_mitigation_is_found_with_its_interval(tmp_path: Path) -> None:
+    before, after = folder(tmp_path / "a", "model", -0.3), folder(tmp_path / "b", "model", -0.05)
+    row = compare_runs(before, after).iloc[0]
+    assert row["slope"] < row["other_slope"] < 0
+    assert row["ci_low"] > 0
+    assert row["q"] < 0.05
+    assert "nurse" in print_changes(compare_runs(before, after))
+    (line,) = [line for line in print_changes(compare_runs(before, after)).splitlines() if line.startswith(" nurse")]
+    assert line.split()[-3:] == ["of", "60", "yes"]
+
+
+def test_labels_count_as_they_did_when_each_run_was_fitted(tmp_path: Path) -> None:
+    one, other = folder(tmp_path / "a", "model", -0.3), folder(tmp_path / "b", "model", -0.3)
+    rows = tables.read(tables.SCORES, one / "scores.parquet")
+    weak = rows.drop_duplicates("photo").loc[:, list(rows.columns)].assign(label="weak", score=0.2)
+    both = pd.concat([rows, *(weak.assign(step=step, value=value) for step, value in enumerate(VALUES))])
+    for run in (one, other):
+        tables.write(tables.SCORES, both, run / "scores.parquet")
+        runfolder.write_json(run / "presence.json", {"limits": {"model": {"score": 0.5, "most": 0}}})
+    assert compare_runs(one, other)["label"].tolist() == ["nurse"]
+    (other / "presence.json").unlink()
+    assert sorted(compare_runs(one, other)["label"]) == ["nurse", "weak"]
+
+
+def test_two_versions_are_paired_by_name_or_because_they_are_alone(tmp_path: Path) -> None:
+    one, other = folder(tmp_path / "a", "model:v=1", 0.1), folder(tmp_path / "b", "model:v=2", 0.1)
+    assert compare_runs(one, other)["difference"].tolist() == [0]
+    assert len(compare_runs(one, other, [("model:v=1", "model:v=2")])) == 1
+    with pytest.raises(UsageError, match="in common"):
+        compare_runs(one, other, [("model:v=1", "nobody")])
+
+
+def test_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        compare_runs(tmp_path, tmp_path)
+
+
+def test_a_pair_is_cut_where_both_sides_are_classifiers_of_their_runs(tmp_path: Path) -> None:
+    one, other = folder(tmp_path / "a", "a", 0.1), folder(tmp_path / "b", "b:threshold=0.7", 0.2)
+    found = compare_runs(one, other, ["a=b:threshold=0.7"])
+    assert found[["first_classifier", "classifier"]].to_numpy().tolist() == [["a", "b:threshold=0.7"]]
+    assert print_changes(found).startswith("a → b:threshold=0.7: change of each label's slope")
+    assert "a → b:threshold=0.7 along perceived gender</h2>" in write_page(one, other, found).read_text("utf-8")
+    with pytest.raises(UsageError, match="is not OLD=NEW") as error:
+        compare_runs(one, other, ["a=c"])
+    assert "b:threshold=0.7" in error.value.hint
+
+
+def test_the_page_says_what_changed_and_holds_every_number_that_is_printed(tmp_path: Path) -> None:
+    before, after = folder(tmp_path / "a", "<b>model</b>", -0.3), folder(tmp_path / "b", "<b>model</b>", -0.05)
+    found = compare_runs(before, after)
+    page = write_page(before, after, found)
+    assert page == after / "compare" / "index.html"
+    content = json.loads((page.parent / "summary.json").read_text("utf-8"))
+    assert (content["audit"], content["headline"]) == ("compare", "1 of 1 slopes changed (q < 0.05).")
+    assert content["rows"][0]["value"] == pytest.approx(found.iloc[0]["difference"])
+    html = page.read_text("utf-8")
+    row = found.iloc[0]
+    assert "1 of 1 labels changed" in html
+    assert numbers.points(row["difference"]) in html
+    assert "<b>model</b>" not in html
+    assert "&lt;b&gt;model&lt;/b&gt;" in html
+
+
+def test_a_photo_that_one_run_never_asked_about_is_none_that_changed(tmp_path: Path) -> None:
+    before, after = folder(tmp_path / "a", "m", -0.3, photos=40), folder(tmp_path / "b", "m", 0.3, photos=60)
+    ids = [f"{index:064x}" for index in range(60)]
+    rows = [(photo, "gender", step, VALUES[step], f"{photo}-{step}.jpg", 0.1) for photo in ids for step in range(3)]
+    tables.write(tables.EDITS, pd.DataFrame(rows, columns=tables.EDITS.columns), after / "edits.parquet")
+    known = pd.DataFrame({"photo": ids, "path": [f"{photo}.jpg" for photo in ids], "status": "used"})
+    known = known.assign(width=9, height=9, reason="", detail="", faces=1, box=None, points=None).reindex(
+        columns=tables.PHOTOS.columns
+    )
+    tables.write(tables.PHOTOS, known, after / "photos.parquet")
+    changes = compare_runs(before, after)
+    shown = _changed_photos(before, after, changes, 6)
+    assert shown
+    assert {one.sweep.photo for one in shown} <= set(ids[:40])

@@ -1,0 +1,97 @@
+"""The demo as a newcomer runs it, with fewer faces: real editors, the real walk, no data and no network."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from gslopes.cli import main
+from gslopes.core import tables
+from gslopes.core.files import read_json
+from gslopes.report import numbers
+from gslopes.slopes.demo import write_pipeline
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    out = tmp_path_factory.mktemp("demo")
+    result = CliRunner().invoke(main, ["demo", "--faces", "40", "--out", str(out), "--device", "cpu", "--json"])
+    assert result.exit_code == 0, result.output
+    return out, json.loads(result.stdout)
+
+
+def test_the_planted_directions_are_recovered_and_the_null_stays_flat(finished):
+    slopes = {row["label"]: row for row in finished[1]["slopes"]}
+    assert len(slopes) == len(finished[1]["slopes"]) == 3
+    assert slopes["nurse"]["planted"] < -8
+    assert slopes["manager"]["planted"] > 4
+    assert slopes["portrait"]["planted"] == 0
+    for row in slopes.values():
+        assert row["slope"] == pytest.approx(row["planted"], abs=3.5)
+    for label in ("nurse", "manager"):
+        assert slopes[label]["ci_low"] < slopes[label]["slope"] < slopes[label]["ci_high"]
+    assert 0.9 < finished[1]["reach"] < 1.1
+
+
+def test_its_pages_and_its_sweep_are_where_it_says(finished):
+    for name in ("page", "portrait_page"):
+        assert finished[1][name].endswith("index.html")
+        with open(finished[1][name], encoding="utf-8") as page:
+            assert "perceived gender" in page.read()
+    with Image.open(finished[1]["sweep"]) as sweep:
+        assert sweep.size == (8 * 256, 256)
+    assert (finished[0] / "pipeline.png").samefile(finished[1]["pipeline"])
+
+
+def test_its_page_names_what_was_planted_next_to_what_was_recovered_in_the_terminals_unit(finished):
+    out, result = finished
+    with open(result["page"], encoding="utf-8") as page:
+        text = page.read()
+    rows = re.search(r'id="truth".*?</table>', text, re.S).group()
+    assert len(re.findall("<tr>", rows)) == 1 + 3
+    for row in result["slopes"]:
+        cells = [numbers.points(row["planted"]), numbers.points(row["slope"])]
+        shown = re.search(rf'<th scope="row">{row["label"]}</th>(.*?)</tr>', rows).group(1)
+        assert re.findall(r'class="num[^"]*">(.*?)</td>', shown) == cells
+    name = read_json(out / "rendered" / "truth.json")["name"]
+    assert text.index("data:image/jpeg") < text.index(f"{name} drawn again at every value") < text.index("Planted</th>")
+    with Image.open(out / "rendered" / "truth.png") as strip:
+        assert strip.size == (7 * 160, 160)
+
+
+def test_the_portraits_page_says_what_one_photo_is_for(finished):
+    with open(finished[1]["portrait_page"], encoding="utf-8") as page:
+        text = page.read()
+    assert "was shown one photo with its face edited" in text
+    assert "it takes many to say how the classifier behaves" in text
+
+
+@pytest.mark.figures
+def test_the_papers_first_figure_is_drawn_of_the_astronaut(finished, tmp_path):
+    out = finished[0]
+    path = write_pipeline(out / "astronaut", out / "astronaut-photo" / "astronaut.png", tmp_path / "pipeline.png")
+    with Image.open(path) as pipeline:
+        assert pipeline.size[0] > 3 * pipeline.size[1] > 1000
+
+
+def test_the_drawn_faces_are_swept_beside_their_placebos_and_the_table_is_of_the_edit_alone(finished):
+    edits = tables.read(tables.EDITS, finished[0] / "rendered" / "edits.parquet")
+    names = ("gender", "gender-same", "gender-light", "gender-random")
+    assert edits["attribute"].value_counts().to_dict() == dict.fromkeys(names, 40 * 7)
+    slopes = tables.read(tables.SLOPES, finished[0] / "rendered" / "slopes.parquet")
+    known = slopes.query("estimator == 'photo-rate' and attribute == 'gender'").set_index("label")["slope"].to_dict()
+    assert {row["label"]: row["slope"] for row in finished[1]["slopes"]} == pytest.approx(known)
+
+
+def test_the_astronaut_was_edited_and_answered_at_every_value(finished):
+    run = finished[0] / "astronaut"
+    assert len(tables.read(tables.EDITS, run / "edits.parquet")) == 7
+    assert set(tables.read(tables.ASKED, run / "asked.parquet")["status"]) == {"answered"}
+
+
+def test_run_again_it_goes_on_and_says_the_same(finished):
+    again = CliRunner().invoke(main, ["demo", "--faces", "40", "--out", str(finished[0]), "--device", "cpu", "--json"])
+    assert again.exit_code == 0
+    assert json.loads(again.stdout) == finished[1]

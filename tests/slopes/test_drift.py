@@ -1,0 +1,180 @@
+"""Whether a service still answers as it did: asked again past the cache, compared picture by picture."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from gslopes.ask.config import ScoreConfig
+from gslopes.cli import main
+from gslopes.core import tables
+from gslopes.core.errors import BudgetReached, UsageError
+from gslopes.frame.executors import OneProcess
+from gslopes.slopes import walk
+from gslopes.slopes.drift import COLUMNS, Drift, _row, check_drift, print_drift
+from tests.fake_provider import FakeProvider
+from tests.fake_provider.folder import write_run
+
+NAME = "llm:some-model,prompt=doctor-nurse"
+
+
+@pytest.fixture
+def run(provider: FakeProvider, tmp_path):
+    provider.chat.slopes = {"nurse": -0.25}
+    folder = write_run(tmp_path / "run", 12, part=4)
+    walk.score_photos(folder, [NAME], device="cpu", cache=tmp_path / "cache", yes=True)
+    return folder
+
+
+def check(run, **others):
+    return check_drift(run, NAME, OneProcess(), cost_limits=ScoreConfig(yes=True), **others)
+
+
+def test_a_model_that_answers_as_before_has_not_drifted_and_the_questions_are_new(provider: FakeProvider, run):
+    before, scores = len(provider.log.of("chat")), (run / "scores.parquet").read_bytes()
+    found = check(run, sample=20)
+    assert len(provider.log.of("chat")) == before + 20
+    assert (found.pictures, found.answered, found.same, found.drifted) == (20, 20, 1.0, False)
+    assert found.labels["difference"].abs().max() == pytest.approx(0, abs=1e-6)
+    assert found.models == (("chat-1.0",), ("chat-1.0",))
+    assert (run / "scores.parquet").read_bytes() == scores
+    assert "No label's mean or slope has moved" in print_drift(found)
+    assert max(map(len, print_drift(found).splitlines()[1:])) <= 100
+
+
+def test_another_answer_is_drift_with_its_labels(provider: FakeProvider, run):
+    provider.chat.slopes = {"doctor": 0.1}
+    found = check(run, sample=30)
+    assert found.drifted
+    rows = found.labels.set_index("label")
+    assert rows.loc["nurse", "difference"] < 0 < rows.loc["doctor", "difference"]
+    low, high = rows.loc["nurse", ["ci_low", "ci_high"]]
+    assert low < rows.loc["nurse", "difference"] < high < 0
+    assert found.same < 1
+    (file,) = run.glob("drift-*.json")
+    assert json.loads(file.read_text())["drifted"] is True
+
+
+def test_another_slope_is_drift_even_if_the_mean_is_the_same(provider: FakeProvider, run):
+    provider.chat.slopes = {"nurse": 0.25}
+    found = check(run, sample=84)
+    nurse = found.labels.set_index("label").loc["nurse"]
+    assert nurse["difference"] == pytest.approx(0, abs=0.05)
+    assert nurse["p"] > 0.05
+    assert nurse["tilt"] > 0.1
+    assert found.drifted
+
+
+def test_another_version_is_drift_even_if_it_answers_alike(provider: FakeProvider, run):
+    provider.change_version("chat", "chat-2.0")
+    found = check(run, sample=5)
+    assert found.models == (("chat-1.0",), ("chat-2.0",))
+    assert found.drifted
+
+
+@pytest.mark.slow
+def test_chance_alone_is_no_drift(provider: FakeProvider, tmp_path):
+    name = f"{NAME},scores=repeats,repeats=4"
+    provider.chat.slopes = {"nurse": -0.25}
+    run = write_run(tmp_path / "run", 12, part=4)
+    walk.score_photos(run, [name], device="cpu", cache=tmp_path / "cache", yes=True)
+    provider.chat.first = 0.02  # other draws, hardly another model
+    found = check_drift(run, name, OneProcess(), sample=60, cost_limits=ScoreConfig(yes=True))
+    assert 0 < found.labels["difference"].abs().max() < 0.2
+    assert not found.drifted
+
+
+def test_the_sample_is_of_answered_pictures_and_depends_on_the_seed_alone(provider: FakeProvider, run):
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    whole = check(run, sample=1000)
+    assert whole.pictures == len(asked)
+    one, same, other = (check(run, sample=4, seed=seed).labels for seed in (1, 1, 2))
+    assert one.equals(same)
+    assert not one.equals(other)
+
+
+def test_the_budget_is_a_hard_stop(provider: FakeProvider, run):
+    before = len(provider.log.calls)
+    with pytest.raises(BudgetReached):
+        check_drift(run, NAME, OneProcess(), sample=20, cost_limits=ScoreConfig(yes=True, max_calls=6))
+    assert len(provider.log.calls) == before + 6
+
+
+def test_what_cannot_be_compared_is_said_before_anything_is_asked(provider: FakeProvider, run):
+    before = len(provider.log.calls)
+    with pytest.raises(UsageError, match="no answers of llm:other"):
+        check_drift(run, "llm:other", OneProcess())
+    with pytest.raises(UsageError, match="two pictures"):
+        check(run, sample=1)
+    assert len(provider.log.calls) == before
+
+
+def test_the_verb_says_what_came_of_it(provider: FakeProvider, run):
+    command = ["compare", str(run), "--drift", NAME, "--sample", "6", "--yes"]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    assert "6 pictures asked again" in done.output
+    provider.change_version("chat", "chat-2.0")
+    drifted = CliRunner().invoke(main, [*command, "--json"])
+    assert drifted.exit_code == 3
+    assert json.loads(drifted.stdout)["models"]["now"] == ["chat-2.0"]
+
+
+def _named(row: tuple) -> dict:
+    return dict(zip([name for name in COLUMNS if name != "q"], row, strict=True))
+
+
+def test_changes_that_belong_to_photos_are_no_drift_of_the_mean() -> None:
+    rng = np.random.default_rng(0)
+    flagged = 0
+    for _ in range(100):
+        change = (0.1 * rng.standard_normal((10, 1)) + 0.02 * rng.standard_normal((10, 7))).ravel()
+        values, photos = np.tile(np.linspace(-2, 2, 7), 10), np.repeat(np.arange(10), 7)
+        row = _named(_row("a", 0.5 - 0 * change, 0.5 + change, values, photos))
+        flagged += min(row["p"], row["tilt_p"]) < 0.025
+    assert flagged <= 12
+
+
+def test_equal_changes_have_no_interval() -> None:
+    photos, one = np.repeat(np.arange(5), 2), np.full(10, 0.5)
+    row = _named(_row("a", one, one + 0.25, one, photos))
+    assert (row["difference"], row["p"]) == (0.25, 0.0)
+    assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+
+
+def test_labels_of_a_measure_are_compared_by_it_where_they_were_returned_both_times() -> None:
+    values, photos = np.tile([-1.0, 0.0, 1.0], 8), np.repeat(np.arange(8), 3)
+    own = 30 + photos.astype(float)
+    later = own + 2 + 0.5 * values
+    later[3] = np.nan
+    row = dict(zip(COLUMNS, _row("age", own, later, values, photos, "value"), strict=False))
+    assert row["n"] == 23
+    assert row["difference"] == pytest.approx(np.nanmean(later - own))
+    assert row["tilt"] == pytest.approx(0.5, abs=0.01)
+    before = 1 / (1 + np.exp(-(0.2 * photos - 5)))  # scores of 0.7 to 2.7 %
+    now = 1 / (1 + np.exp(-(0.2 * photos - 5 + 0.3)))
+    row = dict(zip(COLUMNS, _row("nsfw", before, now, values, photos, "log-odds"), strict=False))
+    assert row["difference"] == pytest.approx(0.3, abs=1e-3)
+    assert (row["measure"], row["n"]) == ("log-odds", 24)
+
+
+@pytest.mark.parametrize(
+    ("photos", "low", "high", "said"),
+    [
+        (8, -0.001, 0.002, "Cannot tell with 8 photos whether any label's mean or slope has moved"),
+        (80, -0.031, 0.082, "the change of “doctor” may lie anywhere in [-0.031, +0.082]."),
+        (80, -0.001, 0.002, "No label's mean or slope has moved beyond chance."),
+        (80, float("nan"), float("nan"), "No label's mean or slope has moved beyond chance."),
+    ],
+)
+def test_few_photos_or_a_wide_interval_do_not_say_that_nothing_moved(photos, low, high, said) -> None:
+    row = dict.fromkeys(COLUMNS, 0.0) | {"label": "doctor", "measure": "presence", "n": photos, "q": 0.9}
+    labels = pd.DataFrame([row | {"ci_low": low, "ci_high": high}])
+    found = Drift(NAME, photos, photos, photos, 1.0, ((), ()), labels)
+    lines = print_drift(found).splitlines()
+    assert said in " ".join(lines[1:4])
+    assert max(map(len, lines)) <= 100

@@ -1,0 +1,139 @@
+"""The list of deviations from the paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from markupsafe import escape
+
+from gslopes.core.config import to_dict
+from gslopes.report.choices import Choice, print_method, to_markdown
+from gslopes.slopes.config import configure
+from gslopes.slopes.method import choices, of_run
+from gslopes.slopes.published import PUBLISHED
+from gslopes.slopes.report import write_report
+
+ROOT = Path(__file__).resolve().parents[2]
+BOTH = ("gender", "race")
+
+
+def of(**options: object) -> dict[str, Choice]:
+    """The list for the options of an audit."""
+    return {one.what: one for one in choices(to_dict(configure("photos", options)))}
+
+
+def test_the_defaults_differ_and_every_difference_has_its_reason():
+    found = of()
+    assert (found["region"].here, found["blend"].here) == ("face", "ratio")
+    assert all(one.reason for one in found.values() if not one.same)
+    for name in ("region", "blend", "gate", "placebo sweeps", "estimator"):
+        assert not found[name].same
+        assert found[name].option
+
+
+def test_as_published_sets_all_that_can_be_set():
+    can = {name for name, one in of(attribute=BOTH).items() if one.option}
+    assert {"values of gender", "values of race", "region", "blend", "gate", "estimator", "presence"} <= can
+    published = of(attribute=BOTH, as_published=True)
+    assert [name for name in can if not published[name].same] == []
+    left = {re.sub(r" of (gender|race)-fader$", "", name) for name, one in published.items() if not one.same}
+    assert left == {
+        "picture size", "training data", "controlled attributes", "race labels of the training photos",
+        "face parser", "smallest face", "classifiers", "test", "photos", "occupations",
+    }  # fmt: skip
+
+
+SAYS = {  # cells of the column paper, as Joo & Kärkkäinen (2020) have them and where
+    "values of gender": ("7 from -2 to 2", "section 4.3"),
+    "values of race": ("5 from -2 to 2", "section 4.3"),
+    "edit of race-field": ("the decoder's picture at each value", "section 3.3"),
+    "picture size of race-field": ("not said", ""),
+    "training data of gender-field": ("CelebA", "section 3.3"),
+    "training data of race-field": ("FamousFix and CelebA", "section 3.3"),
+    "loss of race-field": ("the Fader Network's: reconstruction and a latent adversary", "section 3.3"),
+    "controlled attributes of gender-field": (
+        "other attributes that go with the edited one are given to the decoder and held still", "section 3.3",
+    ),
+    "race labels of the training photos of race-field": ("a model trained on FairFace, checked by hand", "section 3.3"),
+    "face parser": ("BiSeNet", "section 3.3"),
+    "region": ("skin", "section 3.3"),
+    "blend": ("paste", "section 3.3"),
+    "placebo sweeps": ("none", ""),
+    "smallest face": ("not said", ""),
+    "gate": ("none", ""),
+    "classifiers": (
+        "Google Vision, Amazon Rekognition, IBM Watson Visual Recognition, Clarifai", "section 4.1",
+    ),
+    "presence": ("labels that the service returns as it comes", "section 4.1"),
+    "estimator": ("paper", "section 4.3"),
+    "test": ("none is named", "section 4.3"),
+    "thresholds of the tables": ("p < 0.001, |slope| > 0.03", "section 4.3"),
+    "photos": ("64,500 images of Google Image Search: 129 occupations, six keywords", "section 4.2"),
+    "occupations": ("129 of the US Bureau of Labor Statistics, some of them printed", "section 4.2"),
+}  # fmt: skip
+
+
+def test_each_cell_about_the_paper_is_what_the_paper_says_in_its_section():
+    found = of(attribute=BOTH)
+    assert {name: (found[name].paper, found[name].section) for name in SAYS} == SAYS
+    other = {"race-field": "gender-field", "gender-field": "race-field"}
+    twins = {name.replace(one, other[one]) for name in SAYS for one in other}
+    assert set(found) <= set(SAYS) | twins
+    assert "race labels of the training photos of gender-field" not in found
+
+
+def test_what_as_published_sets_is_what_is_listed():
+    config = configure("photos", {"as_published": True})
+    for (section, key), value in PUBLISHED.items():
+        assert getattr(getattr(config, section), key) == value
+    for (section, key), value in PUBLISHED.items():  # each of them is told: without it the list is another
+        changed = to_dict(config)
+        changed[section] = {**changed[section], key: None if isinstance(value, bool) else "other"}
+        if key == "estimators":
+            changed[section][key] = ("paper", "photo-rate")
+        if key == "placebo":
+            changed[section][key] = True
+        assert choices(changed) != choices(to_dict(config))
+
+
+def test_the_page_of_the_repository_is_that_of_the_defaults():
+    """Made by: gslopes.report.choices.to_markdown(gslopes.slopes.method.choices(…)), as here"""
+    found = choices(to_dict(configure("PHOTOS", {"attribute": BOTH})))
+    assert (ROOT / "METHOD.md").read_text("utf-8").rstrip() == to_markdown(found).rstrip()
+    assert "](METHOD.md)" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_thresholds_of_another_report_are_a_difference():
+    found = {one.what: one for one in choices({}, None, (0.05, 0.01))}["thresholds of the tables"]
+    assert (found.same, found.here) == (False, "p < 0.05, |slope| > 0.01")
+
+
+def test_the_page_of_a_run_has_the_list_in_its_method_section(make: Callable[..., Path], tmp_path: Path):
+    run = make(tmp_path / "run", [("celeba-tagger", "gender")], photos=20)
+    page = write_report(run, p=0.01, embed="none").read_text("utf-8")
+    section = page[page.index('id="provenance"') :]
+    for one in of_run(run, (0.01, 0.03)):
+        assert str(escape(one.what)) in section
+        if not one.same:
+            assert str(escape(one.reason)) in section
+    assert "p &lt; 0.01, |slope| &gt; 0.03" in section
+    assert "p < 0.01, \\|slope\\| > 0.03" in (run / "report" / "method.md").read_text("utf-8")
+
+
+def test_values_of_the_run_are_told():
+    found = {one.what: one for one in choices({"edit": {"attributes": ["gender", "race"], "steps": 5}})}
+    assert found["values of gender"].here == "5 from -2 to 2"
+    assert found["values of race"].same
+
+
+def test_the_cuts_of_presence_are_told():
+    presence = {"presence": "0.6", "cuts": {"google": "score at least 0.6"}}
+    found = {one.what: one for one in choices({}, presence)}
+    assert found["presence"].here == "google: score at least 0.6"
+
+
+def test_both_forms_name_every_choice():
+    found = choices({})
+    assert all(one.what in print_method(found) and f"| {one.what} |" in to_markdown(found) for one in found)

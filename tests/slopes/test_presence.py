@@ -1,0 +1,96 @@
+"""Whose cut counts."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from gslopes.core.errors import ConfigError
+from gslopes.slopes import stages, walk
+from gslopes.slopes.config import FitConfig
+from gslopes.slopes.fit.presence import ALL, Cut
+from gslopes.slopes.fitting import PRESENCE
+from gslopes.slopes.presence import cuts, vendor_cut
+from tests.fake_provider import FakeProvider, pictures
+from tests.fake_provider.folder import write_run
+
+
+@pytest.mark.parametrize(
+    ("name", "cut"),
+    [
+        ("rekognition:max_labels=50", Cut(0.55)),
+        ("rekognition:moderation", Cut(0.5)),
+        ("google", Cut(0, 10)),
+        ("google:faces", Cut(0.5)),
+        ("clarifai:model=m,user=u", Cut(0, 20)),
+        ("imagga", ALL),
+        ("llm:some-model,prompt=trait", Cut(0.5)),
+        ("celeba-tagger:threshold=0.3", ALL),
+        ("mood:of=another package", ALL),
+        ("transformers:google/vit", ALL),
+        ("transformers:any-model,task=text,prompt=trait", Cut(0.5)),
+        ("transformers:any-model,task=zero-shot", ALL),
+    ],
+)
+def test_the_vendors_own(name, cut):
+    assert vendor_cut(name) == cut
+    assert cuts([name], "vendor") == {name: cut}
+    assert cuts([name], "none") == {name: ALL}
+    assert cuts([name], "0.6") == {name: Cut(0.6)}
+
+
+@pytest.mark.parametrize("wrong", ["all", "1.5", "-0.1", ""])
+def test_what_is_no_presence_is_refused_before_any_work(wrong):
+    with pytest.raises(ConfigError, match="vendor, none or a score"):
+        FitConfig(presence=wrong)
+
+
+def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, tmp_path):
+    run = write_run(tmp_path / "run", 24, part=6)
+    walk.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
+    found = {}
+    for presence in ("none", "0.52", "vendor"):
+        slopes = stages.run_fit(run, FitConfig(presence=presence, bootstrap=0, permutations=0))
+        found[presence] = slopes[slopes["estimator"] == "paper"].set_index("label")["slope"].get("Nurse", 0.0)
+        written = json.loads((run / PRESENCE).read_text())
+        assert written["presence"] == presence
+    assert found["none"] == pytest.approx(-0.375, abs=0.02)
+    assert len(set(found.values())) == 3
+    assert written["cuts"] == {"rekognition": "score at least 0.55"}
+
+
+@pytest.mark.parametrize(
+    ("few", "more", "cut"),
+    [
+        pytest.param(
+            "rekognition:min_confidence=55",
+            "rekognition:min_confidence=0",
+            "score at least 0.55",
+            marks=pytest.mark.slow,
+        ),
+        ("google:max_results=10", "google:max_results=50", "the 10 highest of a picture"),
+    ],
+)
+def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_path, monkeypatch, few, more, cut):
+    scores = [*(0.98 - 0.02 * place for place in range(7)), *(0.3 - 0.02 * place for place in range(10))]
+    monkeypatch.setattr(pictures, "FURNITURE", {f"Thing {place:02d}": score for place, score in enumerate(scores)})
+    run = write_run(tmp_path / "run", 16, part=8)
+    walk.score_photos(run, [f"{few},rate=500", f"{more},rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
+    slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
+    names = sorted(slopes["classifier"].unique())
+    assert len(names) == 2
+    one, other = (slopes[slopes["classifier"] == name].set_index(["estimator", "label"]) for name in names)
+    assert (one["slope"].abs() > 0.1).any()
+    pd.testing.assert_series_equal(one["slope"], other["slope"])
+    assert set(slopes["cut"]) == {cut}
+
+
+def test_the_table_names_the_cut(provider: FakeProvider, tmp_path):
+    run = write_run(tmp_path / "run", 16, part=8)
+    walk.score_photos(run, ["rekognition:rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
+    slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
+    assert set(slopes["cut"]) == {"score at least 0.55"}
+    slopes = stages.run_fit(run, FitConfig(presence="none", bootstrap=0, permutations=0))
+    assert set(slopes["cut"]) == {"every label that was returned"}

@@ -1,0 +1,253 @@
+"""Five commercial services at once against the fake provider: planted slopes found, nobody asked twice, whatever fails.
+
+The kills and the audit of a hundred photos are slow; their figures are in ``tests/benches/bench_services.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gslopes.core import tables
+from gslopes.core.errors import CredentialsError
+from gslopes.slopes import stages, walk
+from gslopes.slopes.config import FitConfig
+from tests.fake_provider import KINDS, PLANTED, Call, FakeProvider
+from tests.fake_provider.folder import write_run
+
+ROOT = Path(__file__).resolve().parents[2]
+RATES = {"rekognition": 60.0, "clarifai": 15.0, "azure": 60.0, "imagga": 60.0}  # requests a second
+IMAGES = 60.0  # a second, Google's
+NAMES = [
+    f"google:images_per_minute={60 * IMAGES:g}",
+    *(f"{name}:rate={rate:g},concurrency=4" for name, rate in RATES.items()),
+]
+SCORE = (
+    "import sys; from gslopes.slopes.walk import score_photos as score\n"
+    "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
+)
+
+
+def score(run: Path, cache: Path, names: list[str] = NAMES) -> Path:
+    return walk.score_photos(run, names, device="cpu", cache=cache, yes=True)
+
+
+def answers_of(run: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return tables.read(tables.ASKED, run / "asked.parquet"), tables.read(tables.SCORES, run / "scores.parquet")
+
+
+def assert_slopes_are_those_planted(run: Path) -> None:
+    slopes = stages.run_fit(run, FitConfig(presence="none"))  # the furniture of the fake hides the rest from rank 10
+    found = slopes[slopes["estimator"] == "paper"].set_index(["classifier", "label"])
+    for service, planted in PLANTED.items():
+        for label, slope in planted.items():
+            row = found.loc[(service, label)]
+            assert row["ci_low"] - 1e-9 <= slope <= row["ci_high"] + 1e-9, (service, label)
+            assert row["slope"] == pytest.approx(slope, abs=0.02), (service, label)
+
+
+def distinct(run: Path) -> set[str]:
+    """sha256 of the pictures of a run."""
+    return {hashlib.sha256(path.read_bytes()).hexdigest() for path in run.glob("edits/gender/*")}
+
+
+def busiest(calls: list[Call], weigh: str = "requests", window: float = 1.0) -> float:
+    """The largest number of requests, or of pictures, in any second."""
+    found = []
+    for first in calls:
+        inside = [call for call in calls if first.began <= call.began < first.began + window]
+        found.append(sum(len(call.images) for call in inside) if weigh == "images" else len(inside))
+    return max(found)
+
+
+# --- one audit, undisturbed ---
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FakeProvider, Path, Path]]:
+    """24 photos, every picture in two of them, at all five services: the fake, the run folder, the cache."""
+    folder = tmp_path_factory.mktemp("services")
+    run = write_run(folder / "run", 24, part=6, copies=2)
+    with FakeProvider() as provider, pytest.MonkeyPatch.context() as patch:
+        for name, value in provider.environment.items():
+            patch.setenv(name, value)
+        score(run, folder / "cache")
+        yield provider, run, folder / "cache"
+
+
+def test_the_slopes_that_were_planted_are_found_at_every_service(audited):
+    assert_slopes_are_those_planted(audited[1])
+
+
+def test_every_distinct_picture_is_judged_once(audited):
+    provider, run, _ = audited
+    assert len(distinct(run)) == 84
+    for service in PLANTED:
+        assert sorted(provider.log.billed(service)) == sorted(distinct(run)), service
+    batches = {service: max(len(call.images) for call in provider.log.of(service)) for service in PLANTED}
+    assert batches == {"google": 16, "rekognition": 1, "clarifai": 42, "azure": 1, "imagga": 1}
+
+
+def test_a_second_run_asks_nothing_and_says_the_same(audited, tmp_path):
+    provider, run, cache = audited
+    before = len(provider.log.calls)
+    again = write_run(tmp_path / "again", 24, part=6, copies=2)
+    score(again, cache)
+    assert len(provider.log.calls) == before
+    for one, other in zip(answers_of(run), answers_of(again), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+
+
+def test_no_service_is_asked_faster_than_it_allows(audited):
+    provider, _, _ = audited
+    for service, rate in RATES.items():
+        assert busiest(provider.log.of(service)) <= 1.1 * rate + 1, service
+    assert busiest(provider.log.of("google"), "images") <= 1.1 * IMAGES + 16
+
+
+def test_the_pictures_of_a_photo_are_asked_together_in_an_order_of_their_own(provider: FakeProvider, tmp_path):
+    """With one request at a time, so that what arrives is in the order in which it was sent."""
+    run = write_run(tmp_path / "run", 12)
+    score(run, tmp_path / "cache", ["azure:rate=200,concurrency=1", "clarifai:rate=200,concurrency=1"])
+    place = {}  # sha256 to photo and step
+    for path in run.glob("edits/gender/*"):
+        photo, step = path.stem.split("-")
+        place[hashlib.sha256(path.read_bytes()).hexdigest()] = (photo, int(step))
+    for service in ("azure", "clarifai"):
+        asked = [place[image] for call in provider.log.of(service) for image in call.images]
+        orders = {photo: [step for other, step in asked if other == photo] for photo, _ in asked}
+        assert len(orders) == 12
+        assert all(len({photo for photo, _ in asked[at : at + 7]}) == 1 for at in range(0, len(asked), 7)), service
+        assert len({tuple(order) for order in orders.values()}) >= 10, service
+        rising = sum(b > a for order in orders.values() for a, b in pairwise(order))
+        assert 20 <= rising <= 52, service  # of 72 pairs; neither up nor down
+
+
+# --- what goes wrong ---
+
+
+@pytest.mark.slow
+def test_a_fifth_of_all_requests_failing_in_every_way_changes_no_table(provider: FakeProvider, tmp_path):
+    provider.refuse(0.08)
+    calm, stormy = (write_run(tmp_path / name, 8, copies=2) for name in ("calm", "stormy"))
+    score(calm, tmp_path / "calm-cache")
+    provider.log.clear()
+    provider.trouble(0.2)
+    score(stormy, tmp_path / "stormy-cache")
+    for one, other in zip(answers_of(calm), answers_of(stormy), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    assert (answers_of(calm)[0]["status"] == "refused").sum() > 0
+    assert {call.trouble for call in provider.log.calls} == {"", *KINDS}
+    for service in PLANTED:
+        assert rebilled(provider.log.of(service)) <= undelivered(provider.log.of(service)), service
+
+
+def test_withdrawn_credentials_stop_everything_at_once_and_the_same_command_goes_on(provider: FakeProvider, tmp_path):
+    run, names = write_run(tmp_path / "run", 8), ["azure:rate=100,concurrency=2", "rekognition:rate=100"]
+    provider.trouble(1.0, ["reject"], ["azure"])
+    with pytest.raises(CredentialsError, match="VISION_KEY"):
+        score(run, tmp_path / "cache", names)
+    assert len(provider.log.of("azure")) <= 2
+    provider.heal()
+    score(run, tmp_path / "cache", names)
+    for service in ("azure", "rekognition"):
+        assert Counter(provider.log.billed(service)) == dict.fromkeys(distinct(run), 1), service
+
+
+def test_a_model_that_changes_in_the_middle_is_reported(provider: FakeProvider, tmp_path):
+    class Listening:
+        def __init__(self) -> None:
+            self.notes: list[str] = []
+
+        def note(self, text: str) -> None:
+            self.notes.append(text)
+
+    listening = Listening()
+    provider.change_version("azure", "2031-01-01", after=10)
+    run = write_run(tmp_path / "run", 8)
+    walk.score_photos(run, ["azure:rate=200"], device="cpu", executor=listening, cache=tmp_path / "cache", yes=True)
+    said = "\n".join(listening.notes)
+    assert "azure-1.0" in said
+    assert "2031-01-01" in said
+
+
+def test_no_secret_is_in_any_file_output_or_log(provider: FakeProvider, tmp_path, capfd, caplog, monkeypatch):
+    monkeypatch.setattr(logging, "_logRecordFactory", logging.getLogRecordFactory())  # put back at the end
+    run = write_run(tmp_path / "run", 4)
+    provider.trouble(0.2, [*KINDS])
+    with caplog.at_level(logging.DEBUG):
+        score(run, tmp_path / "cache")
+        provider.trouble(1.0, ["reject"])
+        for name in NAMES:
+            with pytest.raises(CredentialsError) as raised:
+                score(write_run(tmp_path / name.partition(":")[0], 4), tmp_path / "other", [name])
+            logging.getLogger("test").error("%s %r", raised.value, vars(raised.value))
+    said = "\n".join([caplog.text, *capfd.readouterr()]).encode()
+    files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 50
+    leaks = [secret for secret in provider.secrets for text in (said, *files) if secret.encode() in text]
+    assert leaks == []
+
+
+# --- kill -9 ---
+
+
+def rebilled(calls: list[Call]) -> int:
+    """How many pictures were judged more often than once, each time counted."""
+    return sum(count - 1 for count in Counter(image for call in calls for image in call.billed).values())
+
+
+def undelivered(calls: list[Call]) -> int:
+    """How many judgements never reached the client, since the connection was made to fail."""
+    return sum(len(call.billed) for call in calls if not call.delivered)
+
+
+@pytest.mark.slow
+def test_killed_five_times_among_failures_the_table_is_the_same_and_only_requests_in_flight_are_paid_twice(
+    provider: FakeProvider, tmp_path
+):
+    provider.refuse(0.05)
+    calm, killed = (write_run(tmp_path / name, 24, part=6, copies=2) for name in ("calm", "killed"))
+    score(calm, tmp_path / "calm-cache")
+    provider.log.clear()
+    provider.trouble(0.2)
+    provider.latency = 0.05
+    command = [sys.executable, "-c", SCORE, str(killed), str(tmp_path / "killed-cache"), *NAMES]
+    lot, kills = random.Random(1), 0
+    while kills < 5:
+        seen = len(provider.log.calls)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        more = lot.randrange(10, 60)
+        while len(provider.log.calls) < seen + more and process.poll() is None:
+            time.sleep(0.001)
+        assert process.poll() is None, "it ended before it was killed"
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for one, other in zip(answers_of(calm), answers_of(killed), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    counts = {}
+    for service in PLANTED:
+        calls = provider.log.of(service)
+        batch = max(len(call.images) for call in calls)
+        assert rebilled(calls) <= undelivered(calls) + kills * 4 * batch, service
+        counts[service] = (rebilled(calls), undelivered(calls))
+    logging.getLogger("gslopes").info(json.dumps({"judged again, of them never delivered": counts}))

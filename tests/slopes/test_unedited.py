@@ -1,0 +1,148 @@
+"""The photos as they were: asked about once, resumed, kept apart from the edits, and compared between groups."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gslopes
+from gslopes.cli.main import main
+from gslopes.core import tables
+from gslopes.core.errors import UnknownName, UsageError
+from gslopes.slopes import unedited
+from gslopes.slopes.compare import compare_runs, write_page
+from gslopes.slopes.compare_observed import KEEPS, compare_observed, tuned_on
+from gslopes.slopes.fitting import unedited_answers
+from tests.slopes.test_stages import Counting
+
+
+@pytest.fixture
+def faces(draw, home):
+    return draw(24)
+
+
+@pytest.fixture
+def people(faces, tmp_path):
+    path = tmp_path / "people.csv"
+    with path.open("w", newline="") as file:
+        rows = sorted(str(one.relative_to(faces.photos)) for one in faces.photos.rglob("*.*") if one.is_file())
+        csv.writer(file).writerows([("file", "team"), *((name, "ab"[place % 2]) for place, name in enumerate(rows))])
+    return path
+
+
+def settings(tmp_path: Path, people: Path) -> Path:
+    file = tmp_path / "audit.toml"
+    fit = f'photos_csv = "{people}"\ngroups = ["team"]\nbootstrap = 0\npermutations = 50\nmin_varying = 1\n'
+    file.write_text(f"part = 8\n[fit]\n{fit}")
+    return file
+
+
+@pytest.mark.figures("png")
+def test_groups_of_an_audit_have_their_observed_difference_everywhere(faces, people, tmp_path):
+    config = settings(tmp_path, people)
+    audit = gslopes.audit(faces.photos, tmp_path / "run", steps=3, config=config, **faces.known)
+    found = audit.tables["observed"]
+    assert set(found["column"]) == {"team"}
+    scores = tables.read(tables.SCORES, audit.folder / "unedited" / "scores.parquet")
+    assert set(scores["attribute"]) == {"unedited"}
+    assert set(tables.read(tables.SCORES, audit.folder / "scores.parquet")["attribute"]) == {"gender"}
+    row = found.iloc[0]
+    assert 4 <= row["n"] + row["n_other"] <= audit.tables["balance"]["used"].iloc[0]
+    assert 'id="observed"' in audit.page.read_text("utf-8")
+    content = json.loads((audit.folder / "summary.json").read_text("utf-8"))
+    assert (
+        len(content["observed"])
+        == found["agreement"].isin(["same sign", "opposite signs", "observed only", "edit only"]).sum()
+    )
+    before = {path: path.stat().st_mtime_ns for path in audit.folder.rglob("*.parquet")}
+    gslopes.audit(faces.photos, tmp_path / "run", steps=3, config=config, **faces.known)
+    assert before == {path: path.stat().st_mtime_ns for path in audit.folder.rglob("*.parquet")}
+
+
+def test_each_photo_is_asked_about_once_and_an_interrupted_asking_goes_on(faces, tmp_path):
+    run, counting = tmp_path / "run", Counting(left=20)
+    config = tmp_path / "audit.toml"
+    config.write_text("part = 8\n")
+    gslopes.synthesise(faces.photos, run, steps=3, config=config, **faces.known)
+    with pytest.raises(KeyboardInterrupt):  # 18 batches of the edits, two of the photos
+        gslopes.score_photos(run, counting, unedited=True)
+    assert (run / "scores.parquet").is_file()
+    assert not (run / "unedited" / "scores.parquet").exists()
+    counting.left = 10**9
+    gslopes.score_photos(run, counting, unedited=True)
+    assert len(counting.seen) == 24 * 4
+    found = unedited_answers(run, {})
+    assert len(found["counting"].photos) == 24
+
+
+def test_groups_do_not_make_a_paid_classifier_be_asked(monkeypatch):
+    from gslopes.ask.config import ScoreConfig
+
+    one = Counting()
+    assert unedited.asked([one], ScoreConfig(), ("team",)) == (one,)
+    assert unedited.asked([one], ScoreConfig(), ()) == ()
+
+    class Paid(Counting):
+        limits = None
+
+    monkeypatch.setattr(unedited, "limits_of", lambda classifier: type("L", (), {"free": False})())
+    assert unedited.asked([one], ScoreConfig(), ("team",)) == ()
+    assert unedited.asked([one], ScoreConfig(unedited=True), ()) == (one,)
+
+
+def test_a_version_whose_slope_alone_shrank_is_named(tmp_path, faces, people):
+    """Two versions over the same pictures: the second ignores the edit, both tell the teams apart."""
+    run = tmp_path / "edits"
+    config = settings(tmp_path, people)
+    gslopes.synthesise(faces.photos, run, steps=3, config=config, **faces.known)
+    team = pd.read_csv(people).set_index("file")["team"]
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet").set_index("photo")["path"]
+    sides = []
+    for name, slope in (("before", 0.2), ("after", 0.0)):
+        other = tmp_path / name
+        shutil.copytree(run, other)
+        gslopes.score_photos(other, Counting(name="model"), unedited=True)
+        for folder in (other, other / "unedited"):
+            asked = tables.read(tables.ASKED, folder / "asked.parquet")
+            draw = np.random.default_rng(5)
+            luck = {photo: draw.normal(0, 0.3) for photo in sorted(asked["photo"].unique())}
+            value = 2.0 * (asked["step"] - 1.0) if folder == other else 0.0 * asked["step"]
+            own = asked["photo"].map(luck) + asked["photo"].map(photos).map(lambda path: float(team[path] == "a"))
+            score = 1 / (1 + np.exp(-(own + slope * value * (1 + asked["photo"].map(luck)))))
+            rows = asked.assign(value=value, label="old", score=score)[tables.SCORES.columns]
+            tables.write(tables.SCORES, rows, folder / "scores.parquet")
+        sides.append(other)
+    changes = compare_runs(*sides, min_varying=1)
+    found = compare_observed(*sides, changes, people, ["team"], min_varying=1).iloc[0]
+    assert (found["group"], found["other"], found["measure"]) == ("a", "b", "log-odds")
+    assert found["first"] == pytest.approx(found["second"])
+    assert found["agreement"] == KEEPS
+    page = write_page(*sides, changes, observed=compare_observed(*sides, changes, people, ["team"], min_varying=1))
+    assert "may have been tuned to the audit" in page.read_text("utf-8")
+    (row,) = json.loads((page.parent / "summary.json").read_text("utf-8"))["observed"]
+    assert row["agreement"] == KEEPS
+
+
+def test_the_editor_that_trained_a_model_does_not_judge_it(faces, tmp_path, capsys):
+    run = tmp_path / "run"
+    gslopes.synthesise(faces.photos, run, steps=3, limit=2, **faces.known)
+    for name in ("gender-field", "field"):
+        assert "on which the model was trained" in tuned_on(run, name)
+    assert tuned_on(run, "fader") == ""
+    with pytest.raises(UnknownName, match="feild"):
+        tuned_on(run, "feild")
+    with pytest.raises(UsageError, match="as they were"):
+        compare_observed(run, run, compare_frame(), tmp_path / "none.csv", ["team"])
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", str(run), str(run), "--groups", "team"])
+    assert "--photos-csv" in capsys.readouterr().err
+
+
+def compare_frame():
+    return pd.DataFrame({"first_classifier": ["m"], "classifier": ["m"], "attribute": ["gender"], "label": ["a"]})

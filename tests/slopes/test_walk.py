@@ -1,0 +1,78 @@
+import doctest
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import gslopes
+from gslopes.ask.classifiers.python import FunctionClassifier
+from gslopes.core.errors import UsageError
+from gslopes.slopes import walk
+from gslopes.slopes.config import RunOptions
+
+
+def test_examples_in_the_docstrings_hold() -> None:
+    assert not doctest.testmod(walk).failed
+
+
+LABEL = "bright"
+
+
+def named(picture: object) -> str:
+    return LABEL
+
+
+def classify(pictures: list) -> list:
+    return [{named(picture): 0.5} for picture in pictures]
+
+
+def test_what_a_function_names_in_its_own_module_is_part_of_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = FunctionClassifier(classify).version
+    assert FunctionClassifier(classify).version == before
+    monkeypatch.setitem(globals(), "LABEL", "zebra")
+    after = FunctionClassifier(classify).version
+    assert after != before
+    monkeypatch.setitem(globals(), "named", lambda picture: "zebra")
+    assert FunctionClassifier(classify).version not in (before, after)
+
+
+def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
+    given = gslopes.drawn_faces(tmp_path / "drawn", faces=3)
+    assert len(list(given["photos"].glob("*.png"))) == 3
+    assert set(given) <= set(RunOptions.__annotations__) | {"photos"}
+    audit = gslopes.audit(out=tmp_path / "run", classifier=classify, placebo=False, **given)
+    assert (audit.photos, audit.used) == (3, 3)
+    assert audit.findings["label"].tolist() == ["bright"]
+    opened = gslopes.load(tmp_path / "run")
+    assert (opened.summary, opened.page, opened.used) == (audit.summary, audit.page, 3)
+    pd.testing.assert_frame_equal(opened.findings, audit.findings)
+    (tmp_path / "run" / "slopes.parquet").unlink()
+    with pytest.raises(UsageError, match="not fitted yet"):
+        gslopes.load(tmp_path / "run").findings  # noqa: B018
+    with pytest.raises(UsageError, match="0 faces cannot be drawn"):
+        gslopes.drawn_faces(tmp_path / "none", faces=0)
+
+
+def test_an_argument_that_there_is_not_is_told_with_the_nearest_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no option 'classifer'") as error:
+        gslopes.audit(tmp_path, tmp_path / "run", classifer="celeba-tagger")  # type: ignore[call-arg]
+    assert error.value.hint == "Did you mean 'classifier'?"
+    with pytest.raises(UsageError, match="no option 'minface'"):
+        gslopes.census(tmp_path, tmp_path / "out", minface=20)
+
+
+def test_a_functions_version_is_a_digest_of_its_source() -> None:
+    def bright(pictures: list) -> list:
+        return [{"bright": float(picture.mean() / 255)} for picture in pictures]
+
+    first = bright
+
+    def bright(pictures: list) -> list:  # type: ignore[no-redef]
+        return [{"zebra": float(picture.mean() / 255)} for picture in pictures]
+
+    one, other = FunctionClassifier(first), FunctionClassifier(bright)
+    assert one.name == other.name == "bright"
+    assert one.version != other.version
+    assert FunctionClassifier(first).version == one.version
+    assert not one.cached
+    assert FunctionClassifier(lambda pictures: []).name == "lambda"

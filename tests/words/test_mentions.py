@@ -1,0 +1,135 @@
+"""Facts and senses, mentions and bounds: goldens 1 to 9 and 47 to 50 of the specification."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gslopes.words.graph import Fact, Senses, overrides
+from gslopes.words.mentions import BOUNDS, Mention, Mentions, bounds, caption_bounds, listed_synsets
+from gslopes.words.wordlists import WordList, shipped
+from gslopes.words.wordnet import WordNet, wordnet
+from tests.words.conftest import parse
+
+
+def test_golden_01_a_controller_is_an_accountant_under_the_papers_rule(paper: Senses):
+    assert paper.of("controller", "object").synset == "accountant.n.01"
+    assert Mentions(paper, shipped()).is_person("controller")
+
+
+def test_golden_02_pop_is_a_dad_under_the_papers_rule(paper: Senses, mentions: Mentions):
+    assert paper.of("pop", "object").synset == "dad.n.01"
+    assert Mentions(paper, shipped()).is_person("pop")
+    assert not mentions.is_person("pop")
+
+
+def test_golden_03_a_tiger(paper: Senses, senses: Senses, mentions: Mentions):
+    theirs = Mentions(paper, shipped())
+    assert paper.of("tiger", "object").synset == "tiger.n.01"
+    assert (theirs.is_person("tiger"), theirs.is_animal("tiger")) == (True, False)
+    assert senses.of("tiger", "object").synset == "tiger.n.02"
+    assert (mentions.is_person("tiger"), mentions.is_animal("tiger")) == (False, True)
+
+
+def test_golden_04_a_crane_is_no_writer_under_the_overrides(words: WordNet, paper: Senses, senses: Senses):
+    assert paper.of("crane", "object").synset == "crane.n.01"
+    assert words.is_instance("crane.n.01")
+    assert Mentions(paper, shipped()).is_person("crane")
+    taken = senses.of("crane", "object").synset
+    assert taken is not None
+    assert not words.is_instance(taken)
+
+
+def test_golden_05_men_are_no_work_force():
+    (men,) = [fact for fact in parse("Men on a roof.") if fact.plural]
+    assert men.word == "man"
+
+
+def test_golden_06_skis_are_not_the_sky(senses: Senses):
+    assert "ski" in {fact.word for fact in parse("People on skis.")}
+    assert senses.of("ski", "object").synset == "ski.n.01"
+
+
+def test_golden_07_people_are_people_by_list(words: WordNet, senses: Senses, mentions: Mentions):
+    assert senses.of("people", "object").synset == "people.n.01"
+    assert not words.at_or_below("people.n.01", "person.n.01")
+    assert mentions.is_person("people")
+
+
+def test_golden_08_prepositions_stay_words(words: WordNet, senses: Senses):
+    assert senses.of("in", "relation").synset is None
+    assert words.synsets("in", "n")[0] == "inch.n.01"
+
+
+def test_golden_09_leather_as_an_attribute(senses: Senses):
+    sense = senses.of("leather", "attribute")
+    assert (sense.synset, sense.relaxed) == ("leather.n.01", True)
+
+
+def test_every_override_is_a_synset(words: WordNet):
+    assert all(words.known(synset) for synset in overrides().values())
+
+
+def test_a_word_without_synsets_stays_a_word(senses: Senses):
+    assert senses.of("blorb", "object").synset is None
+
+
+def test_adjectives_count_only_of_people(mentions: Mentions):
+    assert mentions.identity(parse("A male elephant.")) == set()
+    assert Mention("gender", "male", "masculine") in mentions.identity(parse("A male player."))
+
+
+def test_what_is_denied_is_not_mentioned(mentions: Mentions):
+    assert mentions.people(parse("A bench with no people.")) == []
+
+
+def test_statues_and_mannequins_are_no_people(mentions: Mentions):
+    assert not mentions.is_person("mannequin")
+    assert mentions.is_person("tennis_player")
+
+
+def test_weapons_are_those_of_wordnet(mentions: Mentions):
+    assert mentions.is_weapon("gun")
+    assert not mentions.is_weapon("knife")
+
+
+SLOB, CLOWN = {"slob.n.01"}, {"clown.n.01"}
+
+
+@pytest.mark.parametrize(("word", "expected"), [("slob", (1, 1, 1)), ("pig", (0, 0, 1)), ("chair", (0, 0, 0))])
+def test_golden_47_bounds(words: WordNet, word: str, expected: tuple[int, ...]):
+    assert bounds(word, "n", SLOB, words) == expected
+
+
+def test_golden_48_the_clown_of_the_circus(words: WordNet):
+    senses = [known.of("clown", "object").synset for known in (Senses(words, "paper"), Senses(words))]
+    assert [bounds("clown", "n", CLOWN, words, sense) for sense in senses] == [(0, 1, 1), (0, 0, 1)]
+
+
+def test_golden_49_four_captions(words: WordNet):
+    paper = Mentions(Senses(words, "paper"), shipped())
+    lists = {"object": frozenset(SLOB | CLOWN)}
+    captions = [(Fact("object", name),) for name in ("slob", "pig", "clown", "chair")]
+    found = [caption_bounds(facts, lists, paper.senses, "role") for facts in captions]
+    assert [sum(bool(said[name]) for said in found) for name in BOUNDS] == [1, 2, 3]
+
+
+def test_golden_50_an_adjective_stands_for_its_first_synset(words: WordNet):
+    listed = listed_synsets(WordList("mine", "1", "words", frozenset({"lazy"})), "a", words)
+    assert listed == {"lazy.s.01"}
+    assert bounds("lazy", "a", listed, words) == (0, 1, 1)
+
+
+@given(
+    st.sampled_from(["pig", "clown", "dog", "slob", "zzz"]),
+    st.sets(st.sampled_from(["slob.n.01", "clown.n.02", "dog.n.01", "hog.n.03"])),
+)
+def test_bounds_are_ordered(word: str, listed: set[str]):
+    lower, estimate, upper = bounds(word, "n", listed, wordnet())
+    assert lower <= estimate <= upper
+
+
+def test_without_a_list_nothing_is_a_bound(words: WordNet):
+    facts = (Fact("object", "slob"),)
+    assert not any(caption_bounds(facts, {}, Senses(words), "role").values())

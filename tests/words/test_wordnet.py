@@ -1,0 +1,203 @@
+"""WordNet 3.0: look-ups of the specification (goldens 8 to 12), damage, NLTK as reference."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import shutil
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.words import wordnet as module
+from gslopes.words.wordlists import read_list, shipped
+from gslopes.words.wordnet import WordNet, from_parquet, wordnet
+from training.wordnet import read_wndb, to_parquet
+
+DEBIAN = Path(os.environ.get("GSLOPES_WNDB", "/usr/share/wordnet"))
+needs_files = pytest.mark.skipif(
+    not (DEBIAN / "data.noun").exists(),
+    reason="WordNet is missing: apt-get install wordnet-base, or name its folder in GSLOPES_WNDB",
+)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("dog.n.01", "cat.n.01", 2.0281),
+        ("man.n.01", "woman.n.01", 2.5390),
+        ("table.n.02", "desk.n.01", 2.9444),
+        ("person.n.01", "person.n.01", 3.6376),
+        ("woman.n.01", "dress.n.01", 1.2397),
+        ("walk.v.01", "run.v.01", 1.8718),
+    ],
+)
+def test_golden_10_leacock_chodorow(words: WordNet, one: str, other: str, expected: float):
+    assert words.similarity(one, other) == pytest.approx(expected, abs=5e-5)
+    assert words.similarity(other, one) == words.similarity(one, other)
+
+
+def test_similarity_is_undefined_for_adjectives_and_across_parts_of_speech(words: WordNet):
+    assert words.similarity("lazy.s.01", "lazy.s.01") is None
+    assert words.similarity("walk.v.01", "dog.n.01") is None
+    assert words.similarity("dog.n.01", "no_such.n.01") is None
+
+
+def test_golden_11_what_lies_above(words: WordNet):
+    assert words.at_or_below("street.n.01", "road.n.01")
+    assert words.at_or_below("couple.n.01", "group.n.01")
+    assert not words.at_or_below("road.n.01", "street.n.01")
+
+
+def test_golden_12_ids_of_imagenet(words: WordNet):
+    assert words.by_id("n10787470") == "woman.n.01"
+    assert words.by_id("n00007846") == "person.n.01"
+    assert words.by_id("n99999999") is None
+    assert words.by_id("nonsense") is None
+
+
+def test_sizes_are_those_of_wordnet_3(words: WordNet):
+    assert len(words._names) == len(set(words._names)) == 117_659
+    assert len(words._row) == 155_287
+    assert sum((module.DATA / name).stat().st_size for name in module.FILES) < 2_000_000
+    assert "PERMISSION" in (module.DATA / "WORDNET-LICENSE.txt").read_text("utf-8").upper()
+
+
+def test_base_forms(words: WordNet):
+    forms = {"men": "man", "skis": "ski", "knives": "knife", "boxes": "box", "people": "people", "zzzs": None}
+    assert {form: words.base(form, "n") for form in forms} == forms
+
+
+def test_a_damaged_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in module.FILES:
+        shutil.copy(module.DATA / name, tmp_path)
+    (tmp_path / module.FILES[0]).write_bytes(b"PAR1")
+    monkeypatch.setattr(module, "DATA", tmp_path)
+    with pytest.raises(ModelError, match="damaged"):
+        wordnet.__wrapped__()
+
+
+@pytest.mark.slow
+def test_the_embedded_tables_are_written_as_they_are_read():
+    arrays = from_parquet([(module.DATA / name).read_bytes() for name in module.FILES])
+    digests = [sha256(content).hexdigest() for content in to_parquet(arrays)]
+    assert digests == [module.SHA256[name] for name in module.FILES]
+
+
+@needs_files
+def test_the_embedded_tables_are_the_database(words: WordNet):
+    arrays, _ = read_wndb(DEBIAN)
+    again = from_parquet(to_parquet(arrays))
+    other = WordNet(again, "", "")
+    assert other._names == words._names
+    assert other.above("woman.n.01") == words.above("woman.n.01")
+
+
+@needs_files
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The multilingual functions")
+def test_nltk_agrees(words: WordNet, tmp_path: Path):
+    corpus = pytest.importorskip("nltk.corpus.reader.wordnet", reason="nltk is not installed: pip install nltk")
+    import nltk
+
+    folder = tmp_path / "corpora" / "wordnet"
+    shutil.copytree(DEBIAN, folder)
+    names = [
+        "adj.all",
+        "adj.pert",
+        "adv.all",
+        "noun.Tops",
+        "noun.act",
+        "noun.animal",
+        "noun.artifact",
+        "noun.attribute",
+        "noun.body",
+        "noun.cognition",
+        "noun.communication",
+        "noun.event",
+        "noun.feeling",
+        "noun.food",
+        "noun.group",
+        "noun.location",
+        "noun.motive",
+        "noun.object",
+        "noun.person",
+        "noun.phenomenon",
+        "noun.plant",
+        "noun.possession",
+        "noun.process",
+        "noun.quantity",
+        "noun.relation",
+        "noun.shape",
+        "noun.state",
+        "noun.substance",
+        "noun.time",
+        "verb.body",
+        "verb.change",
+        "verb.cognition",
+        "verb.communication",
+        "verb.competition",
+        "verb.consumption",
+        "verb.contact",
+        "verb.creation",
+        "verb.emotion",
+        "verb.motion",
+        "verb.perception",
+        "verb.possession",
+        "verb.social",
+        "verb.stative",
+        "verb.weather",
+        "adj.ppl",
+    ]
+    (folder / "index.sense").touch()  # opened, and not asked
+    (folder / "lexnames").write_text("".join(f"{i:02d}\t{name}\t1\n" for i, name in enumerate(names)))
+    nltk.data.path.insert(0, str(tmp_path))
+    reference = corpus.WordNetCorpusReader(nltk.data.FileSystemPathPointer(str(folder)), None)
+    chance = random.Random(0)
+    lemmas = chance.sample(sorted(words._row), 400)
+    for lemma, part in lemmas:
+        theirs = [s for s in reference.synsets(lemma, part) if lemma in map(str.lower, s.lemma_names())]
+        known, named = list(words.synsets(lemma, part)), list(dict.fromkeys(s.name() for s in theirs))
+        if part == "a":  # NLTK 3.10 numbers satellites by themselves; Visual Genome's names, and ours, count them on
+            known, named = ([name.rpartition(".")[0] for name in names] for names in (known, named))
+        assert known == named
+    for part in "nv":
+        some = [words.synsets(lemma, p)[0] for lemma, p in lemmas if p == part][:40]
+        for one, other in itertools.pairwise(some):
+            theirs = reference.lch_similarity(reference.synset(one), reference.synset(other))
+            assert words.similarity(one, other) == pytest.approx(theirs)
+
+
+def test_every_shipped_list_names_its_source_and_licence():
+    assert len(list(shipped())) >= 15
+    assert all(listed.source and listed.licence and listed.version for listed in shipped())
+
+
+def test_demeaning_synsets_ship_empty():
+    assert not shipped().has("demeaning-synsets")
+    assert not shipped().has("non-imageable-synsets")
+
+
+def test_plain_text_takes_words_names_and_imagenet_ids(tmp_path: Path, words: WordNet):
+    file = tmp_path / "mine.txt"
+    file.write_text("# a comment\nn10787470\nslob.n.01\n")
+    listed = read_list(file, "demeaning-synsets", words)
+    assert (listed.kind, sorted(listed.entries)) == ("synsets", ["slob.n.01", "woman.n.01"])
+
+
+@pytest.mark.parametrize("line", ["n99999999", "nothing_here.n.07"])
+def test_an_unknown_entry_is_refused(tmp_path: Path, words: WordNet, line: str):
+    file = tmp_path / "mine.txt"
+    file.write_text(line)
+    with pytest.raises(ConfigError, match="no synset"):
+        read_list(file, wordnet=words)
+
+
+def test_a_missing_file_and_an_unknown_name(tmp_path: Path):
+    with pytest.raises(ConfigError, match="There is no file"):
+        read_list(tmp_path / "none.txt")
+    with pytest.raises(UnknownName, match="people-words"):
+        shipped()["people-word"]
