@@ -58,16 +58,17 @@ def run_parts(
 
     Raises: WorkerLost if workers are lost again and again; what the work raised.
     """
-    left = list(parts)
-    for attempt in range(1, MAX_ATTEMPTS + 1):
+    left, last, most_losses = list(parts), "", MAX_ATTEMPTS * workers
+    for attempt in range(MAX_ATTEMPTS):
         count = min(workers, len(left))
-        attempted = Attempt(start, left, MAX_ATTEMPTS * workers, name, tick, note)
         # where parts are few, every worker has some
-        attempted.carry_out(count, min(slots, -(-len(left) // count)) if attempt == 1 else 1)
-        if not attempted.lost:
+        in_hand = 1 if attempt else min(slots, -(-len(left) // count))
+        attempted = Attempt(start, left, most_losses, name, tick, note)
+        attempted.carry_out(count, in_hand)
+        left, last = sorted(attempted.lost), attempted.last
+        if not left:
             return
-        left = sorted(attempted.lost)
-    raise _given_up(MAX_ATTEMPTS, attempted.last)
+    raise _given_up(MAX_ATTEMPTS, last)
 
 
 class Attempt:

@@ -152,7 +152,7 @@ def main() -> None:
     device, threads, *handles = sys.argv[1], *map(int, sys.argv[2:])
     for handle in handles:
         os.set_inheritable(handle, False)
-    orders, *ends = map(Connection, handles)
+    orders, ends = Connection(handles[0]), [Connection(handle) for handle in handles[1:]]
     with suppress(EOFError, OSError):
         make = orders.recv()
         try:
