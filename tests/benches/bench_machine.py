@@ -29,7 +29,7 @@ from gslopes.faces.compose.paste import compose
 from gslopes.faces.find import align
 from gslopes.frame.commands import say
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.executors.threads import cores, one_thread_each
+from gslopes.frame.executors.one_process import cores, one_thread_each
 from gslopes.photos.folder import list_photos, open_photo, photo_bytes
 from gslopes.slopes import stages
 from gslopes.slopes.config import configure

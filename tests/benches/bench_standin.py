@@ -23,7 +23,7 @@ import measure  # noqa: E402
 
 from gslopes.faces.components import default_components  # noqa: E402
 from gslopes.frame.executors import OneProcess  # noqa: E402
-from gslopes.frame.executors.threads import cores  # noqa: E402
+from gslopes.frame.executors.one_process import cores  # noqa: E402
 from gslopes.slopes import stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
 from gslopes.slopes.plan import make_plan  # noqa: E402

@@ -42,7 +42,7 @@ from gslopes.faces.edit.ends import EndsEditor, way  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.parsing import class_probabilities  # noqa: E402
 from gslopes.frame.executors import OneProcess, Processes  # noqa: E402
-from gslopes.frame.executors.threads import cores  # noqa: E402
+from gslopes.frame.executors.one_process import cores  # noqa: E402
 from gslopes.slopes import stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
 from gslopes.slopes.outcome import Audit  # noqa: E402

@@ -25,8 +25,8 @@ from threading import Thread
 from gslopes.core.executor import Work, pack
 from gslopes.core.progress import Notes, Tick, progress_line
 from gslopes.core.runtime import limit_threads, pick_device
+from gslopes.frame.executors.one_process import cores, slots_and_threads
 from gslopes.frame.executors.pool import Lost, portable, run_parts
-from gslopes.frame.executors.threads import cores, slots_and_threads
 
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
 MAIN = "from gslopes.frame.executors.processes import main; main()"

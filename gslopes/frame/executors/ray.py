@@ -22,9 +22,9 @@ from gslopes.core.executor import Work, pack
 from gslopes.core.progress import Notes, progress_line
 from gslopes.core.runfolder import show
 from gslopes.core.runtime import gslopes_version, limit_threads
+from gslopes.frame.executors.one_process import cores, slots_and_threads
 from gslopes.frame.executors.pool import Lost, portable, run_parts
 from gslopes.frame.executors.processes import CORES_EACH
-from gslopes.frame.executors.threads import cores, slots_and_threads
 
 ADDRESS = "RAY_ADDRESS"
 STORE = 100 * 2**20  # bytes of a local cluster's object store: the configuration is all that goes through it
