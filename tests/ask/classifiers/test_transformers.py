@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import socket
+from pathlib import Path
 
 import pytest
 
 from gslopes.ask.classifiers import load_classifier
+from gslopes.ask.classifiers.llm_prompt import UNUSABLE
 from gslopes.ask.classifiers.transformers import task_of
 from gslopes.core.errors import ConfigError, ModelError
 from tests.ask import tiny_transformers
@@ -75,3 +78,97 @@ def test_a_model_of_another_task_is_said(tmp_path):
 def test_parameters_out_of_range_are_said(parameters, said):
     with pytest.raises(ConfigError, match=said):
         load_classifier(f"transformers:m,{parameters}")
+
+
+# -- transformers text -------------------------------------------------------------------------------------------------
+
+
+pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
+OPTIONS = {"doctor", "nurse", "cannot tell"}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_transformers.llava(tmp_path_factory.mktemp("text") / "llava")
+
+
+def asked(classifier, picture: bytes) -> dict:
+    (raw,) = classifier.ask([picture])
+    return json.loads(json.dumps(raw))
+
+
+def test_the_probabilities_of_the_letters_are_the_scores(model, picture):
+    classifier = load_classifier(f"transformers:{model},prompt=doctor-nurse")
+    raw = asked(classifier, picture((200, 10, 10)))
+    found = dict(classifier.parse(raw).labels)
+    assert set(found) == OPTIONS
+    assert sum(found.values()) == pytest.approx(1, abs=1e-6)
+    letters = raw["replies"][0]["letters"]
+    total = sum(math.exp(value) for value in letters.values())
+    first = classifier.prompt.answers(raw["order"])["A"]
+    assert found[first] == pytest.approx(math.exp(letters["A"]) / total, abs=1e-6)
+
+
+def test_the_letters_probability_is_the_models_own_at_that_place(model, picture):
+    import torch
+
+    classifier = load_classifier(f"transformers:{model},prompt=doctor-nurse")
+    data = picture((200, 10, 10))
+    raw = asked(classifier, data)
+    from gslopes.photos.decode import decode
+
+    inputs = classifier._inputs(decode(data, "picture")[0], raw["order"], '{"answer": "')
+    with torch.inference_mode():
+        chances = classifier._module(**inputs).logits[0, -1].double().softmax(-1)
+    words = classifier._processor.tokenizer
+    for letter, value in raw["replies"][0]["letters"].items():
+        assert math.exp(value) == pytest.approx(float(chances[words.convert_tokens_to_ids(letter)]), rel=1e-4)
+
+
+def test_another_picture_has_other_scores_and_the_same_has_the_same(model, picture):
+    classifier = load_classifier(f"transformers:{model},prompt=doctor-nurse")
+    one, other = picture((200, 10, 10)), picture((10, 10, 200))
+    classifier.about("photo", [one, other])
+    first = asked(classifier, one)
+    classifier.about("photo", [one])
+    assert asked(classifier, one) == first
+    assert asked(classifier, other)["replies"] != first["replies"]
+
+
+def test_all_pictures_of_a_photo_get_one_order(model, picture):
+    classifier = load_classifier(f"transformers:{model},prompt=doctor-nurse")
+    orders = []
+    for photo in range(8):
+        pictures = [picture((photo * 20, step * 40, 9)) for step in range(3)]
+        classifier.about(f"photo {photo}", pictures)
+        found = {tuple(asked(classifier, one)["order"]) for one in pictures}
+        assert len(found) == 1
+        orders += found
+    assert len(set(orders)) > 1
+
+
+def test_without_letters_the_share_of_drawn_answers_counts_and_is_drawn_alike_again(model, picture):
+    name = f"transformers:{model},prompt=labels,repeats=3,max_tokens=8"
+    classifier = load_classifier(name)
+    raw = asked(classifier, picture((1, 2, 3)))
+    assert (raw["scored"], len(raw["replies"])) == ("repeats", 3)
+    assert len({reply["text"] for reply in raw["replies"]}) > 1
+    assert dict(classifier.parse(raw).labels) == {UNUSABLE: 1.0}  # random weights write no JSON
+    assert asked(load_classifier(name), picture((1, 2, 3))) == raw
+
+
+def test_at_temperature_0_there_is_one_answer(model, picture):
+    raw = asked(load_classifier(f"transformers:{model},prompt=caption,temperature=0,max_tokens=4"), picture((1, 2, 3)))
+    assert len(raw["replies"]) == 1
+
+
+def test_what_cannot_be_asked_is_said(model, tmp_path):
+    with pytest.raises(ConfigError, match="no options with letters"):
+        load_classifier(f"transformers:{model},prompt=caption,scores=logprobs")
+    with pytest.raises(ModelError, match="no chat template"):
+        load_classifier(f"transformers:{tiny_transformers.llava(tmp_path / 'plain', chat=False)}")
+
+
+def test_the_prompt_is_in_the_version(model):
+    one, other = (load_classifier(f"transformers:{model},prompt={name}") for name in ("doctor-nurse", "trait"))
+    assert one.version != other.version
