@@ -47,7 +47,7 @@ class Page:
     @cached_property
     def notes(self) -> list[str]:
         """What users should know of the inputs and of each stage."""
-        return [words.printable(note) for note in notes_of(self.run.folder)]
+        return [words.printable(note) for note in notes_of(self.audit, self.run.folder)]
 
     @cached_property
     def quoted(self) -> quote.Quote | None:

@@ -56,7 +56,11 @@ def reopen(folder: Path) -> Result:
     kind = str(runfolder.read_manifest(folder).get("kind", ""))
     if kind not in AUDITS:
         raise UsageError(f"{show(folder)} is a run of the kind {kind!r}.", f"Kinds that open: {', '.join(AUDITS)}.")
-    audit = find_audit(kind)
+    return result_of(find_audit(kind), folder)
+
+
+def result_of(audit: Audit, folder: Path) -> Result:
+    """The result of an audit's run folder.  Raises: as ``reopen``."""
     tables = Tables(folder, {})
     try:
         counts, headline = audit.counts(tables), audit.headline(tables).sentence
@@ -64,7 +68,7 @@ def reopen(folder: Path) -> Result:
         hint = "Repeat the command that began it: it goes on from where it was."
         raise UsageError(f"{show(folder)} is not finished: a table is missing.", hint) from error
     page = found_page(folder / "report" / "index.html")
-    return Result(folder, page, headline, audit, *counts, tuple(notes_of(folder)))
+    return Result(folder, page, headline, audit, *counts, tuple(notes_of(audit, folder)))
 
 
 def find_audit(name: str) -> Audit:
@@ -74,10 +78,9 @@ def find_audit(name: str) -> Audit:
     return audit
 
 
-def notes_of(folder: Path) -> list[str]:
+def notes_of(audit: Audit, folder: Path) -> list[str]:
     """The sentences for the user of the inputs, and of all stages in their order."""
     content = runfolder.read_manifest(folder)
-    audit = find_audit(content["kind"])
     stamps = (folder / "parts" / f"{stage.name}.json" for stage in audit.stages)
     found = [list(content.get("notes", []))]
     found += [list(read_json(path).get("notes", [])) for path in stamps if path.is_file()]

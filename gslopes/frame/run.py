@@ -29,13 +29,17 @@ from gslopes.core.tables import Table
 from gslopes.frame.executors.engines import engine
 from gslopes.frame.page import write_page
 from gslopes.frame.plan import Plan
-from gslopes.frame.result import Result, notes_of, reopen
+from gslopes.frame.result import Result, notes_of, result_of
 from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage
 
 T = TypeVar("T")
 PROGRAM = Path(__file__).resolve().parents[1]
 ENGINE = {"engine": "auto", "workers": None, "device": "cpu"}  # options of a configuration that has them
 DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
+
+
+def _no_tick(count: int) -> None:
+    """Nothing is shown."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Run:
     config: Any
     plan: Plan | None = None
     models: Mapping[str, Any] = field(default_factory=dict)
-    tick: Tick = lambda _: None
+    tick: Tick = _no_tick
     notes: list[str] = field(default_factory=list)
     _made: dict[Any, Any] = field(default_factory=dict)
 
@@ -112,7 +116,7 @@ def carry_out(plan: Plan, executor: Executor, models: Mapping[str, Any] | None =
                     plan.audit.before(run, executor)
                 begun = True
                 _do(replace(run, notes=[]), stage, executor)
-    return reopen(run.folder)
+    return result_of(run.audit, run.folder)
 
 
 def _do(run: Run, stage: Stage, executor: Executor) -> None:
@@ -187,7 +191,11 @@ def _discard_others(run: Run, stage: Stage) -> None:
     """Remove parts that were made from other tables or options; what they are made from is kept next to them."""
     folder = run.folder / "parts" / stage.name
     runfolder.make_folder(folder)
-    now = {name: value for name, value in reads_of(run, stage).items() if name in ("tables", "options", "files")}
+    reads = reads_of(run, stage)
+    now = {
+        kind: {name: value for name, value in reads[kind].items() if name not in stage.merging}
+        for kind in ("tables", "options", "files")
+    }
     kept = folder / "made-from.json"
     before = None
     with suppress(OSError, ValueError):
@@ -243,7 +251,7 @@ class Parts:
         run = Run(self.run.audit, self.run.folder, self.run.config)
         name = f"{self.run.audit.name} {self.stage.name}"
         return RemoteTask(
-            partial(_elsewhere, run, self.stage), (run.folder,), lambda part: f"part {part + 1} of {name}"
+            partial(_elsewhere, run, self.stage, self.name), (run.folder,), lambda part: f"part {part + 1} of {name}"
         )
 
 
@@ -266,7 +274,7 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
     files = {show(path): _digest(path) for path in sorted(_paths(values))}
     read = {name: _digest(_file(run, name)) for name in stage.reads if name not in (INPUTS, NOTES)}
     facts = _manifest(run)["facts"] if INPUTS in stage.reads else None
-    notes = notes_of(run.folder) if NOTES in stage.reads else None
+    notes = notes_of(run.audit, run.folder) if NOTES in stage.reads else None
     known = {"inputs": facts, "tables": read, "options": options, "files": files, "notes": notes}
     return known | {"each": None if stage.each is None else list(stage.each(run)), "program": _program()}
 

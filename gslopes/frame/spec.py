@@ -56,6 +56,7 @@ class Stage:
     each: names for which all parts are done, such as those of models; names of earlier runs stay in the tables.
     keep: the rows of a part that go into the merged table; all by default.
     join: what becomes of the tables of all parts, where they are not merged one after another.
+    merging: reads and options that ``keep`` or ``join`` alone depend on: parts stay what they are where these change.
     when: whether the options have it; where not, what it made before is removed, but for its parts.
     options: of the configuration, those it depends on, such as ``seed`` or ``fit.seed``; all of them if None.
     """
@@ -70,6 +71,7 @@ class Stage:
     each: Callable[[Run], Sequence[str]] | None = None
     keep: Callable[[Run, pd.DataFrame], pd.DataFrame] | None = None
     join: Callable[[Run, Tables], Made] | None = None
+    merging: tuple[str, ...] = ()
     when: Callable[[Run], bool] | None = None
     options: tuple[str, ...] | None = None
 

@@ -1,0 +1,238 @@
+"""The frame on an audit of a few lines: stages left out, parts for each model, rows kept out, folders of pictures."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from gslopes.core import runfolder
+from gslopes.core.options import option
+from gslopes.core.tables.schema import read_tables
+from gslopes.executors import OneProcess, Processes
+from gslopes.frame.plan import plan
+from gslopes.frame.result import Result
+from gslopes.frame.run import Run, carry_out
+from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage
+
+TABLES = """
+[words]
+key = "word"
+columns = '''
+word    text   a word of the file
+length  int64  letters'''
+
+[answers]
+key = "model word"
+columns = '''
+model  text     who answered
+word   text     about what
+value  float64  share'''
+
+[doubled]
+key = "word"
+columns = '''
+word  text  a word, twice'''
+"""
+SENTENCES = """
+links = []
+limits = ["Words are no photos."]
+next = []
+[quote]
+title = "Words"
+things = ["word", "words"]
+compared = "nothing"
+source = "nobody"
+[published]
+text = "None."
+head = []
+rows = []
+"""
+ASKED: list[tuple[str, str]] = []
+
+
+@dataclass(frozen=True)
+class Config:
+    """The options of the tiny audit."""
+
+    double: bool = option(True, help="Write words twice.")
+    names: tuple[str, ...] = option(("a",), help="Models.", name="name")
+    longest: int = option(99, help="Leave longer words out of the answers.")
+
+
+def look(source: Path, config: Config) -> Inputs:
+    text = source.read_text()
+    return Inputs(text.split(), {"letters": len(text)}, notes=("Read once.",))
+
+
+def read(run: Run) -> Made:
+    run.note(f"{len(run.inputs)} words.")
+    for word in run.inputs:
+        runfolder.write_bytes(run.folder / "pictures" / f"{word}.txt", word.encode())
+    return {"words": [{"word": word, "length": len(word)} for word in run.inputs]}
+
+
+def all_words(run: Run) -> list[str]:
+    return run.table("words")["word"].tolist()
+
+
+def names(run: Run) -> tuple[str, ...]:
+    return run.config.names
+
+
+def ask(run: Run, words: list[str], name: str) -> Made:
+    ASKED.extend((name, word) for word in words)
+    run.tick(len(words))
+    return {"answers": [{"model": name, "word": word, "value": 1 / len(word)} for word in words]}
+
+
+def short(run: Run, rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["word"].str.len() <= run.config.longest]
+
+
+def double(run: Run) -> Made:
+    return {"doubled": [{"word": 2 * word} for word in all_words(run)]}
+
+
+def doubles(run: Run) -> bool:
+    return bool(run.config.double)
+
+
+def judged(tables: Any) -> pd.DataFrame:
+    rows = tables["answers"]
+    facts = {"model": rows["model"], "contrast": "length", "label": rows["word"], "n": 10, "value": rows["value"]}
+    return pd.DataFrame({**facts, "ci_low": 0.1, "ci_high": 2.0, "unit": "share", "q": 0.01, "reason": ""})
+
+
+def headline(tables: Any) -> Headline:
+    return Headline(f"{len(tables['answers'])} answers.")
+
+
+def counts(tables: Any) -> tuple[int, int, int]:
+    return len(tables["words"]), len(tables["words"]), 0
+
+
+def terminal(tables: Any) -> str:
+    return str(len(tables["answers"]))
+
+
+def lede(page: Any) -> dict[str, Any]:
+    return {"doubled": "doubled" in page.tables}
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Audit:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "tables.toml").write_text(TABLES)
+    (home / "sentences.toml").write_text(SENTENCES)
+    (home / "method.toml").write_text('paper = "none"\nchoice = []\n')
+    (home / "sections.css").write_text("")
+    (home / "sections.html.j2").write_text("{% macro lede(doubled) %}<p>Doubled: {{ doubled }}.</p>{% endmacro %}")
+    stages = (
+        Stage("read", ("inputs",), ("pictures/", "words"), read, options=()),
+        Stage(
+            "ask", ("words",), ("answers",), ask,
+            items=all_words, part=2, each=names, keep=short, options=("longest",), merging=("longest",),
+        ),
+        Stage("double", ("words",), ("doubled",), double, when=doubles, options=("double",)),
+    )  # fmt: skip
+    audit = Audit(
+        "tiny", home, "How long are words?", "FILE", "Words.", (), Config, read_tables(home / "tables.toml"), look,
+        lambda planned: ([], {}), stages, judged, headline, counts, terminal, ("answers",),
+        (Section("lede", "", lede),),
+    )  # fmt: skip
+    ASKED.clear()
+    (tmp_path / "words.txt").write_text("of four words each")
+    return audit
+
+
+class Noted(OneProcess):
+    """Keeps what is noted."""
+
+    __slots__ = ("notes",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        object.__setattr__(self, "notes", [])
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def done(audit: Audit, tmp_path: Path, **options: Any) -> tuple[Result, list[str]]:
+    """The result, and the stages that were up to date."""
+    noted = Noted()
+    result = carry_out(plan(audit, tmp_path / "words.txt", tmp_path / "run", options), noted)
+    return result, [note.split()[0] for note in noted.notes]
+
+
+def test_the_tables_the_page_and_the_notes_follow_from_the_declaration(tiny: Audit, tmp_path: Path):
+    result, fresh = done(tiny, tmp_path)
+    assert fresh == []
+    assert result.tables["answers"].to_dict("list")["word"] == ["each", "four", "of", "words"]
+    assert (result.summary, str(result), result.found, result.damaged) == ("4 answers.", "4", 4, 0)
+    assert result.notes == ("Read once.", "4 words.")
+    page = result.page.read_text()
+    assert "How long are words?" in page
+    assert "Doubled: True." in page
+    assert "Words are no photos." in page
+    assert set(result.findings["decision"]) == {"finding"}
+    assert done(tiny, tmp_path)[1] == ["read", "ask", "double", "report"]
+
+
+def test_each_name_has_parts_of_its_own_and_those_of_earlier_runs_stay(tiny: Audit, tmp_path: Path):
+    done(tiny, tmp_path)
+    assert len(ASKED) == 4
+    result, fresh = done(tiny, tmp_path, name="b")
+    assert fresh == ["read", "double"]
+    assert [name for name, _ in ASKED[4:]] == ["b"] * 4
+    assert sorted(set(result.tables["answers"]["model"])) == ["a", "b"]
+
+
+def test_rows_are_kept_out_of_the_merged_table_and_stay_in_the_parts(tiny: Audit, tmp_path: Path):
+    result, _ = done(tiny, tmp_path, longest=4)
+    assert sorted(result.tables["answers"]["word"]) == ["each", "four", "of"]
+    parts = sorted((tmp_path / "run/parts/ask").rglob("answers-*.parquet"))
+    assert sum(len(pd.read_parquet(part)) for part in parts) == 4
+    assert len(ASKED) == 4
+    assert len(done(tiny, tmp_path)[0].tables["answers"]) == len(ASKED) == 4
+
+
+def test_a_stage_that_is_left_out_leaves_no_table_and_comes_back(tiny: Audit, tmp_path: Path):
+    done(tiny, tmp_path)
+    result, fresh = done(tiny, tmp_path, double=False)
+    assert fresh == ["read", "ask"]
+    assert "doubled" not in result.tables
+    assert "Doubled: False." in result.page.read_text()
+    assert "doubled" in done(tiny, tmp_path)[0].tables
+
+
+def test_a_folder_of_pictures_is_known_by_its_files(tiny: Audit, tmp_path: Path):
+    done(tiny, tmp_path)
+    (tmp_path / "run/pictures/of.txt").unlink()
+    assert "read" not in done(tiny, tmp_path)[1]
+    assert (tmp_path / "run/pictures/of.txt").is_file()
+
+
+def test_what_comes_before_work_is_done_once_and_only_if_there_is_work(tiny: Audit, tmp_path: Path):
+    begun: list[str] = []
+    audit = replace(tiny, before=lambda run, executor: begun.append(run.folder.name))
+    done(audit, tmp_path)
+    done(audit, tmp_path)
+    assert begun == ["run"]
+
+
+@pytest.mark.slow
+def test_parts_are_done_in_other_processes(tiny: Audit, tmp_path: Path):
+    audit = replace(tiny, page=(), outline=headline)  # what travels can be pickled
+    run = tmp_path / "run"
+    carry_out(plan(audit, tmp_path / "words.txt", run, {}), Processes(2))
+    first = pd.read_parquet(run / "answers.parquet")
+    shutil.rmtree(run)
+    carry_out(plan(audit, tmp_path / "words.txt", run, {}), OneProcess())
+    pd.testing.assert_frame_equal(first, pd.read_parquet(run / "answers.parquet"))
