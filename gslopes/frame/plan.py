@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,22 +40,24 @@ class Plan:
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
-        """The content of run.json: what the run is, and its resolved options."""
+        """The content of run.json: what the run is, its resolved options, and which facts identify it."""
         there = self.folder is not None and (self.folder / runfolder.MANIFEST).is_file()
         old = runfolder.read_manifest(self.folder) if self.folder is not None and there else {}
-        made = {"kind": self.audit.name, "source": show(self.source), **self._looked_at(old)}
+        made = dict(old) if self.again else {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
         made |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
         return made | {"created": old.get("created") or datetime.now(UTC).isoformat(timespec="seconds")}
 
-    def _looked_at(self, old: Mapping[str, Any]) -> dict[str, Any]:
-        """What the inputs say of themselves; of an audit that is done again, as it was."""
-        if self.again:
-            return {name: old[name] for name in ("facts", "records", "notes")}
-        return {
-            "facts": dict(self.inputs.facts),
-            "records": dict(self.inputs.records),
-            "notes": list(self.inputs.notes),
-        }
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What identifies the run."""
+        return {name: self.manifest[name] for name in self.manifest["facts"]}
+
+    def _looked_at(self) -> dict[str, Any]:
+        """What the inputs say of themselves, as JSON has it."""
+        found = self.inputs
+        content = {**found.facts, **found.records, "facts": list(found.facts), "notes": list(found.notes)}
+        plain: dict[str, Any] = json.loads(json.dumps(content, default=str))
+        return plain
 
     def check(self) -> None:
         """Raises: RunFolderMismatch, UsageError if the folder holds another run, or something else."""
@@ -62,7 +65,7 @@ class Plan:
             return
         if not self.again and (self.folder / runfolder.MANIFEST).is_file():
             _refuse_older(self.folder, self.audit)
-        runfolder.compare(self.folder, self.manifest, ("kind", "facts"))
+        runfolder.compare(self.folder, self.manifest, ("kind", *self.facts))
 
 
 def plan(audit: Audit, source: Path, out: Path | None, options: Mapping[str, Any]) -> Plan:
@@ -98,7 +101,7 @@ def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any]) 
 def _refuse_older(run: Path, audit: Audit) -> None:
     """Raises: UsageError for a run of this audit by a version that kept other facts."""
     old = runfolder.read_manifest(run)
-    if old.get("kind") == audit.name and not {"source", "facts", "records", "notes"} <= old.keys():
+    if old.get("kind") == audit.name and not {"source", "facts", "notes"} <= old.keys():
         version = f"gslopes {old['gslopes']}" if old.get("gslopes") else "an older gslopes"
         hint = "Choose a new folder with --out; gslopes.load opens this one."
         raise UsageError(f"{show(run)} was made by {version}, whose runs cannot be continued.", hint)

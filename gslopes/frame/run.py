@@ -8,6 +8,7 @@ stopped, by Ctrl-C, a power cut or ``kill -9``, and the same command goes on fro
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -65,8 +66,8 @@ class Run:
         """What the audit is about, as its ``inputs`` function looked at it.  Raises: UsageError if it has changed."""
         if self.plan is None:
             raise RuntimeError("a part reads tables alone: its stage may be done in another process")
-        found = self.plan.inputs
-        if found.facts != self.plan.manifest["facts"]:
+        found, known = self.plan.inputs, self.plan.facts
+        if json.loads(json.dumps(found.facts, default=str)) != known:
             raise UsageError(f"{show(self.plan.source)} has changed.", "Choose a new folder with --out.")
         return found.content
 
@@ -273,7 +274,7 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
     options = {name: to_dict(value) for name, value in values.items()}
     files = {show(path): _digest(path) for path in sorted(_paths(values))}
     read = {name: _digest(_file(run, name)) for name in stage.reads if name not in (INPUTS, NOTES)}
-    facts = _manifest(run)["facts"] if INPUTS in stage.reads else None
+    facts = run.plan.facts if run.plan is not None and INPUTS in stage.reads else None
     notes = notes_of(run.audit, run.folder) if NOTES in stage.reads else None
     known = {"inputs": facts, "tables": read, "options": options, "files": files, "notes": notes}
     return known | {"each": None if stage.each is None else list(stage.each(run)), "program": _program()}
@@ -303,10 +304,6 @@ def stamp(run: Run, stage: Stage, reads: Mapping[str, Any], made: Sequence[Path]
 
 def _stamp(run: Run, stage: Stage) -> Path:
     return run.folder / "parts" / f"{stage.name}.json"
-
-
-def _manifest(run: Run) -> dict[str, Any]:
-    return run.plan.manifest if run.plan is not None else runfolder.read_manifest(run.folder)
 
 
 def _is_intact(run: Run, name: str, digest: str) -> bool:

@@ -33,8 +33,8 @@ INPUTS, NOTES = "inputs", "notes"  # what a stage may read next to tables: what 
 class Inputs:
     """What is audited, looked at and checked before any work.
 
-    content: for the stages that read ``inputs``.  facts: kept in run.json; a folder with other facts holds another run.
-    records: kept there too, and may change.  notes: sentences for the user.
+    content: for the stages that read ``inputs``.  facts: by name in run.json; a folder with others holds another run.
+    records: are there, too, and may change.  notes: sentences for the user.
     """
 
     content: Any
