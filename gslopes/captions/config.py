@@ -21,7 +21,6 @@ class AuditOptions:
 
     age: ``require-adult`` (truth must say an adult word), ``assume-adult``, or a column of the groups, where 18 and
         more, or ``adult``, is an adult.
-    split_interval: percentiles of the coefficients over splits, or their mean ± 1.96 standard deviations.
     """
 
     captions_per_image: PerImage = option(
@@ -36,12 +35,6 @@ class AuditOptions:
         "target", help="S1: captions in which associations are counted.", advanced=True
     )
     threshold: float = option(0.005, help="S1: associations above it are kept.", metavar="A", advanced=True)
-    lch: float = option(2.25, help="S1: least similarity of the same object.", metavar="S", advanced=True)
-    min_truth_depth: int = option(
-        0,
-        help="S1: depth of a concept of truth that makes the target's too specific.",
-        advanced=True,
-    )
     prepositions: Literal["exempt", "listed"] = option(
         "exempt", help="S1: whether a preposition other than 'in' must be listed to count as visible.", advanced=True
     )
@@ -50,27 +43,9 @@ class AuditOptions:
     )
     types: int = option(100, help="Object types of S2; the paper has 500.", advanced=True)
     splits: int = option(1000, help="As published: splits of S2.", advanced=True)
-    ridge: float = option(1.0, help="As published: penalty of S2.", metavar="λ", advanced=True)
-    valid_share: float = option(0.9, help="As published: splits that must count.", metavar="SHARE", advanced=True)
-    match: Literal["exact", "kind"] = option(
-        "exact", help="S2: the type itself, or what is below it, too.", advanced=True
-    )
-    exact: bool = option(False, help="As published: standardise on every split.", advanced=True)
-    split_interval: Literal["percentile", "normal"] = option(
-        "percentile", help="As published: S2's interval.", advanced=True
-    )
-    absent_location: float = option(
-        1.0, help="S2: distance assumed for an object that is not there.", metavar="D", advanced=True
-    )
     min_people_area: float = option(0.1, help="D2: share of the image.", metavar="SHARE", advanced=True)
-    mentioned_as: Literal["any", "group"] = option(
-        "any", help="D2: whether a mention of any person counts, or only of the group.", advanced=True
-    )
     age: str = option(
         "require-adult", help="D3: require-adult, assume-adult or a column.", metavar="RULE", advanced=True
-    )
-    bound_senses: Literal["role", "all"] = option(
-        "role", help="D1: parts of speech in which a listed word counts.", advanced=True
     )
     nouns: tuple[str, ...] = option(
         ("female",), help="Words that D4 looks for as nouns.", metavar="WORD,…", parse=names, advanced=True

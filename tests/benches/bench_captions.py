@@ -172,7 +172,7 @@ def paper(count: int) -> dict[str, object]:
         n, parts = len(chosen), (features[chosen], group[chosen])
         y = chance.random(n) < 1 / (1 + np.exp(0.5 - parts[1] - 2 * parts[0][:, rank]))
         used = time.process_time()
-        whole = fit_published(*parts, y, AuditOptions(splits=1, valid_share=0))
+        whole = fit_published(*parts, y, AuditOptions(splits=1))
         once = time.process_time() - used
         used = time.process_time()
         ours = fit_published(*parts, y, AuditOptions(splits=count))

@@ -10,11 +10,11 @@ from gslopes.core.options import build
 
 
 def test_flat_options_go_where_they_belong_and_over_those_of_a_file(tmp_path: Path):
-    (tmp_path / "c.toml").write_text('senses = "paper"\n[options]\nlch = 2.0\nbootstrap = 50\n')
+    (tmp_path / "c.toml").write_text('senses = "paper"\n[options]\nthreshold = 0.01\nbootstrap = 50\n')
     given = {"config": tmp_path / "c.toml", "bootstrap": 70, "technique": "S1", "list": {"traits": Path("t.txt")}}
     config = build(CaptionsConfig, given)
     assert config.techniques == ("S1",)
-    assert (config.senses, config.options.lch, config.options.bootstrap) == ("paper", 2.0, 70)
+    assert (config.senses, config.options.threshold, config.options.bootstrap) == ("paper", 0.01, 70)
     assert config.lists == {"traits": Path("t.txt")}
 
 

@@ -14,7 +14,7 @@ _READING = {"lower": "face", "estimate": "look", "upper": "look"}
 
 def listed_words(recorder: Recorder) -> None:
     """D1 at one stage: captions, images and per 1,000 captions under each bound, by group and by word."""
-    material, mentions, which = recorder.material, recorder.mentions, recorder.options.bound_senses
+    material, mentions = recorder.material, recorder.mentions
     lists = demeaning_synsets(mentions.lists, mentions.wordnet)
     counts: dict[str, dict[str, int]] = {bound: {} for bound in BOUNDS}
     images_with: dict[str, set[str]] = {}
@@ -22,7 +22,7 @@ def listed_words(recorder: Recorder) -> None:
     for image in recorder.images:
         for caption in material.stages[recorder.stage][image]:
             if caption.kept not in known:
-                known[caption.kept] = caption_bounds(caption.kept, lists, mentions.senses, which)
+                known[caption.kept] = caption_bounds(caption.kept, lists, mentions.senses, "role")
             words = known[caption.kept]
             for bound in BOUNDS:
                 counts[bound][image] = counts[bound].get(image, 0) + bool(words[bound])

@@ -29,6 +29,7 @@ from gslopes.words.wordlists import Lists
 from gslopes.words.wordnet import WordNet
 
 NO_LIST = "not run: no list of non-imageable objects"
+SAME = 2.25  # the least Leacock-Chodorow similarity of the same object
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")
 
 
@@ -61,9 +62,8 @@ def imageable(fact: Fact, lists: Lists, options: AuditOptions | None = None) -> 
 class Truth:
     """The facts of truth about one image, indexed for comparison."""
 
-    def __init__(self, facts: Iterable[Fact], wordnet: WordNet, lch: float) -> None:
+    def __init__(self, facts: Iterable[Fact], wordnet: WordNet) -> None:
         self.wordnet = wordnet
-        self.lch = lch
         kinds: dict[str, list[Fact]] = {"object": [], "attribute": [], "relation": []}
         for fact in facts:
             kinds[fact.kind].append(fact)
@@ -73,12 +73,12 @@ class Truth:
         self._same: dict[str, frozenset[str]] = {}
 
     def same(self, concept: str) -> frozenset[str]:
-        """Objects of truth that are this one: of the greatest similarity, at least ``lch``; all ties count."""
+        """Objects of truth that are this one: of the greatest similarity, at least ``SAME``; all ties count."""
         if concept in self.objects:
             return frozenset({concept})
         if concept not in self._same:
             near = {other: self.wordnet.similarity(concept, other) or 0.0 for other in self.objects}
-            least = max(self.lch, max(near.values(), default=0.0) - 1e-12)
+            least = max(SAME, max(near.values(), default=0.0) - 1e-12)
             self._same[concept] = frozenset(other for other, value in near.items() if value >= least)
         return self._same[concept]
 
@@ -109,7 +109,7 @@ def judge(
     not-judged (coverage, or no such object in truth), hallucination.
     """
     options = options or AuditOptions()
-    known = Truth(truth, wordnet, options.lch)
+    known = Truth(truth, wordnet)
     facts = sorted(set(target), key=attrgetter("kind", "concept", "subject", "object", "word"))
     return [(fact, _scenario(fact, known, coverage, lists, options)) for fact in facts]
 
@@ -123,7 +123,7 @@ def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists, option
     concept, wordnet = fact.concept, truth.wordnet
     if any(wordnet.at_or_below(other, concept) for other in known):
         return "correct"
-    if any(wordnet.depth(other) >= options.min_truth_depth for other in wordnet.above(concept) & known):
+    if wordnet.above(concept) & known:
         return "too-specific"
     return "hallucination" if _covered(fact, coverage, wordnet) else "not-judged"
 

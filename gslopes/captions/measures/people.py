@@ -5,7 +5,7 @@ Source: Wang et al. 2022 (D2); E1 is ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -66,11 +66,9 @@ def is_large(area: float, least: float = 0.1) -> bool:
     return area > least * (1 + 1e-9)
 
 
-def mentioned(facts: Iterable[Fact], mentions: Mentions, value: str = "") -> bool:
-    """Whether any person is mentioned; with a value, female or male, any person of that gender."""
-    if not value:
-        return bool(mentions.people(facts))
-    return any(mention.group == GENDER_GROUPS.get(value) for mention in mentions.identity(facts))
+def mentioned(facts: Iterable[Fact], mentions: Mentions) -> bool:
+    """Whether any person is mentioned."""
+    return bool(mentions.people(facts))
 
 
 def singular_only(facts: Iterable[Fact], mentions: Mentions) -> bool:
@@ -152,23 +150,20 @@ def _large(images: Iterable[str], material: Material, options: AuditOptions) -> 
 
 def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
     material = recorder.material
-    genders = annotated_genders(material) if recorder.options.mentioned_as == "group" else {}
-    missing = [i for i in base if not mentioned(recorder.facts(i), material.mentions, genders.get(i, ""))]
+    missing = [i for i in base if not mentioned(recorder.facts(i), material.mentions)]
     recorder.image_shares({name: missing}, base)
     if material.has_several_captions(recorder.stage):
-        recorder.shares(_shares_of_captions(name, material, recorder.stage, base, genders), captions="each")
+        recorder.shares(_shares_of_captions(name, material, recorder.stage, base), captions="each")
     for image in missing:
         recorder.case(name, image, reading="look")
 
 
-def _shares_of_captions(
-    name: str, material: Material, stage: str, base: list[str], genders: Mapping[str, str]
-) -> Presence:
+def _shares_of_captions(name: str, material: Material, stage: str, base: list[str]) -> Presence:
     """The share of an image's captions that mention no person."""
     rows: dict[int, float] = {}
     for index, image in enumerate(base):
         captions = material.stages[stage][image]
-        silent = [c for c in captions if not mentioned(c.kept, material.mentions, genders.get(image, ""))]
+        silent = [c for c in captions if not mentioned(c.kept, material.mentions)]
         if silent:
             rows[index] = len(silent) / len(captions)
     return presence_of_rows({name: rows}, base, binary=False)

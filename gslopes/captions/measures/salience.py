@@ -25,6 +25,7 @@ from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
 Array = NDArray[np.float64]
+RIDGE, VALID = 1.0, 0.9  # as published: penalty, and share of the splits that must count
 CLOSE = 0.02  # of a standard error: how near a coefficient of a split is to its optimum
 EXPECTED = 5  # clusters of images that must be expected in each cell of group by mentioned
 IMAGES_A_COLUMN = 10  # of the rarer answer, for each column of another type that is held fixed
@@ -114,34 +115,24 @@ def _lacking(design: Array, group: Array, y: Array, codes: Codes) -> str:
     return f"too few images to tell: of {len(y)}, {int(y.sum())} mention it; about {math.ceil(len(y) / share)} would do"
 
 
-def normal_interval(values: Array) -> tuple[float, float]:
-    """The mean ± 1.96 standard deviations; NaN of fewer than two values.
-
-    >>> normal_interval(np.array([1.0, 2.0, 3.0]))
-    (0.04, 3.96)
-    """
-    if len(values) < 2:
-        return math.nan, math.nan
-    centre, half = float(values.mean()), 1.96 * float(values.std(ddof=1))
-    return round(centre - half, 12), round(centre + half, 12)
-
-
-def is_eligible(valid: int, splits: int, share: float = 0.9) -> bool:
-    """Whether more than that share of the splits count, strictly.
+def is_eligible(valid: int, splits: int) -> bool:
+    """Whether more than 90 % of the splits count, strictly.
 
     >>> is_eligible(900, 1000), is_eligible(901, 1000)
     (False, True)
     """
-    return valid > share * splits * (1 + 1e-12)
+    return valid > VALID * splits * (1 + 1e-12)
 
 
-def fit_published(features: Array, group: Array, mentioned: NDArray[np.bool_], options: AuditOptions) -> Salience:
+def fit_published(
+    features: Array, group: Array, mentioned: NDArray[np.bool_], options: AuditOptions, ridge: float = RIDGE
+) -> Salience:
     """As published: a ridge logistic regression on all types' columns, over random splits.  Its interval does not hold.
 
-    Estimator: log odds of group +½ minus −½; penalty λ/2 Σ b², intercept free; features standardised (once a type, or
-    on every training part with ``exact``), constant ones dropped, the group not.
+    Estimator: log odds of group +½ minus −½; penalty λ/2 Σ b², intercept free; features standardised once a
+    type, constant ones dropped, the group not.
 
-    features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
+    ridge: λ.  features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
     """
     n, y = len(group), mentioned.astype(np.float64)
     masks = _splits(n, options.splits, np.random.default_rng([options.seed, 6]))
@@ -151,14 +142,11 @@ def fit_published(features: Array, group: Array, mentioned: NDArray[np.bool_], o
         note = "always mentioned" if y.any() else "never mentioned"
         return Salience(*counts, False, math.nan, valid=valid, note=note)
     rotated, back = _rotate(_standard(features), group)
-    coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), options.ridge)[1:, 0])
-    if not is_eligible(valid, options.splits, options.valid_share):
+    coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), ridge)[1:, 0])
+    if not is_eligible(valid, options.splits):
         return Salience(*counts, False, coefficient, valid=valid, note="too few splits have both answers")
-    if options.exact:
-        betas, logits = _exact(features, group, y, masks, options.ridge)
-    else:
-        fitted = fit_ridge(rotated, y, masks, options.ridge, tolerance=CLOSE)
-        betas, logits = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
+    fitted = fit_ridge(rotated, y, masks, ridge, tolerance=CLOSE)
+    betas, logits = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
     accuracy, balanced, majority = _accuracy(logits, y, masks)
     found = Salience(*counts, True, coefficient, valid=valid, splits=betas)
     return replace(found, accuracy=accuracy, balanced=balanced, majority=majority)
@@ -179,13 +167,12 @@ def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
     return masks
 
 
-def _standard(features: Array, weight: NDArray[np.bool_] | None = None) -> Array:
-    part = features if weight is None else features[weight]
+def _standard(features: Array) -> Array:
     if not features.shape[1]:
         return features
-    spread = part.std(axis=0)
+    spread = features.std(axis=0)
     keep = spread > 1e-12
-    return np.asarray((features[:, keep] - part[:, keep].mean(axis=0)) / spread[keep])
+    return np.asarray((features[:, keep] - features[:, keep].mean(axis=0)) / spread[keep])
 
 
 def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
@@ -205,15 +192,6 @@ def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
     values, vectors = np.linalg.eigh(columns.T @ columns)
     keep = values > 1e-12 * values[-1]
     return columns @ vectors[:, keep], np.ascontiguousarray(vectors[-1, keep])
-
-
-def _exact(features: Array, group: Array, y: Array, masks: Array, ridge: float) -> tuple[Array, Array]:
-    betas, logits = np.empty(masks.shape[1]), np.empty(masks.shape)
-    for column in range(masks.shape[1]):
-        rotated, back = _rotate(_standard(features, masks[:, column] > 0), group)
-        fitted = fit_ridge(rotated, y, masks[:, [column]], ridge)[:, 0]
-        betas[column], logits[:, column] = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
-    return betas, logits
 
 
 def _accuracy(logits: Array, y: Array, masks: Array) -> tuple[float, float, float]:
@@ -244,11 +222,8 @@ def objects_mentioned(recorder: Recorder) -> None:
     named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
     named_synsets = [{fact.synset for fact in facts if fact.synset} for facts in named]
     types = common_types(synsets, named_synsets, options.types)
-    features = layout([material.boxes[image] for image in images], types, options.absent_location)
+    features = layout([material.boxes[image] for image in images], types)
     concepts = [{fact.concept for fact in facts} for facts in named]
-    if options.match == "kind":
-        above = material.mentions.wordnet.above
-        concepts = [{name for one in some for name in (one, *above(one))} for some in concepts]
     for pair in material.pairs:
         sides = material.sides(pair, images)
         rows: list[Row] = []
@@ -262,7 +237,7 @@ def objects_mentioned(recorder: Recorder) -> None:
                     fitted = fit_published(*parts, options)
                 else:
                     fitted = fit(parts[0], place, *parts[1:], clusters)
-                rows.append(_row(fitted, name, recorder.stage, pair, options.split_interval))
+                rows.append(_row(fitted, name, recorder.stage, pair))
         recorder.salience += _ranked(rows, options)
 
 
@@ -272,15 +247,15 @@ def common_types(shown: Iterable[set[str]], named: Iterable[set[str]], count: in
     return sorted(counts, key=lambda name: (-counts[name], name))[:count]
 
 
-def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str], absent: float = 1.0) -> Array:
+def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
     """(U, 2 T): per type the largest instance's share of the image and its distance from the centre.
 
     The distance is in half diagonals: 0 the centre, 1 a corner.  A type that is not there has size 0 and the distance
-    ``absent``, 1 by default.
+    of a corner.
     """
     column_of = {name: column for column, name in enumerate(types)}
     found = np.zeros((len(boxes), 2 * len(types)))
-    found[:, len(types) :] = absent
+    found[:, len(types) :] = 1.0
     for row, instances in enumerate(boxes):
         for box in instances:
             column = column_of.get(box.synset)
@@ -291,8 +266,8 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str], absent: float =
     return found
 
 
-def _row(result: Salience, concept: str, stage: str, pair: Pair, interval: str) -> Row:
-    low, high = (percentile if interval == "percentile" else normal_interval)(result.splits)
+def _row(result: Salience, concept: str, stage: str, pair: Pair) -> Row:
+    low, high = percentile(result.splits)
     names = (
         "n",
         "mentioned",

@@ -145,15 +145,6 @@ def test_golden_35_which_relations_a_photo_can_show():
     assert not imageable(beside, shipped(), AuditOptions(prepositions="listed"))
 
 
-def test_a_concept_of_truth_near_the_root_is_not_asked(words: WordNet):
-    target, truth = things("street.n.01"), things("road.n.01")
-    depth = words.depth("road.n.01")
-    assert (words.depth("entity.n.01"), depth > 3) == (0, True)
-    for least, scenario in ((0, "too-specific"), (depth, "too-specific"), (depth + 1, "hallucination")):
-        (one,) = judge(target, truth, Coverage(), words, shipped(), AuditOptions(min_truth_depth=least))
-        assert one[1] == scenario
-
-
 def test_the_association_may_be_that_of_human_captions(fixture_f: Material):
     options = AuditOptions(bootstrap=0, associate_in="human-captions")
     human_facts = {image: [things("necktie.n.01")] if int(image) > 7 else [()] for image in fixture_f.groups["gender"]}
