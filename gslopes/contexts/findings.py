@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from gslopes.core import summary
+from gslopes.frame.findings import decide
 
 ANSWERS = {
     "correct": "right answers",
@@ -32,7 +33,7 @@ def findings_table(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     parts += [_palettes(results["palettes"])] if "palettes" in results else []
     parts = [part for part in parts if len(part)]
     rows = pd.concat(parts, ignore_index=True) if parts else summary.FINDINGS.empty()
-    return summary.decided(rows)
+    return decide(rows)
 
 
 def _slopes(rows: pd.DataFrame) -> pd.DataFrame:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 NAME = "summary.json"
 VERSION = 1
 MOST_ROWS = 100
-LEVEL = 0.05  # of q
 FINDING, NONE, UNJUDGED = "finding", "none", "unjudged"
 
 FINDINGS = table(
@@ -96,32 +95,6 @@ CONDITION: dict[str, float | str | bool] = {
 def gated(findings: pd.DataFrame) -> pd.DataFrame:
     """A table with a column ``decision``, with the column ``finding``: whether that is one."""
     return findings.assign(finding=findings["decision"] == FINDING)
-
-
-def decided(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of ``FINDINGS`` but for ``decision``, with it, findings first and of equal decisions the largest first.
-
-    A finding has q below 0.05 and an interval that does not hold 0, if it has one; without q a row is not judged.
-
-    reason: given, for those that are not judged.
-    """
-    if rows.empty:
-        return FINDINGS.empty()
-    found = [_decided(row) for row in rows.to_dict("records")]
-    order = {FINDING: 0, UNJUDGED: 2}
-    keys: dict[str, Any] = {"_place": [order.get(code, 1) for code, _ in found], "_size": -rows["value"].abs()}
-    frame = rows.assign(decision=[code for code, _ in found], reason=[why for _, why in found], expected=False, **keys)
-    return frame.sort_values(["_place", "_size", *FINDINGS.key], ignore_index=True)[FINDINGS.columns]
-
-
-def _decided(row: dict[Any, Any]) -> tuple[str, str]:
-    """The decision about a row, and why it is no finding."""
-    q = float(row["q"])
-    if math.isnan(q):
-        return UNJUDGED, str(row["reason"] or "no test")
-    if not q < LEVEL:
-        return NONE, f"q {q:.2g}"
-    return (NONE, f"q {q:.2g}, but its interval holds 0") if row["ci_low"] <= 0 <= row["ci_high"] else (FINDING, "")
 
 
 def write(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from gslopes.core import summary
 from gslopes.crops.report.words import main_rows
+from gslopes.frame.findings import decide
 
 UNIT = "percentage points over an even 50 %"
 
@@ -17,7 +17,7 @@ def findings_table(parity: pd.DataFrame) -> pd.DataFrame:
     people. The rows are those that head the page.
     """
     rows = main_rows(parity)
-    return summary.decided(
+    return decide(
         pd.DataFrame(
             {
                 "model": rows["cropper"],

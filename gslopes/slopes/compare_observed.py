@@ -20,8 +20,8 @@ from gslopes.slopes.fit.analysis import about_columns
 from gslopes.slopes.fit.observed import observed_changes
 from gslopes.slopes.fitting import unedited_answers
 from gslopes.stats.clusters import normal_texts
+from gslopes.stats.multiplicity import LEVEL
 
-LEVEL = 0.05
 KEEPS = "the slope shrank, the observed difference is not shown to"
 
 

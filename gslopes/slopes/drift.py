@@ -26,10 +26,9 @@ from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
 from gslopes.stats.clusters import clustered_mean, clustered_slope, codes_of
-from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 
 Array = NDArray[np.float64]
-LEVEL = 0.05
 COLUMNS = ("label", "measure", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "tilt", "tilt_p", "q")
 _KEY = ["photo", "attribute", "step"]
 

@@ -1,4 +1,4 @@
-"""The summary has exactly its declared form; a finding is one by q and by its interval."""
+"""The summary has exactly its declared form."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from gslopes.core import summary
 from gslopes.core.errors import TableError
+from gslopes.frame.findings import decide
 
 
 def rows(*given: dict[str, object]) -> pd.DataFrame:
@@ -29,21 +30,11 @@ ROWS = (
 )
 
 
-def test_findings_come_first_and_what_is_none_says_why() -> None:
-    found = summary.decided(rows(*ROWS))
-    assert list(found.columns) == summary.FINDINGS.columns
-    assert found["label"].tolist() == ["large", "bare", "small", "open", "wide", "few"]
-    assert found["decision"].tolist() == ["finding"] * 3 + ["none"] * 2 + ["unjudged"]
-    assert found["reason"].tolist() == ["", "", "", "q 0.2", "q 0.01, but its interval holds 0", "too few"]
-    assert summary.gated(found)["finding"].sum() == 3
-    assert list(summary.decided(rows())) == summary.FINDINGS.columns
-
-
 def made(run: Path, *given: dict[str, object]) -> dict:
     run.mkdir(exist_ok=True)
     (run / "run.json").write_text(json.dumps({"created": "2026-03-04T10:00:00+00:00"}))
     page = run / "report" / "index.html"
-    path = summary.write(run, "crops", summary.decided(rows(*given)), (20, 18), headline="So it is.", page=page)
+    path = summary.write(run, "crops", decide(rows(*given)), (20, 18), headline="So it is.", page=page)
     return json.loads(path.read_text("utf-8"))
 
 

@@ -13,7 +13,7 @@ import pytest
 from gslopes.core import runfolder
 from gslopes.core.options import option
 from gslopes.core.tables.schema import read_tables
-from gslopes.executors import OneProcess, Processes
+from gslopes.frame.executors import OneProcess, Processes
 from gslopes.frame.plan import plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from gslopes.report.words import many, printable
+from gslopes.stats.multiplicity import LEVEL
 
-LEVEL = 0.05
 COLUMNS = (
     "tagger",
     "RQ1: infers women more in feminine, men more in masculine contexts",

@@ -51,7 +51,7 @@ def favours(row: Mapping[Any, Any]) -> str:
 def uneven(judged: pd.DataFrame) -> pd.DataFrame:
     """The rows that are shown not to be even: q below 0.05 and an interval, if there is one, without 1/2.
 
-    The rule of ``core.summary.decided``, whose table of findings the page must agree with.
+    The rule of ``frame.findings.decide``, whose table of findings the page must agree with.
     """
     holds_even = (judged["ci_low"] <= 0.5) & (judged["ci_high"] >= 0.5)
     return judged[(judged["q"] < LEVEL) & ~holds_even]

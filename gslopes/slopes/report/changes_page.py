@@ -16,11 +16,11 @@ from gslopes.report.inline import render
 from gslopes.slopes.report import observed_changes, pictures
 from gslopes.slopes.report.changes import PAIR, none_changed
 from gslopes.slopes.report.pictures import Wanted
+from gslopes.stats.multiplicity import LEVEL
 
 HERE = Path(__file__).parents[1] / "templates"
 
 MOST_LABELS = 40
-LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 from gslopes.core import runfolder, tables
 from gslopes.report import numbers, words
 from gslopes.slopes.report import findings, tally
+from gslopes.stats.multiplicity import LEVEL
 
 _SHAPE = ("inner_slope", "inner_low", "inner_high", "inner_p", "curvature", "curvature_low", "curvature_high")
 _SHAPE_P = ("curvature_p", "lack_of_fit_p")
-LEVEL = 0.05
 
 
 def write(report: Path, run: Path, key: str, classifier: str, attribute: str, labels: Sequence[str]) -> dict[str, Any]:

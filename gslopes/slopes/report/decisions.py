@@ -11,8 +11,8 @@ import pandas as pd
 from gslopes.core import placebo
 from gslopes.report import numbers, words
 from gslopes.slopes.expected import is_expected
+from gslopes.stats.multiplicity import LEVEL
 
-LEVEL = 0.05
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
 
 # What a table says, and what the glossary says about it.

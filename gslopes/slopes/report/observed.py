@@ -13,9 +13,9 @@ from gslopes.report import numbers, units, words
 from gslopes.report.numbers import Format
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.report import tally
+from gslopes.stats.multiplicity import LEVEL
 
 MOST_ROWS = 40
-LEVEL = 0.05
 UNITS = {"presence": " points", "log-odds": " log-odds"}
 ORDER = ("opposite signs", "observed only", "edit only", "same sign", "neither", "")
 MEANING = {
