@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core.reasons import counted
-from gslopes.core.summary import LEVEL
 from gslopes.crops.tables import CONSTANT
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
+from gslopes.stats.multiplicity import LEVEL
 
 RECTANGLE = "rectangle"
 LIMITS = (

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[2]
-ROOMS = ("language", "captions", "captions/measures", "captions/planted", "score/classifiers")
+ROOMS = ("words", "captions", "captions/measures", "ask/classifiers")
 
 
 def goldens() -> dict[int, list[str]]:
