@@ -31,7 +31,7 @@ from gslopes.core.options import check, merged, option, section
 from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
 from gslopes.faces.gate.config import GateConfig
-from gslopes.slopes.fit.options import DEFAULT, Correction, FitOptions
+from gslopes.slopes.fit.options import ESTIMATORS, Correction, FitOptions
 from gslopes.slopes.published import publish
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
@@ -46,7 +46,7 @@ class FitConfig:
     """
 
     estimators: tuple[str, ...] = option(
-        DEFAULT, help="An estimator; may be repeated.", name="estimator", shown="all but photo-censored"
+        ESTIMATORS, help="An estimator; may be repeated.", name="estimator", shown="all"
     )
     bootstrap: int = option(2000, help="Bootstrap resamples of photos; 0 for none.", metavar="B")
     permutations: int = option(10_000, help="Permutations within photos; 0 for none.", metavar="M")

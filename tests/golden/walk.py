@@ -42,7 +42,7 @@ LABELS = {
 }  # fmt: skip
 READ = {"labels": (), "gated": ("verdicts", "readings", "reach")}
 """The tables of a run whose numbers a network read; of the first only columns of words are compared."""
-LEFT_OUT = ("edits", "joint")
+LEFT_OUT = ("edits",)
 FIT = """
 [fit]
 bootstrap = 100

@@ -45,7 +45,6 @@ SLOPES = table(
     number("boot_high", "95 % percentile bootstrap over units, upper end"),
     number("bca_low", "95 % BCa bootstrap over units, lower end"),
     number("bca_high", "95 % BCa bootstrap over units, upper end"),
-    number("p_max", "max-T over the classifier's labels, from permutations"),
     text("agreement", "p and p_perm below alpha: both, paper only, ...", null=True),
     text("note", "why there is no test, if there is none", null=True),
     whole(

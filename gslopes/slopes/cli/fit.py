@@ -18,7 +18,6 @@ from gslopes.slopes.config import FitConfig
     "gslopes fit run --photos-csv people.csv --truth profession --truth Smiling=smiles",
     "gslopes fit run --estimator paper --bootstrap 0 --permutations 0",
     "gslopes fit run --presence 0.6",
-    "gslopes fit run --correction max-t --permutations 20000",
     "gslopes fit run --json > audit.json",
 )
 @click.argument("run", type=PATH)
@@ -29,7 +28,7 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
 
     Next to the estimator of Joo and Kärkkäinen (2020), paper, there are those whose unit is the photo: photo-rate (the
     one that is printed), photo-measure (in its place where a label is on practically every picture: by its score or its
-    number, see --measure), photo-score, photo-censored (only when named), photo-z and photo-logodds, with bootstrap
+    number, see --measure), photo-score, photo-z and photo-logodds, with bootstrap
     intervals and permutation tests.
     """
     from gslopes.core.runfolder import show

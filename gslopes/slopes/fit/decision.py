@@ -139,7 +139,7 @@ def _decide(
         same_sign = np.sign(difference) == np.sign(rows["slope"].to_numpy(float))
         by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p))
         largest = np.where(np.isnan(largest), np.nan, np.maximum(largest, by_kind[kind]["p_used"]))
-    q_placebo = adjust(largest, options.adjustment) if by_kind else np.full(len(rows), np.nan)
+    q_placebo = adjust(largest, options.correction) if by_kind else np.full(len(rows), np.nan)
     decided = []
     for place, row in enumerate(rows.to_dict("records")):
         of_label = {kind: part.iloc[place] for kind, part in by_kind.items()}

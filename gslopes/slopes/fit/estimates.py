@@ -121,9 +121,6 @@ def _one_family(whole: pd.DataFrame, answers: Answers, options: FitOptions) -> p
     read = whole["measure"].notna()
     if not answers.measures or "p_test" not in whole or READING not in set(whole["estimator"]):
         return whole
-    if options.correction == "max-t" and "p_max" in whole:  # one maximum each, of presence and of the others
-        mixed = whole.loc[read, "measure"].ne("presence").nunique()
-        return whole.assign(q=whole["q"].mask(read, np.minimum(1, mixed * whole["p_max"])))
     q = adjust(whole["p_test"].where(read).to_numpy(float), options.correction)
     return whole.assign(q=whole["q"].mask(read, pd.Series(q, index=whole.index)))
 
@@ -173,17 +170,16 @@ def _photo(name: str, answers: Answers, sums: Moments, test: _Test) -> pd.DataFr
 
 
 def _judged(frame: pd.DataFrame, test: _Test, options: FitOptions) -> pd.DataFrame:
-    """With p_perm, p_max, q and a note; without tests where the label is too rare."""
+    """With p_perm, q and a note; without tests where the label is too rare."""
     judged = test.tested & frame["slope"].notna().to_numpy()
     source = np.where(judged, test.source, np.array(None))
     note = np.where(test.tested, np.where(judged, "", NEVER), RARE)
     p, p_test = (np.where(judged, value, np.nan) for value in (frame["p"], test.p))
     if test.permuted is None:
-        return frame.assign(p=p, p_test=p, p_source=source, q=adjust(p, options.adjustment), note=note)
-    p_perm, p_max = (np.where(judged, value, np.nan) for value in (test.permuted.p, test.permuted.p_max))
-    q = p_max if options.correction == "max-t" else adjust(p_test, options.correction)
-    found = {"p_perm": p_perm, "p_max": p_max, "p_test": p_test, "p_source": source}
-    return frame.assign(p=p, **found, q=q, note=note, agreement=_agreement(p, p_perm, options.alpha))
+        return frame.assign(p=p, p_test=p, p_source=source, q=adjust(p, options.correction), note=note)
+    p_perm = np.where(judged, test.permuted.p, np.nan)
+    found = {"p_perm": p_perm, "p_test": p_test, "p_source": source, "q": adjust(p_test, options.correction)}
+    return frame.assign(p=p, **found, note=note, agreement=_agreement(p, p_perm, options.alpha))
 
 
 def _judged_paper(frame: pd.DataFrame, test: _Test, options: FitOptions) -> pd.DataFrame:

@@ -94,7 +94,7 @@ class _Group:
             slope=lines.slope,
             **{key: np.where(varies > 0, value, np.nan) for key, value in spread.items()},
             p=p,
-            q=adjust(p, self.options.adjustment),
+            q=adjust(p, self.options.correction),
             note=np.where(rare, RARE, ""),
         )
 
@@ -115,7 +115,7 @@ def _difference(one: _Group, other: _Group, estimator: str, options: FitOptions,
         tested, _ = below_floor(p_perm, p, options.permutations)
         tested = np.where(np.isnan(tested), p, tested)
     found["p_test"] = tested
-    return found | {"q": adjust(tested, options.adjustment), "note": np.where(rare, RARE, "")}
+    return found | {"q": adjust(tested, options.correction), "note": np.where(rare, RARE, "")}
 
 
 def spread_of_difference(first: Array, second: Array, n: int, m: int) -> tuple[Array, Array]:

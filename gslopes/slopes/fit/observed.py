@@ -81,7 +81,7 @@ def observed_rows(
         if rows.empty:
             continue
         rows = rows.drop(columns="dof")
-        rows["q"] = adjust(rows["p"].to_numpy(dtype=float), options.adjustment)
+        rows["q"] = adjust(rows["p"].to_numpy(dtype=float), options.correction)
         rows["agreement"] = [part.agreement(row, found, options) for row in rows.to_dict("records")]
         frames.append(rows.assign(group=one, other=other))
     head = {"classifier": sweep.classifier, "attribute": sweep.attribute}

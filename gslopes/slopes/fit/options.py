@@ -7,12 +7,11 @@ from typing import Literal
 
 from gslopes.core.errors import ConfigError, UnknownName
 
-ESTIMATORS = ("paper", "photo-rate", "photo-score", "photo-censored", "photo-measure", "photo-z", "photo-logodds")
-DEFAULT = ("paper", "photo-rate", "photo-measure", "photo-score", "photo-z", "photo-logodds")
+ESTIMATORS = ("paper", "photo-rate", "photo-measure", "photo-score", "photo-z", "photo-logodds")
 MEASURES = ("presence", "log-odds", "score", "value")
 RARE = "too rare to judge"
 LEAST_KEPT = 0.8  # share of sweeps; below it the gated slope alone is not to be trusted
-Correction = Literal["bh", "by", "holm", "max-t"]
+Correction = Literal["bh", "by", "holm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class FitOptions:
     measure: how labels are judged: ``auto``, or one of ``slopes.fit.measures.MEASURES`` for all of them.
     bootstrap: resamples of photos, B; 0 for none.  permutations: within photos, m; 0 for none.
     correction: how q is made of the p-values of a family (one classifier, attribute and estimator): Benjamini-Hochberg,
-        Benjamini-Yekutieli, Holm, or the permutations' max-T.
+        Benjamini-Yekutieli or Holm.
     min_varying: a label whose answers vary on fewer photos (units, with clusters) is listed as too rare to judge and
         not tested: photos that have it at every value, or at none, say nothing about the slope.
     level: of q, at which a label is a finding.
@@ -32,7 +31,7 @@ class FitOptions:
     seed: of resamples and permutations.
     """
 
-    estimators: tuple[str, ...] = DEFAULT
+    estimators: tuple[str, ...] = ESTIMATORS
     measure: str = "auto"
     bootstrap: int = 2000
     permutations: int = 10_000
@@ -43,11 +42,6 @@ class FitOptions:
     alpha: float = 0.001
     bundles: int = 1024
     seed: int = 0
-
-    @property
-    def adjustment(self) -> str:
-        """The correction of families that max-T does not serve: Holm's there, which holds the same error rate."""
-        return "holm" if self.correction == "max-t" else self.correction
 
     def __post_init__(self) -> None:
         for name in self.estimators:
@@ -63,5 +57,3 @@ class FitOptions:
         for name in ("confidence", "alpha", "level"):
             if not 0 < getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must lie between 0 and 1.")
-        if self.correction == "max-t" and not self.permutations:
-            raise ConfigError("max-T needs permutations.", "Allow some with --permutations, or choose bh, by or holm.")

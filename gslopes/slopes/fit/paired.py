@@ -30,7 +30,7 @@ from gslopes.stats.resampling import seeded_blocks
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-SCALE: dict[str, float] = {"rate": 100.0, "score": 1.0, "censored": 1.0, "measure": 1.0}
+SCALE: dict[str, float] = {"rate": 100.0, "score": 1.0, "measure": 1.0}
 _BLOCK = 1 << 25  # cells of one block of statistics
 _TIE = 1e-5
 

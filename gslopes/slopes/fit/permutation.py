@@ -12,17 +12,14 @@ on average; the statistic without its denominator does not. For the paper's esti
 with y_c of the permuted answers; where photos move by 0 on average, that test rejects too often, because the answers
 do depend on the attribute.
 
-One permutation serves all labels of a photo, so the labels keep their dependence, and the largest statistic over the
-labels has its own distribution under the null: max-T, the chance of any false finding. Two-sided; p = (b + 1) / (m +
-1).
+One permutation serves all labels of a photo. Two-sided; p = (b + 1) / (m + 1).
 
 With more units than ``bundles``, units are grouped at random into that many bundles, and the photos of a bundle share
 a permutation. These permutations are a subgroup of all permutations, so the p-values stay exact; the sums become dense
 matrix products. The cost is power far beyond any threshold: with 1,024 bundles no statistic exceeds about 32.
 
 Sources: Pitman 1937, doi 10.2307/2984124; Phipson & Smyth 2010, doi 10.2202/1544-6115.1585 (the + 1); Hemerik &
-Goeman 2018, doi 10.1007/s11749-017-0571-1 (subgroups); Janssen 1997, doi 10.1016/S0167-7152(97)00043-6 (studentised);
-Westfall & Young 1993 (max-T).
+Goeman 2018, doi 10.1007/s11749-017-0571-1 (subgroups); Janssen 1997, doi 10.1016/S0167-7152(97)00043-6 (studentised).
 """
 
 from __future__ import annotations
@@ -50,13 +47,11 @@ _TIE = 1e-5  # statistics that differ by less, relatively, are equal: they are c
 class Permuted:
     """p-values of the labels, (L,), NaN where a label is not tested.
 
-    p: of the studentised mean slope.  p_max: the same over all tested labels at once (max-T).
-    p_paper: of the paper's slope; NaN too where no photo has the label at the centre. It has no max-T: slopes relative
-        to y_c of rare and frequent labels are not on one scale.
+    p: of the studentised mean slope.
+    p_paper: of the paper's slope; NaN too where no photo has the label at the centre.
     """
 
     p: Array
-    p_max: Array
     p_paper: Array
 
 
@@ -65,7 +60,7 @@ def permute(
 ) -> Permuted:
     """Permute within photos.
 
-    profile: profiles of presence or scores.  tested: (L,) which labels; the family of max-T.
+    profile: profiles of presence or scores.  tested: (L,) which labels.
     count: m, how many random permutations.  bundles: see above.  paper: whether to test the paper's slope, too.
     """
     labels = np.flatnonzero(tested)
@@ -74,30 +69,21 @@ def permute(
     width = len(profile.values)
     total = np.zeros(profile.labels, dtype=np.int64)
     paper_total = np.zeros(profile.labels, dtype=np.int64)
-    largest = np.zeros(count, dtype=np.float32)
-    observed = np.zeros(profile.labels)
     cells = max(1, size * width * (width + 1) // 2)
     each = max(1, min(_CELLS // cells, _STATISTICS // _batch_size(cells, count)))
     for start in range(0, len(labels), each):
         block = labels[start : start + each]
         centred, totals = _sums(profile, block, chosen, size)
         state = _Block(profile.values, centred, totals, paper)
-        observed[block] = state.observed
-        done = 0
         for permuted in _permutations(width, size, count, seed):
-            part = slice(done, done + len(permuted))
             statistic, relative = state.statistics(permuted)
             total[block] += (statistic >= state.observed[:, None] * (1 - _TIE)).sum(axis=1)
-            largest[part] = np.maximum(largest[part], statistic.max(axis=0, initial=0))
             if paper:
                 paper_total[block] += (relative >= state.relative[:, None] * (1 - _TIE)).sum(axis=1)
-            done = part.stop
-    exceeding = count - np.searchsorted(np.sort(largest), observed * (1 - _TIE), side="left")
     centre = _centre(profile) > 0
     untested = np.full(profile.labels, np.nan)
     return Permuted(
         np.where(tested, permutation_p(total, count), np.nan),
-        np.where(tested, permutation_p(exceeding, count), np.nan),
         np.where(tested & centre, permutation_p(paper_total, count), np.nan) if paper else untested,
     )
 

@@ -11,7 +11,6 @@ estimator                 slope                                         unit
 ========================  ============================================  ================================================
 ``photo-rate``            mean over photos of the slope of presence     percentage points per unit of the attribute
 ``photo-score``           the same of the score, 0 where not returned   score (0 to 1) per unit
-``photo-censored``        the same, not returned = the threshold        score (0 to 1) per unit
 ``photo-measure``         the same of the number by which a label     log-odds, score or its own unit, per unit
                           is judged that is always returned
 ``photo-z``               photo-rate / y_c: the paper's slope           share of y_c per unit
@@ -46,7 +45,6 @@ UNITS = {
     "paper": "share of y_centre per unit",
     "photo-rate": "percentage points per unit",
     "photo-score": "score per unit",
-    "photo-censored": "score per unit",
     "photo-measure": "",  # by label: slopes.fit.measures.UNITS
     "photo-z": "share of y_centre per unit",
     "photo-logodds": "log-odds per unit",
@@ -55,7 +53,6 @@ KINDS: dict[str, Kind] = {
     "paper": "rate",
     "photo-rate": "rate",
     "photo-score": "score",
-    "photo-censored": "censored",
     "photo-measure": "measure",
     "photo-z": "rate",
     "photo-logodds": "rate",
@@ -63,7 +60,6 @@ KINDS: dict[str, Kind] = {
 TESTED = (
     "photo-rate",
     "photo-score",
-    "photo-censored",
     "photo-measure",
 )  # means over photos: what permutations and pairs test
 
@@ -91,7 +87,7 @@ def linear(estimator: str, sums: Moments, values: Array) -> Linear:
     line = np.broadcast_to(line_weights(values), means.shape)
     slope = _clean((means * line).sum(axis=1), means)
     intercept = means.mean(axis=1) - slope * values.mean()
-    if estimator in ("photo-score", "photo-censored", "photo-measure"):
+    if estimator in ("photo-score", "photo-measure"):
         return Linear(slope, intercept, line)
     if estimator == "photo-rate":
         return Linear(100 * slope, 100 * intercept, 100 * line)

@@ -16,7 +16,7 @@ from gslopes.slopes.fit.measures import numbers as measured_numbers
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Kind = Literal["rate", "score", "censored", "measure"]
+Kind = Literal["rate", "score", "measure"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +76,6 @@ def profiles(answers: Answers, kind: Kind = "rate", cluster: Integers | None = N
     """Profiles of one kind of number.
 
     kind: ``rate``: 1 where the label was returned, 0 elsewhere.  ``score``: the score, 0 where it was not returned.
-        ``censored``: how far the score lies above the classifier's threshold (the smallest score that it returned), 0
-        where the label was not returned: the same slopes as if absent labels had exactly that score.
         ``measure``: of the labels that are not judged by presence, see ``slopes.fit.measures``; the others have none.
     cluster: (n,) codes from 0 of the units that photos belong to; each photo is its own without it.
     """
@@ -86,12 +84,10 @@ def profiles(answers: Answers, kind: Kind = "rate", cluster: Integers | None = N
         numbers = answers.present.astype(np.float32)
     elif kind == "score":
         numbers = answers.score
-    elif kind == "measure":
+    else:
         known = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
         pairs = np.flatnonzero(known[answers.label])
         pair_photo, pair_label, numbers = pair_photo[pairs], pair_label[pairs], measured_numbers(answers, pairs)
-    else:
-        numbers = np.where(answers.present, answers.score - np.float32(answers.threshold), np.float32(0))
     labels = len(answers.labels)
     if cluster is None:
         starts = np.searchsorted(pair_label, np.arange(labels + 1)).astype(np.int64)

@@ -173,8 +173,8 @@ def _against(own: pd.Series, fake: pd.Series, kind: str, clusters: pd.Series) ->
 def _decided(frame: pd.DataFrame, options: FitOptions, real: bool) -> pd.DataFrame:
     """With q, q_placebo, decision and reason; see ``slopes.fit.decision``."""
     p, largest = (frame[name].to_numpy(dtype=float) for name in ("p", "p_placebos"))
-    q = adjust(p, options.adjustment)
-    q_placebo = adjust(np.where(np.isnan(p), np.nan, largest), options.adjustment)
+    q = adjust(p, options.correction)
+    q_placebo = adjust(np.where(np.isnan(p), np.nan, largest), options.correction)
     decisions, reasons = [], []
     for note, own, whole, kinds in zip(frame["note"], q, q_placebo, frame["kinds"], strict=True):
         code, why = "finding", ""

@@ -37,7 +37,6 @@ _ADJUSTED = {
     "bh": "p_perm after Benjamini and Hochberg",
     "by": "p_perm after Benjamini and Yekutieli",
     "holm": "p_perm after Holm",
-    "max-t": "family-wise, by max-T",
 }
 
 

@@ -8,10 +8,10 @@ from statsmodels.stats.multitest import multipletests
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.options import DEFAULT, ESTIMATORS, FitOptions
+from gslopes.slopes.fit.options import ESTIMATORS, FitOptions
 from tests.fixtures import paper_slopes
 
-BY_PRESENCE = [name for name in DEFAULT if name != "photo-measure"]
+BY_PRESENCE = [name for name in ESTIMATORS if name != "photo-measure"]
 VALUES = np.linspace(-2, 2, 5)
 FAST = FitOptions(bootstrap=60, permutations=99)
 
@@ -64,7 +64,7 @@ def test_rare_labels_are_listed_and_not_judged(found) -> None:
             row["note"]
             == "too rare to judge: on 2 of 60 photos; its answer must vary on 10, about 300 photos like these would do"
         )
-        assert row[["p", "p_perm", "p_max", "q", "bca_low", "boot_high"]].isna().all()
+        assert row[["p", "p_perm", "q", "bca_low", "boot_high"]].isna().all()
         assert row["active"] == 2
         assert np.isfinite(row["slope"])
     assert rows(found.slopes, "photo-z").loc["label3", "note"] == "never active at the centre"
@@ -79,22 +79,20 @@ def test_the_least_number_of_photos_can_be_set(answers, least: int) -> None:
     assert np.isfinite(row["p_perm"]) == (least == 0)
 
 
-@pytest.mark.parametrize(("how", "theirs"), [("bh", "fdr_bh"), ("by", "fdr_by"), ("holm", "holm"), ("max-t", "")])
+@pytest.mark.parametrize(("how", "theirs"), [("bh", "fdr_bh"), ("by", "fdr_by"), ("holm", "holm")])
 def test_q_is_the_correction_of_p_perm_over_the_labels_judged(answers, how: str, theirs: str) -> None:
     options = FitOptions(bootstrap=0, permutations=99, correction=how)
     chosen = rows(analyse(*answers(drifting(), VALUES), options=options).slopes, "photo-rate")[:4]
-    expected = multipletests(chosen["p_test"], method=theirs)[1] if theirs else chosen["p_max"]
+    expected = multipletests(chosen["p_test"], method=theirs)[1]
     np.testing.assert_allclose(chosen["q"], expected)
 
 
-def test_without_permutations_q_is_of_p_and_max_t_is_refused(answers) -> None:
+def test_without_permutations_q_is_of_p(answers) -> None:
     chosen = rows(
         analyse(*answers(drifting(), VALUES), options=FitOptions(bootstrap=0, permutations=0)).slopes, "photo-rate"
     )
     np.testing.assert_allclose(chosen["q"][:4], multipletests(chosen["p"][:4], method="fdr_bh")[1])
     assert chosen["p_perm"].isna().all()
-    with pytest.raises(ConfigError, match="permutations"):
-        FitOptions(permutations=0, correction="max-t")
 
 
 def test_where_the_papers_p_and_the_permutations_disagree_a_column_says_so(answers) -> None:

@@ -132,13 +132,6 @@ def test_a_photo_without_its_number_is_left_out(frame):
     assert read.loc["age", "n"] == 39
 
 
-def test_max_t_is_one_family_of_two_maxima(frame):
-    options = {"permutations": 199, "bootstrap": 0, "correction": "max-t"}
-    read = reading(fit_slopes(frame, options=options))
-    judged = read[read["p_max"].notna()]
-    assert judged["q"].to_numpy() == pytest.approx(np.minimum(1, 2 * judged["p_max"].to_numpy()))
-
-
 def test_scores_that_are_no_numbers_are_refused(frame):
     with pytest.raises(TableError, match="finite"):
         fit_slopes(frame.assign(score=np.inf), options=OPTIONS)

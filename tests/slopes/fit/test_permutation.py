@@ -48,12 +48,12 @@ def test_p_is_the_share_of_all_dealings(seed: int) -> None:
 def test_p_is_the_number_of_exceeding_dealings_and_one_over_all_and_one() -> None:
     profile = dense(np.tile([0, 0, 1, 1, 1], (1, 60, 1)).astype(np.float32), np.linspace(-2, 2, 5))
     found = permute(profile, np.array([True]), 199, seed=0, paper=True)
-    assert found.p[0] == found.p_max[0] == found.p_paper[0] == 1 / 200
+    assert found.p[0] == found.p_paper[0] == 1 / 200
 
 
 def test_labels_that_never_move_have_p_one() -> None:
     found = permute(dense(np.ones((1, 20, 3), np.float32), VALUES), np.array([True]), 99, seed=0, paper=True)
-    assert (found.p[0], found.p_max[0]) == (1, 1)
+    assert found.p[0] == 1
 
 
 @pytest.mark.parametrize(("photos", "bundles"), [(40, 1024), (300, 64)])
@@ -74,30 +74,14 @@ def test_photos_that_move_by_nothing_in_the_mean_keep_the_level_of_the_studentis
     assert np.mean(found.p_paper <= 0.05) > 0.1  # it asks whether the answers depend on the attribute: they do
 
 
-def test_max_t_holds_the_family_and_is_never_below_p() -> None:
-    families = [dense(simulated(8, 30, 3, seed=seed), VALUES) for seed in range(150)]
-    found = [permute(profile, np.ones(8, bool), 99, seed=seed) for seed, profile in enumerate(families)]
-    assert all((one.p_max >= one.p).all() for one in found)
-    assert np.mean([one.p_max.min() <= 0.05 for one in found]) == pytest.approx(0.05, abs=0.05)
-
-
-def test_copies_of_a_label_cost_max_t_nothing() -> None:
-    one = simulated(1, 50, 3, seed=6)
-    alone, many = (
-        permute(dense(np.repeat(one, times, axis=0), VALUES), np.ones(times, bool), 499, 0) for times in (1, 20)
-    )
-    assert (many.p_max == alone.p_max[0]).all()
-    assert (many.p == alone.p[0]).all()
-
-
-def test_labels_that_are_not_tested_have_no_p_and_do_not_weigh_on_max_t() -> None:
+def test_labels_that_are_not_tested_have_no_p_and_change_no_other() -> None:
     answers = simulated(3, 50, 3, seed=7)
     answers[2] = np.tile([0, 0, 1], (50, 1))
     tested = np.array([True, True, False])
     found = permute(dense(answers, VALUES), tested, 199, 0, paper=True)
     alone = permute(dense(answers[:2], VALUES), np.ones(2, bool), 199, 0, paper=True)
-    assert np.isnan([found.p[2], found.p_max[2], found.p_paper[2]]).all()
-    np.testing.assert_array_equal(found.p_max[:2], alone.p_max)
+    assert np.isnan([found.p[2], found.p_paper[2]]).all()
+    np.testing.assert_array_equal(found.p[:2], alone.p)
 
 
 def test_a_cluster_is_permuted_as_one() -> None:

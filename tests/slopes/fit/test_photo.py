@@ -87,25 +87,6 @@ def test_clustered_error_is_that_of_statsmodels_ols() -> None:
         assert lines.p[label] == pytest.approx(2 * stats.t.sf(abs(lines.t[label]), units - 1))
 
 
-def test_censored_scores_move_less_than_scores_and_equally_where_the_label_stays() -> None:
-    from gslopes.slopes.fit.answers import Answers
-    from gslopes.slopes.fit.profiles import profiles
-
-    present = np.array([[True] * 5, [False, False, True, True, True]])
-    score = np.where(present, np.array([[0.5, 0.6, 0.7, 0.8, 0.9]]), 0).astype(np.float32)
-    label = np.array([0, 1], np.int32)
-    names, photos = np.array(["a", "b"], object), np.array(["x"], object)
-    sweep = Answers("c", "gender", VALUES, names, photos, {}, np.zeros(2, np.int32), label, present, score, 0.5)
-    slopes = []
-    for estimator, kind in (("photo-score", "score"), ("photo-censored", "censored")):
-        sums = moments(profiles(sweep, kind))
-        slopes.append(linear(estimator, sums, VALUES).slope)
-    assert slopes[0][0] == pytest.approx(slopes[1][0], rel=1e-6)
-    assert slopes[0][1] == pytest.approx(np.polyfit(VALUES, score[1], 1)[0], rel=1e-6)
-    assert slopes[1][1] == pytest.approx(np.polyfit(VALUES, np.maximum(score[1], 0.5), 1)[0], rel=1e-6)
-    assert 0 < slopes[1][1] < slopes[0][1]
-
-
 def test_acceleration_is_the_skewness_of_the_jackknife() -> None:
     numbers = simulated()
     profile = dense(numbers, VALUES)

@@ -69,7 +69,7 @@ def test_rare_labels_have_a_line_of_their_own_and_strangers_cannot_colour_it(slo
 
 
 def test_the_correction_is_named(slopes) -> None:
-    assert "family-wise, by max-T" in print_evidence(slopes, correction="max-t")
+    assert "p_perm after Benjamini and Yekutieli" in print_evidence(slopes, correction="by")
     assert "p after Holm" in print_evidence(slopes.assign(p_perm=np.nan), correction="holm")
 
 
