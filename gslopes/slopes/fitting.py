@@ -79,7 +79,7 @@ def fit_folder(
     limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
     cut = [str(limits.get(name, ALL)) for name in found.slopes["classifier"]]
-    slopes = found.slopes.assign(cut=pd.array(cut, dtype=found.slopes["cut"].dtype))
+    slopes = found.slopes.assign(cut=cut)
     found = replace(found, slopes=expected.marked(slopes, config.expected))
     order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
