@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.progress import Watch, counted
 from gslopes.core.runfolder import show
-from gslopes.faces.gate.halves import half_verdicts, read_along
+from gslopes.faces.gate.verdict import JUDGED
 from gslopes.frame.about import _key, read_about
 from gslopes.slopes import expected, presence
 from gslopes.slopes.config import FitConfig
@@ -56,7 +57,7 @@ def fit_folder(
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     ids = None if photos is None else set(photos)
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
-    gates = half_verdicts(run, values) or None
+    gates = verdicts_of(run, values)
     sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         found = analyse(
@@ -103,7 +104,7 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     """
     from gslopes.slopes.fit.reach import log_odds, photo_reach
 
-    found = [(key, scores) for key, scores in read_along(run, values).items() if key[1] == key[2]]
+    found = [(key, scores) for key, scores in _read_along(run, values).items() if key[1] == key[2]]
     rows = [(*key, float(photo_reach(scores[None], values[key[1]])[0])) for key, scores in found]
     if not rows:
         return None
@@ -111,6 +112,31 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     keys = ["photo", "attribute", "reading"]
     unedited = frame[frame["step"] == -1].drop_duplicates(keys).assign(odds=lambda one: log_odds(one["score"]))
     return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(unedited[[*keys, "odds"]], how="left", on=keys)
+
+
+def _read_along(run: Path, values: Mapping[str, Sequence[float]]) -> dict[tuple[str, str, str], NDArray[np.float64]]:
+    """(photo, attribute, reading) to its K scores, of those read at all values; empty if nothing was read."""
+    path = run / "readings.parquet"
+    if not path.exists():
+        return {}
+    frame = tables.read(tables.READINGS, path)
+    frame = frame[(frame["step"] >= 0) & frame["reading"].isin(JUDGED)].sort_values("step")
+    keys = ["photo", "attribute", "reading"]
+    whole = {
+        (str(photo), str(attribute), str(reading)): rows["score"].to_numpy(np.float64)
+        for (photo, attribute, reading), rows in frame.groupby(keys, sort=False)
+    }
+    return {key: scores for key, scores in whole.items() if len(scores) == len(values.get(key[1], ()))}
+
+
+def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, pd.Series]:
+    """Attribute to whether the gate kept each photo's sweep; empty if the gate was not applied.  Raises: TableError."""
+    path = run / "verdicts.parquet"
+    if not path.exists() or not runfolder.read_manifest(run).get("gate", {}).get("applied"):
+        return {}
+    frame = tables.read(tables.VERDICTS, path)
+    frame = frame[frame["attribute"].isin(list(values))]
+    return {str(name): rows.set_index("photo")["kept"].astype(bool) for name, rows in frame.groupby("attribute")}
 
 
 def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special, stats
 
 from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.gating import Gate, gating_rows, halves
+from gslopes.slopes.fit.gating import Gate, gating_rows
 from gslopes.slopes.fit.membership import membership_test
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.fit.paired import Units, mean_test, paired_test
@@ -206,18 +206,17 @@ def refusals(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 def shared_error(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """400 photos, no slope; the gate's reader errs with the classifier in every picture, reach 0.35 per unit."""
-    even, odd = halves(VALUES)
     line = line_weights(VALUES)
     options = FitOptions(estimators=("photo-rate",), bootstrap=0, permutations=0)
-    names = ("gated", "crossfit", "ungated")
+    names = ("gated", "ungated")
     flags = {name: np.zeros(sets, bool) for name in names}
     for place in range(sets):
         error = rng.standard_normal((400, 7))
         present = rng.standard_normal((400, 7)) + 0.4 * error > 0.5
         reading = 0.35 * VALUES + error + 0.5 * rng.standard_normal((400, 7))
-        kept = [reading @ weights > 0.25 for weights in (line, even, odd)]
-        asked = kept[0] | (rng.random(400) < 0.5)
-        gate = Gate(*(part[asked] for part in kept), dropped=int((~kept[0]).sum()), total=400)
+        kept = reading @ line > 0.25
+        asked = kept | (rng.random(400) < 0.5)
+        gate = Gate(kept[asked], dropped=int((~kept).sum()), total=400)
         row = gating_rows(as_answers(present[asked][None]), gate, options).iloc[0]
         for name in names:
             flags[name][place] = not row[f"{name}_low"] <= 0 <= row[f"{name}_high"]

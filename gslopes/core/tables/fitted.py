@@ -221,8 +221,6 @@ GATING = table(
     number("kept", "share of sweeps that the gate kept"),
     number("gated", "slope over the kept sweeps, in the estimator's unit"),
     *ends("gated", "its 95 % interval"),
-    number("crossfit", "slope with each half of the values fitted on photos gated on the other half"),
-    *ends("crossfit", "its 95 % interval"),
     number("ungated", "slope over all sweeps, the dropped ones from their sample"),
     *ends("ungated", "its 95 % interval"),
     text("note", "what to make of the difference; empty if nothing"),

@@ -58,7 +58,7 @@ class FitTables:
     groups, differences: by columns of a photos table.
     balance: how many photos count, why others do not, and what to be warned of.
     placebos: paired differences from the placebo sweeps.  refusals: what was lost at which value.
-    reach: slopes per unit of what an independent reader sees.  gating: gated, cross-fitted and ungated slopes.
+    reach: slopes per unit of what an independent reader sees.  gating: gated and ungated slopes.
     error_rates, error_slopes: where the truth is known, see ``slopes.fit.truth``.
     observed: differences between groups in unedited photos, where those were asked about, see ``slopes.fit.observed``.
     """
@@ -95,7 +95,7 @@ def analyse(
     photos: Collection[str] | None = None,
     reach: pd.DataFrame | None = None,
     tones: pd.Series | None = None,
-    gates: Mapping[str, pd.DataFrame] | None = None,
+    gates: Mapping[str, pd.Series] | None = None,
     unedited: Mapping[str, Answers] | None = None,
     tick: Callable[[int], None] | None = None,
 ) -> FitTables:
@@ -124,8 +124,7 @@ def analyse(
         ``slopes.fit.reach.photo_reach`` gives it; and odds, its log-odds in the unedited photo, if ``unedited`` is
         given.
     tones: photo to the name of its skin tone's group; the table reach has slopes by them.
-    gates: attribute to what a gate said of each sweep: index photo, columns kept, even and odd, see
-    ``slopes.fit.gating``.
+    gates: attribute to whether a gate kept each photo's sweep, see ``slopes.fit.gating``.
         Slopes are then of the kept sweeps, and gating compares them with the others.
     unedited: classifier to its answers about the photos as they were, with K = 1, see ``slopes.fit.observed``.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
@@ -185,7 +184,7 @@ class _Inputs:
     photos: Sequence[str] | None
     reach: pd.DataFrame | None
     tones: pd.Series | None
-    gates: Mapping[str, pd.DataFrame]
+    gates: Mapping[str, pd.Series]
     unedited: Mapping[str, Answers]
     whole: Mapping[tuple[str, str], Answers]
 
@@ -195,7 +194,7 @@ class _Inputs:
         gate = self.gates.get(placebo.split(attribute)[0])
         if gate is None:
             return sweep
-        return sweep.only(gate["kept"].reindex(sweep.photos).eq(True).to_numpy(bool)).labelled()
+        return sweep.only(gate.reindex(sweep.photos).eq(True).to_numpy(bool)).labelled()
 
     def units(self, photos: NDArray[np.object_]) -> Codes | None:
         """(n,) codes of the photos' clusters; a photo without a text is its own."""
@@ -279,10 +278,9 @@ def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
         raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
 
 
-def _gate(verdicts: pd.DataFrame, everyone: Answers) -> Gate:
-    rows = verdicts.reindex(everyone.photos)
-    kept, even, odd = (rows[name].eq(True).to_numpy(bool) for name in ("kept", "even", "odd"))
-    return Gate(kept, even, odd, dropped=int((~verdicts["kept"].astype(bool)).sum()), total=len(verdicts))
+def _gate(verdicts: pd.Series, everyone: Answers) -> Gate:
+    kept = verdicts.reindex(everyone.photos).eq(True).to_numpy(bool)
+    return Gate(kept, dropped=int((~verdicts.astype(bool)).sum()), total=len(verdicts))
 
 
 def _bounded(rows: pd.DataFrame, sweep: Answers, scores: pa.Table, asked: Asked) -> pd.DataFrame:

@@ -1,18 +1,12 @@
 """Slopes over the sweeps that a gate kept, next to those over all of them.
 
 A gate keeps the sweeps in which a reader saw the attribute move.  Where reader and classifier err alike, on the same
-pictures, keeping those selects answers that moved, and a classifier without any association gets a slope.  Two
-estimates are free of it and stand next to the gated one:
+pictures, keeping those selects answers that moved, and a classifier without any association gets a slope.  The ungated
+estimate is free of it: over all sweeps; of those dropped a random sample is asked about, and counts for the others.
 
-    ungated    over all sweeps; of those dropped a random sample is asked about, and counts for the others
-    crossfit   each half of the values is fitted on the photos that the gate keeps on the other half; the mean of both
+Both are means of the photos' slopes with weights (Hajek), with the standard error of their influence values.
 
-All three are means of the photos' slopes with weights (Hajek), with the standard error of their influence values.  The
-cross-fit mends errors that are new in every picture; an error that a photo shares over all its values only the ungated
-estimate escapes.
-
-Sources: Hajek 1971 in Foundations of Statistical Inference; cross-fitting as in Chernozhukov et al. 2018, doi
-10.1111/ectj.12097.
+Source: Hajek 1971 in Foundations of Statistical Inference.
 """
 
 from __future__ import annotations
@@ -42,13 +36,11 @@ _CELLS = 1 << 22  # labels times photos in memory at once
 class Gate:
     """What the gate said of the photos that the classifier was asked about.
 
-    kept: (n,) by all values.  even, odd: (n,) by the values at even and at odd steps alone.
+    kept: (n,).
     dropped: how many sweeps it dropped, asked about or not.  total: how many it judged.
     """
 
     kept: NDArray[np.bool_]
-    even: NDArray[np.bool_]
-    odd: NDArray[np.bool_]
     dropped: int
     total: int
 
@@ -59,35 +51,23 @@ class Gate:
         return np.where(self.kept, 1.0, self.dropped / sampled)
 
 
-def halves(values: Array) -> tuple[Array, Array]:
-    """(K,) weights of the least squares slope over the values at even steps, and at odd ones; 0 at the others."""
-    found = []
-    for first in (0, 1):
-        weights = np.zeros(len(values))
-        weights[first::2] = line_weights(values[first::2]) if len(values[first::2]) > 1 else np.nan
-        found.append(weights)
-    return found[0], found[1]
+def weighted_mean(slopes: sparse.csr_array, weights: Array, cluster: Codes | None) -> tuple[Array, Array, int]:
+    """(L,) estimate, (L,) standard error, and the number of units.
 
-
-def weighted_means(parts: list[tuple[sparse.csr_array, Array]], cluster: Codes | None) -> tuple[Array, Array, int]:
-    """The mean of several weighted means over the same photos: (L,) estimate, (L,) standard error, and its units.
-
-    parts: (L, n) slopes and (n,) weights of each.
+    slopes: (L, n).  weights: (n,).
     """
-    labels, photos = parts[0][0].shape
-    counted = np.any([weights > 0 for _, weights in parts], axis=0)
+    labels, photos = slopes.shape
+    counted = weights > 0
     codes = None if cluster is None else np.unique(cluster, return_inverse=True)[1]
     units = int(counted.sum()) if codes is None else len(np.unique(codes[counted]))
     estimate, squares = np.zeros(labels), np.zeros(labels)
+    whole = max(float(weights.sum()), 1e-300)
     each = max(1, _CELLS // max(photos, 1))
     for start in range(0, labels if photos else 0, each):
         rows = slice(start, start + each)
-        influence = np.zeros((len(estimate[rows]), photos))
-        for slopes, weights in parts:
-            whole = max(float(weights.sum()), 1e-300)
-            mean = (slopes[rows] @ weights) / whole
-            estimate[rows] += mean / len(parts)
-            influence += (slopes[rows].toarray() - mean[:, None]) * weights / whole / len(parts)
+        mean = (slopes[rows] @ weights) / whole
+        estimate[rows] = mean
+        influence = (slopes[rows].toarray() - mean[:, None]) * weights / whole
         if codes is not None:
             influence = influence @ np.eye(int(codes.max(initial=-1)) + 1)[codes]
         squares[rows] = np.square(influence).sum(axis=1)
@@ -107,14 +87,10 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
         note = f"the gate kept {kept:.0%} of the sweeps{advice}"
     frames = []
     for estimator in (name for name in options.estimators if name in TESTED):
-        each = (line_weights(answers.values), *halves(answers.values))
-        line, even, odd = (_matrix(answers, KINDS[estimator], weights) for weights in each)
-        estimates = {"gated": [(line, gate.kept.astype(np.float64))], "ungated": [(line, gate.weights)]}
-        if np.isfinite(even.data).all() and np.isfinite(odd.data).all():
-            estimates["crossfit"] = [(even, gate.weights * gate.odd), (odd, gate.weights * gate.even)]
+        slopes = _matrix(answers, KINDS[estimator], line_weights(answers.values))
         columns: dict[str, Array] = {}
-        for name, parts in estimates.items():
-            mean, se, units = weighted_means(parts, cluster)
+        for name, weights in (("gated", gate.kept.astype(np.float64)), ("ungated", gate.weights)):
+            mean, se, units = weighted_mean(slopes, weights, cluster)
             half = t_quantile(max(units - 1, 1), options.confidence) * se
             known = np.full(len(mean), units > 1 and (name == "gated" or complete))
             for key, value in (("", mean), ("_low", mean - half), ("_high", mean + half)):
