@@ -23,8 +23,8 @@ from gslopes.captions.stimuli import StageFiles, read_stages
 from gslopes.collect.census.answers import read_answers as read_census_answers
 from gslopes.contexts.catalogue import read_contexts
 from gslopes.contexts.people import read_people as read_context_people
+from gslopes.contexts.people import read_review
 from gslopes.contexts.ratings import read_ratings
-from gslopes.contexts.review import read_review
 from gslopes.contexts.typology import read_typology
 from gslopes.core.errors import GslopesError
 from gslopes.crops.people import read_people as read_crop_people

@@ -14,14 +14,12 @@ from gslopes.contexts import tables as schemas
 from gslopes.contexts.catalogue import read_contexts
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import accuracy_table
-from gslopes.contexts.measures.changes import changes_table, consistent
-from gslopes.contexts.measures.congruence import congruence_table
+from gslopes.contexts.measures.congruence import changes_table, congruence_table, consistent
 from gslopes.contexts.measures.describe import ALONE, GROSS, Key, answered_tags, describe_all
 from gslopes.contexts.measures.distances import compare_groups, distances_table
 from gslopes.contexts.measures.grid import make_grid
 from gslopes.contexts.measures.inferred import inferred_table
-from gslopes.contexts.measures.interaction import interaction_table
-from gslopes.contexts.measures.palettes import palettes_table
+from gslopes.contexts.measures.interaction import interaction_table, palettes_table
 from gslopes.contexts.measures.recognised import recognised_table
 from gslopes.contexts.ratings import read_ratings, summarise_ratings
 from gslopes.contexts.typology import Typology, normalise, read_typology

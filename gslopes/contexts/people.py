@@ -1,4 +1,7 @@
-"""Self-reports of the people on the photos: people.csv to rows, genders under one word each."""
+"""Self-reports of the people on the photos: people.csv to rows, genders under one word each.
+
+Here too: people's decisions about cut-outs, as the page of cut-outs saves them in review.csv.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from gslopes.contexts.config import PeopleColumns
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
-from gslopes.core.files import show
+from gslopes.core.files import show, without_guard
 from gslopes.core.group_names import normal_names
+from gslopes.core.reasons import Reason
 
 ALIASES = {
     **dict.fromkeys(("woman", "women", "female", "f", "w"), "woman"),
@@ -111,3 +117,27 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return math.nan
+
+
+DECISIONS = {"a": "accept", "x": "exclude"}  # by their keys
+
+
+def read_review(path: Path) -> dict[str, str]:
+    """Photo to accept, exclude or empty.
+
+    Raises: UsageError, naming the line, if the file is not such a CSV, or decides about a photo twice.
+    """
+    values = {"decision": (*DECISIONS.values(), "")}
+    hint = "Save it from the page of cut-outs."
+    table = read_csv(path, ("photo", "decision"), unique=("photo",), values=values, strip=True, hint=hint)
+    return {without_guard(row["photo"]): row["decision"] for _, row in table.rows()}
+
+
+def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFrame:
+    """The ``cutouts`` table with the decisions applied: accepted ones are used, excluded ones skipped."""
+    decided = cutouts.copy()
+    decision = cutouts["photo"].map(decisions)
+    decided.loc[(decision == "accept") & (cutouts["status"] == "flagged"), "status"] = "used"
+    excluded = (decision == "exclude") & (cutouts["status"] != "skipped")
+    decided.loc[excluded, ["status", "reason", "detail"]] = ["skipped", Reason.CUTOUT_EXCLUDED.value, ""]
+    return decided

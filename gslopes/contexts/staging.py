@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.contexts import tables as schemas
+from gslopes.contexts.people import read_review, reviewed
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture
 from gslopes.contexts.pictures.canvas import share_of_canvas
 from gslopes.contexts.pictures.composing import Composing, largest_common_share
@@ -17,7 +18,6 @@ from gslopes.contexts.pictures.cutting import STAGE, Cutting, median_backdrop
 from gslopes.contexts.pictures.parsing import PersonParser
 from gslopes.contexts.pictures.sweeping import load_sweeper
 from gslopes.contexts.planning import ContextPlan, face_finder, manifest_of
-from gslopes.contexts.review import read_review, reviewed
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor

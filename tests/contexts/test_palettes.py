@@ -59,7 +59,7 @@ def test_the_page_shows_it_and_the_command_makes_it_again(found):
     assert "pink − gray" in page
     assert "--palettes pink --palettes gray" in page
     assert "8 contexts, 2 rooms each in 2 palettes" in page
-    assert (found.folder / "report/figures/palettes.svg").is_file()
+    assert (found.folder / "report/figures/palettes.pdf").is_file()
     assert "palette" in (found.folder / "report/tables/palettes.csv").read_text("utf-8")
 
 

@@ -13,8 +13,7 @@ from PIL import Image
 
 from gslopes.contexts.catalogue import Context, name_backgrounds, read_contexts
 from gslopes.contexts.config import Crop
-from gslopes.contexts.pictures.canvas import cover
-from gslopes.contexts.pictures.colour import to_srgb
+from gslopes.contexts.pictures.canvas import cover, to_srgb
 from gslopes.contexts.pictures.scenes import SCENES, backgrounds, draw_scene
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason

@@ -3,10 +3,13 @@
 Geometry as in the published compositing script (bottoms aligned, centred, scaled to a share of the canvas) without its
 flaws: every background has exactly the canvas' size, a share that does not fit is an error, feathered edges are
 resampled premultiplied and count by their opacity.
+
+Pictures of any colour space become sRGB first, so that person and background meet in one.
 """
 
 from __future__ import annotations
 
+import io
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +17,7 @@ from typing import Literal
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageCms
 
 from gslopes.contexts.config import Crop
 from gslopes.core.errors import GslopesError
@@ -184,3 +188,20 @@ def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
         raise ValueError("nothing of the picture is opaque")
     rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+
+
+def to_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
+    """(H, W, 3) uint8 in sRGB; unchanged without a profile, or if that cannot be read.
+
+    icc: the profile of the pixels' colour space.
+    """
+    if not icc:
+        return pixels
+    try:
+        profile = ImageCms.ImageCmsProfile(io.BytesIO(icc))
+        if icc[16:20] == b"GRAY":
+            return pixels
+        converted = ImageCms.profileToProfile(Image.fromarray(pixels), profile, ImageCms.createProfile("sRGB"))
+    except (ImageCms.PyCMSError, OSError):
+        return pixels
+    return pixels if converted is None else np.ascontiguousarray(converted, np.uint8)

@@ -12,8 +12,7 @@ import numpy as np
 
 from gslopes.contexts.config import StageConfig
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture
-from gslopes.contexts.pictures.canvas import DoesNotFit, Placement, box, largest_share, paste, place, resample
-from gslopes.contexts.pictures.colour import to_srgb
+from gslopes.contexts.pictures.canvas import DoesNotFit, Placement, box, largest_share, paste, place, resample, to_srgb
 from gslopes.contexts.pictures.cutting import REPLACED, face_of, read_cutout, same_photo
 from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.contexts.tables import COMPOSITES, filled

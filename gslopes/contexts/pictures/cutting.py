@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from gslopes.contexts.config import StageConfig
-from gslopes.contexts.pictures.colour import to_srgb
+from gslopes.contexts.pictures.canvas import to_srgb
 from gslopes.contexts.pictures.cutout import (
     FLAT,
     Person,

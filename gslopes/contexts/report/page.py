@@ -12,13 +12,13 @@ from markupsafe import Markup
 
 from gslopes.contexts.findings import ANSWERS, findings_table
 from gslopes.contexts.method import of_run
+from gslopes.contexts.people import DECISIONS
 from gslopes.contexts.report import figures, tables
 from gslopes.contexts.report.answers import sentences
 from gslopes.contexts.report.hero import slopes_plot
 from gslopes.contexts.report.picture_grid import picture_grid
 from gslopes.contexts.report.rating import rating_page
 from gslopes.contexts.report.words import LIMITS, context_and_face, counts, credit_line, headline, typologies
-from gslopes.contexts.review import DECISIONS
 from gslopes.core import tables as files
 from gslopes.core.files import inside, is_file
 from gslopes.core.runfolder import MANIFEST, make_folder, write_bytes

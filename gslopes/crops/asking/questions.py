@@ -21,10 +21,9 @@ from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.crops.asking import pairs, together
 from gslopes.crops.asking.asker import Asker
-from gslopes.crops.asking.drawn_maps import keep_drawn_maps
 from gslopes.crops.asking.pairing import by_person, ordered, pairs_of, sets_of
 from gslopes.crops.asking.pairs import PairsWork
-from gslopes.crops.asking.portraits import ScaledPhotos, as_joined
+from gslopes.crops.asking.portraits import ScaledPhotos, as_joined, keep_drawn_maps
 from gslopes.crops.asking.stability import EDITS, StabilityWork
 from gslopes.crops.asking.together import TogetherWork
 from gslopes.crops.config import CropsConfig

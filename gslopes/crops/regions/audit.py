@@ -29,9 +29,17 @@ from gslopes.crops.config import CropsConfig
 from gslopes.crops.people import People, read_people
 from gslopes.crops.pictures.heads import checked_crop, share_inside
 from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant
-from gslopes.crops.regions import shares
 from gslopes.crops.regions.review import marked, read_marks
-from gslopes.crops.regions.segmentation import PERCENTILE, TALL, Mask, Region, salient_regions, share_on
+from gslopes.crops.regions.segmentation import (
+    PERCENTILE,
+    TALL,
+    Mask,
+    Region,
+    groups_of,
+    measured,
+    salient_regions,
+    share_on,
+)
 from gslopes.crops.report.regions import write_regions_report
 from gslopes.crops.tables import GLANCES, REGION_TABLES, REGIONS
 from gslopes.frame.executors import OneProcess
@@ -160,11 +168,11 @@ def _measured(
     path_of: dict[str, str] = dict(seen[["photo", "path"]].itertuples(index=False))
     frames[REGIONS.name] = marked(frames[REGIONS.name], marks, path_of, marked_in)
     person: dict[str, str] = dict(seen[["photo", "person"]].itertuples(index=False))
-    group = shares.groups_of(table.groups, person)
+    group = groups_of(table.groups, person)
     glances = frames[GLANCES.name]
     few = glances["regions"] < glances["cropper"].map(least).fillna(0)
     left_out = glances[few & (glances["status"] == "answered")].groupby("cropper").size()
-    frames |= shares.measured(glances[~few], frames[REGIONS.name], group, config.inside)
+    frames |= measured(glances[~few], frames[REGIONS.name], group, config.inside)
     write_tables(out, frames, *REGION_TABLES)
     return frames, {str(name): int(count) for name, count in left_out.items()}
 

@@ -3,20 +3,28 @@
 Source: Yee et al. 2021, section 5. Its published mask works only through the noise of a JPEG file (Otsu's threshold of
 a two-valued mask is 0, and "at least 0" is everything), and its smallest area counts pixels of the original, so that
 it depends on resolution: ``mask="grid"`` repairs both, ``mask="published"`` reproduces them.
+
+Here too: shares of photos whose point, or crop, leaves the head, and their differences between groups, with intervals.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from itertools import combinations
+from typing import Any, Literal
 
 import cv2
 import numpy as np
+import pandas as pd
 from scipy import ndimage, special
 
 from gslopes.ask.croppers.geometry import Box
 from gslopes.ask.croppers.records import SaliencyMap
 from gslopes.crops.pictures.joining import through_jpeg
+from gslopes.crops.tables import GAZE, GAZE_GAPS, KINDS
+from gslopes.stats.intervals import newcombe, wilson
 
 Mask = Literal["grid", "published"]
 PERCENTILE = 90.0
@@ -88,3 +96,92 @@ def share_on(region: Region, head: Box | None) -> float:
 
 def _sorted(regions: list[Region]) -> list[Region]:
     return sorted(regions, key=lambda region: (-region.area, region.box.y0, region.box.x0))
+
+
+NAMES = ("off", "crop_off")
+Groups = Mapping[str, Mapping[str, str]]
+
+
+def groups_of(groups: Mapping[str, Mapping[str, tuple[str, ...]]], person: Mapping[str, str]) -> Groups:
+    """Column to photo to group.  person: photo to person."""
+    found: dict[str, dict[str, str]] = {}
+    for column, photos in groups.items():
+        of = {name: group for group, persons in photos.items() for name in persons}
+        found[column] = {photo: of[name] for photo, name in person.items() if name in of}
+    return found
+
+
+def measured(
+    glances: pd.DataFrame, regions: pd.DataFrame, groups: Groups, inside: float = 0.5
+) -> dict[str, pd.DataFrame]:
+    """The tables GAZE, GAZE_GAPS and KINDS, by their names.
+
+    inside: share of a head below which a crop has lost it.  Intervals: Wilson's of a share, Newcombe's of a difference,
+    over photos (one a person, or people with several would count more than once).
+    """
+    gaze: list[dict[str, Any]] = []
+    gaps: list[dict[str, Any]] = []
+    kinds: list[dict[str, Any]] = []
+    for cropper, answered in glances[glances["status"] == "answered"].groupby("cropper", sort=True):
+        cropper_regions = regions[regions["cropper"] == cropper]
+        for column, group in groups.items():
+            key = {"cropper": cropper, "column": column}
+            seen = answered.assign(group=answered["photo"].map(group)).dropna(subset=["group"])
+            counts = {str(name): _counts(rows, inside) for name, rows in seen.groupby("group", sort=True)}
+            gaze += [{**key, "group": name, **_gaze(one)} for name, one in counts.items()]
+            for first, second in combinations(counts, 2):
+                labels = {**key, "group": first, "other": second}
+                gaps += [{**labels, "what": name, **_gap(counts[first], counts[second], name)} for name in NAMES]
+            kinds += [{**key, **row} for row in _kinds(seen, cropper_regions)]
+    made = {GAZE: gaze, GAZE_GAPS: gaps, KINDS: kinds}
+    return {table.name: pd.DataFrame(rows, columns=table.columns) for table, rows in made.items()}
+
+
+Counts = dict[str, tuple[int, int]]
+
+
+def _counts(rows: pd.DataFrame, inside: float) -> Counts:
+    """What to (how many, of how many)."""
+    pointed = rows["off_head"].dropna().astype(bool)
+    kept = rows["kept"].dropna().to_numpy(np.float64)
+    return {
+        "photos": (len(rows), len(rows)),
+        "off": (int(pointed.sum()), len(pointed)),
+        "crop_off": (int((kept < inside).sum()), len(kept)),
+    }
+
+
+def _gaze(counts: Counts) -> dict[str, Any]:
+    row: dict[str, Any] = {"photos": counts["photos"][0]}
+    row |= {"off_head": counts["off"][0], "crop_off_head": counts["crop_off"][0]}
+    for name in NAMES:
+        count, total = counts[name]
+        low, high = wilson(count / total, total) if total else (math.nan, math.nan)
+        row |= {f"{name}_share": count / total if total else math.nan, f"{name}_low": low, f"{name}_high": high}
+    return row
+
+
+def _gap(first: Counts, second: Counts, name: str) -> dict[str, float]:
+    (a, m), (b, n) = first[name], second[name]
+    if not m or not n:
+        return dict.fromkeys(("difference", "ci_low", "ci_high"), math.nan)
+    low, high = newcombe(a, m, b, n)
+    return {"difference": a / m - b / n, "ci_low": low, "ci_high": high}
+
+
+def _kinds(seen: pd.DataFrame, regions: pd.DataFrame) -> list[dict[str, Any]]:
+    """Of the regions of each group: how many are off the head, and what people marked them as."""
+    grouped = regions.assign(group=regions["photo"].map(dict(seen[["photo", "group"]].itertuples(index=False))))
+    rows = []
+    for group, in_group in grouped.dropna(subset=["group"]).groupby("group", sort=True):
+        photos = int((seen["group"] == group).sum())
+        off = in_group[in_group["on_head"] < 0.5]
+        named: dict[str, pd.DataFrame] = {"off the head": off, "not marked": in_group[in_group["kind"] == ""]}
+        named |= {str(kind): of_kind for kind, of_kind in in_group[in_group["kind"] != ""].groupby("kind", sort=True)}
+        for kind, of_kind in named.items():
+            with_one = int(of_kind["photo"].nunique())
+            low, high = wilson(with_one / photos, photos)
+            counts = {"regions": len(of_kind), "of_regions": len(in_group), "photos": with_one, "of_photos": photos}
+            ends = {"share": with_one / photos, "ci_low": low, "ci_high": high}
+            rows.append({"group": group, "kind": kind, **counts, **ends})
+    return rows

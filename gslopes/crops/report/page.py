@@ -21,8 +21,7 @@ from gslopes.crops.findings import findings_table
 from gslopes.crops.method import of_run
 from gslopes.crops.people import CROSS
 from gslopes.crops.report import charts, pictures
-from gslopes.crops.report.grids import Grid, other_grids, parity_grid, write_page
-from gslopes.crops.report.selection_bias import selected
+from gslopes.crops.report.grids import Grid, other_grids, parity_grid, selected, write_page
 from gslopes.crops.report.words import (
     LIMITS,
     RECTANGLE,

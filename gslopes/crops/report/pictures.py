@@ -12,7 +12,7 @@ import pandas as pd
 from PIL import Image, ImageDraw
 
 from gslopes.core.errors import ConfigError, PhotoError
-from gslopes.crops.report.maps import with_map
+from gslopes.crops.report.charts import with_map
 from gslopes.photos.folder import open_photo
 from gslopes.report import numbers
 from gslopes.report.charts import FOCUS, FRAMES

@@ -28,9 +28,7 @@ from gslopes.crops.asking.portraits import ScaledPhotos
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.people import read_people
 from gslopes.crops.pictures.heads import head_box
-from gslopes.crops.sweep.asking import PHOTOS_A_PART, SweepWork
-from gslopes.crops.sweep.duels import duel_rows
-from gslopes.crops.sweep.slopes import slope_intervals
+from gslopes.crops.sweep.duels import PHOTOS_A_PART, SweepWork, duel_rows, slope_intervals
 from gslopes.crops.tables import DUELS, OPPONENTS, SWEEP_SLOPES
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.parts import Stage, write_tables

@@ -1,7 +1,12 @@
-"""Duels: a person's pictures at two values next to each other."""
+"""Duels: a person's pictures at two values next to each other.
+
+Each photo is asked about at every value next to its opponents and next to itself; slopes of people next to opponents
+whom they share have an interval over both.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -10,8 +15,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.crops.tables import DUELS
+from gslopes.core import tables
+from gslopes.core.progress import Tick
+from gslopes.core.reasons import Reason
+from gslopes.crops.asking.asker import Asker
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.measures.parity import interval
+from gslopes.crops.tables import DUELS, OPPONENTS, SWEEP_SLOPES
+from gslopes.frame.parts import Stage
 from gslopes.stats.intervals import mean_t, t_quantile
+from gslopes.stats.ols import line_slopes
+from gslopes.stats.resampling import multinomial_counts
 
 Array = NDArray[np.float64]
 
@@ -73,3 +87,187 @@ def duel_rows(single: pd.DataFrame, values: dict[str, list[float]]) -> pd.DataFr
         mean = mean_t(found.score)
         rows.append({**labels, "low": None, "high": None, "p": mean.value, "ci_low": mean.low, "ci_high": mean.high})
     return pd.DataFrame(rows, columns=DUELS.columns)
+
+
+FAVOURED = "favoured"
+PHOTOS_A_PART = 16
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A person's picture at a step next to another one: an opponent's, or the person's own at ``low``."""
+
+    person: int
+    step: int
+    opponent: int | None = None
+    low: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SweepWork:
+    """Asks about the photos of a part; the asked table is the commit marker.
+
+    photos: ids.  files: (n, K) numbers in the scaled photos.  pairs: (P, 2) photo and opponent.
+    """
+
+    stage: Stage
+    attribute: str
+    photos: Sequence[str]
+    values: Sequence[float]
+    files: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    asker: Asker
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """As ``executors.Work``."""
+        people = range(part * PHOTOS_A_PART, min((part + 1) * PHOTOS_A_PART, len(self.photos)))
+        questions = [question for person in people for question in self._questions(person)]
+        numbers = self._shares(questions, tick)
+        labels = [FAVOURED, *(f"kept@{ratio:g}" for ratio in self.asker.config.ratios)]
+        name = self.asker.model.name
+        duels: Rows = []
+        opponents: Rows = []
+        for question, shares in zip(questions, numbers, strict=True):
+            photo = self.photos[question.person]
+            if question.opponent is None:
+                key = {"cropper": name, "attribute": f"{photo} {self.attribute}", "persons": 1, "p": float(shares[0])}
+                duels.append(key | {"low": question.low, "high": question.step, "ci_low": None, "ci_high": None})
+                continue
+            key = {"classifier": f"crop:{name}", "attribute": self.attribute, "photo": photo, "step": question.step}
+            key |= {"opponent": self.photos[question.opponent]}
+            opponents += [
+                {**key, "label": label, "share": float(share)} for label, share in zip(labels, shares, strict=True)
+            ]
+        asked, scores = self._means(people, questions, numbers, labels)
+        self.stage.write(part, (DUELS, duels), (OPPONENTS, opponents), (tables.SCORES, scores), (tables.ASKED, asked))
+
+    def _questions(self, person: int) -> list[Question]:
+        met, steps = self.pairs[self.pairs[:, 0] == person, 1], len(self.values)
+        facing = [Question(person, step, opponent=int(other)) for step in range(steps) for other in met]
+        return facing + [Question(person, high, low=low) for low, high in value_pairs(steps)]
+
+    def _shares(self, questions: Sequence[Question], tick: Tick) -> Array:
+        """(n, 1 + ratios) of each question: being favoured, and kept at each ratio, over both orders; NaN: unknown."""
+        centre, config = len(self.values) // 2, self.asker.config
+        pictures = []
+        for question in questions:
+            one = self.files[question.person, question.step]
+            two = self.files[question.person, question.low] if question.opponent is None else (
+                self.files[question.opponent, centre]
+            )  # fmt: skip
+            pictures += [(one, two), (two, one)]
+        favoured = np.full(len(pictures), np.nan)
+        kept = np.full((len(pictures), len(config.ratios), 2), np.nan)
+        for answer in self.asker.answers(np.array(pictures), self.stage.out, tick, config.ratios):
+            if answer.plan is None or answer.main is None:
+                continue
+            favoured[answer.row] = answer.main.shares[0]
+            for place, (crop, _) in enumerate(answer.main.crops.values()):
+                inside = self.asker.kept(answer.photos, answer.plan, crop)
+                kept[answer.row, place] = [np.nan if share is None else share >= config.inside for share in inside]
+        h = (favoured[0::2] + 1 - favoured[1::2]) / 2
+        return np.column_stack([h, (kept[0::2, :, 0] + kept[1::2, :, 1]) / 2])
+
+    def _means(
+        self, people: Sequence[int], questions: Sequence[Question], numbers: Array, labels: Sequence[str]
+    ) -> tuple[Rows, Rows]:
+        """Rows of ASKED and SCORES: of each photo at each value the means over its opponents."""
+        asked: Rows = []
+        scores: Rows = []
+        classifier = f"crop:{self.asker.model.name}"
+        places: dict[tuple[int, int], list[int]] = {(p, step): [] for p in people for step in range(len(self.values))}
+        for index, question in enumerate(questions):
+            if question.opponent is not None:
+                places[question.person, question.step].append(index)
+        for (person, step), chosen in places.items():
+            key = {"photo": self.photos[person], "attribute": self.attribute, "step": step, "classifier": classifier}
+            means = numbers[chosen].mean(axis=0)
+            status = {"status": "answered", "reason": "", "detail": ""}
+            if np.isnan(means[0]):
+                status = {"status": "failed", "reason": Reason.FAILED, "detail": "the cropper gave no answer"}
+            asked.append(key | status)
+            value = np.float32(self.values[step])
+            scores += [
+                {**key, "value": value, "label": label, "score": np.float32(mean)}
+                for label, mean in zip(labels, means, strict=True)
+                if not np.isnan(mean)
+            ]
+        return asked, scores
+
+
+Codes = NDArray[np.int64]
+_BLOCK = 1 << 24  # weights held at once
+
+
+@dataclass(frozen=True, slots=True)
+class PairSlope:
+    """The mean slope over pairs of a person and an opponent.
+
+    slope: per unit of the values.  low, high: ends of the percentile interval.  p: two-sided, of slope 0; 1/B at least.
+    """
+
+    slope: float
+    low: float
+    high: float
+    p: float
+
+
+def pair_slope(
+    slopes: Array, person: Codes, opponent: Codes, people: int, count: int = 2000, seed: int = 0
+) -> PairSlope:
+    """Draw people again: a pair weighs its person's weight times its opponent's.
+
+    A person is in the sample twice, as the one who is edited and as an opponent of others; the one-sample t interval
+    over persons covers the first alone. Resampling both ways is conservative for crossed samples.
+
+    slopes: (P,), NaN ones are left out.  person, opponent: (P,) codes below ``people``.
+    count: draws.  Source: Owen 2007, "The pigeonhole bootstrap", doi 10.1214/07-AOAS122.
+    """
+    known = ~np.isnan(slopes)
+    slopes, person, opponent = slopes[known], person[known], opponent[known]
+    if not len(slopes):
+        return PairSlope(*[float("nan")] * 4)
+    generator = np.random.default_rng([seed, 12])
+    draws = []
+    for start in range(0, count, max(1, _BLOCK // len(slopes))):
+        size = min(max(1, _BLOCK // len(slopes)), count - start)
+        drawn = multinomial_counts(people, size, generator)
+        weights = drawn[:, person] * drawn[:, opponent]
+        total = weights.sum(axis=1)
+        draws.append(np.divide(weights @ slopes, total, out=np.full(size, np.nan), where=total > 0))
+    all_draws = np.concatenate(draws)
+    all_draws = all_draws[~np.isnan(all_draws)]
+    low, high = interval(all_draws)
+    beyond = min(float((all_draws <= 0).mean()), float((all_draws >= 0).mean())) if len(all_draws) else float("nan")
+    return PairSlope(float(slopes.mean()), low, high, min(1.0, max(2 * beyond, 1 / count)))
+
+
+def slope_intervals(
+    facing: pd.DataFrame,
+    slopes: pd.DataFrame,
+    person: Mapping[str, str],
+    values: Mapping[str, Sequence[float]],
+    config: CropsConfig,
+) -> pd.DataFrame:
+    """Rows of SWEEP_SLOPES.  facing: OPPONENTS.  slopes: SLOPES.  person: photo to person.  values: by attribute."""
+    code = {name: index for index, name in enumerate(sorted(set(person.values())))}
+    of_photo = {photo: code[name] for photo, name in person.items()}
+    by_pair = dict(iter(facing.groupby(["classifier", "attribute", "label"])))
+    rows = []
+    for row in slopes[slopes["estimator"] == "photo-score"].to_dict("records"):
+        key = {name: row[name] for name in ("classifier", "attribute", "label")}
+        of_pair = by_pair.get(tuple(key.values()), facing.iloc[:0])
+        steps = np.asarray(values[str(row["attribute"])], dtype=np.float64)
+        wide = of_pair.pivot_table(index=["photo", "opponent"], columns="step", values="share")
+        wide = wide.reindex(columns=range(len(steps)))
+        people = [wide.index.get_level_values(n).map(of_photo).to_numpy(np.int64) for n in ("photo", "opponent")]
+        by_pair_slopes = line_slopes(wide.to_numpy(np.float64), steps)
+        drawn = pair_slope(by_pair_slopes, people[0], people[1], len(code), config.bootstrap, config.seed)
+        of_t = (row["ci_low"], row["ci_high"]) if row["ci_high"] > row["ci_low"] else (np.nan, np.nan)
+        low, high = (drawn.low, drawn.high) if drawn.high - drawn.low > of_t[1] - of_t[0] else of_t
+        counts = {"photos": int(row["n"]), "people": len(np.unique(np.concatenate(people))), "pairs": len(wide)}
+        ends = {"t_low": of_t[0], "t_high": of_t[1], "boot_low": drawn.low, "boot_high": drawn.high}
+        p = row["p"] if np.isnan(drawn.p) else np.maximum(row["p"], drawn.p)
+        rows.append({**key, **counts, "slope": row["slope"], **ends, "ci_low": low, "ci_high": high, "p": p})
+    return pd.DataFrame(rows, columns=SWEEP_SLOPES.columns)

@@ -9,8 +9,8 @@ import pytest
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import make_grid
 from gslopes.contexts.measures.inferred import inferred_table
+from gslopes.contexts.measures.interaction import palettes_table
 from gslopes.contexts.measures.paired import ALIKE
-from gslopes.contexts.measures.palettes import palettes_table
 
 OPTIONS = ContextOptions(permutations=999)
 PEOPLE = 60

@@ -12,8 +12,7 @@ import pytest
 from gslopes.contexts.analysis import adjusted
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import accuracy_table
-from gslopes.contexts.measures.changes import welch
-from gslopes.contexts.measures.congruence import congruence_table, kappa
+from gslopes.contexts.measures.congruence import congruence_table, kappa, welch
 from gslopes.contexts.measures.describe import describe
 from gslopes.contexts.measures.distances import anova
 from gslopes.contexts.measures.interaction import interaction_table

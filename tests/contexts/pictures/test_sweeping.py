@@ -107,7 +107,7 @@ def test_context_and_face_are_on_the_page(swept):
     row = rows[(rows["label"] == "inferred woman") & (rows["tags"] == "gross")]
     assert set(row["background"]) == {"bridal.1", "garage.1"}
     assert "Context and face" in swept.page.read_text("utf-8")
-    assert (swept.page.parent / "figures/sweep.svg").is_file()
+    assert (swept.page.parent / "figures/sweep.pdf").is_file()
 
 
 class Tinted(Lighter):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gslopes.contexts.audit import Contexts
-from gslopes.contexts.review import read_review
+from gslopes.contexts.people import read_review
 from gslopes.contexts.tables import CUTOUTS
 from gslopes.core import tables
 from gslopes.report import words

@@ -11,8 +11,7 @@ import pytest
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import accuracy_table
-from gslopes.contexts.measures.changes import changes_table
-from gslopes.contexts.measures.congruence import congruence_table
+from gslopes.contexts.measures.congruence import changes_table, congruence_table
 from gslopes.contexts.measures.distances import distances_table
 from gslopes.contexts.measures.inferred import inferred_table
 from gslopes.contexts.measures.recognised import recognised_table

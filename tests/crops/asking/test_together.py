@@ -8,7 +8,7 @@ import pytest
 
 from gslopes.core.errors import UsageError
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.measures.shares import shares
+from gslopes.crops.measures.strengths import shares
 from tests.crops.drawn import Brightness, audit, draw_people
 from tests.published import FOUR_AT_ONCE, PERSONS, SMALL_RUNS_OF_FOUR
 

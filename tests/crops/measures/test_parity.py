@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import ndtr
 
-from gslopes.crops.measures.disparate_impact import disparate_impact
-from gslopes.crops.measures.parity import draws_half, half_width, hanley_mcneil, logit_interval, parity
-from tests.published import COUNTS, PERSONS
+from gslopes.core.errors import ConfigError
+from gslopes.crops.measures.measurer import compared
+from gslopes.crops.measures.parity import (
+    aggregate,
+    disparate_impact,
+    draw_weights,
+    draws_half,
+    half_width,
+    hanley_mcneil,
+    interval,
+    kept_impact,
+    logit_interval,
+    parity,
+    resampled,
+    simultaneous,
+    verdict,
+)
+from gslopes.stats.intervals import percentile
+from tests.published import COUNTS, PERSONS, shares
 
 
 def matrix(first, second):
@@ -152,3 +170,148 @@ def test_nothing_planted_is_rejected_as_often_as_promised_and_draws_alone_promis
         narrow += abs(estimate.p - 0.5) <= draws_half(estimate.p, 10_000)
     assert 0.035 <= rejected / 1000 <= 0.065
     assert 0.08 <= narrow / 1000 <= 0.16
+
+
+def audit(seed=1, m=40, n=50):
+    generator = np.random.default_rng(seed)
+    first, second = generator.normal(0.4, 1, m), generator.normal(0, 1, n)
+    return (first[:, None] > second[None, :]).astype(float)
+
+
+def test_the_bootstrap_over_people_agrees_with_delong():
+    h = audit()
+    weights = draw_weights({"a": 40, "b": 50}, 2000, seed=5)
+    draws = resampled(h, weights["a"], weights["b"])
+    assert draws.std() == pytest.approx(parity(h).se, rel=0.1)
+    assert draws.mean() == pytest.approx(parity(h).p, abs=0.01)
+
+
+def test_every_draw_has_as_many_people_as_the_group():
+    weights = draw_weights({"a": 7, "b": 3}, 11, seed=2)
+    assert (weights["a"].sum(axis=1) == 7).all()
+    assert weights["b"].shape == (11, 3)
+
+
+def test_pairs_that_were_not_asked_do_not_count():
+    h = audit()
+    h[:20, :] = np.nan
+    draws = resampled(h, np.ones((1, 40)), np.ones((1, 50)))
+    assert draws[0] == pytest.approx(np.nanmean(h))
+    assert np.isnan(resampled(np.full((2, 2), np.nan), np.ones((1, 2)), np.ones((1, 2)))).all()
+
+
+def test_simultaneous_intervals_are_wider_and_hold_their_estimate():
+    weights = draw_weights({"a": 40, "b": 50, "c": 50}, 2000, seed=5)
+    tables = {("a", "b"): audit(1), ("a", "c"): audit(2)}
+    drawn = [(weights[a], weights[b]) for a, b in tables]
+    for h, (rows, columns), (low, high) in zip(
+        tables.values(), drawn, simultaneous([*tables.values()], drawn), strict=True
+    ):
+        assert low < parity(h).p < high
+        assert high - low > np.subtract(*percentile(resampled(h, rows, columns))[::-1])
+
+
+def test_six_intervals_of_small_groups_hold_at_once():
+    """15 to 30 people a group: 90 of 100 with the estimates' own errors, 95 with those of each draw."""
+    generator = np.random.default_rng(3)
+    sizes, held = {"a": 15, "b": 20, "c": 25, "d": 30}, 0
+    shift = dict(zip(sizes, (0, 0.25, 0.5, 0.75), strict=True))
+    pairs = list(combinations(sizes, 2))
+    for seed in range(100):
+        scores = {name: generator.normal(shift[name], 1, size) for name, size in sizes.items()}
+        weights = draw_weights(sizes, 400, seed)
+        ends = simultaneous(
+            [compared(scores[a], scores[b]) for a, b in pairs], [(weights[a], weights[b]) for a, b in pairs]
+        )
+        truth = [ndtr((shift[a] - shift[b]) / np.sqrt(2)) for a, b in pairs]
+        held += all(low <= share <= high for share, (low, high) in zip(truth, ends, strict=True))
+    assert held >= 90  # binomial with 0.95: 1 of 100 times fewer
+
+
+def test_people_who_do_not_differ_have_no_interval():
+    h = np.full((12, 12), 0.5)
+    weights = draw_weights({"a": 12, "b": 12}, 100)
+    pair = weights["a"], weights["b"]
+    assert np.isnan(interval(resampled(h, *pair))).all()
+    assert np.isnan(simultaneous([h], [pair])).all()
+    found = parity(h)
+    assert found.p == 0.5
+    assert np.isnan([found.low, found.high, found.p_value]).all()
+
+
+def test_four_fifths_is_a_share_of_four_ninths():
+    assert disparate_impact(4 / 9, 0.4, 0.5).ratio == pytest.approx(0.8)
+
+
+def test_the_smaller_direction_comes_first():
+    less, more = disparate_impact(0.3, 0.2, 0.4), disparate_impact(0.7, 0.6, 0.8)
+    assert less.ratio == pytest.approx(more.ratio)
+    assert (less.low, less.high) == pytest.approx((more.low, more.high))
+
+
+@pytest.mark.parametrize(("low", "high", "word"), [(0.5, 0.79, "shown"), (0.81, 1.1, "ruled out"), (0.7, 0.9, "open")])
+def test_a_verdict_needs_the_whole_interval_on_one_side(low, high, word):
+    assert verdict(low, high, 0.2) == word
+
+
+def test_kept_by_the_bootstrap_of_the_log_ratio():
+    draws, others = np.full(100, 0.4), np.linspace(0.7, 0.9, 100)
+    found = kept_impact(0.4, 0.8, draws, others)
+    assert found.ratio == pytest.approx(0.5)
+    assert found.low < 0.5 < found.high
+    assert found.verdict == "shown"
+    assert kept_impact(0.8, 0.4, others, draws).ratio == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, -0.1])
+def test_epsilon_out_of_range(epsilon):
+    with pytest.raises(ConfigError, match="four-fifths"):
+        disparate_impact(0.4, 0.3, 0.5, epsilon)
+
+
+BLACK, WHITE = ["BF", "BM"], ["WF", "WM"]
+WOMEN, MEN = ["BF", "WF"], ["BM", "WM"]
+
+
+@pytest.mark.parametrize(
+    ("run", "first", "second", "weighting", "share"),
+    [
+        ("native-10000", BLACK, WHITE, "equal", 0.45745),
+        ("native-10000", BLACK, WHITE, "size", 0.4714),
+        ("native-10000", WOMEN, MEN, "equal", 0.5941),
+        ("native-10000", WOMEN, MEN, "size", 0.5814),
+        ("height-5000", BLACK, WHITE, "equal", 0.4715),
+        ("height-5000", WOMEN, MEN, "equal", 0.5980),
+    ],
+)
+def test_published_aggregates(run, first, second, weighting, share):
+    found, cells, missing = aggregate(shares(run), first, second, PERSONS, weighting)
+    assert found == pytest.approx(share, abs=6e-5)
+    assert (cells, missing) == (4, 0)
+
+
+@pytest.mark.parametrize(("run", "three"), [("native-10000", 0.5804), ("height-5000", 0.5883)])
+def test_a_pair_stored_the_other_way_round_is_not_left_out(run, three):
+    """No 1: the published women-men aggregate misses WF-BM, which is stored as BM-WF."""
+    stored = shares(run)
+    assert ("WF", "BM") not in stored
+    found, cells, missing = aggregate(stored, WOMEN, MEN, PERSONS)
+    assert (cells, missing) == (4, 0)
+    forward = [stored[pair] for pair in [("BF", "BM"), ("BF", "WM"), ("WF", "WM")]]
+    assert np.mean(forward) == pytest.approx(three, abs=6e-5)
+    assert found != pytest.approx(three, abs=0.005)
+
+
+def test_missing_cells_are_counted():
+    stored = shares("native-10000")
+    del stored["BM", "WF"]
+    found, cells, missing = aggregate(stored, WOMEN, MEN, PERSONS)
+    assert (cells, missing) == (3, 1)
+    assert found == pytest.approx(0.5804, abs=6e-5)
+    assert math.isnan(aggregate({}, WOMEN, MEN, PERSONS)[0])
+
+
+def test_draws_are_averaged_draw_by_draw():
+    draws = {("a", "x"): np.array([0.2, 0.4]), ("x", "b"): np.array([0.9, 0.5])}
+    found, _, _ = aggregate(draws, ["a", "b"], ["x"], {"a": 1, "b": 1, "x": 1})
+    assert found.tolist() == pytest.approx([0.15, 0.45])

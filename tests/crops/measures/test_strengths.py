@@ -1,9 +1,11 @@
+"""."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from gslopes.crops.measures.bradley_terry import bradley_terry
+from gslopes.crops.measures.strengths import bradley_terry
 from tests.published import COUNTS, FOUR_AT_ONCE, PERSONS
 
 NAMES = list(PERSONS)

@@ -1,8 +1,10 @@
+"""."""
+
 from __future__ import annotations
 
 import pandas as pd
 
-from gslopes.crops.report.selection_bias import refused_people, selected
+from gslopes.crops.report.grids import refused_people, selected
 
 
 def pairs(refused):
