@@ -104,7 +104,7 @@ def words_of(node: ast.AST) -> set[str]:
 
 
 def test_every_public_function_is_reached_by_a_test():
-    """A function or class is reached if a test names it, or what a test reaches does."""
+    """A function or class is reached if a test or a training names it, or what is reached does."""
     defined: dict[str, set[str]] = {}  # name to what its bodies name
     where: dict[str, Path] = {}
     reached: set[str] = set()
@@ -119,7 +119,7 @@ def test_every_public_function_is_reached_by_a_test():
                 reached |= words_of(node)  # it runs when the module is imported
     for path in (ROOT / "gslopes").rglob("*.toml"):  # tables of classifiers
         reached |= set(re.findall(r"\w+", path.read_text("utf-8")))
-    for path in (ROOT / "tests").rglob("*.py"):
+    for path in [*(ROOT / "tests").rglob("*.py"), *(ROOT / "training").rglob("*.py")]:
         reached |= words_of(ast.parse(path.read_text("utf-8")))
     due = [name for name in defined if name in reached]
     while due:

@@ -163,7 +163,7 @@ class Editor(Protocol):
 
 
 class Classifier(Protocol):
-    """A classifier under audit.  ``score/client.py`` is the only caller.
+    """A classifier under audit.  ``ask.client`` is the only caller.
 
     name: as given on the command line, with its parameters, such as ``celeba-tagger:threshold=0.3``.
     version: what identifies the model behind the name (a sha256, a service's model version), empty if unknown.

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import runfolder, tables
+from gslopes.frame import stamps as frame_stamps
 from gslopes.frame.asking import run_score
 from gslopes.frame.stamps import is_current
 from gslopes.slopes import stages, stamps, walk
@@ -208,10 +209,10 @@ def test_a_stamp_that_cannot_be_read_is_not_believed(audit, content):
 
 def test_another_program_or_another_library_is_another_stamp(audit, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
-        patch.setattr(stamps.runtime, "versions", lambda: {"numpy": "0"})
+        patch.setattr(frame_stamps.runtime, "versions", lambda: {"numpy": "0"})
         assert current(audit.run) == {"fit": False, "report": False}
     with monkeypatch.context() as patch:
-        patch.setattr(stamps, "PROGRAM", tmp_path)
+        patch.setattr(frame_stamps, "PROGRAM", tmp_path)
         assert current(audit.run) == {"fit": False, "report": False}
     assert current(audit.run) == {"fit": True, "report": True}
 

@@ -50,7 +50,7 @@ _STEPS = 20  # of progress: the figures of a finding take about as long as the p
 
 
 def write(run: Path, options: ReportOptions, watch: Watch | None = None) -> Path:
-    """See ``gslopes.report.write_report``."""
+    """See ``slopes.report.write_report``."""
     options.check()
     source = load(run)
     paper_figures.check_labels(source, options.labels)

@@ -10,8 +10,9 @@ from typing import Any
 import pandas as pd
 
 from gslopes.report import numbers, units, words
+from gslopes.report.layouts import to_markdown
 from gslopes.report.quote import LIMITS, MOST_ROWS, SOURCE, Quote, day, program
-from gslopes.slopes.report import decisions, paper
+from gslopes.slopes.report import decisions
 from gslopes.slopes.report.decisions import Decision
 from gslopes.slopes.report.headline import Headline
 from gslopes.slopes.report.loading import Finding
@@ -51,7 +52,7 @@ def _card(manifest: Mapping[str, Any], parts: Sequence[Part]) -> str:
         lines += [f"{title} {one.headline.sentence}", ""]
         rows = _rows(one)
         if len(rows):
-            lines += [paper.to_markdown(rows, "Findings: slope per unit of the attribute."), ""]
+            lines += [to_markdown(rows, "Findings: slope per unit of the attribute."), ""]
     lines += [
         f"- Measured with {program(manifest)}, {_editors(manifest, parts)}, on {day(manifest)}; method: {SOURCE}."
     ]
