@@ -32,7 +32,7 @@ class Worker(Protocol):
     """A work somewhere else."""
 
     def do(self, part: int) -> Iterator[int]:
-        """Do a part, others beside it; gives numbers of units as they are done.  Raises: Lost; what the work raises."""
+        """Do a part, next to others; gives numbers of units as they are done.  Raises: Lost; what the work raises."""
         ...
 
     def end(self) -> None:
