@@ -113,7 +113,7 @@ def test_every_public_function_is_reached_by_a_test():
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 defined.setdefault(node.name, set()).update(words_of(node) - {node.name})
                 where[node.name] = path.relative_to(ROOT)
-                if any(ast.unparse(one).endswith(".command()") for one in node.decorator_list):  # the door has it
+                if any(".command(" in ast.unparse(one) for one in node.decorator_list):  # the door has it
                     reached.add(node.name)
             elif not isinstance(node, ast.Import | ast.ImportFrom):
                 reached |= words_of(node)  # it runs when the module is imported
