@@ -22,8 +22,7 @@ from gslopes.captions.demographics import read_groups
 from gslopes.captions.stimuli import StageFiles, read_stages
 from gslopes.collect.census.answers import read_answers as read_census_answers
 from gslopes.contexts.catalogue import read_contexts
-from gslopes.contexts.people import read_people as read_context_people
-from gslopes.contexts.people import read_review
+from gslopes.contexts.people import read_reports, read_review
 from gslopes.contexts.ratings import read_ratings
 from gslopes.contexts.typology import read_typology
 from gslopes.core.errors import GslopesError
@@ -102,7 +101,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
     files = (INSTANCES, captions, results, *GENOME)
     layers = (vxm.Layer(vxm.CONVOLUTION, np.ones((1, 3, 1, 1), "f4"), np.zeros(1, "f4"), 4, 1.0), vxm.Layer(vxm.POOL))
     known = (
-        ("people of contexts", (PEOPLE,), written("people.csv", read_context_people)),
+        ("people of contexts", (PEOPLE,), written("people.csv", read_reports)),
         ("ratings", (b"context,rater,rating,coding\nkitchen,r1,3.5,correct\n",), written("r.csv", read_ratings)),
         ("typology TOML", (TYPOLOGY,), written("typology.toml", read_typology)),
         ("typology CSV", (b"tag,cluster\nman,masculine\nwoman,feminine\n",), written("typology.csv", read_typology)),

@@ -25,7 +25,7 @@ def collect_photos(out: str | Path, *, progress: bool = False, **options: Unpack
     from gslopes.collect.photos import collect as gather
     from gslopes.collect.photos import plan_collection
     from gslopes.core import tables
-    from gslopes.core.tables.collection import MANIFEST
+    from gslopes.core.tables import MANIFEST
 
     folder = Path(out)
     gather(plan_collection(build(CollectConfig, options), folder), OneProcess(progress=progress))

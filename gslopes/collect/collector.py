@@ -34,7 +34,7 @@ from gslopes.core.errors import CredentialsError, ServiceError
 from gslopes.core.files import read_json
 from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason, explained
-from gslopes.core.tables.collection import MANIFEST
+from gslopes.core.tables import MANIFEST
 
 STAGE = "collect"
 OVERSAMPLE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others

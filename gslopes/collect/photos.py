@@ -24,7 +24,7 @@ from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.files import csv_bytes
-from gslopes.core.tables.collection import MANIFEST
+from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
 
 _RENAMED = {"wishes": "limits"}  # the key in older manifests

@@ -1,4 +1,4 @@
-"""Self-reports of the people on the photos: people.csv to rows, genders under one word each.
+"""Self-reports of the people on the photos: their genders under one word each.
 
 Here too: people's decisions about cut-outs, as the page of cut-outs saves them in review.csv.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,15 @@ import pandas as pd
 
 from gslopes.contexts.config import PeopleColumns
 from gslopes.core.csv_table import read_csv
-from gslopes.core.errors import UsageError
-from gslopes.core.files import show, without_guard
-from gslopes.core.group_names import normal_names
+from gslopes.core.files import without_guard
 from gslopes.core.reasons import Reason
+from gslopes.photos.people import read_people
 
 ALIASES = {
     **dict.fromkeys(("woman", "women", "female", "f", "w"), "woman"),
     **dict.fromkeys(("man", "men", "male", "m"), "man"),
     **dict.fromkeys(("", "na", "n/a", "nan", "none", "unknown"), "not said"),
 }
-ID_COLUMNS = ("id", "photo", "file", "name", "path", "filename")
-GENDER_COLUMNS = ("gender", "sex", "self_reported_gender")
-GROUP_COLUMNS = ("ethnicity", "race", "group")
-PERSON_COLUMNS = ("person", "subject", "person_id")
 _CFD = re.compile(r"CFD-(?P<race>[A-Z])(?P<gender>[FM])-(?P<person>\d+)-(?P<photo>\d+)-(?P<expression>[A-Z]+)")
 _CFD_RACES = {"A": "Asian", "B": "Black", "L": "Latinx", "W": "White", "I": "Indian", "M": "Multiracial"}
 
@@ -40,43 +35,35 @@ def gender_of(word: str, aliases: Mapping[str, str] | None = None) -> str:
     ('woman', 'man', 'non-binary', 'not said')
     """
     plain = word.strip().casefold()
-    known = {**ALIASES, **{key.casefold(): value for key, value in (aliases or {}).items()}}
-    return known.get(plain, plain)
+    return {**ALIASES, **{key.casefold(): value for key, value in (aliases or {}).items()}}.get(plain, plain)
 
 
-def read_people(path: Path, names: PeopleColumns | None = None) -> dict[str, dict[str, Any]]:
-    """Photo (file name without its ending, or with it) to person, gender, group and age, from a CSV.
+def read_reports(path: Path, names: PeopleColumns | None = None) -> dict[str, dict[str, Any]]:
+    """What names a photo to its person, gender, group and age.  Without a column of persons each row is one.
 
-    The first of id, photo, file, name names the photo.  Without a person column each row is one person.
-
-    Raises: UsageError as ``read_csv``; if the gender column or a named column is not there, or a photo has two rows.
+    Raises: UsageError as ``photos.people``; if there is no column of genders, or a photo's two rows differ.
     """
     names = names or PeopleColumns()
-    table = read_csv(path, strip=True, hint="Name the CSV of the people.")
-    columns = list(table.columns)
-    id_column = _pick(path, columns, "", ID_COLUMNS, "names the photo")
-    gender = _pick(path, columns, names.gender_column, GENDER_COLUMNS, "holds the self-reported gender")
-    parts = [part.strip() for part in names.group_column.split("+")] if names.group_column else []
-    for part in (*parts, *filter(None, [names.person_column])):
-        if part not in columns:
-            raise UsageError(f"{show(path)} has no column {part!r}.", f"Its columns are {', '.join(columns)}.")
-    parts = parts or [name for name in GROUP_COLUMNS if name in columns][:1]
-    person = names.person_column or next((name for name in PERSON_COLUMNS if name in columns), id_column)
-    people: dict[str, dict[str, Any]] = {}
-    spelled = {part: dict(zip(table.columns[part], normal_names(table.columns[part]), strict=True)) for part in parts}
-    for line, row in table.rows():
-        key = row[id_column]
-        if key in people:
-            raise UsageError(
-                f"{show(path)}, line {line}: there are two rows of {key[:80]!r}.", "Each photo has one row."
-            )
-        people[key] = {
-            "person": row[person] or key,
-            "gender": gender_of(row[gender], names.genders),
-            "group": " + ".join(spelled[part][row[part]] for part in parts),
-            "age": _number(row.get("age", "")),
-        }
-    return people
+    people = read_people(path)
+    usual = {
+        "gender": names.gender_column or _first(people.columns, "gender", "sex", "self_reported_gender") or "gender",
+        "group": names.group_column or _first(people.columns, "ethnicity", "race", "group"),
+        "person": names.person_column or _first(people.columns, "person", "subject", "person_id"),
+        "age": _first(people.columns, "age"),
+    }
+    photos = people.columns[people.photo_column()]
+    empty = [""] * len(photos)
+    cells = {what: people.columns[people.parts_of(name)[0]] if name else empty for what, name in usual.items()}
+    reports = {
+        "person": [person or photo for person, photo in zip(cells["person"], photos, strict=True)],
+        "gender": [gender_of(str(word), names.genders) for word in cells["gender"]],
+        "group": people.groups(usual["group"]) if usual["group"] else empty,
+    }
+    ages = [_number(age) for age in cells["age"]]
+    return {
+        photo: {**{what: values[row] for what, values in reports.items()}, "age": ages[row]}
+        for photo, row in people.by_photo(reports).items()
+    }
 
 
 def cfd_person(name: str) -> dict[str, Any] | None:
@@ -93,23 +80,8 @@ def cfd_person(name: str) -> dict[str, Any] | None:
     return {"person": person, "gender": gender_of(gender), "group": _CFD_RACES.get(race, race), "age": math.nan}
 
 
-def person_of(people: Mapping[str, dict[str, Any]], relative: str) -> dict[str, Any] | None:
-    """The row of a photo by its name below the folder, its file name, or that without its ending."""
-    name = relative.rpartition("/")[2]
-    for key in (relative, relative.rpartition(".")[0], name, name.rpartition(".")[0]):
-        if key and key in people:
-            return people[key]
-    return None
-
-
-def _pick(path: Path, columns: Sequence[str], wanted: str, usual: Sequence[str], what: str) -> str:
-    name = wanted if wanted in columns else next((one for one in usual if one in columns and not wanted), "")
-    if not name:
-        listed = ", ".join(columns)
-        raise UsageError(
-            f"{show(path)} has no column {wanted or usual[0]!r}, which {what}.", f"Its columns are {listed}."
-        )
-    return name
+def _first(columns: Mapping[str, Any], *usual: str) -> str:
+    return next((name for name in usual if name in columns), "")
 
 
 def _number(text: str) -> float:

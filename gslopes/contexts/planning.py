@@ -6,14 +6,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Estimate
 from gslopes.contexts.config import KINDS, PeopleColumns, StageConfig
-from gslopes.contexts.people import cfd_person, person_of, read_people
+from gslopes.contexts.people import cfd_person, read_reports
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
 from gslopes.contexts.settings import ContextsConfig
 from gslopes.core import runfolder, tables
@@ -26,6 +25,7 @@ from gslopes.core.runfolder import SYNTHESIS, show
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
 from gslopes.faces.gate.config import GateConfig
 from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos
+from gslopes.photos.people import name_in
 
 KIND = "contexts"
 IDENTITY = ("kind", "config", "values", "models", "inputs", "seed")
@@ -176,15 +176,17 @@ def _self_reports(
     """Relative name to its person's row, and a sentence on rows without a photo.  Raises: UsageError if no photo has a
     row.
     """
-    table = {} if str(people) == "cfd" else read_people(Path(people), columns)
-    find = cfd_person if str(people) == "cfd" else partial(person_of, table)
-    found = {file.relative: find(file.relative) for file in files}
-    known = {name: row for name, row in found.items() if row is not None}
-    here = {id(row) for row in known.values()}
-    absent = [name for name, row in table.items() if id(row) not in here]
-    if not known:
+    if str(people) == "cfd":
+        rows = {file.relative: row for file in files if (row := cfd_person(file.relative))}
+        absent = ""
+    else:
+        table = read_reports(Path(people), columns)
+        names = {file.relative: name for file in files if (name := name_in(table, file.relative))}
+        rows = {photo: table[name] for photo, name in names.items()}
+        absent = unmatched(Path(people), [name for name in table if name not in set(names.values())])
+    if not rows:
         raise UsageError(f"{people} says nothing about any of the photos.", f"The first photo is {files[0].relative}.")
-    return known, unmatched(Path(people), absent)
+    return rows, absent
 
 
 def mtcnn(min_face: int) -> Finder:

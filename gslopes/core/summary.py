@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import TableError
-from gslopes.core.tables.schema import Table, column, ends, number, table, text, whole
+from gslopes.core.tables.schema import Table, column, read_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,65 +22,30 @@ VERSION = 1
 MOST_ROWS = 100
 FINDING, NONE, UNJUDGED = "finding", "none", "unjudged"
 
-FINDINGS = table(
-    "findings",
-    ("model", "contrast", "label"),
-    text("model", "classifier or cropper with its parameters; of captions the stage"),
-    text("contrast", "the edited attribute, or what is compared, such as: gender: woman over man"),
-    text("label", "what is measured: a label, an outcome of a crop, a technique and its concept"),
-    whole("n", "photos, people, pairs of people or images behind the number"),
-    number("value", "the estimate, in its unit; 0 where nothing differs"),
-    *ends("ci", "its 95 % interval"),
-    text("unit", "of value and interval"),
-    number("q", "p adjusted over the tests of its table"),
-    text("decision", "finding, placebo, open, none or unjudged"),
-    text("reason", "why it is no finding; empty if it is one"),
-    column("expected", pa.bool_(), "photos: the label names the edited attribute, see core.expected; else false"),
-)
-"""One row a number that the audit judges: the rows of the summary, and ``findings`` of the sibling audits."""
+FINDINGS, OBSERVED = read_tables(Path(__file__).with_suffix(".toml")).values()
 
-OBSERVED = table(
-    "observed",
-    ("model", "contrast", "column", "group", "other", "label"),
-    text("model", "classifier"),
-    text("contrast", "the edited attribute"),
-    text("column", "of the photos CSV, whose groups are compared"),
-    text("group", "the one"),
-    text("other", "the other"),
-    text("label", "what is measured"),
-    text("measure", "presence (percentage points), log-odds, score or value: of value and interval"),
-    number("value", "mean of group minus other in unedited photos; of compare: how that changed"),
-    *ends("ci", "its 95 % interval"),
-    number("q", "p adjusted over the labels of a pair of groups"),
-    number("share", "explained by the edits / value; null where one of them may be 0, and of compare"),
-    *ends("share", "its 95 % interval"),
-    text("agreement", "same sign, opposite signs, observed only, edit only; of compare: what the slope did"),
-)
-"""One row a label and pair of groups: the rows of ``observed``, differences between real groups next to the slopes."""
-
-SUMMARY = table(
-    "summary",
-    ("audit",),
-    whole("version", f"of this form, {VERSION}: fields may be added, none changes its meaning"),
-    text("audit", "photos, contexts, crops, captions or compare"),
-    text("gslopes", "the version that wrote it"),
-    text("date", "when the run began, YYYY-MM-DD, UTC"),
-    text("page", "the report, relative to this file", null=True),
-    text("headline", "the finding in a sentence, as the page has it"),
-    whole("found", "photos, people or images that were looked at"),
-    whole("used", "of them, those that the numbers are about"),
+_FIELDS = (
+    column("version", pa.int64(), f"of this form, {VERSION}: fields may be added, none changes its meaning"),
+    column("audit", pa.string(), "photos, contexts, crops, captions or compare"),
+    column("gslopes", pa.string(), "the version that wrote it"),
+    column("date", pa.string(), "when the run began, YYYY-MM-DD, UTC"),
+    column("page", pa.string(), "the report, relative to this file", null=True),
+    column("headline", pa.string(), "the finding in a sentence, as the page has it"),
+    column("found", pa.int64(), "photos, people or images that were looked at"),
+    column("used", pa.int64(), "of them, those that the numbers are about"),
     column("models", pa.list_(pa.string()), "classifiers, croppers or stages"),
     column("decisions", pa.map_(pa.string(), pa.int64()), "decision to number of rows of the findings"),
     column(
         "rows", pa.list_(pa.struct(FINDINGS.schema)), f"those that are judged, at most {MOST_ROWS}, the findings first"
     ),
-    whole("left_out", "rows that are judged and not in rows"),
+    column("left_out", pa.int64(), "rows that are judged and not in rows"),
     column(
         "observed",
         pa.list_(pa.struct(OBSERVED.schema)),
         f"differences between real groups, at most {MOST_ROWS}, those that disagree with the slope first; may be empty",
     ),
 )
+SUMMARY = Table("summary", pa.schema(_FIELDS), ("audit",))
 """The fields of ``summary.json``."""
 
 _PLAIN: dict[pa.DataType, float | str | bool] = {pa.string(): "", pa.int64(): 0.0, pa.float64(): 0.0, pa.bool_(): False}

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
-from gslopes.core.csv_table import CsvTable, read_csv, unmatched
+from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import is_file, resolved, show
-from gslopes.core.group_names import normal_names
 from gslopes.photos.folder import list_photos
+from gslopes.photos.people import CROSS
+from gslopes.photos.people import People as Table
+from gslopes.photos.people import read_people as read_table
 
-FILE_COLUMNS = ("file", "path", "photo", "filename", "image")
 SEVERAL = "/;|"  # a value with one of these between words names several groups
-CROSS = " + "
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +82,14 @@ def read_people(
 
     Raises: UsageError for anything that is off, naming line, column or nearest name.
     """
-    found = read_csv(table, hint="Name a table of people in CSV and UTF-8 with --people.")
-    names = [*found.columns]
-    if not len(found):
+    people = read_table(table)
+    if not len(people.lines):
         raise UsageError(f"{show(table)} has no rows.", "Add a row for each person.")
-    for column in columns:
-        if column not in names:
-            close = get_close_matches(column, names, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"It has {', '.join(names)}."
-            raise UsageError(f"{show(table)} has no column {column!r}.", hint)
     if not columns and not later:
-        raise UsageError("There is no grouping to compare.", f"Name one with --groups, such as {names[-1]}.")
-    portraits, absent = _portraits(folder, found, columns, files)
+        last = [*people.columns][-1]
+        raise UsageError("There is no grouping to compare.", f"Name one with --groups, such as {last}.")
+    traits = {column: people.groups(column) for column in columns}
+    portraits, absent = _portraits(folder, people, traits, files)
     if photos_per_person == "one":
         portraits = _one_each(portraits, seed)
     known = {column: _values(portraits, column, ambiguous, seed) for column in columns}
@@ -168,57 +163,46 @@ def check_sizes(groups: Mapping[str, Mapping[str, tuple[str, ...]]], least: int)
         raise UsageError(f"Fewer than two groups have {least} persons ({listed}).", "Lower --min-group, or add photos.")
 
 
-def _portraits(folder: Path, people: CsvTable, columns: Sequence[str], files: str) -> tuple[list[Portrait], list[str]]:
+def _portraits(
+    folder: Path, people: Table, traits: Mapping[str, Sequence[str]], files: str
+) -> tuple[list[Portrait], list[str]]:
     """The portraits, and what rows name that is not there."""
-    table, names = people.path, [*people.columns]
-    column = next((name for name in FILE_COLUMNS if name in names), "")
-    if not files and not column and "id" not in names:
-        raise UsageError(
-            f"{show(table)} has no column of files: {', '.join(names)}.", "Give --files, such as 'neutral/{id}.jpg'."
-        )
-    person_column = next((name for name in ("person", "id") if name in names), "")
-    found: list[Portrait] = []
+    names = _file_names(folder, people, files)
+    persons_in = next((name for name in ("person", "id") if name in people.columns), "")
+    portraits: list[Portrait] = []
     absent: list[str] = []
-    seen: dict[str, tuple[int, Mapping[str, str]]] = {}
-    photos = list_photos(folder) if not files and not column else []
-    stems = {Path(file.relative).stem: file.relative for file in photos}
-    spelled = {name: dict(zip(cells, normal_names(cells), strict=True)) for name, cells in people.columns.items()}
-    for line, row in people.rows():
-        if files:
-            try:
-                relative = files.format(**row)
-            except (KeyError, IndexError, ValueError) as error:
-                raise UsageError(f"--files names {error}, which is no column.", f"It has {', '.join(names)}.") from None
-        else:
-            relative = row[column] if column else stems.get(row["id"], row["id"])
+    for relative, row in people.by_photo(traits, names).items():
+        line = f"Line {people.lines[row]} of {show(people.path)}"
         try:
             path = resolved(folder, relative)
         except (OSError, ValueError):
-            raise UsageError(
-                f"Line {line} of {show(table)} names {relative!r}, which is not in {show(folder)}.", _near(folder)
-            ) from None
+            raise UsageError(f"{line} names {relative!r}, which is not in {show(folder)}.", _near(folder)) from None
         if not is_file(path):
             absent.append(relative)
             continue
-        person = row[person_column].strip() if person_column else relative
+        person = people.columns[persons_in][row] if persons_in else relative
         if not person:
-            raise UsageError(f"Line {line} of {show(table)} names no {person_column}.", "Name one in each row.")
-        traits = {name: spelled[name][row[name]] for name in columns}
-        if relative in seen:
-            first, before = seen[relative]
-            differ = [name for name in columns if before[name] != traits[name]]
-            if differ:
-                raise UsageError(
-                    f"{show(table)} names {relative!r} in lines {first} and {line} with different {differ[0]}: "
-                    f"{before[differ[0]]!r} and {traits[differ[0]]!r}.",
-                    "Keep one of them.",
-                )
-            continue
-        seen[relative] = line, traits
-        found.append(Portrait(path, relative, person, traits))
-    if not found:
-        raise UsageError(f"{show(table)} names none of the photos in {show(folder)}.", _near(folder))
-    return found, absent
+            raise UsageError(f"{line} names no {persons_in}.", "Name one in each row.")
+        portraits.append(Portrait(path, relative, person, {name: cells[row] for name, cells in traits.items()}))
+    if not portraits:
+        raise UsageError(f"{show(people.path)} names none of the photos in {show(folder)}.", _near(folder))
+    return portraits, absent
+
+
+def _file_names(folder: Path, people: Table, files: str) -> list[str]:
+    """The file that each row names, relative to the folder.  Raises: UsageError if no column does."""
+    if files:
+        rows = (dict(zip(people.columns, cells, strict=True)) for cells in zip(*people.columns.values(), strict=True))
+        try:
+            return [files.format(**row) for row in rows]
+        except (KeyError, IndexError, ValueError) as error:
+            hint = f"It has {', '.join(people.columns)}."
+            raise UsageError(f"--files names {error}, which is no column.", hint) from None
+    column = people.photo_column()
+    if column not in ("id", "name"):
+        return list(people.columns[column])
+    stems = {Path(photo.relative).stem: photo.relative for photo in list_photos(folder)}
+    return [stems.get(name, name) for name in people.columns[column]]
 
 
 def _near(folder: Path) -> str:

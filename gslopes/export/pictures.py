@@ -14,7 +14,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import numbers, option
 from gslopes.core.runfolder import show
-from gslopes.core.tables.collection import SOURCES
+from gslopes.core.tables import SOURCES
 
 # Columns of every exported picture, in this order; those of the people table stand between them and CREDIT.
 COLUMNS = ("split", "set", "photo", "attribute", "value", "step", "kind", "kept", "reason", "width", "height", "box")
@@ -159,7 +159,7 @@ def _sources(run: Path) -> pd.DataFrame:
 
 def _people(run: Path, config: ExportConfig) -> pd.DataFrame:
     """The people table's columns, texts, its index the photo; a name of ours gets ``photo_`` in front."""
-    from gslopes.frame.about import read_about
+    from gslopes.photos.people import read_about
 
     if config.photos_csv is None:
         return pd.DataFrame()

@@ -10,7 +10,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import TableError, UsageError
 from gslopes.core.files import without_guard
-from gslopes.core.tables.collection import MANIFEST, SOURCES
+from gslopes.core.tables import MANIFEST, SOURCES
 
 
 def keep_sources(photos: Path, run: Path) -> Path | None:

@@ -23,7 +23,7 @@ _MOST_BARS = 60
 def table3(composition: pd.DataFrame, women: Mapping[str, float], keyword: str = "any") -> pd.DataFrame:
     """One row an occupation: the shares perceived female and male with their intervals, most skewed first.
 
-    composition: core.tables.collection.COMPOSITION.  women: occupation to the share of women among the people employed.
+    composition: core.tables.COMPOSITION.  women: occupation to the share of women among the people employed.
     keyword: of the searches that count; ``any`` for all.
 
     Columns: occupation, n, answered, female, female_low, female_high, male, male_low, male_high, other_answers, women.

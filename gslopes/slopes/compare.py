@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gslopes.core import placebo, runfolder, summary, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
-from gslopes.frame.about import read_about
+from gslopes.photos.people import read_about
 from gslopes.slopes import presence
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.fit.answers import Answers, gather

@@ -14,7 +14,7 @@ from gslopes.core import placebo, runfolder
 from gslopes.core.errors import UnknownName, UsageError
 from gslopes.core.runfolder import show
 from gslopes.faces import zoo
-from gslopes.frame.about import read_about
+from gslopes.photos.people import read_about
 from gslopes.slopes.compare import cuts_of, units_of
 from gslopes.slopes.fit.analysis import about_columns
 from gslopes.slopes.fit.observed import observed_changes

@@ -42,7 +42,7 @@ _CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit", "a
 @dataclass(frozen=True, slots=True)
 class FitConfig:
     """What the fit computes; see ``slopes.fit.options.FitOptions``, ``slopes.presence`` and
-    ``frame.about.read_about``.
+    ``photos.people.read_about``.
     """
 
     estimators: tuple[str, ...] = option(

@@ -13,12 +13,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
-from gslopes.core.csv_table import read_csv
-from gslopes.core.errors import UsageError
 from gslopes.core.progress import Watch, counted
-from gslopes.core.runfolder import show
 from gslopes.faces.gate.verdict import JUDGED
-from gslopes.frame.about import _key, read_about
+from gslopes.photos.people import read_about
 from gslopes.slopes import expected, presence
 from gslopes.slopes.config import FitConfig
 
@@ -160,17 +157,3 @@ def tones_of(run: Path) -> pd.Series | None:
         return None
     third = pd.qcut(rows["score"].rank(method="first"), len(TONES), labels=list(TONES))
     return pd.Series(third.astype(str).to_numpy(), index=rows["photo"].to_numpy())
-
-
-def check_about(config: FitConfig) -> None:
-    """Whether the CSV about the photos can be read and has the columns that the fit needs; for before any work.
-
-    Raises: UsageError.
-    """
-    if config.photos_csv is None:
-        return
-    columns = read_csv(config.photos_csv, hint="Name a CSV in UTF-8 with a row per photo.").columns
-    _key(config.photos_csv, columns)
-    for column in config.columns:
-        if column not in columns:
-            raise UsageError(f"{show(config.photos_csv)} has no column {column!r}.", f"It has {', '.join(columns)}.")

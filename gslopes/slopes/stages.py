@@ -21,12 +21,12 @@ from gslopes.faces.components import Components, default_components, model_recor
 from gslopes.faces.gate.config import GateConfig
 from gslopes.faces.gate.judge import judge_folder, reader_digest
 from gslopes.frame import manifest
-from gslopes.frame.about import unmatched_rows
 from gslopes.frame.asking import is_scored, run_score
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.sources import keep_sources
 from gslopes.frame.stamps import is_current, stamp
 from gslopes.photos.folder import passed_over
+from gslopes.photos.people import unmatched_rows
 from gslopes.slopes import outcome, stamps, synthesis, unedited
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.fit.options import LEAST_KEPT

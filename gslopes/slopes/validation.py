@@ -20,7 +20,7 @@ from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.estimates import Estimate, Groups
 from gslopes.faces.gate.verdict import JUDGED, RESOLUTION, VALIDITY
 from gslopes.frame import manifest
-from gslopes.frame.about import read_about
+from gslopes.photos.people import read_about
 from gslopes.report import numbers
 from gslopes.stats.clusters import normal_texts
 

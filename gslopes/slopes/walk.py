@@ -27,9 +27,9 @@ from gslopes.frame import manifest
 from gslopes.frame.asking import run_score
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.executors.engines import engine
+from gslopes.photos.people import check_about
 from gslopes.slopes import outcome, stages, unedited
 from gslopes.slopes.config import RunConfig, RunOptions, configure
-from gslopes.slopes.fitting import check_about
 from gslopes.slopes.outcome import Audit
 from gslopes.slopes.plan import Plan, make_plan
 
@@ -188,7 +188,8 @@ class PlannedAudit:
     """
 
     def __init__(self, config: RunConfig, out: Path, ready: Sequence[Classifier] = ()) -> None:
-        check_about(config.fit)
+        if config.fit.photos_csv is not None:
+            check_about(config.fit.photos_csv, config.fit.columns)
         self.plan = make_plan(config if ready else replace(config, score=_with_default(config.score)), out)
         self.out, self.ready = out, ready
 

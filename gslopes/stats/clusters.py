@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize
 
-from gslopes.core.group_names import normal_names
+from gslopes.core.csv_table import normal_names
 from gslopes.stats.intervals import ROUNDING, Estimate, t_quantile, t_test
 
 Array = NDArray[np.float64]
@@ -34,7 +34,7 @@ def named_codes(names: Sequence[str], ids: NDArray[np.object_]) -> Codes:
 
 
 def normal_texts(column: pd.Series) -> pd.Series:
-    """A column of groups as ``core.group_names.normal_names`` has it.
+    """A column of groups as ``core.csv_table.normal_names`` has it.
 
     >>> normal_texts(pd.Series(["male", "Male ", "male", "NaN", None])).tolist()
     ['male', 'male', 'male', '', '']

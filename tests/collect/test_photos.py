@@ -24,7 +24,7 @@ from gslopes.collect.web_sources import Bing, Google, Openverse, Wikimedia
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, CredentialsError, RunFolderMismatch, ServiceError, StorageError
 from gslopes.core.reasons import Reason
-from gslopes.core.tables.collection import MANIFEST
+from gslopes.core.tables import MANIFEST
 from tests.collect.server import TROUBLES, PhotoServer, serving
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ import gslopes
 from gslopes.contexts.audit import audit_contexts, reanalyse
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.method import of_run
-from gslopes.contexts.people import read_people
+from gslopes.contexts.people import read_reports
 from gslopes.contexts.settings import configure
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.records import Answer, Detections
@@ -263,7 +263,7 @@ def test_words_for_genders_come_from_a_file_and_a_wrong_option_in_it_is_named(fo
     words.write_text('person-share = "max"\n[genders]\nfrau = "woman"\n', "utf-8")
     config = configure("people", {"config": words})
     assert config.pictures.person_share == "max"
-    rows = read_people(people, config.columns)
+    rows = read_reports(people, config.columns)
     assert {row["gender"] for row in rows.values()} == {"woman", "man"}
     words.write_text("persn-share = 1\n", "utf-8")
     with pytest.raises(ConfigError, match="persn_share"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gslopes.contexts.config import PeopleColumns
-from gslopes.contexts.people import cfd_person, gender_of, person_of, read_people
+from gslopes.contexts.people import cfd_person, gender_of, read_reports
 from gslopes.contexts.planning import _self_reports
 from gslopes.core.errors import UsageError
 from gslopes.photos.folder import PhotoFile
@@ -19,19 +19,17 @@ def _csv(tmp_path, text):
 
 def test_rows_by_photo_and_words_as_people_gave_them(tmp_path):
     path = _csv(tmp_path, "id,age,gender,ethnicity\n001,24,Female,white\n002,,non-binary,black\n003,NA,,white\n")
-    found = read_people(path)
+    found = read_reports(path)
     assert [found[key]["gender"] for key in ("001", "002", "003")] == ["woman", "non-binary", "not said"]
     assert found["001"]["group"] == "white"
     assert found["001"]["age"] == 24
     assert found["003"]["age"] != found["003"]["age"]
-    assert person_of(found, "neutral/001.jpg") == found["001"]
-    assert person_of(found, "099.jpg") is None
 
 
 def test_columns_of_ones_own_and_two_crossed(tmp_path):
     path = _csv(tmp_path, "file,who,says,race,age_group\na.jpg,p1,w,X,old\nb.jpg,p1,w,X,old\n")
     columns = PeopleColumns(gender_column="says", group_column="race + age_group", person_column="who")
-    found = read_people(path, columns)
+    found = read_reports(path, columns)
     assert found["a.jpg"]["person"] == found["b.jpg"]["person"] == "p1"
     assert found["a.jpg"]["group"] == "X + old"
 
@@ -43,14 +41,14 @@ def test_aliases_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,age\n1,2\n", "gender.*columns are id, age"),
-        ("name_of,gender\n1,f\n", "names the photo"),
-        ("id,gender\n1,f\n1,m\n", "two rows of '1'"),
+        ("id,age\n1,2\n", "no column 'gender'.*It has id, age"),
+        ("name_of,gender\n1,f\n", "which photo a row is about"),
+        ("id,gender\n1,f\n1,m\n", "names '1' in lines 2 and 3 with different gender"),
     ],
 )
 def test_what_is_wrong_is_said(text, message, tmp_path):
     with pytest.raises(UsageError, match=message):
-        read_people(_csv(tmp_path, text))
+        read_reports(_csv(tmp_path, text))
 
 
 def test_people_without_a_photo_there_are_said_and_not_refused(tmp_path):

@@ -20,7 +20,7 @@ from gslopes.collect.photos import CollectConfig, collect, plan_collection
 from gslopes.core import tables
 from gslopes.core.killpoints import KILL_POINTS, VARIABLE
 from gslopes.core.records import Answer
-from gslopes.core.tables.collection import MANIFEST
+from gslopes.core.tables import MANIFEST
 from gslopes.faces.gate.config import GateConfig
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import stages, walk

@@ -13,7 +13,7 @@ from gslopes.contexts import tables as contexts
 from gslopes.core import tables
 from gslopes.core.errors import TableError
 from gslopes.core.reasons import Reason, SkipReason, explained, split_prose
-from gslopes.core.tables.collection import CENSUS, MANIFEST
+from gslopes.core.tables import CENSUS, MANIFEST
 from gslopes.crops import tables as crops
 
 PROSE = {

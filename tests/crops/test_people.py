@@ -75,7 +75,7 @@ def test_one_of_several_values_or_photos_by_lot(folder):
         ("file,gender\nlink.jpg,f\nb.jpg,m\n", "Line 2 of .* names 'link.jpg', which is not in"),
         ("file,person,gender\na.jpg,,f\nb.jpg,q,m\n", "Line 2 of .* names no person"),
         ("id,gender\na,f\nb,f\n", "one group only: f 2"),
-        ("name,gender\na,f\nb,m\n", "no column of files"),
+        ("nr,gender\na,f\nb,m\n", "no column that says which photo"),
         ("file,person,gender\na.jpg,p,f\nb.jpg,p,m\n", "'p' is both 'f' and 'm'"),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core import placebo, tables
-from gslopes.core.tables.collection import SOURCES
+from gslopes.core.tables import SOURCES
 from gslopes.faces.compose.encode import encode
 
 VALUES = (-2.0, -0.6666667, 2.0)

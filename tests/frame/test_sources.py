@@ -9,7 +9,7 @@ import pytest
 
 from gslopes.collect.photos import _write_csv
 from gslopes.core import tables
-from gslopes.core.tables.collection import MANIFEST, SOURCES
+from gslopes.core.tables import MANIFEST, SOURCES
 from gslopes.frame.sources import keep_sources
 
 IDS = ["a" * 64, "b" * 64, "c" * 64]

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core.files import csv_bytes
-from gslopes.core.tables.collection import COMPOSITION
+from gslopes.core.tables import COMPOSITION
 from gslopes.report.composition import draw_women, print_table3, table3
 
 

@@ -9,7 +9,7 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.frame.about import read_about, unmatched_rows
+from gslopes.photos.people import read_about, unmatched_rows
 from gslopes.slopes.config import FitConfig, configure
 from gslopes.slopes.fitting import TONES, fit_folder, tones_of
 from gslopes.slopes.walk import PlannedAudit
@@ -85,7 +85,7 @@ def test_groups_and_clusters_come_from_the_csv(run, tmp_path) -> None:
         (None, "There is no file"),
         ("", "is empty"),
         ("id,sex,sex\n1,man,white\n", "two columns 'sex'"),
-        ("id,sex\n1,man\n2,woman\n1,woman\n", "line 4: the row of '1' differs from that in line 2"),
+        ("id,sex\n1,man\n2,woman\n1,woman\n", "names '1' in lines 2 and 4 with different sex"),
         ("face,sex\n1,man\n", "no column that says which photo"),
         ("id,sex\nnobody,man\n", "has a row for none of the 24 photos"),
     ],

@@ -14,7 +14,7 @@ from gslopes.collect.census.answers import COLUMNS
 from gslopes.collect.census.count import CensusConfig, census
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
-from gslopes.core.tables.collection import CENSUS, MANIFEST
+from gslopes.core.tables import CENSUS, MANIFEST
 from gslopes.faces.zoo.spec import find_spec
 from gslopes.photos import drawn as rendered
 from training.recipe import run_recipe

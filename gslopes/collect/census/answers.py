@@ -12,7 +12,7 @@ import pandas as pd
 
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import without_guard
-from gslopes.core.tables.collection import COMPOSITION
+from gslopes.core.tables import COMPOSITION
 from gslopes.stats.intervals import estimate_share
 
 DECISIONS = ("accept", "correct", "exclude", "undecided")
@@ -129,7 +129,7 @@ def queue(table: pd.DataFrame, answers: Answers, confidence: float, unsure: Sequ
 
 
 def compose(table: pd.DataFrame, sets: Sets, answers: Answers) -> pd.DataFrame:
-    """core.tables.collection.COMPOSITION: every share of every occupation and keyword."""
+    """core.tables.COMPOSITION: every share of every occupation and keyword."""
     excluded = [photo for photo, answer in answers.by_photo.items() if answer.excluded]
     counted = table[(table["status"] == "read") & ~table["photo"].isin(excluded)].to_dict("records")
     by_path = {row["path"]: _reading(row, answers) for row in counted}

@@ -24,7 +24,7 @@ from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.runfolder import show
-from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
+from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST
 from gslopes.faces.find import align
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos, listing, open_photo, photo_batches
@@ -56,7 +56,7 @@ class Census:
     """What a census found.
 
     out: its folder.  photos: looked at.  read: with a reading.  queue: to be reviewed, unanswered.
-    answered, excluded: by people.  composition: core.tables.collection.COMPOSITION.
+    answered, excluded: by people.  composition: core.tables.COMPOSITION.
     women: occupation to the BLS share.  page: the review.
     """
 

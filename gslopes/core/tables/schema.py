@@ -52,36 +52,12 @@ def column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa
     return pa.field(name, kind, nullable=null, metadata={"unit": unit})
 
 
-def table(name: str, key: tuple[str, ...], *columns: pa.Field) -> Table:
-    """A table of these columns."""
-    return Table(name, pa.schema(columns), key)
-
-
-def text(name: str, unit: str, *, null: bool = False) -> pa.Field:
-    """A column of text."""
-    return column(name, pa.string(), unit, null=null)
-
-
-def whole(name: str, unit: str, *, null: bool = False) -> pa.Field:
-    """A column of whole numbers."""
-    return column(name, pa.int64(), unit, null=null)
-
-
-def ends(name: str, interval: str) -> tuple[pa.Field, pa.Field]:
-    """``<name>_low`` and ``<name>_high``, the ends of an interval, some of which may be missing."""
-    return number(f"{name}_low", f"lower end of {interval}"), number(f"{name}_high", f"upper end of {interval}")
-
-
 def number(name: str, unit: str) -> pa.Field:
     """A column of numbers, some of which may be missing."""
     return column(name, pa.float64(), unit, null=True)
 
 
-PHOTO = text("photo", "sha256 of the file's bytes, hex")
-ATTRIBUTE = text("attribute", "name of the edited attribute")
-STEP = column("step", pa.int16(), "0 to K-1")
-VALUE = column("value", pa.float32(), "attribute units; 0 neutral, -1 and 1 the ends seen in training")
-CLASSIFIER = text("classifier", "name with parameters")
-DETAIL = text("detail", "what of the reason is particular to this row; often empty")
-LABEL = text("label", "as the classifier returned it")
-NOTE = text("note", "why there is no test, if there is none")
+PHOTO = column("photo", pa.string(), "sha256 of the file's bytes, hex")
+ATTRIBUTE = column("attribute", pa.string(), "name of the edited attribute")
+CLASSIFIER = column("classifier", pa.string(), "name with parameters")
+DETAIL = column("detail", pa.string(), "what of the reason is particular to this row; often empty")

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gslopes.core.tables.collection import SOURCES
+from gslopes.core.tables import SOURCES
 from gslopes.report import words
 from gslopes.report.words import link
 from gslopes.slopes.report import tally

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import runfolder
 from gslopes.core.files import csv_bytes, read_text
-from gslopes.core.tables.collection import COMPOSITION
+from gslopes.core.tables import COMPOSITION
 from gslopes.report import numbers, words
 from gslopes.report.composition import table3
 from gslopes.report.layouts import RACES, TEXTS, to_latex, to_markdown

@@ -17,9 +17,9 @@ from gslopes.collect.census.count import Census, CensusConfig, census
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.records import Detections, Photo
-from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
-from gslopes.frame.about import read_about
+from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST
 from gslopes.photos.folder import PhotoFile
+from gslopes.photos.people import read_about
 
 POINTS = np.array([(26, 23), (74, 23), (50, 52), (28, 72), (72, 72)], np.float32)
 

@@ -19,7 +19,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core import placebo, tables
-from gslopes.core.tables.collection import SOURCES
+from gslopes.core.tables import SOURCES
 from gslopes.report import numbers, words
 from gslopes.slopes.report import write_report
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
-from gslopes.core.tables.collection import SOURCES
+from gslopes.core.tables import SOURCES
 from gslopes.report.words import link
 from gslopes.slopes.report import write_report
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
-from gslopes.core.tables.collection import COMPOSITION
+from gslopes.core.tables import COMPOSITION
 from gslopes.report.layouts import RACES, latex, to_latex, to_markdown
 from gslopes.slopes.report import paper, write_report
 

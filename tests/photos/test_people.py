@@ -1,4 +1,4 @@
-"""One spelling of a group's name, in every verb that reads a table of people."""
+"""Tables about people: the photo that a row is about, and one spelling of a group's name in every verb."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ import pytest
 from PIL import Image
 
 from gslopes.captions.demographics import read_groups
-from gslopes.contexts.people import PeopleColumns, read_people
-from gslopes.core import group_names
-from gslopes.core.group_names import normal_names
+from gslopes.contexts.people import PeopleColumns, read_reports
+from gslopes.core import csv_table
+from gslopes.core.csv_table import normal_names
+from gslopes.core.errors import UsageError
 from gslopes.crops.people import read_people as read_crops_people
+from gslopes.photos import people
+from gslopes.photos.people import name_in, read_people
 from gslopes.slopes.validation import _groups
 
 SPELLED = ["male", "Male", "male ", "male", "NaN", "nan", "", "female", "Female", " female", "female", "N/A"]
@@ -31,7 +34,34 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_examples_in_the_docstrings_hold() -> None:
-    assert not doctest.testmod(group_names).failed
+    assert not doctest.testmod(csv_table).failed
+    assert not doctest.testmod(people).failed
+
+
+@pytest.mark.parametrize("name", ["f" * 64, "a/001_x.jpg", "001_x.jpg", "a/001_x", "001_x", "001"])
+def test_a_photo_is_known_by_id_path_file_name_stem_or_its_beginning(name: str) -> None:
+    assert name_in({name, "99"}, "a/001_x.jpg", "f" * 64) == name
+    assert name_in({name, "99"}, "a/002_x.jpg", "0" * 64) is None
+
+
+def test_rows_of_a_photo_agree_in_what_counts(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("id,sex,age\n1,m,20\n2,f,30\n1,M ,40\n")
+    table = read_people(tmp_path / "people.csv")
+    assert table.by_photo({"sex": table.groups("sex")}) == {"1": 0, "2": 1}
+    with pytest.raises(UsageError, match="names '1' in lines 2 and 4 with different age: '20' and '40'"):
+        table.by_photo({"age": table.groups("age")})
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+def test_a_table_is_read_by_its_ending(tmp_path: Path, suffix: str) -> None:
+    frame = pd.DataFrame({"image": ["a", "b"], "x": ["1", None], "y": ["p", "q"]})
+    path = tmp_path / f"people.{suffix}"
+    frame.to_parquet(path) if suffix == "parquet" else frame.to_csv(
+        path, sep="\t" if suffix == "tsv" else ",", index=False
+    )
+    table = read_people(path)
+    assert table.groups("x + y") == ["1 + p", ""]
+    assert table.groups("x", identifiers=True) == ["1", ""]
 
 
 def test_whatever_is_missing_is_in_no_group() -> None:
@@ -44,7 +74,7 @@ def test_names_that_are_really_others_stay_others() -> None:
 
 
 def test_contexts(table: Path) -> None:
-    found = read_people(table, PeopleColumns(group_column="who"))
+    found = read_reports(table, PeopleColumns(group_column="who"))
     assert [one["group"] for one in found.values()] == WANTED
 
 

@@ -1,0 +1,157 @@
+"""The one reader of tables about people: which photo a row is about, and the groups that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from gslopes.core import tables
+from gslopes.core.csv_table import CsvTable, normal_names, read_csv, read_frame, unmatched
+from gslopes.core.errors import GslopesError, UsageError
+from gslopes.core.files import LARGEST_TABLE, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PHOTO_COLUMNS = ("image", "photo", "path", "file", "filename", "id", "name")
+CROSS = " + "
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """A table with a row per photo, or per person.
+
+    columns: name to its cells.  lines: of the file in which each row begins.
+    """
+
+    path: Path
+    columns: Mapping[str, Sequence[Any]]
+    lines: Sequence[int]
+    raises: type[GslopesError] = UsageError
+
+    def photo_column(self, usual: Sequence[str] = PHOTO_COLUMNS) -> str:
+        """The first column of these names, in any case.  Raises: ``raises`` if there is none."""
+        plain = {name.strip().lower(): name for name in reversed(list(self.columns))}
+        column = next((plain[name] for name in usual if name in plain), None)
+        if column is None:
+            problem = f"{show(self.path)} has no column that says which photo a row is about"
+            raise self.raises(f"{problem}, but {', '.join(self.columns)}.", f"Call it one of {', '.join(usual)}.")
+        return column
+
+    def parts_of(self, name: str) -> list[str]:
+        """The columns that ``a + b`` crosses.  Raises: UsageError with the nearest name."""
+        parts = [name] if name in self.columns else [part.strip() for part in name.split("+")]
+        for part in parts:
+            if part not in self.columns:
+                close = get_close_matches(part, self.columns, n=1)
+                hint = f"Did you mean {close[0]!r}?" if close else f"It has {', '.join(self.columns)}."
+                raise UsageError(f"{show(self.path)} has no column {part!r}.", hint)
+        return parts
+
+    def groups(self, name: str, *, identifiers: bool = False) -> list[str]:
+        """The group of each row by a column, or by ``a + b``, see ``normal_names``; empty where a part is missing.
+
+        identifiers: whether they name people rather than groups; then two spellings are two.
+        """
+        names = _texts if identifiers else normal_names
+        cells = zip(*(names(self.columns[part]) for part in self.parts_of(name)), strict=True)
+        return [CROSS.join(values) if all(values) else "" for values in cells]
+
+    def by_photo(self, values: Mapping[str, Sequence[Any]], photos: Sequence[str] | None = None) -> dict[str, int]:
+        """What names a photo, to the first row that does.
+
+        values: by column, in which rows of one photo must agree.  photos: what each row names; its photo column.
+
+        Raises: ``raises`` with both lines if they differ.
+        """
+        rows: dict[str, int] = {}
+        for row, photo in enumerate(self.columns[self.photo_column()] if photos is None else photos):
+            first = rows.setdefault(str(photo), row)
+            column = next((name for name, cells in values.items() if cells[first] != cells[row]), None)
+            if column is not None:
+                lines = f"lines {self.lines[first]} and {self.lines[row]} with different {column}"
+                pair = f"{str(values[column][first])[:80]!r} and {str(values[column][row])[:80]!r}"
+                problem = f"{show(self.path)} names {str(photo)[:80]!r} in {lines}: {pair}."
+                raise self.raises(problem, "Keep one of them.")
+        return rows
+
+
+def _texts(cells: Iterable[Any]) -> list[str]:
+    return ["" if cell is None or cell != cell else str(cell).strip() for cell in cells]
+
+
+def read_people(path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE) -> People:
+    """A table by its ending, CSV, TSV or Parquet.  Blanks around the cells of a text are taken away.
+
+    Raises: ``raises`` as ``read_csv`` and ``read_frame``.
+    """
+    if path.suffix == ".parquet":
+        frame = read_frame(path, raises=raises, limit=limit)
+        cells = {str(name): frame[name].tolist() for name in frame.columns}
+        return People(path, cells, range(1, len(frame) + 1), raises)
+    form: dict[str, Any] = {"delimiter": "\t", "quoted": False} if path.suffix == ".tsv" else {}
+    hint = "Name a CSV in UTF-8 with a row per photo."
+    table: CsvTable = read_csv(path, strip=True, raises=raises, limit=limit, hint=hint, **form)
+    return People(path, table.columns, table.lines, raises)
+
+
+def name_in(names: Collection[str], path: str, photo: str = "") -> str | None:
+    """Under which of these names a table knows a photo; None if it does not.
+
+    Its id, its path, its file name, both without ending, or the beginning of its file name up to ``_`` or ``-``.
+
+    >>> name_in({"001", "x/002.png"}, "a/001_smile.jpg"), name_in({"001", "x/002.png"}, "x/002.png")
+    ('001', 'x/002.png')
+    """
+    file = PurePosixPath(path)
+    stem = file.stem
+    beginnings = (stem[:end] for end in range(len(stem) - 1, 0, -1) if stem[end] in "_-")
+    candidates = (photo, path, file.name, str(file.with_suffix("")) if file.name else "", stem, *beginnings)
+    return next((name for name in candidates if name and name in names), None)
+
+
+# --- The photos of a run --------------------------------------------------------------------------------------------
+
+
+def read_about(path: Path, run: Path) -> pd.DataFrame:
+    """What a table tells about the photos of a run: its columns as texts, the index the photos' ids.
+
+    Raises: UsageError if the file cannot be read, has no column of photos, or tells about no photo of the run.
+    """
+    import pandas as pd
+
+    people = read_people(path)
+    rows = people.by_photo(people.columns)
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+    photos = photos[photos["status"] == "used"].drop_duplicates("photo")
+    names = [name_in(rows, name, photo) for photo, name in zip(photos["photo"], photos["path"], strict=True)]
+    told = [(photo, rows[name]) for photo, name in zip(photos["photo"], names, strict=True) if name is not None]
+    if not told:
+        column = people.photo_column()
+        hint = f"Its column {column} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."
+        raise UsageError(f"{show(path)} has a row for none of the {len(photos)} photos of {show(run)}.", hint)
+    about = pd.DataFrame(dict(people.columns), dtype=object).iloc[[row for _, row in told]]
+    return about.set_axis(pd.Index([photo for photo, _ in told]))
+
+
+def unmatched_rows(path: Path, run: Path) -> str:
+    """A sentence on rows that are about no photo of the run, used or not; empty if there is none.
+
+    Raises: as ``read_about``.
+    """
+    people = read_people(path)
+    rows = people.by_photo({})
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+    matched = {name_in(rows, name, photo) for photo, name in zip(photos["photo"], photos["path"], strict=True)}
+    return unmatched(path, [name for name in rows if name not in matched])
+
+
+def check_about(path: Path, columns: Iterable[str]) -> None:
+    """Whether a table about photos can be read and has these columns; for before any work.  Raises: UsageError."""
+    people = read_people(path)
+    people.photo_column()
+    for column in columns:
+        people.parts_of(column)
