@@ -112,7 +112,7 @@ def test_a_page_of_contexts_shows_nothing_from_outside(found, tmp_path: Path, em
     shutil.copytree(found.folder, run)
     names = hostile(run)
     secret = (tmp_path / "secret.png").read_bytes()
-    for table in (tables.EDITS, contexts.COMPOSITES, contexts.CUTOUTS):
+    for table in (tables.EDITS, contexts.TABLES["composites"], contexts.TABLES["cutouts"]):
         frame = tables.read(table, run / f"{table.name}.parquet")
         frame["file"] = pd.Series([names[row % len(names)] for row in range(len(frame))], frame.index)
         tables.write(table, frame, run / f"{table.name}.parquet")

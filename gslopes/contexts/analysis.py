@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.contexts import tables as schemas
 from gslopes.contexts.catalogue import read_contexts
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import accuracy_table
@@ -22,6 +21,7 @@ from gslopes.contexts.measures.inferred import inferred_table
 from gslopes.contexts.measures.interaction import interaction_table, palettes_table
 from gslopes.contexts.measures.recognised import recognised_table
 from gslopes.contexts.ratings import read_ratings, summarise_ratings
+from gslopes.contexts.tables import TABLES
 from gslopes.contexts.typology import Typology, normalise, read_typology
 from gslopes.core import runfolder, tables
 from gslopes.core.reasons import counted
@@ -54,13 +54,13 @@ def analyse_run(run: Path, options: ContextOptions, content: Mapping[str, Any]) 
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     people, composites, backgrounds, cutouts = (
         tables.read(table, run / f"{table.name}.parquet")
-        for table in (schemas.PEOPLE, schemas.COMPOSITES, schemas.BACKGROUNDS, schemas.CUTOUTS)
+        for table in (TABLES["people"], TABLES["composites"], TABLES["backgrounds"], TABLES["cutouts"])
     )
     notes: list[str] = []
     made: dict[str, pd.DataFrame] = {}
     if options.ratings is not None:
         made["ratings"], backgrounds = with_ratings(options, backgrounds, notes)
-        runfolder.write_table(schemas.BACKGROUNDS, backgrounds, run / "backgrounds.parquet")
+        runfolder.write_table(TABLES["backgrounds"], backgrounds, run / "backgrounds.parquet")
     used = backgrounds[backgrounds["status"] == "used"]
     parts: dict[str, list[pd.DataFrame]] = {}
     tagged = {}
@@ -323,7 +323,7 @@ def with_ratings(
 
 
 def _write(run: Path, made: dict[str, pd.DataFrame]) -> None:
-    for table in schemas.CONTEXT_TABLES:
+    for table in TABLES.values():
         if table.name in made:
             made[table.name] = made[table.name][table.columns]
             runfolder.write_table(table, made[table.name], run / f"{table.name}.parquet")

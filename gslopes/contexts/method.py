@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gslopes.contexts.tables import BACKGROUNDS
+from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder, tables
 from gslopes.core.files import read_json
 from gslopes.report.choices import Choice, read_choices
@@ -45,6 +45,6 @@ def _photographs(run: Path) -> str:
     """How many pictures a context has."""
     if not (run / "backgrounds.parquet").is_file():
         return "not known"
-    rows = tables.read(BACKGROUNDS, run / "backgrounds.parquet")
+    rows = tables.read(TABLES["backgrounds"], run / "backgrounds.parquet")
     many = sorted(set(rows.loc[rows["status"] == "used", "context"].value_counts()))
     return "one" if many == [1] else " to ".join(map(str, dict.fromkeys([many[0], many[-1]]))) if many else "none"

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.contexts.people import gender_of
-from gslopes.contexts.tables import RATINGS, filled
+from gslopes.contexts.tables import filled
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
@@ -84,7 +84,7 @@ def summarise_ratings(answers: pd.DataFrame, *, draws: int = 2000, seed: int = 0
             row[name] = part.loc[part["gender"] == gender, "rating"].median()
         ends = (row["median"], row["median"]) if math.isnan(low) and len(part) > 1 else (low, high)
         rows.append({**row, "ci_low": low, "ci_high": high, "category": category(*ends), "alpha": alpha})
-    return filled(RATINGS, rows)
+    return filled("ratings", rows)
 
 
 def category(low: float, high: float) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.contexts import tables as schemas
 from gslopes.contexts.people import read_review, reviewed
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture
 from gslopes.contexts.pictures.canvas import share_of_canvas
@@ -18,6 +17,7 @@ from gslopes.contexts.pictures.cutting import STAGE, Cutting, median_backdrop
 from gslopes.contexts.pictures.parsing import PersonParser
 from gslopes.contexts.pictures.sweeping import load_sweeper
 from gslopes.contexts.planning import ContextPlan, face_finder, manifest_of
+from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
@@ -45,13 +45,13 @@ def stage_pictures(
         cutouts = _cut_out(plan, executor, finder, device, review)
         if runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts):
             _compose(plan, cutouts, executor, device)
-        for table in (tables.EDITS, schemas.COMPOSITES, tables.PHOTOS):
+        for table in (tables.EDITS, TABLES["composites"], tables.PHOTOS):
             runfolder.merge(run, table, [SYNTHESIS], plan.parts)
         # not there where sweeps were made by a version that did not judge them
         if plan.values and not runfolder.missing_parts(run, SYNTHESIS, tables.VERDICTS, plan.parts):
             runfolder.merge(run, tables.VERDICTS, [SYNTHESIS], plan.parts)
-        runfolder.write_table(schemas.PEOPLE, people_rows(plan.who, plan.photos), run / "people.parquet")
-        runfolder.write_table(schemas.BACKGROUNDS, background_rows(plan.backgrounds), run / "backgrounds.parquet")
+        runfolder.write_table(TABLES["people"], people_rows(plan.who, plan.photos), run / "people.parquet")
+        runfolder.write_table(TABLES["backgrounds"], background_rows(plan.backgrounds), run / "backgrounds.parquet")
     _check_anybody(tables.read(tables.PHOTOS, run / "photos.parquet"))
 
 
@@ -61,13 +61,13 @@ def _cut_out(
     """Photo to its row of the ``cutouts`` table, which is written with people's decisions."""
     run, config, total = plan.run, plan.config, len(plan.files)
     parts = count_parts(total, config.part)
-    missing = runfolder.missing_parts(run, STAGE, schemas.CUTOUTS, parts)
+    missing = runfolder.missing_parts(run, STAGE, TABLES["cutouts"], parts)
     if missing:
         work = Cutting(run, plan.files, plan.photos, config, finder or face_finder(config), PersonParser(device))
         _run_parts(executor, work, "cut out", missing, total, config.part)
-    runfolder.merge(run, schemas.CUTOUTS, [STAGE], parts)
+    runfolder.merge(run, TABLES["cutouts"], [STAGE], parts)
     path = run / "cutouts.parquet"
-    cutouts = tables.read(schemas.CUTOUTS, path).drop_duplicates("photo")
+    cutouts = tables.read(TABLES["cutouts"], path).drop_duplicates("photo")
     # decisions are read once, when composing begins: from then on the same parts must come out
     if review is None or not runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts):
         review = run / "review.csv" if (run / "review.csv").is_file() else None
@@ -78,7 +78,7 @@ def _cut_out(
         note = f"{len(unknown):,} of its {len(decisions):,} decisions are about photos that are not in this run"
         executor.note(f"{show(review)}: {note}, such as {show(min(unknown)[:40])}.")
     cutouts = reviewed(cutouts, decisions)
-    runfolder.write_table(schemas.CUTOUTS, cutouts, path)
+    runfolder.write_table(TABLES["cutouts"], cutouts, path)
     return {str(row["photo"]): {str(key): value for key, value in row.items()} for row in cutouts.to_dict("records")}
 
 
@@ -137,7 +137,7 @@ def _check_anybody(photos: pd.DataFrame) -> None:
 def people_rows(who: Mapping[str, Row], photos: Mapping[str, str]) -> pd.DataFrame:
     """The ``people`` table.  who: name of a file to its row of people.csv.  photos: name of a file to its photo."""
     rows = [{"photo": photos[name], **row} for name, row in who.items()]
-    return pd.DataFrame(rows, columns=schemas.PEOPLE.columns).drop_duplicates("photo")
+    return pd.DataFrame(rows, columns=TABLES["people"].columns).drop_duplicates("photo")
 
 
 def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
@@ -152,4 +152,4 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
         }
         for background in backgrounds
     ]
-    return pd.DataFrame(rows, columns=schemas.BACKGROUNDS.columns).astype({"rating": float})
+    return pd.DataFrame(rows, columns=TABLES["backgrounds"].columns).astype({"rating": float})

@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from gslopes.contexts.tables import CONGRUENCE, CUTOUTS
+from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
 from tests.benches import measure
 from tests.contexts.planted import SLOPES, plant
@@ -69,7 +69,7 @@ def killed(provider: FakeProvider, after: int, *arguments: str) -> int:
 
 def recovered(run: Path) -> list[list[object]]:
     """Each service's planted and found slope in points per unit of congruence, with its interval."""
-    rows = tables.read(CONGRUENCE, run / "congruence.parquet")
+    rows = tables.read(TABLES["congruence"], run / "congruence.parquet")
     at = (rows["measure"] == "correct") & (rows["group"] == "all") & (rows["tags"] == "gross")
     rows = rows[at & (rows["gender"] == "all") & (rows["estimator"] == "person")].set_index("classifier")
     found = []
@@ -116,7 +116,7 @@ def main(people: str, table: str, folder: Path) -> dict[str, object]:
         if name not in steps:
             steps[name] = step()
             kept.write_text(json.dumps(steps))
-    cutouts = tables.read(CUTOUTS, run / "cutouts.parquet")
+    cutouts = tables.read(TABLES["cutouts"], run / "cutouts.parquet")
     return {
         "bench": "contexts",
         "machine": measure.machine(packages=()),

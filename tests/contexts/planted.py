@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.contexts.measures.congruence import kappa
-from gslopes.contexts.tables import BACKGROUNDS, COMPOSITES, PEOPLE
+from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
 
 Labels = list[tuple[str, float]]
@@ -34,11 +34,11 @@ NAMES = {  # a tag of the starter typology that names the context and no gender
 def plant(run: Path, slopes: Mapping[str, float] = SLOPES, face: float = FACE) -> dict[str, dict[str, Labels]]:
     """Service to sha256 of each picture of a run to its labels.  run: whose pictures are made."""
     edits = tables.read(tables.EDITS, run / "edits.parquet")
-    composites = tables.read(COMPOSITES, run / "composites.parquet").set_index(["photo", "attribute", "step"])
-    people = tables.read(PEOPLE, run / "people.parquet").set_index("photo")
+    composites = tables.read(TABLES["composites"], run / "composites.parquet").set_index(["photo", "attribute", "step"])
+    people = tables.read(TABLES["people"], run / "people.parquet").set_index("photo")
     ratings = {
         str(row["context"]): float(row["rating"])
-        for row in tables.read(BACKGROUNDS, run / "backgrounds.parquet").to_dict("records")
+        for row in tables.read(TABLES["backgrounds"], run / "backgrounds.parquet").to_dict("records")
     }
     ranks = _ranks(people)
     found: dict[str, dict[str, Labels]] = {service: {} for service in slopes}

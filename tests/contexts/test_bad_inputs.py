@@ -14,7 +14,7 @@ from PIL import Image
 from gslopes.contexts.audit import Contexts, audit_contexts, reanalyse
 from gslopes.contexts.cli import contexts as command
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.tables import BACKGROUNDS, CUTOUTS
+from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, RunFolderMismatch, StorageError, UsageError
 from gslopes.core.reasons import Reason
@@ -172,7 +172,7 @@ def test_a_photo_without_a_backdrop_is_flagged_and_accepted_by_review(folder, tm
         file.write("zz,Female,A\n")
     run = audit(more, tmp_path / "run", person_share=0.1)
     assert (run.used, run.flagged) == (PEOPLE, 1)
-    cutouts = tables.read(CUTOUTS, run.folder / "cutouts.parquet")
+    cutouts = tables.read(TABLES["cutouts"], run.folder / "cutouts.parquet")
     (row,) = cutouts[cutouts["status"] == "flagged"].to_dict("records")
     assert "%" in row["detail"]
     review = tmp_path / "review.csv"
@@ -209,7 +209,7 @@ def test_a_background_with_a_face_or_no_picture_is_skipped_with_its_reason(folde
     shutil.copytree(folder, more)
     (more / "backgrounds/pub.jpg").write_bytes(b"no picture")
     run = audit(more, tmp_path / "run", finder=SeesSomebody())
-    rows = tables.read(BACKGROUNDS, run.folder / "backgrounds.parquet").set_index("key")
+    rows = tables.read(TABLES["backgrounds"], run.folder / "backgrounds.parquet").set_index("key")
     assert rows["status"].to_dict() == {"bridal.1": "skipped", "garage.1": "used", "pub.1": "skipped"}
     assert rows.loc["bridal.1", "reason"] == Reason.FACE_IN_BACKGROUND.value
     assert rows.loc["pub.1", "reason"].startswith("unreadable")

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from gslopes.contexts.audit import Contexts
 from gslopes.contexts.cli import contexts as command
 from gslopes.contexts.measures.paired import ALIKE
-from gslopes.contexts.tables import COMPOSITES, PEOPLE
+from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
 from tests.contexts.test_audit import audit, folder, found
 from tests.fake_provider import FakeProvider
@@ -28,8 +28,8 @@ def see(provider: FakeProvider, run: Path) -> None:
     provider.chat.slopes = {"woman": 1.0, "man": -1.0, "veil": 0.0, "zeppelin": 0.0}
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     keys = ["photo", "attribute", "step"]
-    contexts = tables.read(COMPOSITES, run / "composites.parquet").set_index(keys)["context"]
-    genders = tables.read(PEOPLE, run / "people.parquet").set_index("photo")["gender"]
+    contexts = tables.read(TABLES["composites"], run / "composites.parquet").set_index(keys)["context"]
+    genders = tables.read(TABLES["people"], run / "people.parquet").set_index("photo")["gender"]
     for row in edits.itertuples():
         bridal = contexts[row.photo, row.attribute, row.step] == "bridal"
         woman = bridal or genders.get(row.photo) == "woman"

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gslopes.captions.tables import TABLES as CAPTIONS
-from gslopes.contexts import tables as contexts
+from gslopes.contexts.tables import TABLES as CONTEXTS
 from gslopes.core import tables
 from gslopes.core.errors import TableError
 from gslopes.core.reasons import Reason, SkipReason, explained, split_prose
@@ -49,9 +49,9 @@ OLD = {
 }
 # The key of each table whose reasons had their details in themselves, as far as the rows below differ in it.
 OLD_TABLES = {
-    MANIFEST: "path", CENSUS: "path", contexts.BACKGROUNDS: "key", contexts.CUTOUTS: "photo", crops.PEOPLE: "path",
-    crops.PAIRS: "left", crops.TOGETHER: "cropper", crops.GLANCES: "photo", CAPTIONS["images"]: "image",
-    CAPTIONS["sentences"]: "image",
+    MANIFEST: "path", CENSUS: "path", CONTEXTS["backgrounds"]: "key", CONTEXTS["cutouts"]: "photo",
+    crops.PEOPLE: "path", crops.PAIRS: "left", crops.TOGETHER: "cropper", crops.GLANCES: "photo",
+    CAPTIONS["images"]: "image", CAPTIONS["sentences"]: "image",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import GENDERS, INFERRED, Grid
 from gslopes.contexts.measures.inferred import CONGRUENT
 from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, exchanged, noted, sums
-from gslopes.contexts.tables import ACCURACY, filled
+from gslopes.contexts.tables import filled
 from gslopes.stats.shares import difference_interval, share_interval
 
 Array = NDArray[np.float64]
@@ -48,7 +48,7 @@ def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str
     for row in rows:
         congruent = CONGRUENT.get((labels or {}).get(row["context"], "")) == row["gender"]
         row["congruent_rise"] = congruent and bool(row["f1"] > base.get(row["gender"], math.nan))
-    return filled(ACCURACY, rows)
+    return filled("accuracy", rows)
 
 
 def _hits(inferred: NDArray[np.int8], keep: NDArray[np.bool_], grid: Grid, gender: str) -> tuple[Array, ...]:

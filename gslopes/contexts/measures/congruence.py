@@ -19,7 +19,7 @@ from scipy import stats
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import ALL, GENDERS, INFERRED, Grid, by_person, person_words
 from gslopes.contexts.measures.paired import ALIKE
-from gslopes.contexts.tables import CHANGES, CONGRUENCE, filled
+from gslopes.contexts.tables import filled
 from gslopes.stats.clusters import Source, crossed, pooled_source
 from gslopes.stats.intervals import mean_t, t_quantile
 from gslopes.stats.permutation import permutation_p
@@ -74,7 +74,7 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
                 row = {**grid.head, "context": name, "analysis": analysis, "super": measure, **welch(women, men)}
                 row |= {"women": mean_of(women), "men": mean_of(men), "note": "strongly gendered" if strong else ""}
                 rows.append(row)
-    return filled(CHANGES, rows)
+    return filled("changes", rows)
 
 
 def consistent(rows: pd.DataFrame, ratings: Mapping[str, float], alpha: float = 0.05) -> list[bool]:
@@ -201,7 +201,7 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
             for gender, group, one, other in _pairs(genders, groups)
         ]
         rows += [{**grid.head, "measure": measure, **row} for row in made]
-    return filled(CONGRUENCE, rows)
+    return filled("congruence", rows)
 
 
 def _measures(grid: Grid) -> dict[str, Array]:

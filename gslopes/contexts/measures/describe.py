@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.tables import DESCRIBED, filled
+from gslopes.contexts.tables import filled
 from gslopes.contexts.typology import SUPERS, Typology, normalise
 
 SUBS = ("masculine", "feminine", "judgement", "traits", "emotion", "occupation")
@@ -137,7 +137,7 @@ def describe_all(
         for kind, kept in ((GROSS, tags), (NET, tags - empty.get(condition, frozenset()))):
             rows.append({**head, "tags": kind, **describe(kept, typology, named, options=options)})
     _add_distances(rows, options)
-    return filled(DESCRIBED, rows)
+    return filled("described", rows)
 
 
 def _add_distances(rows: list[dict[str, Any]], options: ContextOptions) -> None:

@@ -17,7 +17,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import ROUNDING, settled
 from gslopes.contexts.measures.grid import GENDERS, Grid, by_person, person_words
 from gslopes.contexts.measures.paired import ALIKE
-from gslopes.contexts.tables import DISTANCES, filled
+from gslopes.contexts.tables import filled
 from gslopes.stats.intervals import mean_t
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ def distances_table(grid: Grid) -> pd.DataFrame:
                 at = (genders == gender) & (groups == group)
                 row = {**grid.head, "context": name, "gender": gender, "group": group}
                 rows.append({**row, "undefined": int(undefined[at].sum()), **_mean(distances[at])})
-    return filled(DISTANCES, rows)
+    return filled("distances", rows)
 
 
 def _mean(values: Array) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import pandas as pd
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import ALL, INFERRED, Grid
 from gslopes.contexts.measures.paired import noted, share_change, share_of, sums
-from gslopes.contexts.tables import INFERRED as TABLE
 from gslopes.contexts.tables import filled
 
 CONGRUENT = {"feminine": "woman", "masculine": "man"}
@@ -30,7 +29,7 @@ def inferred_table(grid: Grid, labels: dict[str, str], options: ContextOptions) 
         for gender in [ALL, *grid.genders()]
         for code in (1, 2, 0)
     ]
-    return filled(TABLE, rows)
+    return filled("inferred", rows)
 
 
 def counts(grid: Grid, name: str, gender: str = ALL) -> dict[str, int]:

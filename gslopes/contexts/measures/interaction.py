@@ -21,7 +21,7 @@ from gslopes.contexts.measures.congruence import mean_of, settled
 from gslopes.contexts.measures.describe import Key
 from gslopes.contexts.measures.grid import ALL, room_of
 from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted, share_change, sign_flips
-from gslopes.contexts.tables import INTERACTION, PALETTES, filled
+from gslopes.contexts.tables import filled
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_weights
 
@@ -63,7 +63,7 @@ def interaction_table(
             use = answered[:, [0, index]].all(axis=(1, 2))
             row = compare(present[use, 0], present[use, index], values, person[use], options)
             made.append({**head, "background": background, "label": label, **row})
-    return filled(INTERACTION, made)
+    return filled("interaction", made)
 
 
 def compare(
@@ -170,4 +170,4 @@ def palettes_table(
                 row = {"context": context, "label": label, "palette": one, "other": other, "n": int(keep.sum())}
                 row |= {"share": shares[1], "share_other": shares[0]}
                 made.append({**head, **row, **share_change(*pair, keep, person, options)})
-    return filled(PALETTES, made)
+    return filled("palettes", made)

@@ -15,7 +15,7 @@ from scipy import stats
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import ALL, INFERRED, Grid
 from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted, share_of, sums
-from gslopes.contexts.tables import RECOGNISED, filled
+from gslopes.contexts.tables import filled
 from gslopes.stats.permutation import permutation_p
 from gslopes.stats.shares import difference_interval, independence_p
 
@@ -46,7 +46,7 @@ def recognised_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
             else absent
         )
         rows += [{**grid.head, "context": name, **row} for row in made]
-    return filled(RECOGNISED, rows)
+    return filled("recognised", rows)
 
 
 def pearson(recognised: Flags, inferred: Codes) -> tuple[float, int, float, float]:

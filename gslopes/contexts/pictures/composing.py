@@ -15,7 +15,7 @@ from gslopes.contexts.pictures.backgrounds import BackgroundPicture
 from gslopes.contexts.pictures.canvas import DoesNotFit, Placement, box, largest_share, paste, place, resample, to_srgb
 from gslopes.contexts.pictures.cutting import REPLACED, face_of, read_cutout, same_photo
 from gslopes.contexts.pictures.sweeping import Sweeper
-from gslopes.contexts.tables import COMPOSITES, filled
+from gslopes.contexts.tables import TABLES, filled
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError
 from gslopes.core.progress import Tick
@@ -68,7 +68,10 @@ class Composing:
                 made.background(self.backgrounds[index - len(self.files)])
             tick(1)
         runfolder.settle(self.run / row["file"] for row in made.edits)
-        written = {tables.EDITS: frame_of(tables.EDITS, made.edits), COMPOSITES: filled(COMPOSITES, made.composites)}
+        written = {
+            tables.EDITS: frame_of(tables.EDITS, made.edits),
+            TABLES["composites"]: filled("composites", made.composites),
+        }
         if self.sweeper is not None:
             written[tables.VERDICTS] = frame_of(tables.VERDICTS, made.verdicts)
         written[tables.PHOTOS] = frame_of(tables.PHOTOS, made.photos)  # the last one marks the part as done

@@ -27,7 +27,7 @@ from gslopes.contexts.pictures.cutout import (
 )
 from gslopes.contexts.pictures.matte import Matte, edge_error, halo, matte
 from gslopes.contexts.pictures.parsing import PersonMask
-from gslopes.contexts.tables import CUTOUTS, filled
+from gslopes.contexts.tables import TABLES, filled
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.progress import Tick
@@ -70,8 +70,8 @@ class Cutting:
             rows.setdefault(row["photo"], row)
             tick(1)
         runfolder.settle(self.run / row["file"] for row in rows.values() if "file" in row)
-        path = runfolder.part_path(self.run, STAGE, CUTOUTS, part)
-        runfolder.write_table(CUTOUTS, filled(CUTOUTS, list(rows.values())), path)
+        path = runfolder.part_path(self.run, STAGE, TABLES["cutouts"], part)
+        runfolder.write_table(TABLES["cutouts"], filled("cutouts", list(rows.values())), path)
 
     def _row(self, file: PhotoFile) -> Row:
         """Cut out one person, and the row about it."""

@@ -13,7 +13,7 @@ import pytest
 
 from gslopes.contexts.audit import Contexts
 from gslopes.contexts.people import read_review
-from gslopes.contexts.tables import CUTOUTS
+from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
 from gslopes.report import words
 from tests.contexts.pictures.test_sweeping import swept
@@ -159,7 +159,7 @@ def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_comman
     assert page.inner_text("#saved") == "all saved"
     decisions = read_review(tmp_path / "review.csv")
     assert list(decisions.values()) == ["accept", "exclude", "exclude"]
-    assert set(decisions) <= set(tables.read(CUTOUTS, hostile.folder / "cutouts.parquet")["photo"])
+    assert set(decisions) <= set(tables.read(TABLES["cutouts"], hostile.folder / "cutouts.parquet")["photo"])
 
 
 @pytest.mark.slow
