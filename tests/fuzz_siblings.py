@@ -110,8 +110,8 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ("people of crops", (PEOPLE,), written("crops.csv", crop_people)),
         (
             "recorded crops",
-            (b"picture,ratio,left,top,width,height\nab,1,0,0,10,10\n",),
-            written("crops-answers.csv", lambda path: load_cropper(f"replay:{path}")),
+            (b'{"picture": "ab", "ratio": 1, "box": [0, 0, 10, 10]}\n',),
+            written("crops-answers.jsonl", lambda path: load_cropper(f"replay:{path}")),
         ),
         ("vxm", (build(layers),), vxm.parse),
         ("captions JSON", tuple(json.dumps(one).encode() for one in files), written("stage.json", stage)),

@@ -47,11 +47,6 @@ CREATE TABLE IF NOT EXISTS claims (classifier INTEGER NOT NULL, picture BLOB NOT
     until REAL NOT NULL, PRIMARY KEY (classifier, picture)) WITHOUT ROWID;
 """
 _SCHEMA_VERSION = 3  # in PRAGMA user_version
-_FROM_VERSION_1 = """
-ALTER TABLE shelves RENAME TO classifiers;
-ALTER TABLE answers RENAME COLUMN shelf TO classifier;
-ALTER TABLE claims RENAME COLUMN shelf TO classifier;
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +103,11 @@ class AnswerCache:
         if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
             raise StorageError(f"{show(self.path)} is no cache that gslopes made.", _ANOTHER)
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        if version > _SCHEMA_VERSION:
-            raise StorageError(f"{show(self.path)} was made by a newer gslopes.", "Choose another folder with --cache.")
+        if version > _SCHEMA_VERSION or version == 1:
+            raise StorageError(f"{show(self.path)} was made by another version of gslopes.", _ANOTHER)
         if version < _SCHEMA_VERSION:
             with self._transaction():
-                for statement in ((_FROM_VERSION_1 if version == 1 else "") + _SCHEMA).split(";"):
+                for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
 

@@ -1,9 +1,9 @@
-r"""Classifier names with parameters: one grammar for the command line, the configuration and the tables.
+r"""Names with parameters: one grammar for the command line, the configuration and the tables.
 
     NAME[:ARGUMENT][,key=value...]      onnx:model.onnx,labels=labels.txt,threshold=0.3
     NAME[:key=value[,key=value...]]     celeba-tagger:threshold=0.3
 
-The options of a classifier are a frozen dataclass: its fields are the keys, their types are checked, a field made by
+Croppers have the same. Options are a frozen dataclass: fields are the keys, their types are checked, a field made by
 ``field(metadata=ARGUMENT)`` is what stands right after the colon, and one by ``field(metadata=OPERATIONAL)`` moves no
 answer (a rate, a price) and is left out of the canonical name. One by ``field(metadata=PARSING)`` decides how an answer
 is read: it is left out only of the name under which raw answers are kept.  A list of numbers is written with slashes
@@ -60,18 +60,19 @@ def split(text: str) -> tuple[str, list[str]]:
     >>> split(r"onnx:a\,b.onnx,labels=l.txt")
     ('onnx', ['a,b.onnx', 'labels=l.txt'])
     """
-    base, colon, rest = text.partition(":")
-    items = [item.replace(r"\,", ",") for item in re.split(r"(?<!\\),", rest)] if colon else []
-    if not base.strip() or not all(items) or "," in base:
-        hint = "It is written NAME[:ARGUMENT][,key=value...]: a colon stands between its name and its parameters."
-        raise ConfigError(f"{scrub(text)!r} is not a classifier name.", hint)
+    head, *rest = (item.replace(r"\,", ",") for item in re.split(r"(?<!\\),", text))
+    base, colon, argument = head.partition(":")
+    items = [argument, *rest] if colon else rest
+    if not base.strip() or not all(items):
+        raise ConfigError(f"{scrub(text)!r} is not a name.", "It is written NAME[:ARGUMENT][,key=value...].")
     return base, items
 
 
-def read(cls: type[Options], base: str, items: list[str]) -> Options:
+def read(cls: type[Options], base: str, items: list[str], kind: str = "classifier") -> Options:
     """The options that the items spell.
 
-    cls: the frozen dataclass of the options.  base: the bare name, for messages.  items: as from ``split``.
+    cls: the frozen dataclass of the options.  base, kind: the bare name and the word for it, for messages.
+    items: as from ``split``.
     Raises: ConfigError if an item is unknown (naming the nearest), given twice, missing, or not of its type.
     """
     fields = {item.name: item for item in dataclasses.fields(cls)}
@@ -81,16 +82,16 @@ def read(cls: type[Options], base: str, items: list[str]) -> Options:
         texts[leading], items = items[0], items[1:]
     for item in items:
         key, equals, value = item.partition("=")
-        _require_key(base, key, equals, {name for name in fields if name != leading})
+        _require_key(f"The {kind} {base!r}", key, equals, {name for name in fields if name != leading})
         if key in texts:
-            raise ConfigError(f"The classifier {base!r} has the parameter {key!r} twice.", "Give it once.")
+            raise ConfigError(f"The {kind} {base!r} has the parameter {key!r} twice.", "Give it once.")
         texts[key] = value
     _require_no_secret(base, texts.values(), public=_BOOLEANS.get(texts.get("public", "").lower(), False))
     required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
     for name in required:
         if name not in texts:
             shape = f"{base}:{name.upper()}" if name == leading else f"{name}=..."
-            raise ConfigError(f"The classifier {base!r} needs its {name}.", f"Write {shape}.")
+            raise ConfigError(f"The {kind} {base!r} needs its {name}.", f"Write {shape}.")
     kinds = get_type_hints(cls)
     return cls(**{key: _value(f"{base}'s {key}", kinds[key], text) for key, text in texts.items()})
 
@@ -142,14 +143,14 @@ def _require_no_secret(base: str, values: Iterable[str], *, public: bool) -> Non
             raise ConfigError(f"The address of {base} holds {found}, which would be stored with the answers.", hint)
 
 
-def _require_key(base: str, key: str, equals: str, known: set[str]) -> None:
+def _require_key(who: str, key: str, equals: str, known: set[str]) -> None:
     if not equals:
-        message = f"The classifier {base!r} cannot read {scrub(key)!r}: a parameter is written key=value."
+        message = f"{who} cannot read {scrub(key)!r}: a parameter is written key=value."
         raise ConfigError(message, r"A comma inside a value is written \,.")
     if key not in known:
         close = get_close_matches(key, known, n=1)
         hint = f"Did you mean {close[0]!r}?" if close else f"It has: {', '.join(sorted(known)) or 'no parameters'}."
-        raise ConfigError(f"The classifier {base!r} has no parameter {key!r}.", hint)
+        raise ConfigError(f"{who} has no parameter {key!r}.", hint)
 
 
 # --- values ---

@@ -75,10 +75,11 @@ class Face:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a classifier said about one picture.
+    """What a model said about one picture: labels, or a box. (Saliency maps come from models of this machine alone.)
 
     status: ``answered``, ``refused`` (it will not judge this picture) or ``failed``.
     labels: (label, score) pairs, score in [0, 1]; only the labels that were returned.
+    box: left, top, width, height of a crop, int pixels, and x, y of its focal point if it has one; else empty.
     reason: why it was refused or failed, empty when answered.
     version: of the model that answered, as the service says with each answer; empty if it does not.
     """
@@ -87,6 +88,7 @@ class Answer:
     labels: tuple[tuple[str, float], ...] = ()
     reason: str = ""
     version: str = ""
+    box: tuple[int, ...] = ()
 
 
 class Finder(Protocol):

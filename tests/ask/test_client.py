@@ -8,13 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gslopes.ask.answers import check_answer
-from gslopes.ask.classifiers import load_classifier
 from gslopes.core import tables
-from gslopes.core.errors import AnswerError, ClassifierError, ConfigError, ModelError, TableError
+from gslopes.core.errors import ClassifierError, ConfigError, ModelError, TableError
 from gslopes.core.reasons import explained
 from gslopes.core.records import Answer
-from tests.ask.asking import ask_part, parts, score_photos
+from tests.ask.asking import ask_part
 
 STEPS = 5
 
@@ -98,13 +96,6 @@ def test_the_seed_decides_the_order_and_nothing_else(make_edits, tmp_path):
         pd.testing.assert_frame_equal(results[0][1], other[1])
 
 
-def test_a_photos_order_does_not_depend_on_its_part(make_edits, tmp_path):
-    edits, whole, alone = make_edits(5), Box(), Box()
-    ask_part(edits, tmp_path, whole)
-    ask_part(edits[edits["photo"] == photo(3)], tmp_path, alone)
-    assert alone.seen == [text for text in whole.seen if text.startswith("3:")]
-
-
 def test_identical_pictures_are_asked_once_and_all_get_the_answer(make_edits, tmp_path):
     box = Box()
     asked, scores = ask_part(make_edits(4, lambda number, step: f"same at {step}"), tmp_path, box)
@@ -124,20 +115,6 @@ def test_the_frames_are_the_tables_of_the_design(make_edits, tmp_path):
     assert scores["label"].tolist() == ["a", "b"] * 2 * STEPS
     assert scores["value"].tolist() == [step - 2.0 for _ in range(2) for step in range(STEPS) for _ in "ab"]
     assert set(scores["classifier"]) == {"box"}
-
-
-def test_a_label_that_was_not_returned_has_no_row(make_edits, tmp_path):
-    asked, scores = ask_part(make_edits(2), tmp_path, Box(lambda text: [("tag", 0.5)] if text.endswith(":4") else []))
-    assert scores["step"].tolist() == [4, 4]
-    assert (asked["status"] == "answered").all()
-
-
-def test_no_edits_give_empty_tables(tmp_path):
-    for frame, table in zip(
-        score_photos(tables.EDITS.empty(), tmp_path, Box()), (tables.SCORES, tables.ASKED), strict=True
-    ):
-        tables.write(table, frame, tmp_path / "table.parquet")
-        assert list(frame.columns) == table.columns
 
 
 def test_answers_land_at_the_picture_that_they_are_about(make_edits, tmp_path):
@@ -233,16 +210,6 @@ def test_a_wrong_number_of_answers_is_no_answer(make_edits, tmp_path):
     assert (asked["status"] == "answered").all(), "asked alone, each picture has one answer"
 
 
-def test_check_answer_raises_and_makes_plain_numbers():
-    import numpy as np
-
-    with pytest.raises(AnswerError, match="twice"):
-        check_answer(Answer("answered", (("a", 0.1), ("a", 0.2))))
-    ((_, score),) = check_answer(Answer("answered", (("a", np.float32(0.5)),))).labels
-    assert type(score) is float
-    assert check_answer(Answer("failed")).reason == "no reason given"
-
-
 # --- what stops the walk ---
 
 
@@ -262,11 +229,6 @@ def test_a_classifier_that_fails_on_a_whole_part_stops_the_walk(make_edits, tmp_
     box = Box(lambda text: [("tag", 87.5)])
     with pytest.raises(ClassifierError, match=r"box failed on all 40 pictures of a part, first with: .*87\.5"):
         ask_part(make_edits(8), tmp_path, box)
-
-
-def test_a_few_photos_that_fail_do_not_stop_the_walk(make_edits, tmp_path):
-    asked, _ = ask_part(make_edits(7), tmp_path, Box(lambda text: [("tag", 87.5)]))
-    assert set(asked["status"]) == {"failed"}
 
 
 def test_a_classifier_that_refuses_everything_does_not_stop_the_walk(make_edits, tmp_path):
@@ -317,38 +279,6 @@ def test_no_secret_reaches_the_asked_table(make_edits, tmp_path, text):
 
 
 # --- a whole table ---
-
-
-def test_parts_hold_whole_photos_in_order(make_edits):
-    edits = make_edits(7)
-    cut = list(parts(edits.sample(frac=1, random_state=1), 3))
-    assert [part["photo"].nunique() for part in cut] == [3, 3, 1]
-    order = [name for part in cut for name in sorted(part["photo"].unique())]
-    assert order == sorted(edits["photo"].unique())
-
-
-def test_scoring_all_is_scoring_part_by_part(make_edits, tmp_path):
-    edits, seen = make_edits(70), []
-    scores, asked = score_photos(edits, tmp_path, Box(), progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(160, 350), (320, 350), (350, 350)]
-    pieces = [ask_part(part, tmp_path, Box()) for part in parts(edits)]
-    pd.testing.assert_frame_equal(asked, pd.concat([piece[0] for piece in pieces], ignore_index=True))
-    pd.testing.assert_frame_equal(scores, pd.concat([piece[1] for piece in pieces], ignore_index=True))
-
-
-def test_a_real_model_reads_the_planted_trend_from_the_pictures(make_onnx, picture, tmp_path):
-    rows = []
-    for number in range(3):
-        for step in range(STEPS):
-            (tmp_path / f"{number}-{step}.png").write_bytes(picture((40 * step + number, 0, 0)))
-            rows.append((photo(number), "gender", step, step - 2.0, f"{number}-{step}.png", 1.0))
-    edits = pd.DataFrame(rows, columns=tables.EDITS.columns)
-    scores, asked = score_photos(edits, tmp_path, load_classifier(f"{make_onnx()},threshold=0"))
-    red = scores[scores["label"] == "red"]
-    numbers = {photo(number): number for number in range(3)}
-    expected = [(40 * row.step + numbers[row.photo]) / 255 for row in red.itertuples()]
-    assert red["score"].tolist() == pytest.approx(expected, abs=1e-6)
-    assert (asked["status"] == "answered").all()
 
 
 @pytest.mark.parametrize("file", ["/etc/hostname", "../secret.jpg", "edits/../../secret.jpg", "link.jpg"])

@@ -99,11 +99,11 @@ def test_the_canonical_name_of_any_options_reads_back_as_they_are(options: Optio
         ("onnx:labels=l.txt", "needs its file. Write onnx:FILE"),
         ("onnx", "needs its file"),
         ("onnx:a,b.onnx,labels=l.txt", r"cannot read 'b.onnx'"),
-        ("onnx:", "not a classifier name"),
-        (":m.onnx", "not a classifier name"),
-        ("onnx:m.onnx,,labels=l.txt", "not a classifier name"),
-        ("onnx,labels=l.txt", "not a classifier name"),
-        ("", "not a classifier name"),
+        ("onnx:", "is not a name"),
+        (":m.onnx", "is not a name"),
+        ("onnx:m.onnx,,labels=l.txt", "is not a name"),
+        ("onnx,labels=l.txt", "needs its file"),
+        ("", "is not a name"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_one_sentence(text: str, message: str):

@@ -18,17 +18,6 @@ def test_the_middle_square_is_what_is_kept():
     assert (prepare(wide.transpose(1, 0, 2), 5)[1:-1] == 200).all()
 
 
-def test_it_is_the_same_as_scaling_the_whole_picture_and_cutting_out_the_middle():
-    pixels = np.random.default_rng(0).integers(0, 256, (60, 120, 3), np.uint8)
-    whole = Image.fromarray(pixels).resize((40, 20), Image.Resampling.BILINEAR)
-    assert abs(prepare(pixels, 20).astype(int) - np.asarray(whole)[:, 10:30]).max() <= 1
-
-
-def test_a_picture_of_the_right_size_is_left_as_it_is():
-    pixels = np.random.default_rng(0).integers(0, 256, (16, 16, 3), np.uint8)
-    np.testing.assert_array_equal(prepare(pixels, 16), pixels)
-
-
 def test_shrinking_averages_instead_of_skipping():
     board = (np.indices((256, 256)).sum(0) % 2 * 255).astype(np.uint8)
     small = prepare(np.stack([board] * 3, -1), 16)
@@ -58,12 +47,6 @@ def test_normalising_is_the_formula_and_the_layout():
     assert whole.dtype == np.float32
     assert whole.shape == (2, 3, 4, 4)
     np.testing.assert_allclose(whole, batch.transpose(0, 3, 1, 2), atol=1e-4)
-
-
-def test_a_batch_holds_pictures_of_any_size(picture):
-    batch = batch_of([picture((9, 8, 7)), picture((1, 2, 3), (50, 90), "JPEG")], 8)
-    assert batch.shape == (2, 8, 8, 3)
-    assert batch[0, 0, 0].tolist() == [9, 8, 7]
 
 
 def test_bytes_that_are_no_picture_are_a_photo_error():

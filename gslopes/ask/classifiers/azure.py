@@ -14,8 +14,7 @@ from importlib import import_module
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
-from gslopes.ask.classifiers import wire
-from gslopes.ask.classifiers.features import azure_safety
+from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.service import OneByOne, requests_adapter
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
@@ -81,7 +80,7 @@ class AzureService(OneByOne):
         return DefaultAzureCredential()
 
     def _answer(self, picture: bytes) -> object:
-        # Tokens go unencrypted to this machine alone: see ``wire.address``.
+        # Tokens go unencrypted to this machine alone: see ``service.address``.
         unencrypted = self._address.startswith("http://") and self._options.auth == "entra"
         return dict(self._analysed(picture, **({"enforce_https": False} if unencrypted else {})).as_dict())
 
@@ -96,12 +95,12 @@ class AzureService(OneByOne):
         return self._client.analyze(picture, [feature], **more, **pinned)
 
     @classmethod
-    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
         status, outer = getattr(error, "status_code", None), getattr(error, "error", None)
         inner = getattr(outer, "innererror", None)
         codes = {str(getattr(outer, "code", "")), str(inner.get("code", "")) if isinstance(inner, dict) else ""}
         if kind == "failed" and isinstance(status, int):
-            kind = "refused" if codes & set(wire.codes_of("azure")) else wire.kind_of_status(status)
+            kind = "refused" if codes & set(service.codes_of("azure")) else service.kind_of_status(status)
         if type(error).__name__ == "JSONDecodeError":
             return kind, "the reply is not JSON"
         return kind, str(getattr(outer, "message", None) or f"{type(error).__name__}: {error}")
@@ -142,7 +141,7 @@ class AzureTags(AzureService):
     def parse(self, raw: object) -> Answer:
         """Names and confidences of the tags."""
         reply = cast("dict[str, Any]", raw)
-        labels = wire.best((one["name"], one["confidence"]) for one in reply["tagsResult"]["values"])
+        labels = service.best((one["name"], one["confidence"]) for one in reply["tagsResult"]["values"])
         return Answer("answered", labels, version=str(reply.get("modelVersion", "")))
 
     def _analysed(self, picture: bytes, **more: Any) -> Any:
@@ -158,7 +157,9 @@ class AzureSafety(AzureService):
 
     def parse(self, raw: object) -> Answer:
         """Severities from 0 to 1."""
-        return Answer("answered", wire.best(azure_safety(cast("dict[str, Any]", raw)["categoriesAnalysis"])))
+        levels = cast("dict[str, Any]", raw)["categoriesAnalysis"]  # 0, 2, 4 or 6
+        pairs = ((f"unsafe: {one['category']}", float(one.get("severity") or 0) / 6) for one in levels)
+        return Answer("answered", service.best(pairs))
 
     def _analysed(self, picture: bytes, **more: Any) -> Any:
         from azure.ai.contentsafety.models import AnalyzeImageOptions, ImageData

@@ -281,7 +281,6 @@ class HttpCaptioner(Captioning, HttpClassifier):
     """A ``records.Classifier`` over a team's own captioner."""
 
     Options = HttpCaptionerOptions
-    labelled = False
 
     def _answered_by(self, entry: dict[str, Any], version: str) -> Answer:
         """The labels of one entry's caption.  Raises: AnswerError if it holds no caption."""

@@ -7,38 +7,32 @@ from __future__ import annotations
 
 import base64
 import math
-import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import unescape
 from typing import Any
 
-from gslopes.ask.classifiers import wire
+from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.service import OneByOne
-from gslopes.ask.secrets import remember_secret
-from gslopes.core.errors import CredentialsError
 from gslopes.core.files import parse_json
 
 # A report of tokens is believed within these bounds; beyond them the price known beforehand counts.
 MAX_TOKENS_REPORTED = 10_000_000  # of one request
 CHARACTERS_A_TOKEN = 16  # of a question, at most; English has about four
-_STATUSES = {  # canonical names of errors, as Google's and gRPC's endpoints write them
-    "INVALID_ARGUMENT": 400,
-    "FAILED_PRECONDITION": 400,
-    "UNAUTHENTICATED": 401,
-    "PERMISSION_DENIED": 403,
-    "NOT_FOUND": 404,
-    "RESOURCE_EXHAUSTED": 429,
-    "INTERNAL": 500,
-    "UNIMPLEMENTED": 501,
-    "UNAVAILABLE": 503,
-    "OVERLOADED_ERROR": 503,
-    "RATE_LIMIT_ERROR": 429,
-    "RATE_LIMIT_EXCEEDED": 429,
-    "AUTHENTICATION_ERROR": 401,
-    "PERMISSION_ERROR": 403,
-    "NOT_FOUND_ERROR": 404,
-    "DEADLINE_EXCEEDED": 504,
+_STATUSES = {  # canonical names of errors, as Google's, gRPC's and Anthropic's endpoints write them
+    name: status
+    for status, names in {
+        400: "INVALID_ARGUMENT FAILED_PRECONDITION",
+        401: "UNAUTHENTICATED AUTHENTICATION_ERROR",
+        403: "PERMISSION_DENIED PERMISSION_ERROR",
+        404: "NOT_FOUND NOT_FOUND_ERROR",
+        429: "RESOURCE_EXHAUSTED RATE_LIMIT_ERROR RATE_LIMIT_EXCEEDED",
+        500: "INTERNAL",
+        501: "UNIMPLEMENTED",
+        503: "UNAVAILABLE OVERLOADED_ERROR",
+        504: "DEADLINE_EXCEEDED",
+    }.items()
+    for name in names.split()
 }
 _REFUSAL = re.compile(
     r"(?i)safety|content[_ ]?filter|content[_ ]?policy|prohibited|block|spii|recitation|refus|moderat|sensitive|"
@@ -71,7 +65,7 @@ def read(text: str) -> dict[str, Any]:
     return body
 
 
-def problem_of(body: Mapping[str, Any]) -> tuple[wire.Kind, str] | None:
+def problem_of(body: Mapping[str, Any]) -> tuple[service.Kind, str] | None:
     """The kind of an error that a body or its only choice holds, and its words; None if it holds none."""
     error = error_in(body)
     return (kind_of(error), words_of(error)) if error else None
@@ -87,26 +81,26 @@ def error_in(body: Mapping[str, Any]) -> Any:
     return None
 
 
-def kind_of(error: Any) -> wire.Kind:
+def kind_of(error: Any) -> service.Kind:
     """The kind that the status or code within an error names; ``lost`` if it names none."""
     facts = error if isinstance(error, Mapping) else {"message": str(error)}
     for name in ("code", "status", "status_code", "http_code", "type"):
         value = facts.get(name)
-        if isinstance(value, str) and (kind := wire.codes_of("openai").get(value)):
+        if isinstance(value, str) and (kind := service.codes_of("openai").get(value)):
             return kind
         status = _STATUSES.get(str(value).upper()) or (int(str(value)) if re.fullmatch(r"[1-5]\d\d", str(value)) else 0)
         if status >= 400:
-            kind = wire.kind_of_status(status)
+            kind = service.kind_of_status(status)
             return "service" if kind == "failed" else kind
     return status_in(words_of(facts))
 
 
-def status_in(text: str) -> wire.Kind:
+def status_in(text: str) -> service.Kind:
     """The kind of the HTTP status that a text names; ``lost`` if it names none."""
     found = re.search(r"(?<![\d.])([45]\d\d)(?![\d.]\d)", text)
     if found is None:
         return "lost"
-    kind = wire.kind_of_status(int(found[1]))
+    kind = service.kind_of_status(int(found[1]))
     return "service" if kind == "failed" else kind
 
 
@@ -190,7 +184,9 @@ def answer_tokens(choice: Mapping[str, Any], text: str) -> list[dict[str, Any]] 
     text: the answer, as ``answer_text`` gives it. Tokens before it, of reasoning, are left out; after it may stand a
     fence, a closing tag or special tokens. White space does not count.
     """
-    tokens = tokens_of(choice)
+    held = choice.get("logprobs")
+    content = _list(held.get("content")) if isinstance(held, Mapping) else []
+    tokens = [one for one in content if isinstance(one, dict) and isinstance(one.get("token"), str)]
     if not tokens:
         return []
     spelled = [_bare(_spelled(one)) for one in tokens]
@@ -204,13 +200,6 @@ def answer_tokens(choice: Mapping[str, Any], text: str) -> list[dict[str, Any]] 
             kept.append({**one, "token": _spelled(one)})
         place += len(bare)
     return kept
-
-
-def tokens_of(choice: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The entries of ``logprobs.content`` that have a text."""
-    held = choice.get("logprobs")
-    content = held.get("content") if isinstance(held, Mapping) else None
-    return [one for one in _list(content) if isinstance(one, dict) and isinstance(one.get("token"), str)]
 
 
 def log_probability(value: Any) -> float | None:
@@ -262,34 +251,12 @@ class OpenAIService(OneByOne):
     SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "openai", (KEY,), ("OPENAI_BASE_URL",)
     ERRORS = ("openai",)
 
-    def _client_with(
-        self, variable: str, *, key_needed: bool = True, seconds: float = 0.0
-    ) -> tuple[Any, Callable[[], object]]:
-        """The client, and what closes it.
-
-        variable: that holds the key.  seconds: of one exchange; 0: as with every service.
-
-        Raises: CredentialsError.
-        """
-        import openai
-
-        from gslopes.ask import transport
-
-        key = os.environ.get(variable, "")
-        if not key and key_needed:
-            raise CredentialsError(self.SERVICE, [variable])
-        remember_secret(key)
-        address = self._address or None
-        by: Any = transport.client(seconds)  # its deadline is the only one
-        client = openai.OpenAI(api_key=key or "none", base_url=address, max_retries=0, http_client=by)
-        return client, client.close
-
     @classmethod
-    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
         status, code = getattr(error, "status_code", None), str(getattr(error, "code", "") or "")
         if kind == "failed" and isinstance(status, int):
-            by_status = wire.kind_of_status(status)
-            kind = wire.codes_of("openai").get(code) or ("service" if by_status == "failed" else by_status)
+            by_status = service.kind_of_status(status)
+            kind = service.codes_of("openai").get(code) or ("service" if by_status == "failed" else by_status)
         said = str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
         facts = body_of(error)
         if re.fullmatch(r"Error code: \d+\W*", said) or not isinstance(facts.get("message", ""), str):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from gslopes.ask.classifiers import wire
+from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.secrets import scrub
@@ -62,7 +62,7 @@ class Clarifai(Service):
     def parse(self, raw: object) -> Answer:
         """Names and values of the concepts."""
         output = cast("dict[str, Any]", raw)
-        labels = wire.best((one["name"], one["value"]) for one in output["concepts"])
+        labels = service.best((one["name"], one["value"]) for one in output["concepts"])
         return Answer("answered", labels, version=str(output.get("model_version", "")))
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
@@ -87,7 +87,7 @@ class Clarifai(Service):
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         key = (("authorization", f"Key {os.environ.get(KEY, '')}"),)
-        reply = self._client.PostModelOutputs(self._request(pictures), metadata=key, timeout=wire.TIMEOUT)
+        reply = self._client.PostModelOutputs(self._request(pictures), metadata=key, timeout=service.TIMEOUT)
         statuses = [reply.status, *(output.status for output in reply.outputs)]
         ending = [status for status in statuses if status.code in _DEPRECATED]
         if ending and not self.notes:
@@ -126,7 +126,7 @@ class Clarifai(Service):
         )
 
     @classmethod
-    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
         code, details = getattr(error, "code", None), getattr(error, "details", None)
         if not callable(code) or not callable(details):
             return super()._details(error, kind)
@@ -136,12 +136,12 @@ class Clarifai(Service):
         return _grpc_kind(name, said), f"{name}: {said}"
 
 
-def kind_of_code(code: int) -> wire.Kind:
+def kind_of_code(code: int) -> service.Kind:
     """The kind of one of Clarifai's own status codes."""
-    return next((kind for first, last, kind in wire.ranges_of("clarifai") if first <= code <= last), "failed")
+    return next((kind for first, last, kind in service.ranges_of("clarifai") if first <= code <= last), "failed")
 
 
-def _grpc_kind(name: str, said: str) -> wire.Kind:
+def _grpc_kind(name: str, said: str) -> service.Kind:
     """The connection's end after sending may have cost money; a message above the channel's size is not throttling."""
     text = said.lower()
     if _REDIRECT.search(text) or "certificate_verify_failed" in text:
@@ -152,4 +152,4 @@ def _grpc_kind(name: str, said: str) -> wire.Kind:
         return "lost"
     if name == "RESOURCE_EXHAUSTED" and "larger than max" in text:
         return "failed"
-    return wire.codes_of("clarifai").get(name, "unavailable")
+    return service.codes_of("clarifai").get(name, "unavailable")

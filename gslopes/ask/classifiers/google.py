@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from gslopes.ask.classifiers import wire
-from gslopes.ask.classifiers.features import google_face, google_safe_search
+from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.service import Service, requests_adapter
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
@@ -51,6 +50,9 @@ class GoogleOptions(ServiceOptions):
             raise ConfigError("google's max_results must be from 1 to 1000, and its images_per_minute above 0.")
 
 
+_LIKELIHOODS = ("VERY_UNLIKELY", "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
+
+
 class Google(Service):
     """A ``records.Classifier`` over Google Cloud Vision, 16 pictures a request."""
 
@@ -66,11 +68,11 @@ class Google(Service):
         """Descriptions and scores as they were returned (topicality is left out), or likelihoods from 0 to 1."""
         reply = cast("dict[str, Any]", raw)
         if self._options.feature == "faces":
-            return Answer("answered", wire.best(google_face(reply.get("faceAnnotations", []))))
+            return Answer("answered", service.best(google_face(reply.get("faceAnnotations", []))))
         if self._options.feature == "safe-search":
-            return Answer("answered", wire.best(google_safe_search(reply.get("safeSearchAnnotation", {}))))
+            return Answer("answered", service.best(_likelihoods("unsafe", reply.get("safeSearchAnnotation", {}))))
         labels = reply.get("labelAnnotations", [])
-        return Answer("answered", wire.best((one["description"], one.get("score", 0.0)) for one in labels))
+        return Answer("answered", service.best((one["description"], one.get("score", 0.0)) for one in labels))
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         from google.api_core.client_options import ClientOptions
@@ -106,7 +108,7 @@ class Google(Service):
         wanted = {"type_": FEATURES[self._options.feature], "max_results": self._options.max_results}
         features = [wanted | ({"model": self._options.model} if self._options.model else {})]
         requests = [{"image": {"content": data}, "features": features} for data in pictures]
-        reply = self._client.batch_annotate_images(requests=requests, retry=None, timeout=wire.TIMEOUT)
+        reply = self._client.batch_annotate_images(requests=requests, retry=None, timeout=service.TIMEOUT)
         return [self._reply(one) for one in reply.responses]
 
     def _reply(self, response: Any) -> object:
@@ -114,14 +116,16 @@ class Google(Service):
         from google.protobuf.json_format import MessageToDict
 
         if response.error.code:
-            return self._error(wire.codes_of("google").get(str(response.error.code), "failed"), response.error.message)
+            return self._error(
+                service.codes_of("google").get(str(response.error.code), "failed"), response.error.message
+            )
         return MessageToDict(type(response).pb(response))
 
     @classmethod
-    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
         status = getattr(error, "code", None)
         if kind == "failed" and isinstance(status, int):
-            kind = wire.kind_of_status(status)
+            kind = service.kind_of_status(status)
         if kind == "lost" and "NewConnectionError" in repr(error):
             kind = "unavailable"
         text = str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
@@ -138,3 +142,28 @@ def _remember(file: str) -> None:
         for line in str(content.get(name, "")).splitlines():
             if "PRIVATE KEY" not in line:
                 remember_secret(line)
+
+
+def google_face(faces: list[Mapping[str, Any]]) -> list[tuple[str, float]]:
+    """The likelihoods of the largest face of ``faceAnnotations``; those that are unknown are left out.
+
+    Emotions are unknown for new projects since October 2026, and for all from January 2027.
+    """
+    if not faces:
+        return [(service.NO_FACE, 1.0)]
+    face = max(faces, key=lambda one: _area(one.get("boundingPoly", {}).get("vertices", [])))
+    return _likelihoods("face", {name: face[name] for name in face if name.endswith("Likelihood")})
+
+
+def _likelihoods(prefix: str, said: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Likelihoods by name, as places on the scale from 0 to 1; those that are unknown are left out."""
+    return [
+        (f"{prefix}: {name.removesuffix('Likelihood')}", _LIKELIHOODS.index(text) / (len(_LIKELIHOODS) - 1))
+        for name, text in said.items()
+        if text in _LIKELIHOODS
+    ]
+
+
+def _area(vertices: list[Mapping[str, Any]]) -> float:
+    sides = [[float(one.get(axis, 0)) for one in vertices] or [0.0] for axis in ("x", "y")]
+    return (max(sides[0]) - min(sides[0])) * (max(sides[1]) - min(sides[1]))

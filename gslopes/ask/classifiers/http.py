@@ -39,39 +39,94 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, cast
 
-from gslopes.ask.classifiers import wire
+from gslopes.ask import transport
+from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
-from gslopes.core.errors import ConfigError, CredentialsError, ServiceError, Unavailable
+from gslopes.core.errors import AnswerError, ConfigError, CredentialsError
 from gslopes.core.files import parse_json
 from gslopes.core.records import Answer
 
+_FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
+
 
 @dataclass(frozen=True, slots=True)
-class HttpOptions(ServiceOptions):
-    """Where to ask, and how.
+class AddressOptions(ServiceOptions):
+    """Where to ask.
 
     url: the address, or ``env:VARIABLE`` for one that holds a key: it is read from there and stored nowhere.
     version: of the model behind it, if its replies do not say; part of the cache's key.
     token: the name of the environment variable that holds the bearer token; empty: none is sent.
-    batch: pictures in one request.
     """
 
     url: str = field(kw_only=True, metadata=ARGUMENT)
     version: str = ""
     token: str = ""
-    batch: int = field(default=8, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
         is_address = self.url.removeprefix("http:").removeprefix("https:").startswith("//")
-        if not (is_address or self.url.removeprefix("env:").isidentifier()) or self.batch < 1:
-            raise ConfigError(
-                f"http needs an address and a batch of at least 1, not {scrub(self.url)!r}.", "http:https://host/path"
-            )
-        wire.check_address(self.url)
+        if not (is_address or self.url.removeprefix("env:").isidentifier()):
+            raise ConfigError(f"http needs an address, not {scrub(self.url)!r}.", "http:https://host/path")
+        service.check_address(self.url)
+
+
+class Endpoint(Service):
+    """A team's own address, with a bearer token: what is the same whatever it answers with.
+
+    Raises: ConfigError if a token would travel unencrypted to another machine.
+    """
+
+    SERVICE = "http"
+
+    def __init__(self, name: str, options: AddressOptions, device: str = "cpu") -> None:
+        super().__init__(name, options, device)
+        self._variable = options.url.removeprefix("env:") if options.url.startswith("env:") else ""
+        url = options.url if options.url.startswith("http") else f"http:{options.url}"
+        self._url = "" if self._variable else service.address(url) if options.token else url
+        self.version = options.version
+
+    @property
+    def _variables(self) -> Sequence[str]:
+        return [self._options.token or "token=VARIABLE"]
+
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        headers = {}
+        if self._variable:
+            self._url = _value_of(self._variable)
+            for part in secrets_within(self._url):
+                remember_secret(part)
+            self._url = service.address(self._url)
+        if self._options.token:
+            headers = {"Authorization": f"Bearer {_value_of(self._options.token)}"}
+        client = transport.client(headers=headers)
+        return client, client.close
+
+    @classmethod
+    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
+        reply: Any = getattr(error, "response", None)
+        if reply is None:
+            return super()._details(error, kind)
+        text = reply.content.decode("utf-8", "replace")  # whatever character set the server names
+        if reply.status_code == 422:
+            return "refused", text or "it cannot be processed"
+        kind = service.kind_of_status(reply.status_code)
+        # the request is ours: it would fail for every picture
+        return "service" if kind == "failed" else kind, f"status {reply.status_code}: {text}"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions(AddressOptions):
+    """Fields of ``AddressOptions``.  batch: pictures in one request."""
+
+    batch: int = field(default=8, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        AddressOptions.__post_init__(self)
+        if self.batch < 1:
+            raise ConfigError(f"http's batch must be at least 1, not {self.batch}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +144,18 @@ class HttpLabelOptions(HttpOptions):
         check_unit(self.kind, self.unit)
 
 
-class HttpClassifier(Service):
-    """A ``records.Classifier`` over a team's own endpoint.
-
-    Raises: ConfigError if a token would travel unencrypted to another machine, or is part of the address.
-    """
+class HttpClassifier(Endpoint):
+    """A ``records.Classifier`` over a team's own endpoint.  Raises: as ``Endpoint``."""
 
     Options: ClassVar[type[HttpOptions]] = HttpLabelOptions
-    SERVICE = "http"
-    labelled = True  # whether an entry holds labels; a subclass that reads something else checks it in ``parse``
 
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
-        self._from_variable = options.url.removeprefix("env:") if options.url.startswith("env:") else ""
-        url = options.url if options.url.startswith("http") else f"http:{options.url}"
-        self._url = "" if self._from_variable else wire.address(url) if options.token else url
-        self.version = options.version
         self.batch = options.batch
         self.numbers = isinstance(options, HttpLabelOptions) and options.kind == "number"
-        self._answered = False  # whether it ever did: one that never speaks the protocol is not asked again
 
     def parse(self, raw: object) -> Answer:
-        """One entry to its labels, highest score first, or to a refusal."""
+        """One entry to its labels, highest score first, or to a refusal.  Raises: AnswerError."""
         entry = cast("dict[str, Any]", raw)
         version = str(entry.get("version", ""))
         if "refused" in entry:
@@ -118,87 +163,31 @@ class HttpClassifier(Service):
         return self._answered_by(entry, version)
 
     def _answered_by(self, entry: dict[str, Any], version: str) -> Answer:
-        """The answer of an entry that is no refusal."""
-        return Answer("answered", tuple(sorted(entry["labels"].items(), key=lambda pair: -pair[1])), version=version)
-
-    @property
-    def _variables(self) -> Sequence[str]:
-        return [self._options.token or "token=VARIABLE"]
-
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
-        from gslopes.ask import transport
-
-        headers = {}
-        if self._from_variable:
-            self._url = _variable_value(self._from_variable)
-            for part in secrets_within(self._url):
-                remember_secret(part)
-            self._url = wire.address(self._url)
-        if self._options.token:
-            headers = {"Authorization": f"Bearer {_variable_value(self._options.token)}"}
-        client = transport.client(headers=headers)
-        return client, client.close
+        """The answer of an entry that is no refusal.  Raises: AnswerError."""
+        if "labels" not in entry:
+            raise _odd(f"has an entry that lacks the key 'labels' (or 'refused'): it is {_form(entry)}")
+        labels = entry["labels"]
+        if not isinstance(labels, dict):
+            raise _odd(f"has {_form(labels)} under 'labels', not a mapping of label to score")
+        return Answer("answered", tuple(sorted(labels.items(), key=lambda pair: -pair[1])), version=version)
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         content = {"pictures": [base64.b64encode(data).decode("ascii") for data in pictures]}
         reply = self._client.post(self._url, json=content)
         reply.raise_for_status()
-        try:
-            answers, version = _read_reply(reply.content, labelled=self.labelled)
-        except Unavailable as error:
-            if self._answered or not getattr(error, "natural", False):
-                raise
-            raise _never_right(error) from None
-        self._answered = True
-        return [{**answer, "version": version} for answer in answers]
-
-    @classmethod
-    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
-        reply: Any = getattr(error, "response", None)
-        if reply is None:
-            return super()._details(error, kind)
-        said = reply.content.decode("utf-8", "replace")  # whatever character set the server names
-        if reply.status_code == 422:
-            return "refused", said or "it cannot be processed"
-        kind = wire.kind_of_status(reply.status_code)
-        # the request is ours: it would fail for every picture
-        return "service" if kind == "failed" else kind, f"status {reply.status_code}: {said}"
+        body: Any = parse_json(reply.content)
+        if not isinstance(body, dict) or "answers" not in body:
+            raise _odd(f"lacks the key 'answers': it is {_form(body)}")
+        answers = body["answers"]
+        if not isinstance(answers, list):
+            raise _odd(f"has {_form(answers)} under 'answers', not a list")
+        if odd := next((entry for entry in answers if not isinstance(entry, dict)), None):
+            raise _odd(f"has an entry that is {_form(odd)}")
+        return [{**answer, "version": str(body.get("version", ""))} for answer in answers]
 
 
-def _read_reply(content: bytes, *, labelled: bool) -> tuple[list[dict[str, Any]], str]:
-    """The entries of a reply, and the version in it.
-
-    Raises: Unavailable that says which keys are missing, or what they should hold; ValueError if it is no JSON.
-    """
-    body: Any = parse_json(content)
-    if not isinstance(body, dict) or "answers" not in body:
-        raise _odd(f"lacks the key 'answers': it is {_form(body)}", body)
-    if not isinstance(body["answers"], list):
-        raise _odd(f"has {_form(body['answers'])} under 'answers', not a list", body["answers"])
-    for entry in body["answers"]:
-        if not labelled and isinstance(entry, dict):
-            continue
-        if not isinstance(entry, dict) or not {"labels", "refused"} & set(entry):
-            raise _odd(f"has an entry that lacks the key 'labels' (or 'refused'): it is {_form(entry)}", entry)
-        if "refused" not in entry and not isinstance(entry["labels"], dict):
-            raise _odd(f"has {_form(entry['labels'])} under 'labels', not a mapping of label to score", entry["labels"])
-    return body["answers"], str(body.get("version", ""))
-
-
-def _odd(what: str, part: object) -> Unavailable:
-    """natural, of the error: whether the part holds something in another form, not an accident on the way."""
-    wanted = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
-    error = Unavailable(f"The reply {what}. It should be {wanted}.", billed=True)
-    vars(error)["natural"] = bool(part) and isinstance(part, (dict, list))
-    return error
-
-
-def _never_right(error: Unavailable) -> ServiceError:
-    found = ServiceError(
-        f"http never answered as it should: {error.message}", "gslopes list classifiers http shows a server."
-    )
-    found.billed = True
-    return found
+def _odd(what: str) -> AnswerError:
+    return AnswerError(f"The reply {what}. It should be {_FORM}.")
 
 
 def _form(value: Any) -> str:
@@ -209,10 +198,10 @@ def _form(value: Any) -> str:
     return {list: "a list", str: "a text", int: "a number", float: "a number"}.get(type(value), repr(value))
 
 
-def _variable_value(name: str) -> str:
+def _value_of(variable: str) -> str:
     """The secret that an environment variable holds.  Raises: CredentialsError."""
-    value = os.environ.get(name, "")
+    value = os.environ.get(variable, "")
     if not value:
-        raise CredentialsError("http", [name])
+        raise CredentialsError("http", [variable])
     remember_secret(value)
     return value

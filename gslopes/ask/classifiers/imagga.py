@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from gslopes.ask.classifiers import wire
+from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.service import OneByOne
 from gslopes.ask.cost import ServiceOptions
 from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
@@ -51,7 +51,7 @@ class Imagga(OneByOne):
         tags = cast("dict[str, Any]", raw)["tags"]
         language = self._options.language
         _require_language(tags, language)
-        return Answer("answered", wire.best((one["tag"][language], one["confidence"] / 100) for one in tags))
+        return Answer("answered", service.best((one["tag"][language], one["confidence"] / 100) for one in tags))
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         from gslopes.ask import transport
@@ -72,7 +72,7 @@ class Imagga(OneByOne):
         return result
 
     @classmethod
-    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
         """Imagga says what is wrong in the body; 403 is a plan's limit, and 400 is nearly always the picture."""
         if isinstance(error, (KeyError, TypeError)):
             return kind, "the reply has no result"
@@ -84,7 +84,7 @@ class Imagga(OneByOne):
         except (ValueError, KeyError, TypeError):
             text = ""
         status = int(response.status_code)
-        kind = "service" if status == 403 else wire.kind_of_status(status)
+        kind = "service" if status == 403 else service.kind_of_status(status)
         blamed = any(word in text.lower() for word in ("image", "picture", "file"))
         return ("refused" if status in (400, 422) and blamed else kind), text or f"HTTP status {status}"
 

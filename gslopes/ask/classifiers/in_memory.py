@@ -4,44 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from dataclasses import fields
+from typing import Any, cast
 
 import numpy as np
 
-from gslopes.ask.classifiers.model_file import Three, check_presence, digest_of_texts, first_words, unlike_pictures
+from gslopes.ask.classifiers.model_file import ModelOptions, digest_of_texts, first_words, unlike_pictures
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.ask.classifiers.torch_model import TorchModel
-from gslopes.ask.names import check_unit
-from gslopes.ask.pictures import normalise, prepare
+from gslopes.ask.pictures import prepare
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.runtime import pick_device
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleInput:
-    """What a torch module is sent, and how its outputs are read; fields as of ``model_file.ModelFileOptions``."""
-
-    size: int = 0
-    white: float = 1.0
-    mean: Three = (0.0, 0.0, 0.0)
-    std: Three = (1.0, 1.0, 1.0)
-    channels: Literal["rgb", "bgr"] = "rgb"
-    layout: Literal["nchw", "nhwc"] = "nchw"
-    activation: Literal["none", "sigmoid", "softmax"] = "none"
-    threshold: float | None = None
-    top_k: int | None = None
-    kind: Literal["score", "number"] = "score"
-    unit: str = ""
-
-    def __post_init__(self) -> None:
-        check_presence(self.top_k, self.threshold)
-        check_unit(self.kind, self.unit)
-        if self.kind == "number" and (self.activation != "none" or self.top_k or self.threshold):
-            raise ConfigError("A number has no activation, threshold or top_k.", "Leave them out, or kind.")
-        if self.size < 0 or self.white <= 0 or min(self.std) <= 0:
-            raise ConfigError("size must not be negative, and white and std must be above 0.")
 
 
 def as_classifier(
@@ -94,16 +68,14 @@ class ModuleClassifier(TorchModel):
 
     cached = False
 
-    def __init__(self, name: str, module: Any, labels: Sequence[str], options: ModuleInput, device: str) -> None:
+    def __init__(self, name: str, module: Any, labels: Sequence[str], options: ModelOptions, device: str) -> None:
         import torch
 
         version = f"{_digest(module)} {digest_of_texts([*labels, repr(options)])}"
 
         def transform(image: Any) -> Any:
             pixels = prepare(np.asarray(image), options.size)[None]
-            pixels = pixels[..., ::-1] if options.channels == "bgr" else pixels
-            values = normalise(pixels, options.mean, options.std, white=options.white, layout=options.layout)
-            return torch.from_numpy(values[0])
+            return torch.from_numpy(options.values(pixels, layout=options.layout)[0])
 
         super().__init__(name, version, module, transform, labels, options, options.activation, device)
         self.numbers = options.kind == "number"
@@ -130,9 +102,11 @@ def _of_module(module: Any, labels: tuple[str, ...], name: str, device: str, giv
         hint = f"Give {call}; mean, std, white and activation as it was trained."
         raise UsageError(f"The module {name} does not say its {missing}.", hint)
     try:
-        options = ModuleInput(**given)
+        options = ModelOptions(**given)
     except TypeError as error:
-        raise ConfigError(f"{first_words(error)}.", f"A module has {', '.join(ModuleInput.__slots__)}.") from None
+        raise ConfigError(
+            f"{first_words(error)}.", f"A module has {', '.join(one.name for one in fields(ModelOptions))}."
+        ) from None
     made = ModuleClassifier(name, module, labels, options, pick_device(device))
     from PIL import Image
 

@@ -15,11 +15,12 @@ note.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, cast
 
-from gslopes.ask.classifiers import chat_body, wire
+from gslopes.ask.classifiers import chat_body, service
 from gslopes.ask.classifiers.chat_body import KEY, OpenAIService, data_url, refusal_of, unknown_parameters
 from gslopes.ask.classifiers.llm_prompt import (
     REFUSED,
@@ -33,10 +34,12 @@ from gslopes.ask.classifiers.llm_prompt import (
 )
 from gslopes.ask.cost import Limits, RequestUsage, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
-from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
+from gslopes.ask.secrets import remember_secret
+from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
 from gslopes.core.records import Answer
 
 TOP = 20  # log-probabilities a token
+IMAGE_TOKENS = 1105  # of a picture, for the estimate
 # When replies are given up: nearly all of the first ones are of no use.
 MIN_CUT_SHORT, MIN_UNUSABLE, FIRST_REPLIES, NEARLY_ALL = 3, 8, 100, 0.9
 
@@ -49,11 +52,11 @@ class LlmOptions(ServiceOptions):
     key: the name of the environment variable that holds the key; a server on this machine needs none.
     prompt: one that ships, or a TOML file.
     scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
-    repeats: answers a picture where shares count.  n: of them, asked for in one request, if the server can.
+    repeats: answers a picture where shares count, a request each.
     temperature, seed: sent with each request; the seed also draws the order of the options.
-    max_tokens: of an answer.  side: pictures are scaled to at most this many pixels; 0: not.  detail: of the protocol.
+    max_tokens: of an answer.
     snapshot: what the server must report as its model; empty: whatever answers.
-    price_in, price_out: USD per million tokens.  image_tokens: tokens of a picture, for the estimate.
+    price_in, price_out: USD per million tokens.
     timeout: seconds to an answer.
     """
 
@@ -63,24 +66,20 @@ class LlmOptions(ServiceOptions):
     prompt: str = "occupation"
     scores: Literal["auto", "logprobs", "repeats"] = "auto"
     repeats: int = 5
-    n: int = 1
     temperature: float = 1.0
     seed: int = 0
     max_tokens: int = 200
-    side: int = 0
-    detail: Literal["auto", "low", "high"] = "auto"
     snapshot: str = ""
     price_in: float = field(default=0.0, metadata=OPERATIONAL)
     price_out: float = field(default=0.0, metadata=OPERATIONAL)
-    image_tokens: int = field(default=1105, metadata=OPERATIONAL)
     timeout: float = field(default=120.0, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
-        if not 1 <= self.n <= self.repeats or self.max_tokens < 1 or self.timeout <= 0:
-            raise ConfigError("llm's n must be from 1 to repeats, its max_tokens and timeout above 0.")
-        if not 0 <= self.temperature <= 2 or min(self.side, self.price_in, self.price_out, self.image_tokens) < 0:
-            raise ConfigError("llm's temperature must be in [0, 2], its side, prices and image_tokens not negative.")
+        if min(self.repeats, self.max_tokens) < 1 or self.timeout <= 0:
+            raise ConfigError("llm's repeats and max_tokens must be 1 or more, its timeout above 0.")
+        if not 0 <= self.temperature <= 2 or min(self.price_in, self.price_out) < 0:
+            raise ConfigError("llm's temperature must be in [0, 2], its prices not negative.")
         check_repeats(self.scores, self.repeats, self.temperature)
 
 
@@ -99,7 +98,7 @@ class Llm(Prompted, OpenAIService):
         Prompted.__init__(self, options)
         OpenAIService.__init__(self, name, options, device)
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
-        self._here = wire.on_this_machine(self._address)
+        self._here = service.on_this_machine(self._address)
         self.limits = self._priced(self.limits)
         self._least_tokens = self._characters // chat_body.CHARACTERS_A_TOKEN
         self._dropped: set[str] = set()  # parameters that this server does not take
@@ -111,7 +110,7 @@ class Llm(Prompted, OpenAIService):
         """Options, labels or words with their scores; a refusal and an unusable answer are labels as well."""
         answer = cast("dict[str, Any]", raw)
         found = scores(self.prompt, answer)
-        return Answer("answered", wire.best(found.items()), version=str(answer["model"]))
+        return Answer("answered", service.best(found.items()), version=str(answer["model"]))
 
     def usage(self, raw: object) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
@@ -143,8 +142,18 @@ class Llm(Prompted, OpenAIService):
         return [self._options.key]
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
-        options = self._options
-        return self._client_with(options.key, key_needed=not self._here, seconds=options.timeout)
+        import openai
+
+        from gslopes.ask import transport
+
+        key = os.environ.get(self._options.key, "")
+        if not key and not self._here:
+            raise CredentialsError(self.SERVICE, [self._options.key])
+        remember_secret(key)
+        by: Any = transport.client(self._options.timeout)  # its deadline is the only one
+        address = self._address or None
+        client = openai.OpenAI(api_key=key or "none", base_url=address, max_retries=0, http_client=by)
+        return client, client.close
 
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture, or Unfinished if another request is needed."""
@@ -200,10 +209,10 @@ class Llm(Prompted, OpenAIService):
         begun: what the requests about this picture before it brought.
         """
         options = self._options
-        number, left = len(begun), options.repeats - sum(len(result["replies"]) for result in begun)
+        number = len(begun)
         request: dict[str, Any] = {
             "model": options.model,
-            "messages": self.prompt.messages(order, data_url(picture), options.detail),
+            "messages": self.prompt.messages(order, data_url(picture)),
             "temperature": options.temperature,
             "seed": options.seed * 1000 + number,
             "max_tokens": options.max_tokens,
@@ -213,8 +222,6 @@ class Llm(Prompted, OpenAIService):
         by_letter = options.scores != "repeats" and self.prompt.lettered and "logprobs" not in dropped
         if by_letter and not number:
             request |= {"logprobs": True, "top_logprobs": TOP}
-        elif options.n > 1:
-            request["n"] = min(options.n, left)
         for name in dropped & set(request):
             del request[name]
         if "max_tokens" in dropped:
@@ -308,28 +315,23 @@ class Llm(Prompted, OpenAIService):
 
     def _require_sense(self, replies: Sequence[Mapping[str, Any]], order: Sequence[int]) -> None:
         """Raises: ServiceError if nearly none of the first replies can be used: every further one would be paid for."""
-        readings = [reading(self.prompt, order, one) for one in replies]
         with self._lock:
             self._replies += len(replies)
-            self._unusable += readings.count((UNUSABLE,))
+            self._unusable += [reading(self.prompt, order, one) for one in replies].count((UNUSABLE,))
             self._cut_short += sum(map(cut_short, replies))
             few = MIN_CUT_SHORT if self._cut_short == self._unusable else MIN_UNUSABLE
             hopeless = few <= self._replies <= FIRST_REPLIES and self._unusable >= NEARLY_ALL * self._replies
         if not hopeless:
             return
+        last = str(replies[-1].get("text"))
+        why, hint = (f"such as {last[:80]!r}" if last else "their content is empty"), "Change the prompt."
         if self._cut_short:
-            why, hint = (
-                f"max_tokens={self._options.max_tokens} was reached first",
-                "Give more, such as max_tokens=4000.",
-            )
-        else:
-            last = str(replies[-1].get("text"))
-            why = f"such as {last[:80]!r}" if last else "their content is empty"
-            hint = "See what it answers, and change the prompt."
-            if replies[-1].get("mismatch"):
-                why, hint = "their log-probabilities spell another text than their content", "Write scores=repeats."
-        said = f"{self._unusable} of the first {self._replies} replies of {self._options.model} hold no answer: {why}."
-        raise _paid(ServiceError(said, f"{hint} Answers so far are kept."))
+            why = f"max_tokens={self._options.max_tokens} was reached first"
+            hint = "Give more, such as max_tokens=4000."
+        elif replies[-1].get("mismatch"):
+            why, hint = "their log-probabilities spell another text than their content", "Write scores=repeats."
+        count = f"{self._unusable} of the first {self._replies} replies of {self._options.model}"
+        raise _paid(ServiceError(f"{count} hold no answer: {why}.", f"{hint} Answers so far are kept."))
 
     def _no_probabilities(self) -> ServiceError:
         return ServiceError(f"{self._options.model} gives no log-probabilities.", "Write scores=repeats.")
@@ -353,10 +355,10 @@ class Llm(Prompted, OpenAIService):
     def _priced(self, listed: Limits) -> Limits:
         """Rate and price; a picture's price is that of all its requests, at most."""
         options = self._options
-        requests = 1 if options.scores == "logprobs" else -(-options.repeats // options.n)
+        requests = 1 if options.scores == "logprobs" else options.repeats
         text = self._characters / 3  # a token is three letters or more of English
-        tokens_in = (options.image_tokens + text) * requests
-        tokens_out = options.max_tokens * (1 if options.scores == "logprobs" else options.repeats)
+        tokens_in = (IMAGE_TOKENS + text) * requests
+        tokens_out = options.max_tokens * requests
         price = options.price or (0.0 if self._here else None)
         if not options.price and (options.price_in or options.price_out):
             price = (tokens_in * options.price_in + tokens_out * options.price_out) / 1000
@@ -365,7 +367,6 @@ class Llm(Prompted, OpenAIService):
             price=price,
             network=True,
             tokens=(round(tokens_in), tokens_out),
-            max_side=options.side,
             requests_per_picture=requests,
         )
 

@@ -116,12 +116,9 @@ class Prompt:
         form = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
         return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}
 
-    def messages(self, order: Sequence[int], url: str, detail: str = "auto") -> list[dict[str, Any]]:
-        """The conversation about one picture.
-
-        url: of the picture, a data URL.  detail: as the protocol's ``image_url.detail``.
-        """
-        picture = {"type": "image_url", "image_url": {"url": url, "detail": detail}}
+    def messages(self, order: Sequence[int], url: str) -> list[dict[str, Any]]:
+        """The conversation about one picture.  url: of the picture, a data URL."""
+        picture = {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
         user = {"role": "user", "content": [picture, {"type": "text", "text": self.text(order)}]}
         return ([{"role": "system", "content": self.system}] if self.system else []) + [user]
 

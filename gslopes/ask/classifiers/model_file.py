@@ -9,6 +9,8 @@ with your rights. So you are asked first (``ask.trust``). The same model as an O
 from __future__ import annotations
 
 import hashlib
+import io
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +23,10 @@ from numpy.typing import NDArray
 from gslopes.ask.names import ARGUMENT, check_unit
 from gslopes.ask.pictures import batch_of, normalise
 from gslopes.core.errors import ClassifierError, ConfigError, ModelError
-from gslopes.core.files import read_text, sha256_of
+from gslopes.core.files import read_named, read_text, sha256_of
 from gslopes.core.reasons import Reason
-from gslopes.core.records import Answer, ByteArray
+from gslopes.core.records import Answer, ByteArray, FloatArray
+from gslopes.core.runfolder import show
 
 if TYPE_CHECKING:
     from gslopes.ask.trust import Trust
@@ -31,47 +34,67 @@ if TYPE_CHECKING:
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
+_LARGEST_PROGRAM = 16 << 30  # bytes of a file
 SAME = 1e-6  # scores that differ by less are one answer
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFileOptions:
-    """How to ask the model and how to read its first output.
+class InputOptions:
+    """What a model of the user's own is sent.
 
-    file: the model.  labels: text file, one label a line, in the order of the outputs.
-    threshold, top_k: which labels count as returned, see ``presence``.
-    activation: what makes scores in [0, 1] of the outputs; ``none`` if the model does so itself.
-    kind: ``number``: the outputs are numbers in a unit of their own, such as an age, and all count as returned.
-    unit: of such numbers, such as ``years``; pages name it.
     size: side of the square input in pixels; 0: as the model declares.
     white: value of a white pixel before mean and std; 0: 255 where the model's input is whole numbers, else 1.
     mean, std: of the channels, in units of ``white``, in the order of ``channels``.
-    layout: order of the input's axes.
     """
 
-    file: Path = field(metadata=ARGUMENT)
-    labels: Path
-    threshold: float | None = None
-    top_k: int | None = None
-    activation: Literal["none", "sigmoid", "softmax"] = "none"
-    kind: Literal["score", "number"] = "score"
-    unit: str = ""
     size: int = 0
     white: float = 0.0
     mean: Three = (0.0, 0.0, 0.0)
     std: Three = (1.0, 1.0, 1.0)
     channels: Literal["rgb", "bgr"] = "rgb"
+
+    def __post_init__(self) -> None:
+        if min(self.size, self.white) < 0 or min(self.std) <= 0:
+            raise ConfigError("size and white must not be negative, and std must be above 0.")
+
+    def values(self, batch: ByteArray, white: float = 0.0, layout: Literal["nchw", "nhwc"] = "nchw") -> FloatArray:
+        """(B, H, W, 3) uint8 RGB to the input, float32.  white: where the options say none."""
+        ordered = batch[..., ::-1] if self.channels == "bgr" else batch
+        return normalise(ordered, self.mean, self.std, white=self.white or white or 1.0, layout=layout)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions(InputOptions):
+    """Fields of ``InputOptions``, and how the first output is read.
+
+    threshold, top_k: which labels count as returned, see ``presence``.
+    activation: what makes scores in [0, 1] of the outputs; ``none`` if the model does so itself.
+    kind: ``number``: the outputs are numbers in a unit of their own, such as an age, and all count as returned.
+    unit: of such numbers, such as ``years``; pages name it.
+    layout: order of the input's axes.
+    """
+
+    threshold: float | None = None
+    top_k: int | None = None
+    activation: Literal["none", "sigmoid", "softmax"] = "none"
+    kind: Literal["score", "number"] = "score"
+    unit: str = ""
     layout: Literal["nchw", "nhwc"] = "nchw"
 
     def __post_init__(self) -> None:
+        InputOptions.__post_init__(self)
         check_presence(self.top_k, self.threshold)
         if self.kind == "number" and (self.activation != "none" or self.top_k or self.threshold):
-            raise ConfigError(
-                "A number has no activation, threshold or top_k.", "Leave them out, or leave out kind=number."
-            )
+            raise ConfigError("A number has no activation, threshold or top_k.", "Leave them out, or kind=number.")
         check_unit(self.kind, self.unit)
-        if min(self.size, self.white) < 0 or min(self.std) <= 0:
-            raise ConfigError("size and white must not be negative, and std must be above 0.")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFileOptions(ModelOptions):
+    """Fields of ``ModelOptions``.  file: the model.  labels: text file, one label a line, in the outputs' order."""
+
+    file: Path = field(kw_only=True, metadata=ARGUMENT)
+    labels: Path = field(kw_only=True)
 
 
 class ModelFile(ABC):
@@ -140,9 +163,7 @@ class ModelFile(ABC):
 
     def _values(self, batch: ByteArray) -> NDArray[np.float32]:
         """(B, S, S, 3) to the model's input."""
-        options = self._options
-        ordered = batch[..., ::-1] if options.channels == "bgr" else batch
-        return normalise(ordered, options.mean, options.std, white=self._white, layout=options.layout)
+        return self._options.values(batch, self._white, self._options.layout)
 
     def _try_out(self) -> None:
         """Ask about three pictures that look nothing alike, so that a misfit is found before any work."""
@@ -302,6 +323,56 @@ def choose(labels: Sequence[str], scores: NDArray[np.float64], threshold: float,
 # -- TorchScript -------------------------------------------------------------------------------------------------------
 
 
+class ProgramError(ClassifierError):
+    """The program raised an error on some input; it goes on with others."""
+
+
+class Program:
+    """A loaded program, called as a function from (N, ...) float32 to its output as float32.
+
+    file: what torch.jit.save wrote.  sha256: of its bytes, as they were trusted; other bytes are not run.
+    device: ``cpu`` or ``cuda[:N]``.
+
+    Raises: ModelError if it cannot be loaded; in a call ProgramError if the program fails on this input.
+    """
+
+    def __init__(self, file: Path, sha256: str, device: str = "cpu") -> None:
+        import torch
+
+        self._file, self._device = file, device
+        data = read_named(file, _LARGEST_PROGRAM, raises=ModelError)
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise ModelError(f"{show(file)} has changed since it was looked at.", "Run the same command again.")
+        try:
+            with warnings.catch_warnings():  # torch.jit is deprecated; the files that people have remain
+                warnings.simplefilter("ignore")
+                self._program = torch.jit.load(io.BytesIO(data), map_location=device).eval()
+        except Exception as error:  # a damaged or foreign file may fail in any way
+            message = f"{show(file)} cannot be loaded: {_one_line(error)}."
+            raise ModelError(message, "It is what torch.jit.save has written.") from None
+
+    def __call__(self, batch: FloatArray) -> FloatArray:
+        """(N, ...) float32 to the output, float32 of any shape."""
+        import torch
+
+        values = torch.from_numpy(np.array(batch, np.float32))  # a copy: a program may write into it
+        try:
+            with torch.inference_mode():
+                outputs = self._program(values.to(self._device))
+                if not isinstance(outputs, torch.Tensor):
+                    raise TypeError(f"it returns {type(outputs).__name__}, not one tensor")
+                return np.asarray(outputs.float().cpu().numpy())
+        except Exception as error:  # the program may do anything
+            raise ProgramError(f"The program in {show(self._file)} failed: {_one_line(error)}.") from None
+
+
+def _one_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    # torch puts the program's traceback first and what went wrong last
+    text = (lines[-1] if "Traceback of TorchScript" in str(error) else lines[0]) if lines else type(error).__name__
+    return text.rstrip(".")[:300]
+
+
 class TorchScriptClassifier(ModelFile):
     """A ``records.Classifier`` over a TorchScript program, batched on the device.
 
@@ -311,7 +382,6 @@ class TorchScriptClassifier(ModelFile):
     runs_code = True
 
     def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu", trust: Trust | None = None) -> None:
-        from gslopes.ask.program import Program
         from gslopes.ask.trust import Trust
 
         if not options.size:
@@ -323,8 +393,6 @@ class TorchScriptClassifier(ModelFile):
         self._try_out()
 
     def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
-        from gslopes.ask.program import ProgramError
-
         outputs = self._program(values)
         if not outputs.ndim or outputs.size % len(values):
             shape = outputs.shape

@@ -38,7 +38,7 @@ class OnnxClassifier(ModelFile):
 
     def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu") -> None:
         super().__init__(name, options)
-        self._session = _session(self._file, device)
+        self._session = session(self._file, device)
         self._input = self._session.get_inputs()[0]
         self._output = self._session.get_outputs()[0].name
         self._kind = _check_input(self._file, self._session.get_inputs())
@@ -110,7 +110,8 @@ def _locations(message: Any) -> Iterator[str]:
 # --- the session ---
 
 
-def _session(file: Path, device: str) -> Any:
+def session(file: Path, device: str) -> Any:
+    """Onnxruntime's session of a model, one thread, deterministic.  Raises: ModelError."""
     runtime = import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -1,10 +1,10 @@
 """``python:module:function``, or ``python:FILE.py:function``: a callable of the user's own.
 
 The function takes a list of pictures, (H, W, 3) uint8 RGB arrays of any sizes, and returns one entry each: a mapping of
-label to score in [0, 1], or None if it will not judge the picture. It may also take one picture at a time, and return a
-label, (label, score) pairs, ``{"label": ..., "score": ...}`` records, or, where its labels are known, numbers in their
-order. Arrays and tensors, (N, L), are read as rows; a mapping of label to N scores as columns. The module may also lie
-in the working folder.
+label to score in [0, 1], or None if it will not judge the picture. With a first parameter called ``picture``, ``image``
+or the like it takes one at a time. An entry may also be a label, (label, score) pairs, ``{"label": ..., "score": ...}``
+records, or, where its labels are known, numbers in their order. Arrays and tensors, (N, L), are read as rows; a mapping
+of label to N scores as columns. The module may also lie in the working folder.
 
     def moods(pictures):
         return [{"bright": float(picture.mean() / 255)} for picture in pictures]
@@ -44,51 +44,30 @@ from gslopes.core.records import Answer
 Scores = dict[str, float]
 
 _ONE = frozenset({"picture", "photo", "image", "img", "face", "array", "pixels", "im", "pic"})
-_MANY = frozenset({"batch", "list"})
 RETURN = "Return one mapping of label to score for each picture, such as [{'smile': 0.8}, {'smile': 0.1}]."
 
 
 class FunctionCaller:
-    """Calls a function with pictures, as a list or one by one, whichever it takes.
+    """Calls a function with pictures: one by one if its first parameter is called so (``picture``, ``image`` …).
 
     function: takes (H, W, 3) uint8 RGB arrays.  labels: of numbers that it returns without names; empty if it names
         them.
-
-    The name of its parameter decides: ``picture``, ``image`` and the like take one, a plural takes all. With any other
-    name it is given the list first, and one picture if it fails on that.
     """
 
     def __init__(self, function: Callable[..., Any], labels: Sequence[str] = ()) -> None:
         self._function = function
         self._labels = tuple(labels)
-        self._one_by_one: bool | None = takes_one(function)
-        self._settled = self._one_by_one is False
+        self._one_by_one = takes_one(function)
 
     def __call__(self, pictures: list[Any]) -> list[Scores | AnswerError | None]:
         """One entry a picture; an AnswerError for what is no answer.
 
         Raises: ModelError if what it returns does not fit the pictures; whatever the function raises.
         """
-        replies = self._replies(pictures)
         if self._one_by_one:
-            entries: list[Any] = list(replies)
-        else:
-            entries = split_replies(replies, len(pictures), self._labels)
+            return [self._read(self._function(one)) for one in pictures]
+        entries = split_replies(self._function(pictures), len(pictures), self._labels)
         return [self._read(entry) for entry in entries]
-
-    def _replies(self, pictures: list[Any]) -> Any:
-        ways = [bool(self._one_by_one)] if self._settled else [bool(self._one_by_one), not self._one_by_one]
-        first: Exception | None = None
-        for one_by_one in ways:
-            try:
-                found = [self._function(one) for one in pictures] if one_by_one else self._function(pictures)
-                found = found if isinstance(found, Mapping) or hasattr(found, "shape") else _listed(found)
-            except Exception as error:
-                first = first or error
-                continue
-            self._one_by_one, self._settled = one_by_one, True
-            return found
-        raise first or ModelError("The function was not called.")
 
     def _read(self, entry: Any) -> Scores | AnswerError | None:
         try:
@@ -97,19 +76,16 @@ class FunctionCaller:
             return error
 
 
-def takes_one(function: Callable[..., Any]) -> bool | None:
-    """Whether a function takes one picture, by the name of its first parameter; None if that says nothing.
+def takes_one(function: Callable[..., Any]) -> bool:
+    """Whether a function takes one picture, by the name of its first parameter.
 
     >>> takes_one(lambda picture: {}), takes_one(lambda pictures: []), takes_one(lambda x: x)
-    (True, False, None)
+    (True, False, False)
     """
     try:
-        name = next(iter(inspect.signature(function).parameters), "").lower()
+        return next(iter(inspect.signature(function).parameters), "").lower() in _ONE
     except (TypeError, ValueError):
-        return None
-    if name in _ONE:
-        return True
-    return False if name in _MANY or name.endswith("s") else None
+        return False
 
 
 def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[Any]:
@@ -343,9 +319,6 @@ class PythonOptions:
     batch: int = field(default=32, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        module, _, function = self.path.partition(":")
-        if not module or not function:
-            raise ConfigError(f"{self.path!r} is not module:function.", "Such as python:my_module:my_function.")
         if self.batch < 1:
             raise ConfigError(f"python's batch must be at least 1, not {self.batch}.")
 
@@ -364,7 +337,7 @@ class PythonClassifier:
         self.name = name
         self.cached = bool(options.version)
         self.batch = options.batch
-        self._function = _found(options.path)
+        self._function = function_at(options.path)
         labels = existing(options.labels, "labels file") if options.labels else None
         self._caller = FunctionCaller(self._function, read_labels(labels) if labels else ())
         self._answered = False  # whether it ever did: a function that fails at once is broken, not its pictures
@@ -421,8 +394,14 @@ class FunctionClassifier(PythonClassifier):
         self._answered = False
 
 
-def _found(path: str) -> Callable[[list[Any]], Any]:
+def function_at(path: str) -> Callable[..., Any]:
+    """The function that ``module:function`` or ``FILE.py:function`` names.
+
+    Raises: ConfigError if it names none; UsageError if it cannot be imported, with the user's line, or called.
+    """
     file, _, name = path.partition(":")
+    if not file or not name:
+        raise ConfigError(f"{path!r} is not module:function.", "Such as python:my_module:my_function.")
     here = str(Path(file).expanduser().resolve().parent if file.endswith(".py") else Path.cwd())
     if here not in sys.path:
         sys.path.append(here)  # last: a file here hides no installed package
@@ -436,7 +415,7 @@ def _found(path: str) -> Callable[[list[Any]], Any]:
         raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}{where}.", hint) from error
     if not callable(found):
         raise UsageError(f"{path} is not a function.", "It takes a list of arrays and returns a list of mappings.")
-    return cast("Callable[[list[Any]], Any]", found)
+    return cast("Callable[..., Any]", found)
 
 
 def _module_of(path: str) -> str:

@@ -5,13 +5,12 @@ Credentials are whatever boto3 finds: variables, a profile, or one that ``aws ss
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from gslopes.ask.classifiers import wire
-from gslopes.ask.classifiers.features import rekognition_face
+from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.service import OneByOne, before_send
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
@@ -20,6 +19,7 @@ from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
 from gslopes.core.records import Answer
 
 REGION = "AWS_DEFAULT_REGION"
+_YEARS = 100.0  # the age whose score is 1
 _KEPT = {  # of a reply: the answer itself, and the model's version where there is one
     "labels": ("Labels", "LabelModelVersion"),
     "faces": ("FaceDetails",),
@@ -62,9 +62,9 @@ class Rekognition(OneByOne):
         """Names, and confidences divided by 100; parents are not added, since Amazon lists them as labels as well."""
         reply = cast("dict[str, Any]", raw)
         if self._options.feature == "faces":
-            return Answer("answered", wire.best(rekognition_face(reply["FaceDetails"])))
+            return Answer("answered", service.best(_face(reply["FaceDetails"])))
         name, version = _KEPT[self._options.feature]
-        labels = wire.best((one["Name"], one["Confidence"] / 100) for one in reply[name])
+        labels = service.best((one["Name"], one["Confidence"] / 100) for one in reply[name])
         return Answer("answered", labels, version=str(reply.get(version, "")))
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
@@ -110,7 +110,7 @@ class Rekognition(OneByOne):
         )
 
     @classmethod
-    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
         response = getattr(error, "response", None)
         if not isinstance(response, dict) or "Error" not in response:
             return super()._details(error, kind)
@@ -118,5 +118,23 @@ class Rekognition(OneByOne):
         code = str(response["Error"].get("Code", ""))
         # Amazon names every error; boto3 reads half a reply as one without a name.
         cut_short = status == 400 and code in ("", "400")
-        kind = wire.codes_of("rekognition").get(code) or ("lost" if cut_short else wire.kind_of_status(status))
+        kind = service.codes_of("rekognition").get(code) or ("lost" if cut_short else service.kind_of_status(status))
         return kind, f"{code}: {response['Error'].get('Message', '')}"
+
+
+def _face(details: list[Mapping[str, Any]]) -> list[tuple[str, float]]:
+    """Gender, emotions, age and what is worn, of the largest face of ``FaceDetails``."""
+    if not details:
+        return [(service.NO_FACE, 1.0)]
+    face = max(details, key=lambda one: float(one["BoundingBox"]["Width"]) * float(one["BoundingBox"]["Height"]))
+    pairs: list[tuple[str, float]] = []
+    if "Gender" in face:
+        pairs.append((f"gender: {face['Gender']['Value']}", float(face["Gender"]["Confidence"]) / 100))
+    if "AgeRange" in face:
+        pairs += [(f"age: {end.lower()} end", float(face["AgeRange"][end]) / _YEARS) for end in ("Low", "High")]
+    pairs += [(f"emotion: {one['Type']}", float(one["Confidence"]) / 100) for one in face.get("Emotions", [])]
+    for name, said in face.items():
+        if isinstance(said, Mapping) and isinstance(said.get("Value"), bool):
+            sure = float(said["Confidence"]) / 100
+            pairs.append((f"face: {name}", sure if said["Value"] else 1 - sure))
+    return pairs

@@ -10,11 +10,12 @@ credentials. A picture that is not in the file is refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.python import PythonClassifier
@@ -34,10 +35,50 @@ class ReplayOptions:
     classifier: str = ""
 
 
-class ReplayClassifier:
-    """A ``records.Classifier`` over a recording; in memory is only where each answer stands.
+class Recording:
+    """A file with one JSON object a line; in memory is only where the line about each picture begins.
+
+    key: of a line, what it is found by, None to pass over it; raises ValueError and the like for what is no answer.
+    holds: keys of which a line must have one.
 
     Raises: ModelError if the file is missing, or a line of it is no answer.
+    """
+
+    def __init__(self, file: Path, key: Callable[[Any], bytes | None], holds: Sequence[str]) -> None:
+        self._file = existing(file, "recording")
+        self.digest = digest_of([self._file])
+        self._offsets: dict[bytes, int] = {}
+        offset = 0
+        with open_regular(self._file) as opened:
+            for number, text in enumerate(iter(partial(opened.readline, LARGEST_TABLE), b""), 1):
+                try:
+                    line = parse_json(text, finite=False)
+                    found = key(line)
+                    if not set(holds) & set(line):
+                        raise ValueError("it holds no answer")
+                except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+                    message = f"Line {number} of the recording {self._file} is no answer."
+                    raise ModelError(message, "gslopes cache export writes such files.") from None
+                if found is not None:
+                    self._offsets[found] = offset
+                offset += len(text)
+
+    def lines(self, keys: Iterable[bytes]) -> list[Any]:
+        """The objects of these keys, None where there is none."""
+        with open_regular(self._file) as opened:
+            return [self._line(opened, self._offsets.get(key)) for key in keys]
+
+    def _line(self, opened: BinaryIO, offset: int | None) -> Any:
+        if offset is None:
+            return None
+        opened.seek(offset)
+        return parse_json(opened.readline(LARGEST_TABLE), finite=False)
+
+
+class ReplayClassifier:
+    """A ``records.Classifier`` over a recording.
+
+    Raises: ModelError if the file is missing, a line of it is no answer, or it holds answers of several.
     """
 
     Options = ReplayOptions
@@ -47,23 +88,18 @@ class ReplayClassifier:
     def __init__(self, name: str, options: ReplayOptions, device: str = "cpu") -> None:
         del device
         self.name = name
-        self._file = existing(options.file, "recording")
-        self.version = digest_of([self._file])
-        self._offsets = self._indexed(options.classifier)
+        self._only, self._names = options.classifier, set[str]()
+        self._recording = Recording(options.file, self._key, ("labels", "refused", "raw"))
+        self.version = self._recording.digest
         self._parsers: dict[str, Classifier] = {}
+        if len(self._names) > 1:
+            several = " and ".join(sorted(self._names)[:3])
+            raise ModelError(f"The recording {options.file} holds answers of {several}.", "Give classifier=NAME.")
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to their lines, Refused where there is none."""
-        answers: list[object] = []
-        with open_regular(self._file) as file:
-            for data in pictures:
-                place = self._offsets.get(sha256(data).digest())
-                if place is None:
-                    answers.append(Refused(ABSENT))
-                    continue
-                file.seek(place)
-                answers.append(parse_json(file.readline(LARGEST_TABLE), finite=False))
-        return answers
+        lines = self._recording.lines(sha256(data).digest() for data in pictures)
+        return [Refused(ABSENT) if line is None else line for line in lines]
 
     def parse(self, raw: object) -> Answer:
         """A line to its answer."""
@@ -79,29 +115,14 @@ class ReplayClassifier:
             self._parsers[name] = _parser_of(name)
         return self._parsers[name].parse(line["raw"])
 
-    def _indexed(self, only: str) -> dict[bytes, int]:
-        offsets: dict[bytes, int] = {}
-        names: set[str] = set()
-        with open_regular(self._file) as file:
-            place, number = 0, 0
-            for number, text in enumerate(iter(partial(file.readline, LARGEST_TABLE), b""), 1):
-                try:
-                    line = parse_json(text, finite=False)
-                    key, name = bytes.fromhex(line["picture"]), str(line.get("classifier", ""))
-                    known = bool({"labels", "refused", "raw"} & set(line))
-                except (ValueError, KeyError, TypeError, AttributeError):
-                    known, key, name = False, b"", ""
-                if not known or len(key) != sha256().digest_size:
-                    message = f"Line {number} of the recording {self._file} is no answer."
-                    raise ModelError(message, "gslopes cache export writes such files.")
-                if only in ("", name):
-                    offsets[key] = place
-                    names.add(name)
-                place += len(text)
-        if len(names) > 1:
-            names_given = " and ".join(sorted(names)[:3])
-            raise ModelError(f"The recording {self._file} holds answers of {names_given}.", "Give classifier=NAME.")
-        return offsets
+    def _key(self, line: Any) -> bytes | None:
+        key, name = bytes.fromhex(line["picture"]), str(line.get("classifier", ""))
+        if len(key) != sha256().digest_size:
+            raise ValueError("no sha256")
+        if self._only not in ("", name):
+            return None
+        self._names.add(name)
+        return key
 
 
 def _parser_of(name: str) -> Classifier:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from gslopes.ask.classifiers import wire
+from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.llm_prompt import Prompt, Prompted, check_repeats, scores
 from gslopes.ask.classifiers.model_file import digest_of, first_words
 from gslopes.ask.classifiers.torch_model import TorchModel, ZeroShotModel, ZeroShotOptions
@@ -147,7 +147,7 @@ class ImageText(Prompted):
         """Options, labels or words with their scores; a refusal and an unusable answer are labels as well."""
         answer = cast("dict[str, Any]", raw)
         found = scores(self.prompt, answer)
-        return Answer("answered", wire.best(found.items()))
+        return Answer("answered", service.best(found.items()))
 
     def _asked(self, picture: bytes) -> object:
         import torch

@@ -1,13 +1,19 @@
-"""Croppers by name: saliency models, and whatever answers a picture with a rectangle."""
+"""Croppers by name: saliency models, and whatever answers a picture with a rectangle.
+
+A cropper is a class with a frozen dataclass ``Options`` and a constructor ``(name, options, setting)``, whose instances
+are ``records.Saliency`` or ``records.Cropper``. Its name and options are written as those of classifiers are
+(``ask.names``). Other packages add theirs by an entry point of the group ``gslopes.croppers``.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from gslopes.ask import names
 from gslopes.ask.croppers.records import Cropper, Saliency
 from gslopes.ask.trust import Trust
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import UsageError
 from gslopes.core.records import Finder
 from gslopes.core.registry import Registry
 
@@ -20,89 +26,36 @@ REGISTRY = Registry(
         "fastgaze": f"{_HOME}.model_file:FastGaze",
         "onnx": f"{_HOME}.model_file:Onnx",
         "torchscript": f"{_HOME}.model_file:TorchScript",
-        "python": f"{_HOME}.python:load",
+        "python": f"{_HOME}.python:PythonCropper",
         "faces": f"{_HOME}.simple:Faces",
         "centre": f"{_HOME}.simple:Centre",
         "random": f"{_HOME}.simple:Random",
-        "smartcrop": f"{_HOME}.packages:SmartCrop",
-        "vips-attention": f"{_HOME}.packages:VipsAttention",
-        "vips-entropy": f"{_HOME}.packages:VipsEntropy",
-        "replay": f"{_HOME}.replay:Replay",
-        "http": f"{_HOME}.http:Http",
-        "https": f"{_HOME}.http:Http",
+        "smartcrop": f"{_HOME}.simple:SmartCrop",
+        "vips-attention": f"{_HOME}.simple:VipsAttention",
+        "vips-entropy": f"{_HOME}.simple:VipsEntropy",
+        "replay": f"{_HOME}.python:Replay",
+        "http": f"{_HOME}.http:HttpCropper",
     },
     "gslopes.croppers",
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What a cropper is made from.
+class NoOptions:
+    """The options of a cropper that has none."""
 
-    name: the whole text, as given.  argument: what stands after the first colon, such as a path.
-    options: key=value pairs.  finder: finds faces, for croppers that need them.  device: as torch names it.
-    seed: of croppers that draw at random.  trust: which files that are programs may run.
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What croppers of one command share.
+
+    finder: finds faces.  device: as torch names it.  seed: of random crops.  trust: which programs in files may run.
     """
 
-    name: str
-    argument: str
-    options: dict[str, str]
     finder: Finder | None = None
     device: str = "cpu"
     seed: int = 0
     trust: Trust = field(default_factory=Trust)
-
-    def only(self, *known: str) -> dict[str, str]:
-        """The options.  Raises: ConfigError for one that is not known."""
-        for key in self.options:
-            if key not in known:
-                hint = f"It takes {', '.join(known)}." if known else "It takes no options."
-                raise ConfigError(f"The cropper {self.name!r} has no option {key!r}.", hint)
-        return self.options
-
-    def path(self) -> str:
-        """The argument.  Raises: ConfigError if there is none."""
-        if not self.argument:
-            raise ConfigError(f"The cropper {self.name!r} needs a file.", f"Write {self.name.split(':')[0]}:PATH.")
-        return self.argument
-
-    def choice(self, key: str, *known: str) -> str:
-        """An option that is one of these words, by default the first.  Raises: ConfigError."""
-        word = self.options.get(key, known[0])
-        if word not in known:
-            raise ConfigError(f"{key} of {self.name!r} is {word!r}.", f"It is {', '.join(known[:-1])} or {known[-1]}.")
-        return word
-
-    def flag(self, key: str) -> bool:
-        """Whether an option says yes."""
-        return self.options.get(key, "no").lower() in ("yes", "true", "1")
-
-    def number(self, key: str, default: float) -> float:
-        """An option as a number.  Raises: ConfigError."""
-        text = self.options.get(key)
-        try:
-            return default if text is None else float(text)
-        except ValueError:
-            raise ConfigError(f"{key} of the cropper {self.name!r} is {text!r}, which is no number.") from None
-
-
-def parse(text: str) -> tuple[str, str, dict[str, str]]:
-    """``NAME[:ARGUMENT][,key=value...]`` as its parts.
-
-    Raises: ConfigError for an option without a value.
-
-    >>> parse("onnx:model.onnx,size=320")
-    ('onnx', 'model.onnx', {'size': '320'})
-    """
-    head, *items = text.split(",")
-    name, _, argument = head.partition(":")
-    options = {}
-    for item in items:
-        key, equals, value = item.partition("=")
-        if not equals or not value:
-            raise ConfigError(f"{item!r} in the cropper {text!r} is not key=value.", "Such as fastgaze:PATH,means=bgr.")
-        options[key.strip()] = value.strip()
-    return name.strip(), argument.strip(), options
 
 
 def load_cropper(
@@ -110,20 +63,20 @@ def load_cropper(
 ) -> Saliency | Cropper:
     """A cropper ready to be asked; all that can be wrong with it is found here.
 
-    text: see ``parse``.  finder: for ``faces``.  trust: which files that are programs (``torchscript:FILE``) may run;
-        the user is asked without it.
+    text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, or an address.  finder: for ``faces``.
+    trust: which files that are programs (``torchscript:FILE``) may run; the user is asked without it.
 
     Raises: UnknownName, ConfigError, UsageError (its package is not installed), ModelError (its file).
 
     >>> load_cropper("centre").name
     'centre'
     """
-    name, argument, options = parse(text)
-    factory = REGISTRY.find(name).load()
-    if not callable(factory):
-        raise UsageError(f"The cropper {name!r} is no class or function.", "Let its entry point name one.")
-    made = cast(Any, factory)(Request(text, argument, options, finder, device, seed, trust or Trust()))
-    return cast("Saliency | Cropper", made)
+    base, items = names.split(f"http:{text}" if text.startswith(("http://", "https://")) else text)
+    factory = cast(Any, REGISTRY.find(base).load())
+    if not isinstance(factory, type):
+        raise UsageError(f"The cropper {base!r} is no class.", "Let its entry point name one.")
+    options = names.read(getattr(factory, "Options", NoOptions), base, items, kind="cropper")
+    return cast("Saliency | Cropper", factory(text, options, Setting(finder, device, seed, trust or Trust())))
 
 
 def is_remote(cropper: Saliency | Cropper) -> bool:

@@ -7,56 +7,68 @@ portraits with labels say nothing about gaze.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal
 
 import numpy as np
 
-from gslopes.ask.croppers import Request
+from gslopes.ask.classifiers.model_file import InputOptions, Program, existing
+from gslopes.ask.croppers import Setting
 from gslopes.ask.croppers.opencv import answered_map
-from gslopes.ask.croppers.packages import needed
 from gslopes.ask.croppers.records import SaliencyMap
-from gslopes.ask.croppers.resizing import Resample, fitted
-from gslopes.core.errors import ConfigError, ModelError
-from gslopes.core.files import is_file, sha256_of
+from gslopes.ask.croppers.resizing import fitted
+from gslopes.ask.croppers.simple import needed
+from gslopes.ask.names import ARGUMENT
+from gslopes.core.files import sha256_of
 from gslopes.core.records import ByteArray, FloatArray
 
 _BATCH = 16
 
 
+@dataclass(frozen=True, slots=True)
+class FastGazeOptions:
+    """path: the .vxm file.  means: subtracted as the published program does it, or in the order that it names.
+
+    smooth: whether the smoothing layer of the file is applied, which the program reads and never applies.
+    size: side of the square that a picture is fitted into, pixels.
+    resample: ``lanczos`` by Pillow, or ``area`` by OpenCV, which averages pixels.
+    """
+
+    path: str = field(metadata=ARGUMENT)
+    means: Literal["program", "bgr"] = "program"
+    smooth: bool = False
+    size: int = 320
+    resample: Literal["lanczos", "area"] = "lanczos"
+
+
 class FastGaze:
     """``fastgaze:PATH``: a copy of the cropper's model that was published with Yee et al. 2021.
 
-    Options: ``means=program|bgr``, ``smooth=yes``, ``size=320``, ``resample=lanczos|area``; the defaults are what the
-    published program does. version: ``published``, or the sha256 of another file.
+    version: ``published``, or the sha256 of another file.
 
     Raises: ModelError as ``ask.croppers.vxm.read``.
     """
 
-    def __init__(self, request: Request) -> None:
+    Options = FastGazeOptions
 
-        from gslopes.ask.croppers import fastgaze, vxm
+    def __init__(self, name: str, options: FastGazeOptions, setting: Setting) -> None:
+        from gslopes.ask.croppers import vxm
 
-        request.only("means", "smooth", "size", "resample")
-        means = request.choice("means", "program", "bgr")
-        model = vxm.read(request.path())
-        self.size, self.resample = int(request.number("size", 320)), _resample(request)
-        self.name = request.name
+        model = vxm.read(options.path)
+        self.name, self._options, self._device = name, options, setting.device
         self.version = "published" if model.published else f"sha256 {model.sha256}"
-        channel_means = fastgaze.PROGRAM_MEANS if means == "program" else fastgaze.PROGRAM_MEANS[::-1]
-        self._device = request.device
-        self._network = (
-            fastgaze.FastGaze(model.layers, channel_means, smooth=request.flag("smooth")).to(request.device).eval()
-        )
-        self._stride = fastgaze.STRIDE
+        means = vxm.PROGRAM_MEANS if options.means == "program" else vxm.PROGRAM_MEANS[::-1]
+        self._network = vxm.FastGaze(model.layers, means, smooth=options.smooth).to(setting.device).eval()
+        self._stride = vxm.STRIDE
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps of a sixteenth of the fitted picture; scores of any sign."""
         import torch
 
-        small = [fitted(picture, self.size, self.resample) for picture in pictures]
-        found: list[SaliencyMap] = []
+        small = [fitted(picture, self._options.size, self._options.resample) for picture in pictures]
+        maps: list[SaliencyMap] = []
         for _, group in groupby(zip(small, pictures, strict=True), key=lambda pair: pair[0].shape):
             pairs = list(group)
             for start in range(0, len(pairs), _BATCH):
@@ -64,8 +76,8 @@ class FastGaze:
                 stack = torch.from_numpy(np.stack([resized for resized, _ in batch])).to(self._device)
                 with torch.inference_mode():
                     scores = self._network(stack.permute(0, 3, 1, 2).float()).cpu().numpy()
-                found += [self._map(score, *pair) for score, pair in zip(scores, batch, strict=True)]
-        return found
+                maps += [self._map(score, *pair) for score, pair in zip(scores, batch, strict=True)]
+        return maps
 
     def _map(self, scores: FloatArray, small: ByteArray, picture: ByteArray) -> SaliencyMap:
         """A cell stands for the pixel (16c + 8, 16r + 8) of the fitted picture, moved inside."""
@@ -77,28 +89,31 @@ class FastGaze:
         return SaliencyMap(scores, centres[0].astype(np.float32), centres[1].astype(np.float32))
 
 
-class _ModelFile(ABC):
-    """What ONNX and TorchScript share.
+@dataclass(frozen=True, slots=True)
+class MapFileOptions(InputOptions):
+    """Fields of ``InputOptions``; size is the longer side, 0: of the picture.
 
-    Options: ``size`` (pixels of the longer side; 0: as it is), ``mean``, ``std`` (three numbers with / between them, of
-    255), ``order=rgb|bgr``, ``log=yes`` (the map is a log density: the softmax temperature is 1), ``resample``.
+    path: the model.  log: whether the map is a log density: the softmax temperature is 1.
     """
 
-    def __init__(self, request: Request) -> None:
-        request.only("size", "mean", "std", "order", "log", "resample")
-        self.name = request.name
-        path = Path(request.path())
-        if not is_file(path):
-            raise ModelError(f"There is no model file {path}.", "Name the file of the weights.")
-        self.version = f"sha256 {sha256_of(path)}"
-        self.size, self.resample = int(request.number("size", 0)), _resample(request)
-        self.log = request.flag("log")
-        self._mean, self._std = (_three(request, key, default) for key, default in (("mean", 0.0), ("std", 255.0)))
-        self._flip = request.choice("order", "rgb", "bgr") == "bgr"
-        self._run = self._load(path, request.device)
+    path: Path = field(kw_only=True, metadata=ARGUMENT)
+    log: bool = False
+
+
+class _ModelFile(ABC):
+    """A saliency model in a file: (1, 3, h, w) float32 to one map.  Raises: ModelError if there is none."""
+
+    Options = MapFileOptions
+
+    def __init__(self, name: str, options: MapFileOptions, setting: Setting) -> None:
+        self.name, self.log, self._options = name, options.log, options
+        path = existing(options.path, "model file")
+        digest = sha256_of(path)
+        self.version = f"sha256 {digest}"
+        self._run = self._load(path, digest, setting)
 
     @abstractmethod
-    def _load(self, path: Path, device: str) -> Any:
+    def _load(self, path: Path, digest: str, setting: Setting) -> Any:
         """The model as a function of (1, 3, h, w) float32 to its map."""
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
@@ -106,61 +121,35 @@ class _ModelFile(ABC):
 
         Raises: AnswerError if the model answers with anything but one map.
         """
-        found = []
+        maps = []
         for picture in pictures:
-            small = fitted(picture, self.size, self.resample) if self.size else picture
-            values = (small[..., ::-1] if self._flip else small).astype(np.float32)
-            tensor = ((values - self._mean) / self._std).transpose(2, 0, 1)[None]
-            scores = np.asarray(self._run(np.ascontiguousarray(tensor)), dtype=np.float32)
+            small = fitted(picture, self._options.size) if self._options.size else picture
+            scores = np.asarray(self._run(self._options.values(small[None])), dtype=np.float32)
             scores = scores.reshape([side for side in scores.shape if side != 1] or [1, 1])
-            found.append(answered_map(scores, picture, self.name))
-        return found
+            maps.append(answered_map(scores, picture, self.name))
+        return maps
 
 
 class Onnx(_ModelFile):
-    """``onnx:PATH``: (1, 3, h, w) float32 to one map, by ONNX Runtime."""
+    """``onnx:PATH``, by ONNX Runtime."""
 
-    def _load(self, path: Path, device: str) -> Any:
-        runtime: Any = needed("onnxruntime", "onnx", self.name)
-        providers = ["CUDAExecutionProvider"] if device.startswith("cuda") else []
-        try:
-            session = runtime.InferenceSession(str(path), providers=[*providers, "CPUExecutionProvider"])
-        except Exception as error:  # the library raises its own kinds for damaged files
-            raise ModelError(
-                f"{path} cannot be loaded by ONNX Runtime: {error}.", "Check that it is a complete ONNX model."
-            ) from error
-        entry = session.get_inputs()[0].name
-        return lambda tensor: session.run(None, {entry: tensor})[0]
+    def _load(self, path: Path, digest: str, setting: Setting) -> Any:
+        needed("onnxruntime", "onnx", self.name)
+        from gslopes.ask.classifiers.onnx import external_files, session
+
+        del digest
+        external_files(path)
+        made = session(path, setting.device)
+        entry = made.get_inputs()[0].name
+        return lambda tensor: made.run(None, {entry: tensor})[0]
 
 
 class TorchScript(_ModelFile):
-    """``torchscript:PATH``: (1, 3, h, w) float32 to one map; a program, asked for first.
+    """``torchscript:PATH``, a program, asked for first.
 
-    Raises: UsageError if it is not trusted, see ``ask.trust``; in ``maps`` as ``ask.program.Program``.
+    Raises: UsageError if it is not trusted, see ``ask.trust``; in ``maps`` as ``Program``.
     """
 
-    def __init__(self, request: Request) -> None:
-        self._trust = request.trust
-        super().__init__(request)
-
-    def _load(self, path: Path, device: str) -> Any:
-        from gslopes.ask.program import Program
-
-        digest = self.version.removeprefix("sha256 ")
-        self._trust.require(path, digest)
-        return Program(path, digest, device)
-
-
-def _resample(request: Request) -> Resample:
-    return cast("Resample", request.choice("resample", "lanczos", "area"))
-
-
-def _three(request: Request, key: str, default: float) -> FloatArray:
-    text = request.options.get(key)
-    try:
-        numbers = [float(part) for part in text.split("/")] if text else [default] * 3
-    except ValueError:
-        numbers = []
-    if len(numbers) != 3 or (key == "std" and min(numbers) <= 0):
-        raise ConfigError(f"{key} of {request.name!r} is {text!r}.", "Three numbers such as 123.7/116.8/103.9.")
-    return np.array(numbers, dtype=np.float32)
+    def _load(self, path: Path, digest: str, setting: Setting) -> Any:
+        setting.trust.require(path, digest)
+        return Program(path, digest, setting.device)

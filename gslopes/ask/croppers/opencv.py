@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
 import numpy as np
 
-from gslopes.ask.croppers import Request
+from gslopes.ask.croppers import NoOptions, Setting
 from gslopes.ask.croppers.records import SaliencyMap
 from gslopes.ask.croppers.resizing import fitted, resized
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
@@ -38,9 +39,9 @@ class SpectralResidual:
     Source: Hou & Zhang 2007, doi 10.1109/CVPR.2007.383267.
     """
 
-    def __init__(self, request: Request) -> None:
-        request.only()
-        self.name = request.name
+    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
+        del options, setting
+        self.name = name
         self.version = f"opencv {cv2.__version__}"
         saliency_models()  # before any work
 
@@ -77,21 +78,31 @@ class SpectralResidual:
         return result
 
 
+@dataclass(frozen=True, slots=True)
+class FineGrainedOptions:
+    """size: side of the square that the picture is fitted into first, pixels.
+
+    Neighbourhoods are counted in pixels: without this a large photo would be judged by finer detail than a small one.
+    """
+
+    size: int = 320
+
+    def __post_init__(self) -> None:
+        if not 32 <= self.size <= 4096:
+            raise ConfigError(f"size of fine-grained is {self.size}; it must lie between 32 and 4096.")
+
+
 class FineGrained:
     """Fine-grained saliency, by OpenCV: differences between centre and surround on several scales.
-
-    size: side of the square that the picture is fitted into first, pixels (320): neighbourhoods are counted in pixels,
-        so without this a large photo would be judged by finer detail than a small one.
 
     Source: Montabone & Soto 2010, doi 10.1016/j.imavis.2009.06.006.
     """
 
-    def __init__(self, request: Request) -> None:
-        request.only("size")
-        self.size = int(request.number("size", 320))
-        if not 32 <= self.size <= 4096:
-            raise ConfigError(f"size of fine-grained is {self.size}; it must lie between 32 and 4096.")
-        self.name = request.name
+    Options = FineGrainedOptions
+
+    def __init__(self, name: str, options: FineGrainedOptions, setting: Setting) -> None:
+        del setting
+        self.name, self.size = name, options.size
         self.version = f"opencv {cv2.__version__}"
         saliency_models()  # before any work
 

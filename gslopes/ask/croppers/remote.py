@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,12 +15,11 @@ from gslopes.ask.cache import AnswerCache
 from gslopes.ask.classifiers import prepare_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import Budget, UsageStats, estimate
+from gslopes.ask.cost import Budget, Estimate, UsageStats, estimate
 from gslopes.ask.croppers import is_remote, load_cropper
-from gslopes.ask.croppers.http import Http, HttpAtRatio
-from gslopes.ask.croppers.python import as_cropper
+from gslopes.ask.croppers.http import HttpCropper
+from gslopes.ask.croppers.python import as_cropper, picture_key
 from gslopes.ask.croppers.records import Crop, Cropper, Saliency
-from gslopes.ask.croppers.replay import picture_key
 from gslopes.ask.questions import PartProgress
 from gslopes.ask.retry import RetryPolicy
 from gslopes.ask.scoring.cost import confirm_cost
@@ -28,10 +27,10 @@ from gslopes.ask.trust import Trust, cache_folder
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.executor import Executor
-from gslopes.core.records import ByteArray, Finder
+from gslopes.core.reasons import SkipReason
+from gslopes.core.records import Answer, ByteArray, Finder
 
 PART = 16  # pictures that are written, asked about and taken away together
-_CROP = "crop"  # the attribute of a joined picture in the tables that the client speaks
 
 
 class RemoteCropper:
@@ -43,7 +42,7 @@ class RemoteCropper:
 
     def __init__(
         self,
-        service: Http,
+        service: HttpCropper,
         cost_limits: CostLimits,
         budget: Budget,
         ratios: Sequence[float],
@@ -53,119 +52,82 @@ class RemoteCropper:
         self.name, self.version = service.name, service.version
         self.usage = UsageStats()
         self._cost_limits, self._budget, self._seed, self._retry = cost_limits, budget, seed, retry
-        self._at: dict[float, HttpAtRatio] = {ratio: service.at(ratio) for ratio in ratios}
-        self._answers: dict[tuple[str, float], Crop | AnswerError | Refused] = {}
-        self._sizes: dict[str, tuple[int, int]] = {}
+        self._at = {ratio: service.at(ratio) for ratio in ratios}
+        self._answers: dict[tuple[str, float], Answer] = {}
 
     def prepare(self) -> None:
         """Check address and credentials.  Raises: CredentialsError, UsageError."""
         for one in self._at.values():
             prepare_classifier(one)
 
-    def requests(self, pictures: int) -> list[Any]:
-        """The most that asking about ``pictures`` pictures takes: an Estimate a ratio."""
-        return [
-            estimate(one.name, one.limits, one.batch, [pictures] if pictures else [], 0) for one in self._at.values()
-        ]
+    def requests(self, pictures: int) -> list[Estimate]:
+        """The most that asking about ``pictures`` pictures takes, for each ratio."""
+        parts = [pictures] if pictures else []
+        return [estimate(one.name, one.limits, one.batch, parts, 0) for one in self._at.values()]
 
     def ask_about(self, out: Path, pictures: Callable[[], Iterable[ByteArray]], tick: Callable[[int], None]) -> None:
         """Ask about pictures at every ratio; earlier answers are dropped.
 
         out: the run folder, in which pictures lie while they are asked about.  pictures: gives them, once a ratio.
+        tick: called with how many have all their answers.
 
         Raises: as ``ask.client.Client.ask_parts``.
         """
-        self._answers, self._sizes = {}, {}
+        self._answers = {}
+        folder = out / "parts" / "asked"
+        shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
         with AnswerCache(cache_folder(self._cost_limits.cache)) as cache:
-            for place, (ratio, service) in enumerate(self._at.items(), start=1):
-                client = Client(
-                    service, cache=cache, budget=self._budget, usage=self.usage, seed=self._seed, retry=self._retry
-                )
-                with RequestFolder(out / "parts" / "asked") as requests:
-                    listener = self._listener(service, ratio, requests, tick, last=place == len(self._at))
-                    client.ask_parts(self._parts(requests, pictures()), requests.folder, listener)
+            try:
+                runfolder.make_folder(folder)
+                for ratio, service in self._at.items():
+                    client = Client(
+                        service, cache=cache, budget=self._budget, usage=self.usage, seed=self._seed, retry=self._retry
+                    )
+                    last = ratio == list(self._at)[-1]
+                    done = self._listener(ratio, folder, tick if last else lambda _: None)
+                    client.ask_parts(_parts(pictures(), folder), folder, done)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """The answer about a picture.  Raises: AnswerError, Refused."""
-        found = self._answers.get((picture_key(picture), ratio))
-        if found is None:
+        answer = self._answers.get((picture_key(picture), ratio))
+        if answer is None:
             raise AnswerError(f"{self.name} was not asked about this picture.")
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-    def _parts(self, requests: RequestFolder, pictures: Iterable[ByteArray]) -> Iterator[tuple[int, pd.DataFrame]]:
-        rows: list[dict[str, Any]] = []
-        number = 0
-        for picture in pictures:
-            key = picture_key(picture)
-            if any(row["photo"] == key for row in rows):
-                continue
-            self._sizes[key] = picture.shape[1], picture.shape[0]
-            rows.append(requests.put(key, _encoded(picture), number))
-            if len(rows) == PART:
-                yield number, pd.DataFrame(rows, columns=tables.EDITS.columns)
-                rows, number = [], number + 1
-        if rows:
-            yield number, pd.DataFrame(rows, columns=tables.EDITS.columns)
+        if answer.status == "answered":
+            left, top, width, height, *point = answer.box
+            return Crop(left, top, width, height, (point[0], point[1]) if point else None)
+        why = SkipReason.of(answer.reason, answer.status)
+        raise Refused(why.detail or why.reason) if answer.status == "refused" else AnswerError(why.detail or why.reason)
 
     def _listener(
-        self, service: HttpAtRatio, ratio: float, requests: RequestFolder, tick: Callable[[int], None], last: bool
+        self, ratio: float, folder: Path, tick: Callable[[int], None]
     ) -> Callable[[int, pd.DataFrame, pd.DataFrame, PartProgress], None]:
-        def done(number: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress) -> None:
-            del progress
-            labels: dict[str, dict[str, float]] = {}
-            for photo, label, score in scores[["photo", "label", "score"]].itertuples(index=False):
-                labels.setdefault(photo, {})[label] = float(score)
-            for photo, status, reason, detail in asked[["photo", "status", "reason", "detail"]].itertuples(index=False):
-                explanation = detail or reason
-                self._answers[photo, ratio] = self._answer(service, photo, status, explanation, labels.get(photo, {}))
-            requests.clear(number)
-            tick(len(asked) if last else 0)
+        def done(_: int, asked: pd.DataFrame, __: pd.DataFrame, progress: PartProgress) -> None:
+            for question, answer in zip(progress.questions, progress.outcomes(), strict=True):
+                self._answers[question.photo, ratio] = answer
+                (folder / question.file).unlink(missing_ok=True)
+            tick(len(asked))
 
         return done
 
-    def _answer(
-        self, service: HttpAtRatio, photo: str, status: str, reason: str, labels: dict[str, float]
-    ) -> Crop | AnswerError | Refused:
-        if status == "refused":
-            return Refused(reason)
-        return AnswerError(reason) if status == "failed" else service.rectangle(labels, *self._sizes[photo])
 
-
-class RequestFolder:
-    """A folder for the pictures that are being asked about."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._files: dict[int, list[Path]] = {}
-
-    def __enter__(self) -> RequestFolder:
-        with runfolder.storage(self.folder):
-            runfolder.make_folder(self.folder)
-            for stale in self.folder.iterdir():  # of a run that was killed
-                stale.unlink(missing_ok=True)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number in list(self._files):
-            self.clear(number)
-        with suppress(OSError):
-            self.folder.rmdir()
-
-    def put(self, key: str, data: bytes, number: int) -> dict[str, Any]:
-        """A picture's row of the edits table."""
-        path = self.folder / f"{number:06d}-{key}"
-        with runfolder.storage(path):
-            path.write_bytes(data)
-        self._files.setdefault(number, []).append(path)
-        edit_row = {"photo": key, "attribute": _CROP, "step": 0, "value": 0.0, "file": path.name, "mask_area": 0.0}
-        return edit_row
-
-    def clear(self, number: int) -> None:
-        """The pictures of a part have their answers."""
-        for path in self._files.pop(number, []):
-            path.unlink(missing_ok=True)
+def _parts(pictures: Iterable[ByteArray], folder: Path) -> Iterator[tuple[int, pd.DataFrame]]:
+    """Distinct pictures as rows of the edits table, which the client reads, their files in the folder."""
+    rows: dict[str, tuple[object, ...]] = {}
+    number = 0
+    for picture in pictures:
+        key = picture_key(picture)
+        if key not in rows:
+            path = folder / f"{number:06d}-{key}"
+            with runfolder.storage(path):
+                path.write_bytes(_encoded(picture))
+            rows[key] = (key, "crop", 0, 0.0, path.name, 0.0)
+        if len(rows) == PART:
+            yield number, tables.frame_of(tables.EDITS, list(rows.values()))
+            rows, number = {}, number + 1
+    if rows:
+        yield number, tables.frame_of(tables.EDITS, list(rows.values()))
 
 
 def ready_croppers(
@@ -192,7 +154,7 @@ def ready_croppers(
     ready: list[Saliency | Cropper] = []
     for model in map(as_cropper, [*named, *given]):
         if is_remote(model):
-            remote = RemoteCropper(cast("Http", model), cost_limits, budget, ratios, seed)
+            remote = RemoteCropper(cast("HttpCropper", model), cost_limits, budget, ratios, seed)
             remote.prepare()
             ready.append(remote)
         else:

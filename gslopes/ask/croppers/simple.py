@@ -1,33 +1,45 @@
-"""Croppers without a saliency model: around faces, in the middle, anywhere."""
+"""Croppers without a map: around faces, in the middle, anywhere, and those that come as packages (extras).
+
+The packages are smartcrop, as websites use it, and libvips' attention crop.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import sha256
+from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
 
 import numpy as np
+from PIL import Image
 
-from gslopes.ask.croppers import Request
+from gslopes.ask.croppers import NoOptions, Setting
 from gslopes.ask.croppers.geometry import crop_rectangle
 from gslopes.ask.croppers.records import Crop
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import ByteArray, Photo
 
 
+@dataclass(frozen=True, slots=True)
+class FacesOptions:
+    """which: the face with the detector's highest score, the largest, or the middle of all faces."""
+
+    which: Literal["confident", "largest", "all"] = "confident"
+
+
 class Faces:
-    """Around the face with the detector's highest score; ``which=largest`` or ``all``: around the middle of all faces.
+    """Around a face; without one, around the middle of the picture."""
 
-    Without a face: around the middle of the picture.
-    """
+    Options = FacesOptions
 
-    def __init__(self, request: Request) -> None:
-        request.only("which")
-        self.which = request.choice("which", "confident", "largest", "all")
-        if request.finder is None:
+    def __init__(self, name: str, options: FacesOptions, setting: Setting) -> None:
+        if setting.finder is None:
             raise UsageError("The cropper faces needs a face detector.", "Pass finder=find.detect.MtcnnFinder().")
-        self.name = request.name
-        self.version = "mtcnn"
-        self._finder = request.finder
+        self.name, self.version = name, "mtcnn"
+        self._which, self._finder = options.which, setting.finder
         self._seen: dict[str, tuple[int, int]] = {}
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
@@ -43,9 +55,9 @@ class Faces:
         if not len(found.scores):
             return width // 2, height // 2
         boxes = found.boxes.astype(np.float64)
-        if self.which == "all":
+        if self._which == "all":
             box = np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
-        elif self.which == "largest":
+        elif self._which == "largest":
             box = boxes[int(np.argmax((boxes[:, 2:] - boxes[:, :2]).prod(axis=1)))]
         else:
             box = boxes[int(np.argmax(found.scores))]
@@ -56,9 +68,9 @@ class Faces:
 class Centre:
     """The middle of the picture: no saliency at all."""
 
-    def __init__(self, request: Request) -> None:
-        request.only()
-        self.name, self.version = request.name, "1"
+    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
+        del options, setting
+        self.name, self.version = name, "1"
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""
@@ -69,10 +81,10 @@ class Centre:
 class Random:
     """A random point, the same for the same picture: the placebo."""
 
-    def __init__(self, request: Request) -> None:
-        request.only()
-        self.name, self.version = request.name, f"seed {request.seed}"
-        self._seed = request.seed
+    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
+        del options
+        self.name, self.version = name, f"seed {setting.seed}"
+        self._seed = setting.seed
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""
@@ -80,3 +92,68 @@ class Random:
         digest = sha256(picture.tobytes()).digest()
         generator = np.random.default_rng([self._seed, *digest])
         return crop_rectangle(width, height, int(generator.integers(width)), int(generator.integers(height)), ratio)
+
+
+# -- packages ----------------------------------------------------------------------------------------------------------
+
+
+class SmartCrop:
+    """The package smartcrop: edges, saturation, and closeness to one fixed skin tone, (0.78, 0.57, 0.44).
+
+    It passes over skin darker than a fifth of full lightness: a cropper whose dependence on skin is written down.
+    It works on a picture of about 100 pixels, as the package does by itself.
+    """
+
+    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
+        del options, setting
+        self._module = needed("smartcrop", "smartcrop", name)
+        self.name, self.version = name, f"smartcrop {version('smartcrop')}"
+
+    def crop(self, picture: ByteArray, ratio: float) -> Crop:
+        """(H, W, 3) uint8 RGB to a rectangle."""
+        side = 100
+        top: dict[str, Any] = self._module.SmartCrop().crop(
+            Image.fromarray(picture), width=side, height=max(1, int(ratio * side)), min_scale=1.0, num_scale_steps=1
+        )["top_crop"]
+        return Crop(int(top["x"]), int(top["y"]), int(top["width"]), int(top["height"]))
+
+
+class VipsAttention:
+    """libvips' attention crop: edges, skin colour and saturation, the strategy ``attention`` of many image services."""
+
+    interesting = "attention"
+
+    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
+        del options, setting
+        self._vips: Any = needed("pyvips", "vips", name)
+        self.name = name
+        self.version = ".".join(str(self._vips.version(part)) for part in range(3))
+
+    def crop(self, picture: ByteArray, ratio: float) -> Crop:
+        """(H, W, 3) uint8 RGB to a rectangle; attention gives its point, too."""
+        height, width = picture.shape[:2]
+        wide, tall = (width, round(width * ratio)) if height / width > ratio else (round(height / ratio), height)
+        wide, tall = min(max(wide, 1), width), min(max(tall, 1), height)
+        image = self._vips.Image.new_from_array(np.ascontiguousarray(picture), interpretation="srgb")
+        wanted = {"attention_x": True, "attention_y": True} if self.interesting == "attention" else {}
+        answer = image.smartcrop(wide, tall, interesting=self.interesting, **wanted)
+        cut, extra = answer if isinstance(answer, list) else (answer, {})
+        point = (int(extra["attention_x"]), int(extra["attention_y"])) if extra else None
+        return Crop(-int(cut.xoffset), -int(cut.yoffset), wide, tall, point)
+
+
+class VipsEntropy(VipsAttention):
+    """libvips' entropy crop: the part whose gray values differ most."""
+
+    interesting = "entropy"
+
+
+def needed(module: str, extra: str, cropper: str) -> ModuleType:
+    """The module.  Raises: UsageError naming the extra if it is not installed; ConfigError if it is broken."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        message = f"The cropper {cropper!r} needs the package {module}, which is not installed."
+        raise UsageError(message, f"Run: pip install 'gslopes[{extra}]'.") from None
+    except (ImportError, OSError) as error:
+        raise ConfigError(f"The package {module} cannot be loaded: {error}.", "Reinstall it.") from error

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from PIL import Image
 
 from gslopes.ask.classifiers import load_classifier
-from gslopes.ask.pictures import fit_pictures
 from gslopes.core.errors import ClassifierError, ConfigError, CredentialsError
 from tests.fake_provider import FURNITURE, FakeProvider, paint
-from tests.fake_provider.google import PIXELS
 
 
 def labels(name: str, data: bytes) -> dict[str, float]:
@@ -36,12 +31,6 @@ def test_the_service_takes_sixteen_pictures_and_no_more(provider: FakeProvider):
     assert classifier.batch == 16
     with pytest.raises(ClassifierError, match="Too many images"):
         classifier.ask([paint(0, 0.2)] * 17)
-
-
-def test_a_request_of_the_largest_size_fits_into_its_json(provider: FakeProvider):
-    classifier = load_classifier("google")
-    heavy = paint(0, 0.2, (96, 96), "JPEG") + bytes(classifier.limits.request_bytes // 2 - 5_000)
-    assert len(classifier.ask([heavy, heavy])) == 2
 
 
 @pytest.mark.parametrize("wrong", ["max_results=0", "images_per_minute=0"])
@@ -70,16 +59,3 @@ def test_the_model_is_asked_for(provider: FakeProvider):
     assert provider.log.of("google")[0].parameters["model"] == "builtin/latest"
     with pytest.raises(ClassifierError, match="not supported"):
         labels("google:model=builtin/oldest", paint(0, 0.2))
-
-
-@pytest.mark.slow
-def test_a_picture_beyond_the_vendors_75_megapixels_is_scaled_and_answered(provider: FakeProvider):
-    """A white picture of 81 megapixels, few bytes as PNG: the fake refuses what the vendor refuses."""
-    buffer = io.BytesIO()
-    Image.new("1", (9000, 9000), 1).save(buffer, "PNG")
-    classifier = load_classifier("google")
-    sent, how = fit_pictures([buffer.getvalue()], classifier.limits)
-    width, height = Image.open(io.BytesIO(sent[0])).size
-    assert width * height <= classifier.limits.max_pixels == PIXELS == 75_000_000
-    assert "longer side 8652 pixels" in how
-    assert classifier.parse(classifier.ask(sent)[0]).status == "answered"

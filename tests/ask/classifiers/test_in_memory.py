@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from PIL import Image
 
@@ -57,25 +56,6 @@ def test_a_module_that_answers_with_numbers_keeps_them_and_names_their_unit() ->
         as_classifier(Means(), ["a", "b", "c"], size=8, unit="years")
 
 
-def test_the_unit_of_a_function_stands_in_the_table_of_slopes() -> None:
-    from gslopes.slopes.fit.frames import fit_slopes
-
-    def age(pictures: Any) -> Any:
-        return [{"age": 20 + float(picture.mean()) / 5} for picture in pictures]
-
-    classifier = as_classifier(age, unit="years")
-    rows = [
-        (f"p{i}", value, "age", scores(classifier, (100 + 9 * i + int((10 + i % 3) * value),) * 3)["age"])
-        for i in range(12)
-        for value in (-1.0, 0.0, 1.0)
-    ]
-    frame = pd.DataFrame(rows, columns=["photo", "value", "label", "score"]).assign(classifier=classifier.name)
-    slopes = fit_slopes(frame, options={"bootstrap": 0})
-    (row,) = slopes[slopes["estimator"] == "photo-measure"].to_dict("records")
-    assert row["unit"] == "years per unit"
-    assert row["slope"] == pytest.approx(11 / 5, abs=0.2)
-
-
 def test_other_weights_labels_or_input_are_another_version() -> None:
     made = [
         as_classifier(Means(), ["a", "b", "c"], size=8),
@@ -110,16 +90,6 @@ def test_what_is_no_classifier_is_said() -> None:
         as_classifier(5)
     with pytest.raises(ConfigError, match="size: only a torch module has these"):
         as_classifier(lambda pictures: [], size=8)
-
-
-def test_a_callable_object_is_a_function() -> None:
-    class Mood:
-        def __call__(self, pictures: list[Any]) -> list[Any]:
-            return [float(one.mean() / 255) for one in pictures]
-
-    made = as_classifier(Mood(), ["bright"])
-    assert made.name == "Mood"
-    assert scores(made, (51, 51, 51)) == {"bright": pytest.approx(0.2)}
 
 
 def pipeline(folder: Path) -> Any:

@@ -7,14 +7,18 @@ import inspect
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import boto3
 import botocore.exceptions
 import grpc
 import pytest
 from clarifai_grpc.grpc.api.status import status_code_pb2
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gslopes.ask.classifiers import clarifai, wire
+from gslopes.ask.classifiers import clarifai, service
 from gslopes.ask.classifiers.azure import AzureService
 from gslopes.ask.classifiers.chat_body import OpenAIService
 from gslopes.ask.classifiers.clarifai import Clarifai
@@ -23,6 +27,7 @@ from gslopes.ask.classifiers.imagga import Imagga
 from gslopes.ask.classifiers.rekognition import Rekognition
 from gslopes.core.errors import (
     ClassifierError,
+    ConfigError,
     CredentialsError,
     GslopesError,
     Refused,
@@ -108,7 +113,7 @@ def test_every_error_that_amazon_declares_for_detect_labels_is_decided():
     declared = {shape.name for shape in client.meta.service_model.operation_model("DetectLabels").error_shapes}
     client.close()
     assert len(declared) >= 8
-    assert declared <= set(wire.codes_of("rekognition"))
+    assert declared <= set(service.codes_of("rekognition"))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +153,7 @@ class _Status(grpc.RpcError):
 
 def test_every_status_of_grpc_is_decided():
     names = {status.name for status in grpc.StatusCode} - {"OK"}
-    assert names == set(wire.codes_of("clarifai"))
+    assert names == set(service.codes_of("clarifai"))
 
 
 @pytest.mark.parametrize(
@@ -186,3 +191,68 @@ def test_clarifais_own_codes_mean_what_their_names_say(name):
         assert kind == "refused"
     if re.search("EXCEED_MONTHLY|EXCEEDS_LIMITS", name):
         assert kind == "service"
+
+
+# -- what all share ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["http://127.0.0.1:80", "http://localhost", "https://gateway.example/v", ""])
+def test_addresses_that_keep_credentials_safe_are_taken(text):
+    assert service.address(text, "NO_SUCH_VARIABLE") == text
+
+
+@pytest.mark.parametrize("text", ["http://gateway.example", "http://127.0.0.1.evil.example", "http://10.0.0.1"])
+def test_plain_http_to_another_machine_is_not(text):
+    with pytest.raises(ConfigError, match="without encryption"):
+        service.address(text)
+
+
+def test_the_option_comes_before_the_variables_and_these_in_their_order(monkeypatch):
+    monkeypatch.setenv("FIRST", "https://first.example/")
+    monkeypatch.setenv("SECOND", "https://second.example")
+    assert service.address("", "UNSET", "FIRST", "SECOND") == "https://first.example"
+    assert service.address("https://given.example", "FIRST") == "https://given.example"
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(-0.1, 1.1))))
+def test_a_label_comes_once_with_its_highest_score(pairs):
+    found = service.best(pairs)
+    assert dict(found) == {
+        label: max(min(max(score, 0.0), 1.0) for other, score in pairs if other == label) for label, _ in pairs
+    }
+    assert len(found) == len({label for label, _ in pairs})
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, "failed"),
+        (401, "credentials"),
+        (402, "service"),
+        (403, "credentials"),
+        (404, "service"),
+        (408, "lost"),
+        (413, "refused"),
+        (415, "refused"),
+        (429, "throttled"),
+        (500, "unavailable"),
+        (502, "unavailable"),
+        (503, "unavailable"),
+        (504, "lost"),
+        (301, "service"),
+    ],
+)
+def test_http_statuses_say_what_to_do(status, kind):
+    assert service.kind_of_status(status) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("3", 3.0), ("0.5", 0.5), ("-1", 0.0), ("soon", None), ("", None), (None, None)]
+)
+def test_retry_after_in_seconds_is_read(text, seconds):
+    assert service.seconds_to_wait({"Retry-After": text}) == seconds
+
+
+def test_retry_after_as_a_date_is_read():
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    assert 80 < (service.seconds_to_wait({"retry-after": later}) or 0) <= 90

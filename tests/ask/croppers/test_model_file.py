@@ -36,7 +36,7 @@ def test_a_vxm_file_is_a_saliency_model(small_vxm):
     x, y = focal_point(found)
     assert 125 <= x <= 175
     assert 15 <= y <= 65
-    with pytest.raises(ConfigError, match="program or bgr"):
+    with pytest.raises(ConfigError, match="program, bgr"):
         load_cropper(f"fastgaze:{small_vxm},means=rgb")
 
 

@@ -55,7 +55,7 @@ def test_the_size_of_fine_grained_is_an_option():
     small, large = (load_cropper(f"fine-grained,size={size}").maps([picture])[0] for size in (128, 256))
     assert small.scores.shape == (16, 32)
     assert large.scores.shape == (32, 64)
-    with pytest.raises(ConfigError, match="no option 'sise'"):
+    with pytest.raises(ConfigError, match="no parameter 'sise'"):
         load_cropper("fine-grained,sise=3")
 
 

@@ -38,7 +38,7 @@ def test_what_goes_wrong_is_told():
         load_cropper("python:my_own_cropper:few").maps([PICTURE])
     with pytest.raises(UsageError, match="cannot be imported"):
         load_cropper("python:my_own_cropper:nothing")
-    with pytest.raises(ConfigError, match="MODULE:FUNCTION"):
+    with pytest.raises(ConfigError, match="not module:function"):
         load_cropper("python:my_own_cropper")
 
 

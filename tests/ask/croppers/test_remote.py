@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from gslopes.ask.config import CostLimits
-from gslopes.ask.croppers.records import Crop
 from gslopes.core.errors import BudgetReached, ConfigError, CredentialsError, ServiceError
 from gslopes.crops.audit import plan_crops
 from gslopes.crops.config import CropsConfig
@@ -134,5 +133,4 @@ def test_a_point_is_cropped_around_by_our_own_geometry(service):
     from gslopes.ask.croppers import load_cropper
 
     at = load_cropper(f"{service.url},answer=point,version=3").at(1.0)  # type: ignore[union-attr]
-    answer = at.parse({"answer": {"x": 300, "y": 200}, "size": [1200, 800]})
-    assert at.rectangle(dict(answer.labels), 1200, 800) == Crop(0, 0, 800, 800, (300, 200))
+    assert at.parse({"answer": {"x": 300, "y": 200}, "size": [1200, 800]}).box == (0, 0, 800, 800, 300, 200)

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.ask.croppers import has_map, load_cropper, parse
+from gslopes.ask.croppers import has_map, load_cropper
+from gslopes.ask.croppers.simple import needed
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.records import Detections
 
@@ -41,12 +42,35 @@ def test_the_placebo_is_the_same_for_the_same_picture_and_seed():
 
 
 def test_names_and_options():
-    assert parse("onnx:a/b.onnx,size=320,order=bgr") == ("onnx", "a/b.onnx", {"size": "320", "order": "bgr"})
     with pytest.raises(UnknownName, match="spectral-residual"):
         load_cropper("spectral-residul")
     with pytest.raises(ConfigError, match="key=value"):
         load_cropper("fastgaze:x,means")
-    with pytest.raises(ConfigError, match="needs a file"):
+    with pytest.raises(ConfigError, match="needs its path"):
         load_cropper("fastgaze")
     assert has_map(load_cropper("spectral-residual"))
     assert not has_map(load_cropper("centre"))
+
+
+# -- packages ----------------------------------------------------------------------------------------------------------
+
+
+LEFT_DARK = np.full((120, 240, 3), 40, np.uint8)
+LEFT_DARK[30:90, 170:220] = (230, 170, 130)
+PACKAGES = {"smartcrop": "smartcrop", "vips-attention": "pyvips", "vips-entropy": "pyvips"}
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_the_crop_keeps_what_stands_out(name):
+    pytest.importorskip(PACKAGES[name], reason=f"pip install 'gslopes[{name.split('-')[0]}]'")
+    cropper = load_cropper(name)
+    crop = cropper.crop(LEFT_DARK, 1.0)
+    assert cropper.version
+    assert abs(crop.width - 120) <= 1
+    assert abs(crop.height - 120) <= 1
+    assert crop.left >= 90
+
+
+def test_a_package_that_is_not_installed_is_named():
+    with pytest.raises(UsageError, match=r"pip install 'gslopes\[nothing\]'"):
+        needed("no_such_package_here", "nothing", "mine")

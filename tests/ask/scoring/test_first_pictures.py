@@ -69,19 +69,6 @@ def test_an_answer_of_another_length_stops_it_too(faces, tmp_path, function, mes
     assert not (tmp_path / "run").exists()
 
 
-def test_the_exit_status_of_a_wrong_answer_is_1_and_a_sentence_is_on_the_terminal(
-    faces, tmp_path, monkeypatch, request
-):
-    run = request.getfixturevalue("gslopes")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine_of_age.py").write_text("def age(picture):\n    return {'age': float('nan')}\n")
-    known = [f"--{name}={value}" for name, value in faces.known.items() if name in ("landmarks", "masks")]
-    done = run("audit", faces.photos, "--out", "run", "-c", "mine_of_age.py:age", *known)
-    assert done.code == 1
-    assert "failed on the first 2 pictures" in done.err
-    assert not (tmp_path / "run").exists()
-
-
 @dataclass
 class Service:
     """A paid service that answers by the picture, or fails as it is told to."""
@@ -153,20 +140,6 @@ def test_refusals_are_answers(faces, tmp_path):
     service = Service(refuses=True)
     audit(faces, tmp_path, service)
     assert len(service.seen) == 2 + 15
-
-
-def test_an_audit_whose_every_picture_failed_later_is_an_error_not_empty(faces, tmp_path):
-    """The first two are answered, the edited ones fail, for so few that no earlier stop holds."""
-
-    def fails_on_edits(pictures: list[Any]) -> list[Any]:
-        calls.append(len(pictures))
-        return [{"hire": 0.5 if len(calls) == 1 else float("nan")} for _ in pictures]
-
-    calls: list[int] = []
-    known = {**faces.known, "placebo": False, "gate": False}
-    with pytest.raises(ClassifierError, match="failed on") as error:
-        gslopes.audit(faces.photos, tmp_path / "run", classifier=fails_on_edits, limit=1, steps=3, **known)
-    assert "retry_failed=True" in error.value.hint
 
 
 def test_a_number_in_a_unit_of_its_own_is_an_answer(faces, tmp_path):

@@ -45,15 +45,6 @@ def test_a_log_file_gets_a_line_a_minute_with_rate_time_left_money_and_refusals(
     )
 
 
-def test_before_the_first_answer_nobody_divides_by_nothing(clock, screen):
-    text = screen(False)
-    shown = ProgressBars(True)
-    with shown.watch({"google": (0, 5)}):
-        clock[0] += 61
-        shown.update({"google": UsageStats()})
-    assert "0 of 5 pictures, 0.0 a second, time left unknown" in text.getvalue()
-
-
 def test_a_terminal_has_a_line_for_each_classifier(screen):
     text = screen(True)
     shown = ProgressBars(True)

@@ -95,18 +95,6 @@ def test_a_wait_of_more_than_ten_minutes_is_cut_said_and_counted_as_throttled(ru
     assert len(busy.sent) == PHOTOS * STEPS
 
 
-def test_pictures_that_are_taken_as_they_are_need_no_word(run, capsys):
-    wide = Narrow(Limits(price=1.0, picture_bytes=10**7))
-    assert note_of(run, wide, capsys) == ""
-    assert set(wide.sent) <= {path.read_bytes() for path in run.glob("edits/gender/*")}
-
-
-def test_a_rerun_that_asks_nothing_says_nothing_of_it(run, capsys):
-    small = Narrow(Limits(price=1.0, max_side=40, formats=("JPEG",)))
-    assert note_of(run, small, capsys)
-    assert note_of(run, small, capsys) == ""
-
-
 class Function:
     """Has no limits, is not cached and returns no JSON, as a ``python:`` function may; writes down what it is asked.
 
