@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal, get_args
 
 import pandas as pd
@@ -215,3 +217,13 @@ class Files:
         if opened.id != photo:
             raise UsageError(f"The photo {name} is not the one that was edited.", hint)
         return encode(opened.pixels, opened.gray, opened.icc, "png" if self.suffix == ".png" else "jpeg")
+
+
+class _Callable(ModuleType):
+    """``gslopes.export`` is the function and this room at once: importing the room sets the name to the module."""
+
+    def __call__(self, *values: Any, **named: Any) -> Exported:
+        return export(*values, **named)
+
+
+sys.modules[__name__].__class__ = _Callable

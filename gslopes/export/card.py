@@ -12,6 +12,7 @@ import pandas as pd
 
 from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.files import read_json
+from gslopes.report.layouts import markdown
 
 PAPER = (
     "Joo and Kärkkäinen (2020), Gender Slopes: Counterfactual Fairness for Computer Vision Models by Attribute "
@@ -137,7 +138,7 @@ def readme(about: Facts) -> str:
         f"{about.pictures:,} pictures in {about.sets:,} sets of {about.photos:,} photos. In a set one face is edited "
         "step by step along one attribute, as people perceive it; all else in the photo stays as it is.",
         "## What was edited, by which model",
-        _table(("attribute", "model", "sha256", "licence"), about.editors),
+        markdown(("attribute", "model", "sha256", "licence"), about.editors),
         f"Method: {PAPER}. Made with gslopes {runtime.gslopes_version()}.",
         "## Measured on these photos",
         _measured(about),
@@ -153,7 +154,7 @@ def readme(about: Facts) -> str:
         "\n".join(f"- {one}" for one in NOT_FOR),
         "The people in the photos were not asked for these edits.",
         "## Columns",
-        _table(("column", "what"), [(name, COLUMNS[name]) for name in ("image", *about.columns) if name in COLUMNS]),
+        markdown(("column", "what"), [(name, COLUMNS[name]) for name in ("image", *about.columns) if name in COLUMNS]),
         "## Provenance",
         "Each edited picture says in its XMP that it is one: IPTC's digital source type "
         "`compositeWithTrainedAlgorithmicMedia`, the tool, the model, the attribute and the value.",
@@ -184,7 +185,7 @@ def _measured(about: Facts) -> str:
         numbers |= {f"{name} moves too, share of the target's slope": share for name, share in leakage.items()}
         rows += [(measured["attribute"], name, _interval(number)) for name, number in numbers.items()]
     note = "Of all sweeps of the run, kept or not; in brackets the 95 % interval over photos."
-    return note + "\n\n" + _table(("attribute", "what", "number"), rows)
+    return note + "\n\n" + markdown(("attribute", "what", "number"), rows)
 
 
 def _interval(number: Mapping[str, float | None] | None) -> str:
@@ -219,10 +220,4 @@ def _dropped(about: Facts) -> str:
 
 
 def _counted(name: str, what: str, counts: Mapping[str, int]) -> str:
-    return _table((name, what), [(key, f"{count:,}") for key, count in counts.items()])
-
-
-def _table(head: tuple[str, ...], rows: Any) -> str:
-    """A Markdown table."""
-    cells = [head, tuple("---" for _ in head), *rows]
-    return "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in cells)
+    return markdown((name, what), [(key, f"{count:,}") for key, count in counts.items()])

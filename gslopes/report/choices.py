@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core.files import read_text
+from gslopes.report.layouts import markdown
 
 NOT_SAID = "not said"
 SLOPES = "Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533"
@@ -97,6 +98,4 @@ def to_markdown(found: Iterable[Choice], paper: str = SLOPES) -> str:
     cells = [
         (one.what, one.printed, "the same" if one.same else one.here, "" if one.same else one.reason) for one in found
     ]
-    rows = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in cells]
-    head = ["# Method", "", f"How this run differs from {paper}.", ""]
-    return "\n".join([*head, f"| {' | '.join(HEAD)} |", "| --- | --- | --- | --- |", *rows, ""])
+    return f"# Method\n\nHow this run differs from {paper}.\n\n{markdown(HEAD, cells)}\n"

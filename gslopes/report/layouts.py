@@ -1,8 +1,9 @@
-"""Tables of texts as Markdown and LaTeX."""
+"""Tables of texts as Markdown, LaTeX and HTML: the one writer of each, for all pages and cards."""
 
 from __future__ import annotations
 
-import io
+from collections.abc import Iterable, Sequence
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -18,28 +19,24 @@ _SPECIAL = {
 
 
 def to_markdown(shown: pd.DataFrame, caption: str, grey: NDArray[np.bool_] | None = None) -> str:
-    """A table of texts as Markdown under its caption, cells escaped, numbers to the right; grey cells in italics."""
+    """A table of strangers' texts as Markdown under its caption, numbers to the right; grey cells in italics."""
     grey = np.zeros(shown.shape, dtype=bool) if grey is None else grey
-    right = [_is_number(column) for column in shown]
-    rows = [[_escaped(cell) for cell in row] for row in shown.to_numpy().tolist()]
     rows = [
-        [f"*{cell}*" if pale else cell for cell, pale in zip(*pair, strict=True)]
-        for pair in zip(rows, grey.tolist(), strict=True)
+        [f"*{_escaped(cell)}*" if pale else _escaped(cell) for cell, pale in zip(*pair, strict=True)]
+        for pair in zip(shown.to_numpy().tolist(), grey.tolist(), strict=True)
     ]
-    lines = [
-        caption,
-        "",
-        _md([str(column).strip() for column in shown]),
-        _md(["---:" if number else "---" for number in right]),
-    ]
-    return "\n".join([*lines, *map(_md, rows), ""])
+    rules = ["---" if str(column).strip() in TEXTS else "---:" for column in shown]
+    head = [str(column).strip() for column in shown]
+    return "\n".join([caption, "", *map(_md, [head, rules, *rows]), ""])
 
 
-def _is_number(column: object) -> bool:
-    return str(column).strip() not in TEXTS
+def markdown(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table of our own texts, which may hold Markdown, as Markdown: all to the left, only ``|`` escaped."""
+    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
+    return "\n".join(map(_md, [head, ["---"] * len(head), *cells]))
 
 
-def _md(cells: list[str]) -> str:
+def _md(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
@@ -49,39 +46,51 @@ def _escaped(cell: str) -> str:
     return cell
 
 
+def to_html(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of strangers' texts as HTML."""
+    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
+
+
 def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.bool_] | None = None) -> str:
-    r"""A table of texts as LaTeX with booktabs, cells escaped; the classifier stands at its first row only.
+    r"""A table of strangers' texts as LaTeX with booktabs; the classifier stands at its first row only.
 
     grey: (rows, columns) cells that are printed in grey, which needs xcolor.
     Where rows come from one classifier after the other, ``\midrule`` parts them; in Table 4 they do not.
     """
     by_api = "API" in shown and list(shown) != list(RACES)
     grey = np.zeros(shown.shape, dtype=bool) if grey is None else grey
-    kinds = "".join("r" if _is_number(column) else "l" for column in shown)
-    text = io.StringIO()
-    packages = "booktabs,xcolor" if grey.any() else "booktabs"
-    text.write(f"% needs \\usepackage{{{packages}}}\n\\begin{{table}}\n\\centering\n")
-    text.write(f"\\caption{{{latex(caption)}}}\n\\label{{tab:{label}}}\n\\begin{{tabular}}{{{kinds}}}\n\\toprule\n")
-    text.write(" & ".join(latex(str(column).strip()) for column in shown) + " \\\\\n\\midrule\n")
-    before = ""
+    lines, before = [], ""
     for row, pale in zip(shown.to_numpy().tolist(), grey, strict=True):
         first = row[0]
         if by_api and first == before:
             row = ["", *row[1:]]
         elif before and by_api:
-            text.write("\\midrule\n")
+            lines.append("\\midrule")
         before = first
-        cells = [
-            f"\\textcolor{{gray}}{{{latex(cell)}}}" if dim and cell else latex(cell)
-            for cell, dim in zip(row, pale, strict=True)
-        ]
-        text.write(" & ".join(cells) + " \\\\\n")
-    text.write("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
-    return text.getvalue()
+        pairs = zip(map(latex, row), pale, strict=True)
+        lines.append(_tex(f"\\textcolor{{gray}}{{{cell}}}" if dim and cell else cell for cell, dim in pairs))
+    packages = "booktabs,xcolor" if grey.any() else "booktabs"
+    kinds = "".join("l" if str(column).strip() in TEXTS else "r" for column in shown)
+    top = [f"% needs \\usepackage{{{packages}}}", "\\begin{table}", "\\centering", f"\\caption{{{latex(caption)}}}"]
+    head = [str(column).strip() for column in shown]
+    return "\n".join([*top, f"\\label{{tab:{label}}}", tabular(head, lines, kinds) + "\\end{table}\n"])
+
+
+def tabular(head: Sequence[str], lines: Iterable[str] | Iterable[Sequence[str]], kinds: str = "") -> str:
+    """The inner part of a LaTeX table.  lines: rows of cells, or lines.  kinds: of its columns; none: to the left."""
+    body = [line if isinstance(line, str) else _tex(map(latex, line)) for line in lines]
+    top = [f"\\begin{{tabular}}{{{kinds or 'l' * len(head)}}}", "\\toprule", _tex(map(latex, head)), "\\midrule"]
+    return "\n".join([*top, *body, "\\bottomrule", "\\end{tabular}\n"])
+
+
+def _tex(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + " \\\\"
 
 
 def latex(text: str) -> str:
-    r"""An untrusted text as LaTeX shows it.
+    r"""A stranger's text as LaTeX shows it.
 
     >>> latex("50 % of R&D_x")
     '50 \\% of R\\&D\\_x'

@@ -1,4 +1,5 @@
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -67,3 +68,9 @@ def test_what_cannot_be_exported_is_said(run: Path, tmp_path: Path) -> None:
     (run / "asked.parquet").unlink()
     with pytest.raises(UsageError, match="no answers"):
         gslopes.export(run, "answers")
+
+
+def test_the_function_has_its_name_after_its_room_was_imported(run, tmp_path):
+    import_module("gslopes.export.pictures")
+    assert gslopes.export(run, "answers", tmp_path / "a.csv").rows
+    assert gslopes.export(run, "answers", tmp_path / "b.csv").rows

@@ -12,7 +12,7 @@ import pandas as pd
 from gslopes.contexts.report.answers import table14
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, words
-from gslopes.report.layouts import latex
+from gslopes.report.layouts import markdown, tabular
 
 TITLES = {
     "table7": "Table 7: inferred woman-man-neutral (* more of the congruent gender than at the baseline)",
@@ -69,11 +69,8 @@ def forms(frame: pd.DataFrame) -> dict[str, str]:
     clean = frame.map(words.printable)
     head = [str(column) for column in clean.columns]
     rows = [list(row) for row in clean.itertuples(index=False)]
-    markdown = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
-    first, *rest = (" & ".join(map(latex, cells)) + r" \\" for cells in (head, *rows))
-    body = "\n".join([first, r"\midrule", *rest])
-    tabular = "\\begin{tabular}{" + "l" * len(head) + "}\n\\toprule\n" + body + "\n\\bottomrule\n\\end{tabular}\n"
-    return {"csv": csv_bytes(clean.map(_unsigned)).decode(), "md": "\n".join(markdown) + "\n", "tex": tabular}
+    csv = csv_bytes(clean.map(_unsigned)).decode()
+    return {"csv": csv, "md": markdown(head, rows) + "\n", "tex": tabular(head, rows)}
 
 
 def _unsigned(text: str) -> str | float:

@@ -12,6 +12,7 @@ import pandas as pd
 from gslopes.core import tables
 from gslopes.core.result import page_link
 from gslopes.report import numbers, units, words
+from gslopes.report.layouts import to_html
 from gslopes.slopes.report import decisions
 from gslopes.slopes.report.funnel import Funnel, funnels
 from gslopes.slopes.report.headline import headline
@@ -72,8 +73,6 @@ def _finding(
         for row in judged[:MOST_ROWS].to_dict("records")
     ]
     heads = ("label", "slope", "95 % interval", "unit", "decision", "q", "why")
-    head = "".join(f"<th>{title}</th>" for title in heads)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
     left = [f"{words.many(len(judged) - len(cells), 'more label')}"] if len(judged) > len(cells) else []
     rare = len(table) - len(judged)
     left += [f"{words.many(rare, 'label')} not judged"] if rare else []
@@ -81,10 +80,7 @@ def _finding(
     photos = f"<p>Photos: {escape(funnel.text())}</p>" if funnel else ""
     title = f"{classifier} along {words.perceived(attribute)}"
     sentence = headline(rows, decisions.decide(rows, floor), attribute).sentence
-    return (
-        f"<h4>{escape(title)}</h4><p><b>{escape(sentence)}</b></p>{photos}"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
-    )
+    return f"<h4>{escape(title)}</h4><p><b>{escape(sentence)}</b></p>{photos}{to_html(heads, cells)}{rest}"
 
 
 def _with_unit(row: Mapping[Hashable, Any]) -> tuple[str, str, str]:
