@@ -29,7 +29,7 @@ from gslopes.crops.people import read_people
 from gslopes.crops.sweep.audit import _digest
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.folder import open_photo
-from gslopes.slopes.report import pictures, sheets
+from gslopes.slopes.report import pictures
 from tests.contexts.test_audit import folder, found
 
 __all__ = ["folder", "found"]  # fixtures
@@ -46,7 +46,7 @@ def a_person(run: Path, name: str) -> Path:
 
 def a_sheet(run: Path, name: str) -> object:
     """Of the walk's page."""
-    found = sheets.picture(run / name, None, run)
+    found = pictures.picture(run / name, None, run)
     if found is None:
         raise PhotoError(name, "not shown")
     return found

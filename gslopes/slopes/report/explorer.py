@@ -15,6 +15,7 @@ from gslopes.report import words
 from gslopes.slopes.report import credit, findings, pictures, tally
 from gslopes.slopes.report.answers import Answers
 from gslopes.slopes.report.credit import Credit
+from gslopes.slopes.report.loading import Embed
 from gslopes.slopes.report.tally import face_box
 
 MOST_FLIPS = 200  # labels of the explorer's filter
@@ -44,7 +45,7 @@ def build_album(
     run: Path,
     report: Path,
     attributes: Mapping[str, int],
-    embed: pictures.Embed,
+    embed: Embed,
     tick: Callable[[int], None] | None = None,
 ) -> Album:
     """Write the pictures of all photos that have sweeps, as ``embed`` says.

@@ -16,8 +16,8 @@ from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions
 from gslopes.slopes.report.answers import Answers
 from gslopes.slopes.report.decisions import Decision
+from gslopes.slopes.report.loading import PAPER
 
-READING, PAPER = tables.READING, "paper"
 BY_MEASURE = "by its measure"
 PHOTOS_A_FILE = 20
 _NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_test", "q")

@@ -42,7 +42,7 @@ from gslopes.slopes.report import (
 )
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import paper as paper_tables
-from gslopes.slopes.report.loading import Finding, ReportOptions, Source, load
+from gslopes.slopes.report.loading import PAPER, Finding, ReportOptions, Source, load
 from gslopes.slopes.report.quote import Part, quote
 from gslopes.slopes.report.tables import pulled
 
@@ -147,7 +147,7 @@ def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[
     """Write the findings, the slopes and the paper's tables; the names of the latter."""
     wrong = tally.read(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
     found = recommended.write(report, source.slopes, wrong)
-    paper = source.real[source.real["estimator"] == findings.PAPER]
+    paper = source.real[source.real["estimator"] == PAPER]
     negative, positive = pulled(paper, p=options.p, slope=options.slope)
     for name, frame in (
         ("slopes", recommended.tidy(source.slopes)),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,11 @@ from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.slopes.report import findings, pictures, tally
+from gslopes.slopes.report import tally
+
+Embed = Literal["full", "thumbs", "none"]
+MODES: tuple[Embed, ...] = ("full", "thumbs", "none")
+PAPER = "paper"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class ReportOptions:
 
     p: float = 0.001
     slope: float = 0.03
-    embed: pictures.Embed = "thumbs"
+    embed: Embed = "thumbs"
     labels: tuple[str, ...] = ()
 
     def check(self) -> None:
@@ -39,8 +43,8 @@ class ReportOptions:
                 f"The thresholds p < {self.p:g} and |slope| > {self.slope:g} are out of range.",
                 "0 < p <= 1, slope >= 0.",
             )
-        if self.embed not in pictures.MODES:
-            raise UnknownName("way to embed pictures", self.embed, pictures.MODES)
+        if self.embed not in MODES:
+            raise UnknownName("way to embed pictures", self.embed, MODES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +78,7 @@ class Finding:
     @property
     def shown(self) -> pd.DataFrame:
         """The paper's rows, else those of photo-rate, else one row a label."""
-        for estimator in (findings.PAPER, findings.READING):
+        for estimator in (PAPER, tables.READING):
             rows = self.of(estimator)
             if len(rows):
                 return rows

@@ -21,9 +21,9 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.report import charts, words
 from gslopes.slopes.report import answers as matrix
-from gslopes.slopes.report import paper, sheets, tally
-from gslopes.slopes.report.findings import PAPER
-from gslopes.slopes.report.loading import Finding, Source
+from gslopes.slopes.report import paper, tally
+from gslopes.slopes.report import pictures as pictures_of
+from gslopes.slopes.report.loading import PAPER, Finding, Source
 from gslopes.slopes.report.paper_drawing import (
     Answered,
     LabelCell,
@@ -147,7 +147,7 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
         by_name = [
             (finding.classifier, labels_of(said[finding.classifier], photo, values, plain, wanted)) for finding in here
         ]
-        found.append(Answered(name, [sheets.picture(file, box, run) for file in files], by_name))
+        found.append(Answered(name, [pictures_of.picture(file, box, run) for file in files], by_name))
     return found
 
 
@@ -207,9 +207,9 @@ def pipeline(run: Path, here: Sequence[Finding], photo: Path | None = None) -> P
             _, box, points = _photos(run, [sweep.photo]).get(sweep.photo, ("", None, None))
             same = _edits(run, placebo.name(finding.attribute, "same"), [sweep.photo]).get(sweep.photo, [])
             unedited = photo or (same[0] if same else sweep.files[len(sweep.files) // 2])
-            pixels = sheets.picture(unedited, box, unedited.parent if photo else run, 520)
+            pixels = pictures_of.picture(unedited, box, unedited.parent if photo else run, 520)
             size = _size(run, sweep.photo)
-            left, top, right, _ = sheets.window(size, box)
+            left, top, right, _ = pictures_of.window(size, box)
             square = [] if box is None else ((np.reshape(box, (2, 2)) - (left, top)) / (right - left)).ravel().tolist()
             dots = np.empty((0, 2)) if points is None else (points - (left, top)) / (right - left)
             tight = None if box is None else _around(box)
@@ -217,8 +217,8 @@ def pipeline(run: Path, here: Sequence[Finding], photo: Path | None = None) -> P
                 pixels,
                 square,
                 dots,
-                [sheets.picture(file, tight, run) for file in sweep.files],
-                [sheets.picture(file, box, run) for file in sweep.files],
+                [pictures_of.picture(file, tight, run) for file in sweep.files],
+                [pictures_of.picture(file, box, run) for file in sweep.files],
                 finding.classifier,
                 steepest.label,
                 steepest.scores,
@@ -227,7 +227,7 @@ def pipeline(run: Path, here: Sequence[Finding], photo: Path | None = None) -> P
 
 
 def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-    """A box whose window in ``sheets.picture``, which is four times as wide, shows little but the face."""
+    """A box whose window in ``pictures_of.picture``, which is four times as wide, shows little but the face."""
     x0, y0, x1, y1 = box
     half = max(x1 - x0, y1 - y0) * _TIGHT / 8
     x, y = (x0 + x1) / 2, (y0 + y1) / 2

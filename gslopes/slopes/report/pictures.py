@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,11 @@ from gslopes.core.errors import PhotoError, UsageError
 from gslopes.photos.decode import named_picture
 from gslopes.photos.folder import open_photo, photo_bytes
 from gslopes.slopes.report import tally
-from gslopes.slopes.report.sheets import WHOLE, picture, window
+from gslopes.slopes.report.loading import Embed
 
-Embed = Literal["full", "thumbs", "none"]
-MODES: tuple[Embed, ...] = ("full", "thumbs", "none")
 FOLDER = "pictures"
+WHOLE = "whole"  # instead of a face's box: the whole picture, drawn out to a square
+_PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
 BRIGHTEST = 48  # levels of 255 that the difference view shows as its brightest colour
 _WIDE, _NARROW, _MANY = 224, 128, 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
 
@@ -209,3 +209,30 @@ def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
 def size(report: Path) -> int:
     """Bytes of everything in the report folder."""
     return sum(path.stat().st_size for path in _files(report))
+
+
+def picture(
+    path: Path, box: tuple[float, float, float, float] | str | None, run: Path, side: int = _PIXELS
+) -> NDArray[np.uint8] | None:
+    """A square (S, S, 3) uint8 RGB of the picture around the face, or None if it cannot be read.
+
+    path: the file.  box: the face, in the photo frame, None: the middle of the picture, or ``WHOLE``: all of it.
+    run: the run folder, which a table that came from somewhere else may not leave.  side: S.
+    """
+    try:
+        image = named_picture(path.relative_to(run), folder=run)
+    except (UsageError, ValueError):
+        return None
+    region = (0.0, 0.0, *image.size) if isinstance(box, str) else window(image.size, box)
+    square = image.convert("RGB").resize((side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
+    return np.asarray(square)
+
+
+def window(size: tuple[int, int], box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float]:
+    """The square to show: four faces wide, where the photo has so much, and never outside the photo."""
+    wide, high = size
+    x0, y0, x1, y1 = box or (0.0, 0.0, wide, high)
+    side = min(wide, high, 4 * max(x1 - x0, y1 - y0))
+    left = min(max((x0 + x1 - side) / 2, 0), wide - side)
+    top = min(max((y0 + y1 - side) / 2, 0), high - side)
+    return left, top, left + side, top + side

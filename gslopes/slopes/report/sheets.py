@@ -9,18 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
-from PIL import Image
 
-from gslopes.core.errors import UsageError
-from gslopes.photos.decode import named_picture
 from gslopes.report import charts, numbers, words
 from gslopes.report.charts import LIGHT, text
+from gslopes.slopes.report.pictures import picture
 from gslopes.slopes.report.tally import ChangedLabel, Sweep
 
 # All in units of one picture's side.
 _LEFT, _GAP, _LINE, _HEAD = 1.55, 0.06, 0.15, 0.42
-WHOLE = "whole"  # instead of a face's box: the whole picture, drawn out to a square
-_PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
 
 
 def sweeps_figure(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: str, run: Path) -> Figure:
@@ -51,33 +47,6 @@ def sweeps_figure(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute
     axes.set_xlim(0, lefts[-1] + 1 + _GAP)
     axes.set_ylim(_HEAD + sum(tall), 0)
     return figure
-
-
-def picture(
-    path: Path, box: tuple[float, float, float, float] | str | None, run: Path, side: int = _PIXELS
-) -> NDArray[np.uint8] | None:
-    """A square (S, S, 3) uint8 RGB of the picture around the face, or None if it cannot be read.
-
-    path: the file.  box: the face, in the photo frame, None: the middle of the picture, or ``WHOLE``: all of it.
-    run: the run folder, which a table that came from somewhere else may not leave.  side: S.
-    """
-    try:
-        image = named_picture(path.relative_to(run), folder=run)
-    except (UsageError, ValueError):
-        return None
-    region = (0.0, 0.0, *image.size) if isinstance(box, str) else window(image.size, box)
-    square = image.convert("RGB").resize((side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
-    return np.asarray(square)
-
-
-def window(size: tuple[int, int], box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float]:
-    """The square to show: four faces wide, where the photo has so much, and never outside the photo."""
-    wide, high = size
-    x0, y0, x1, y1 = box or (0.0, 0.0, wide, high)
-    side = min(wide, high, 4 * max(x1 - x0, y1 - y0))
-    left = min(max((x0 + x1 - side) / 2, 0), wide - side)
-    top = min(max((y0 + y1 - side) / 2, 0), high - side)
-    return left, top, left + side, top + side
 
 
 def _scores(axes: Axes, changed: ChangedLabel, lefts: list[float], middle: float) -> None:

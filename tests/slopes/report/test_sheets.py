@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from gslopes.report.charts import FORMS, render
-from gslopes.slopes.report import sheets
+from gslopes.slopes.report import pictures, sheets
 from gslopes.slopes.report.tally import ChangedLabel, Sweep
 
 pytestmark = pytest.mark.figures
@@ -58,8 +58,8 @@ def test_small_face_is_shown_with_its_surroundings_alone(tmp_path: Path) -> None
     pixels = np.zeros((200, 400, 3), np.uint8)
     pixels[80:120, 280:320] = 255
     Image.fromarray(pixels).save(tmp_path / "small.png")
-    shown = sheets.picture(tmp_path / "small.png", (290.0, 90.0, 310.0, 110.0), tmp_path)
-    whole = sheets.picture(tmp_path / "small.png", None, tmp_path)
+    shown = pictures.picture(tmp_path / "small.png", (290.0, 90.0, 310.0, 110.0), tmp_path)
+    whole = pictures.picture(tmp_path / "small.png", None, tmp_path)
     assert shown is not None
     assert whole is not None
     assert shown.shape == whole.shape
@@ -70,7 +70,7 @@ def test_small_face_is_shown_with_its_surroundings_alone(tmp_path: Path) -> None
 @pytest.mark.parametrize("box", [(-50.0, -50.0, 20.0, 20.0), (350.0, 150.0, 500.0, 260.0), (0.0, 0.0, 400.0, 200.0)])
 def test_window_never_leaves_the_photo(tmp_path: Path, box: tuple[float, float, float, float]) -> None:
     Image.new("L", (400, 200), 200).save(tmp_path / "white.png")
-    shown = sheets.picture(tmp_path / "white.png", box, tmp_path)
+    shown = pictures.picture(tmp_path / "white.png", box, tmp_path)
     assert shown is not None
     assert (shown == 200).all()
 
@@ -80,7 +80,7 @@ def test_picture_that_cannot_be_read_leaves_a_gap(tmp_path: Path, content: bytes
     path = tmp_path / "x.jpg"
     if content is not None:
         path.write_bytes(content)
-    assert sheets.picture(path, None, tmp_path) is None
+    assert pictures.picture(path, None, tmp_path) is None
     assert sheet(sweep((path, path, path)), run=tmp_path).size
 
 
@@ -88,15 +88,15 @@ def test_truncated_picture_leaves_a_gap(files: tuple[Path, ...], tmp_path: Path)
     noise = np.random.default_rng(0).integers(0, 255, (80, 60, 3), dtype=np.uint8)
     Image.fromarray(noise).save(tmp_path / "n.png")
     (tmp_path / "cut.png").write_bytes((tmp_path / "n.png").read_bytes()[:2000])
-    assert sheets.picture(tmp_path / "cut.png", None, tmp_path) is None
+    assert pictures.picture(tmp_path / "cut.png", None, tmp_path) is None
 
 
 def test_a_table_cannot_point_outside_its_run_folder(files: tuple[Path, ...], tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
-    assert sheets.picture(run / ".." / files[0].name, None, run) is None
-    assert sheets.picture(files[0], None, run) is None
-    assert sheets.picture(files[0], None, tmp_path) is not None
+    assert pictures.picture(run / ".." / files[0].name, None, run) is None
+    assert pictures.picture(files[0], None, run) is None
+    assert pictures.picture(files[0], None, tmp_path) is not None
 
 
 @pytest.mark.parametrize("form", FORMS)
