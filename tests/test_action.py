@@ -15,7 +15,7 @@ import yaml
 
 from gslopes.cli import main
 from gslopes.frame import conditions
-from gslopes.slopes.report import recommended
+from gslopes.slopes.report import decisions
 from tests.test_house import options_of, python, unknown_options
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -123,7 +123,7 @@ def test_the_workflow_of_the_page_uses_inputs_outputs_and_options_that_exist() -
     (ours,) = [one for one in job["steps"] if "/gslopes@" in one.get("uses", "")]
     assert set(ours["with"]) <= set(ACTION["inputs"])
     assert {key for key, one in ACTION["inputs"].items() if one.get("required")} <= set(ours["with"])
-    conditions.Condition(ours["with"]["fail-if"], recommended.CONDITION)
+    conditions.Condition(ours["with"]["fail-if"], decisions.CONDITION)
     line = " ".join(ours["with"]["arguments"].split())
     assert unknown_options(f"gslopes audit {line}") == []
     for output in re.findall(r"steps\.gslopes\.outputs\.([\w-]+)", json.dumps(job)):

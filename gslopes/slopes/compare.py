@@ -24,7 +24,7 @@ from gslopes.slopes.fitting import PRESENCE
 from gslopes.slopes.report import answers as matrix
 
 if TYPE_CHECKING:
-    from gslopes.slopes.report.changes_page import ChangedPhoto
+    from gslopes.slopes.report.changes import ChangedPhoto
 
 
 def compare_runs(
@@ -115,9 +115,8 @@ def write_page(
 
     Raises: TableError, StorageError.
     """
-    from gslopes.slopes.report import observed_changes
-    from gslopes.slopes.report.changes import findings_table, headline
-    from gslopes.slopes.report.changes_page import write_changes
+    from gslopes.slopes.report import changes
+    from gslopes.slopes.report.changes import findings_table, headline, write_changes
 
     one, other = Path(one), Path(other)
     shown = _changed_photos(one, other, changes, photos)
@@ -125,16 +124,16 @@ def write_page(
     page = write_changes(folder, other, changes, shown, (one.name, other.name), observed, notes)
     rows, photos_in_both = findings_table(changes), int(changes["n"].max())
     counts = photos_in_both, photos_in_both
-    real = observed_changes.summary_rows(observed)
+    real = changes.observed_rows(observed)
     summary.write(folder, "compare", rows, counts, headline=headline(changes), page=page, began=other, observed=real)
     return page
 
 
 def _changed_photos(one: Path, other: Path, changes: pd.DataFrame, most: int) -> list[ChangedPhoto]:
     """Photos whose own slope of a changed label moved most, of the surest changes first."""
-    from gslopes.slopes.report.changes_page import ChangedPhoto
+    from gslopes.slopes.report.changes import ChangedPhoto
+    from gslopes.slopes.report.loading import face_box
     from gslopes.slopes.report.pictures import Wanted
-    from gslopes.slopes.report.tally import face_box
 
     values = runfolder.read_manifest(other).get("values", {})
     if not (other / "edits.parquet").is_file():

@@ -28,7 +28,7 @@ from gslopes.photos.decode import decode
 from gslopes.photos.folder import open_photo
 from gslopes.slopes import stages, walk
 from gslopes.slopes.outcome import Audit
-from gslopes.slopes.report import truth
+from gslopes.slopes.report import validity
 from gslopes.stats.ols import fit_lines
 
 EDITOR = "drawn-confounded"
@@ -104,7 +104,7 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     rates = first.tables["slopes"].query("estimator == 'photo-rate' and attribute == 'gender'")
     found = rates.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
     recovered = planted.join(found).rename_axis("label").reset_index()
-    if not (first.folder / truth.FILE).is_file():
+    if not (first.folder / validity.TRUTH).is_file():
         write_truth(first.folder, planted, reach, faces, seed)
         stages.run_report(first.folder, executor)
 
@@ -189,7 +189,7 @@ def write_truth(run: Path, planted: pd.DataFrame, reach: float, faces: int, seed
     face = drawn(faces, seed).take(slice(int(Path(name).stem), int(Path(name).stem) + 1))
     again = [rendered.render(face.replace(gender=float(value)), SIZE).pixels[0] for value in values]
     slopes = [(str(label), float(slope)) for label, slope in planted["planted"].items()]
-    truth.write(run, slopes, reach, name, np.stack(again))
+    validity.write_truth(run, slopes, reach, name, np.stack(again))
 
 
 def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:

@@ -44,18 +44,18 @@ class Audit(AuditResult):
 
         Where the truth is known, see ``slopes.fit.truth``, the slopes of error rates stand last.
 
-        Columns: ``slopes.report.recommended.COLUMNS``.  Other estimators and the placebos: ``tables["slopes"]``.
+        Columns: ``slopes.report.decisions.COLUMNS``.  Other estimators and the placebos: ``tables["slopes"]``.
 
         Raises: UsageError before the fit.
         """
-        from gslopes.slopes.report.recommended import findings_table
+        from gslopes.slopes.report.decisions import findings_table
 
         return findings_table(self._slopes(), self.tables.get(tables.ERROR_SLOPES.name))
 
     @property
     def placebos(self) -> pd.DataFrame:
         """The same slopes along the placebo sweeps.  Raises: UsageError before the fit."""
-        from gslopes.slopes.report.recommended import placebos_table
+        from gslopes.slopes.report.decisions import placebos_table
 
         return placebos_table(self._slopes())
 
@@ -67,8 +67,7 @@ class Audit(AuditResult):
     def __str__(self) -> str:
         """The evidence for a terminal; before the fit, how many photos were edited."""
         from gslopes.slopes.report.evidence import print_evidence
-        from gslopes.slopes.report.funnel import funnels
-        from gslopes.slopes.report.tally import unanswered
+        from gslopes.slopes.report.loading import funnels, unanswered
 
         if not self.fitted:
             return f"{self.used:,} edited of {many(self.photos, 'photo')}"
@@ -79,7 +78,7 @@ class Audit(AuditResult):
     def facts(self) -> dict[str, Any]:
         """Everything as JSON has it: run, page, photos, funnel and slopes."""
         from gslopes.frame.commands import rows
-        from gslopes.slopes.report.funnel import funnels
+        from gslopes.slopes.report.loading import funnels
 
         counts = {"found": self.photos, "used": self.used, "skipped": self.skipped, "errors": self.errors}
         counts |= {"dropped": self.dropped} if self.dropped else {}
@@ -90,7 +89,7 @@ class Audit(AuditResult):
 
     def _repr_html_(self) -> str:
         """The finding and its labels, for a notebook."""
-        from gslopes.slopes.report.notebook import audit_html
+        from gslopes.slopes.report.evidence import audit_html
 
         return audit_html(self.folder, self.tables["slopes"] if self.fitted else None, self.page)
 
@@ -106,17 +105,17 @@ def of_photos(run: Path) -> Audit:
 
 def of_audit(run: Path) -> Audit:
     """The same of a finished audit, with its finding and its page."""
-    from gslopes.slopes.report import notebook
+    from gslopes.slopes.report import evidence
 
     slopes = tables.read(tables.SLOPES, run / f"{tables.SLOPES.name}.parquet")
     page = run / "report" / "index.html"
-    return replace(of_photos(run), summary=notebook.summary(run, slopes), page=page, dropped=_dropped(run))
+    return replace(of_photos(run), summary=evidence.summary(run, slopes), page=page, dropped=_dropped(run))
 
 
 def write_summary(found: Audit) -> None:
     """Write ``summary.json`` of a finished audit.  Raises: TableError, StorageError."""
     from gslopes.slopes.report import observed
-    from gslopes.slopes.report.recommended import summary_rows
+    from gslopes.slopes.report.decisions import summary_rows
 
     real = observed.summary_rows(found.tables["observed"]) if "observed" in found.tables else None
     rows, counts = summary_rows(found.findings), (found.photos, found.used)

@@ -16,7 +16,7 @@ from gslopes.report import numbers, units, words
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.fit.power import Pilot, photos_needed, power, smallest_slope
 from gslopes.slopes.report import decisions, loading
-from gslopes.slopes.report.recommended import findings_table
+from gslopes.slopes.report.decisions import findings_table
 
 COLUMNS = ("classifier", "attribute", "label", "measure", "unit", "n", "deviation", "photos", "slope", "power")
 _KEY = ["classifier", "attribute", "label"]

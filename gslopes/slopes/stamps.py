@@ -73,7 +73,7 @@ def report_reads(run: Path, options: Mapping[str, Any]) -> dict[str, Any]:
 
     options: thresholds and what is embedded.
     """
-    from gslopes.slopes.report.provenance import cards
+    from gslopes.slopes.report.page import cards
 
     names = sorted(path.name for path in run.iterdir() if path.is_file() and path.name[0] != ".")
     files = {name: digest(run / name) for name in names if name != summary.NAME}  # which the report makes

@@ -12,7 +12,7 @@ import pytest
 from gslopes.core import summary
 from gslopes.core.errors import UsageError
 from gslopes.frame.conditions import Condition
-from gslopes.slopes.report import changes, recommended
+from gslopes.slopes.report import changes, decisions
 
 COLUMNS = {"label": "", "slope": 0.0, "q": 0.0, "decision": "", "finding": False}
 ROWS = pd.DataFrame(
@@ -85,4 +85,4 @@ def test_the_page_about_gates_names_exactly_the_columns_that_a_condition_may_nam
     found = dict(re.findall(r"^\| `gslopes (\w+)`[^|]*\|[^|]*\| (`.+`) \|$", text, flags=re.MULTILINE))
     named = {verb: set(re.findall(r"`(\w+)`", columns)) for verb, columns in found.items()}
     siblings = set(summary.CONDITION)
-    assert named == {"audit": set(recommended.CONDITION), "compare": set(changes.CONDITION), "contexts": siblings}
+    assert named == {"audit": set(decisions.CONDITION), "compare": set(changes.CONDITION), "contexts": siblings}

@@ -13,7 +13,7 @@ import pytest
 from gslopes.core import summary, tables
 from gslopes.report import quote
 from gslopes.slopes.report import write_report
-from gslopes.slopes.report.quote import quote as quote_run
+from gslopes.slopes.report.screen import quote as quote_run
 
 SCRIPT = "<script>alert(1)</script>"
 

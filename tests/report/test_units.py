@@ -7,11 +7,10 @@ import pytest
 from gslopes.core.tables import SLOPES
 from gslopes.report import units
 from gslopes.slopes.fit.frames import fit_slopes
-from gslopes.slopes.report import findings
+from gslopes.slopes.report import page_data
 from gslopes.slopes.report.answers import Answers
-from gslopes.slopes.report.decisions import Decision
-from gslopes.slopes.report.headline import headline
-from gslopes.slopes.report.notebook import summary
+from gslopes.slopes.report.decisions import Decision, headline
+from gslopes.slopes.report.evidence import summary
 from gslopes.slopes.report.validity import floors
 
 ROW = {"label": "nsfw", "slope": -0.2, "ci_low": -0.3, "ci_high": -0.1, "t": -4.0, "unit": "log-odds per unit"}
@@ -64,15 +63,15 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
     slopes = fit_slopes(pd.DataFrame(rows, columns=["photo", "value", "label", "score"]), options={"bootstrap": 0})
     photos = [f"p{i:02d}" for i in range(12)]
     answers = Answers(values, photos, ["age"], np.ones(12, bool), np.arange(12), np.zeros(12, int), ages)
-    page = findings.finding(slopes, slopes[:0], answers, {}, {})
+    page = page_data.finding(slopes, slopes[:0], answers, {}, {})
     assert page["labels"] == ["age", "hat"]
     assert page["units"] == ["of its number per unit", "percentage points per unit"]
-    assert next(iter(page["estimators"])) == findings.BY_MEASURE
-    assert page["estimators"][findings.BY_MEASURE]["slope"][0] == pytest.approx(
+    assert next(iter(page["estimators"])) == page_data.BY_MEASURE
+    assert page["estimators"][page_data.BY_MEASURE]["slope"][0] == pytest.approx(
         ages.mean(0)[2] / 2 - ages.mean(0)[0] / 2
     )
     assert page["share"][0] == pytest.approx(ages.mean(axis=0), abs=1e-3)
-    assert page["line"][0][1] == pytest.approx(page["estimators"][findings.BY_MEASURE]["slope"][0], abs=1e-4)
+    assert page["line"][0][1] == pytest.approx(page["estimators"][page_data.BY_MEASURE]["slope"][0], abs=1e-4)
 
 
 def test_a_classifier_that_returned_nothing_is_told_what_to_do(tmp_path):

@@ -66,7 +66,7 @@ def audit(
     from gslopes.frame.executors import OneProcess
     from gslopes.slopes.cli.method import print_differences
     from gslopes.slopes.cli.results import print_audit, print_plan
-    from gslopes.slopes.report.recommended import CONDITION
+    from gslopes.slopes.report.decisions import CONDITION
     from gslopes.slopes.walk import PlannedAudit
 
     if method:

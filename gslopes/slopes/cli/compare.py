@@ -101,8 +101,7 @@ def compare(
     from gslopes.slopes.compare import compare_runs, write_page
     from gslopes.slopes.compare_observed import compare_observed
     from gslopes.slopes.compare_observed import tuned_on as judged_by
-    from gslopes.slopes.report.changes import CONDITION, changed, print_changes
-    from gslopes.slopes.report.observed_changes import print_observed
+    from gslopes.slopes.report.changes import CONDITION, changed, print_changes, print_observed_changes
 
     if drift is not None:
         return _drift(run_a, drift, sample, CostLimits(budget=budget, yes=yes), as_json)
@@ -120,7 +119,7 @@ def compare(
     page = write_page(run_a, run_b, found, out, observed=observed, notes=warnings)
     print_json(rows(found)) if as_json else say(print_changes(found))
     if observed is not None and not as_json:
-        say(f"\n{print_observed(observed)}")
+        say(f"\n{print_observed_changes(observed)}")
     for text in dict.fromkeys(warnings):
         say(text, err=True)
     say(f"page       {show(page)}", err=True)

@@ -35,11 +35,9 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
     from gslopes.frame.executors import OneProcess
     from gslopes.slopes import stages
     from gslopes.slopes.outcome import load_audit
-    from gslopes.slopes.report.errors import print_errors
     from gslopes.slopes.report.evidence import print_evidence, print_groups
-    from gslopes.slopes.report.funnel import funnels
-    from gslopes.slopes.report.observed import print_observed
-    from gslopes.slopes.report.tally import unanswered
+    from gslopes.slopes.report.loading import funnels, unanswered
+    from gslopes.slopes.report.observed import print_errors, print_observed
 
     config = build(FitConfig, options)
     slopes = stages.run_fit(run, config, OneProcess(progress=True))

@@ -60,7 +60,7 @@ def print_audit(audit: Audit, as_json: bool) -> int:
     """The slopes on stdout, what became of the photos and where everything is on stderr; the exit code."""
     from gslopes.core.runfolder import show
     from gslopes.slopes.outcome import answers
-    from gslopes.slopes.report.tally import lost
+    from gslopes.slopes.report.loading import lost
 
     run = audit.folder
     said = answers(run) if (run / "asked.parquet").exists() else {}

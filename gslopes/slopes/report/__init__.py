@@ -54,9 +54,7 @@ def write_report(
         has no slopes table or a damaged one; StorageError if the report cannot be written.
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
     """
-    from gslopes.slopes.report.folder import (
-        write,  # here: matplotlib takes its time, and most verbs need the tables alone
-    )
+    from gslopes.slopes.report.folder import write
     from gslopes.slopes.report.loading import ReportOptions
 
     return write(Path(run), ReportOptions(p, slope, embed, tuple(labels)), watch)

@@ -19,7 +19,7 @@ from gslopes.core import tables
 from gslopes.core.errors import TableError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
-from gslopes.slopes.report import tally
+from gslopes.slopes.report import loading
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -67,7 +67,7 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
     Raises: TableError if a table is damaged.
     """
     steps = len(values)
-    complete = tally.answered_everywhere(run, classifier, attribute, steps)
+    complete = loading.answered_everywhere(run, classifier, attribute, steps)
     table = present(_scores(run, classifier, attribute, steps), *limits(run, classifier))
     photos, photo = _codes(table, "photo", complete)
     labels, label = _codes(table, "label", [])
@@ -205,7 +205,7 @@ def _scores(run: Path, classifier: str, attribute: str, steps: int) -> pa.Table:
     if not path.exists():
         schema = pa.schema([tables.SCORES.schema.field(name) for name in columns])
         return pa.Table.from_pandas(tables.SCORES.empty()[columns], schema=schema, preserve_index=False)
-    here = tally.of_pair(classifier, attribute)
+    here = loading.of_pair(classifier, attribute)
     here &= (pc.field("step") >= 0) & (pc.field("step") < steps)
     try:
         if not pq.read_schema(path).equals(tables.SCORES.schema, check_metadata=False):

@@ -1,15 +1,24 @@
-"""What a terminal shows of two runs compared: slopes side by side, and the interval of their difference."""
+"""Two runs compared, for terminal and page: slopes side by side, differences with intervals, photos that changed."""
 
 from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from gslopes.core import summary
+from gslopes.core import runfolder, summary
 from gslopes.report import caution, numbers, units, words
-from gslopes.report.terminal import Column, table
+from gslopes.report.inline import render
+from gslopes.report.terminal import Column, table, wrap
+from gslopes.slopes.report import pictures
+from gslopes.slopes.report.observed import name_of, writer
+from gslopes.slopes.report.pictures import Wanted
+from gslopes.stats.multiplicity import LEVEL
 
 COLUMNS = (
     Column("label", number=False),
@@ -119,3 +128,220 @@ def _cells(row: pd.Series) -> list[str]:
         f"{row['active']:,} of {row['n']:,}",
         "yes" if row["q"] < 0.05 else "no",
     ]
+
+
+# -- observed differences of both versions ----------------------------------------------------------------------------
+
+MOST_ROWS = 40
+HEADS = ("slope, first", "second", "observed, first", "second", "change", "95 % interval", "q")
+OBSERVED_NOTE = """\
+Observed: mean answer about one group's unedited photos minus the other's, by the label's own measure.
+Change: second minus first over the same photos; interval and p: Welch's t over the photos' own changes,
+null hypothesis: nothing changed; q: over the labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedPanel:
+    """One pair of groups by one pair of classifiers.  rows: cells as texts, the label first."""
+
+    title: str
+    sentences: tuple[str, ...]
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str
+
+
+def observed_panels(observed: pd.DataFrame | None) -> list[ObservedPanel]:
+    """One panel a pair of classifiers, attribute and pair of groups.  observed: of ``slopes.compare_observed``."""
+    if observed is None:
+        return []
+    keys = ["first_classifier", "classifier", "attribute", "column", "group", "other"]
+    return [_observed_panel(part) for _, part in observed.groupby(keys, sort=True)]
+
+
+def print_observed_changes(observed: pd.DataFrame) -> str:
+    """The same for a terminal."""
+    columns = [Column(head, number="interval" not in head and head != "label") for head in ("label", *HEADS)]
+    parts = []
+    for one in observed_panels(observed):
+        said = "\n".join(map(wrap, one.sentences))
+        parts.append(f"real photos, {one.title}\n{said}\n\n{table(columns, [list(row) for row in one.rows])}")
+    return "\n\n".join([*parts, OBSERVED_NOTE])
+
+
+def observed_rows(observed: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The same as the rows of ``core.summary.OBSERVED``, those whose slope alone shrank first."""
+    if observed is None:
+        return None
+    order = observed.assign(_none=observed["agreement"] == "").sort_values(["_none", "q", "label"])
+    frame = order.rename(columns={"classifier": "model", "attribute": "contrast", "change": "value"})
+    nothing = dict.fromkeys(("share", "share_low", "share_high"), float("nan"))
+    return frame.assign(**nothing)[summary.OBSERVED.columns]
+
+
+def observed_sentence(row: dict[Any, Any]) -> str:
+    """That a slope shrank and the observed difference did not; else empty."""
+    if not row["agreement"]:
+        return ""
+    write = writer(row)
+    label, one, other = (words.printable(str(row[name])) for name in ("label", "group", "other"))
+    change = numbers.with_interval(row["change"], row["ci_low"], row["ci_high"], write)
+    return (
+        f"“{label}”: its slope went from {write(row['slope'])} to {write(row['other_slope'])}; between real {one} and "
+        f"{other} the difference went from {write(row['first'])} to {write(row['second'])} (change {change}). "
+        f"{row['agreement'][0].upper()}{row['agreement'][1:]}: the second version may have been tuned to the audit."
+    )
+
+
+def _observed_panel(part: pd.DataFrame) -> ObservedPanel:
+    flat = part.assign(_none=part["agreement"] == "", _flat=part["slope_q"].fillna(1), _less=part["q"].fillna(1))
+    shown = flat.sort_values(["_none", "_flat", "_less", "label"])[:MOST_ROWS].to_dict("records")
+    first = shown[0]
+    one, other = (words.printable(str(first[name])) for name in ("group", "other"))
+    name = words.both(str(first["first_classifier"]), str(first["classifier"]))
+    title = f"{name} along {words.perceived(str(first['attribute']))}: {one} minus {other}"
+    kept = [text for text in map(observed_sentence, shown) if text]
+    count = int((part["agreement"] != "").sum())
+    lead = f"Of {len(part):,} labels, {count:,} whose slope shrank and whose observed difference is not shown to."
+    return ObservedPanel(title, (lead, *kept[:3]), HEADS, tuple(map(_observed_cells, shown)), OBSERVED_NOTE)
+
+
+def _observed_cells(row: dict[Any, Any]) -> tuple[str, ...]:
+    write = writer(row)
+    numbers_of = [write(row[name]) for name in ("slope", "other_slope", "first", "second", "change")]
+    ends = numbers.interval(row["ci_low"], row["ci_high"], write)
+    return (words.shorten(name_of(row), 24), *numbers_of, ends, numbers.probability(row["q"]))
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+HERE = Path(__file__).parents[1] / "templates"
+
+MOST_LABELS = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangedPhoto:
+    """One photo on which a label's slope changed much.
+
+    name: as shown.  label: as returned.  values: (K,) of the second run.  first, second: the label's scores along the
+    sweep in both runs, None where it was not returned.  sweep: the pictures of the second run.
+    """
+
+    name: str
+    label: str
+    values: Sequence[float]
+    first: Sequence[float | None]
+    second: Sequence[float | None]
+    sweep: Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One classifier and attribute on the page: its title, its sentence, its rows, and how many are left out."""
+
+    title: str
+    ends: tuple[str, str]
+    sentence: str
+    rows: tuple[dict[str, Any], ...]
+    left: int
+
+
+def write_changes(
+    out: Path,
+    run: Path,
+    changes: pd.DataFrame,
+    photos: Sequence[ChangedPhoto],
+    names: tuple[str, str],
+    observed: pd.DataFrame | None = None,
+    notes: Sequence[str] = (),
+) -> Path:
+    """Write OUT/index.html with the pictures next to it; it opens from the disk and asks nothing of any server.
+
+    run: the second run's folder.  changes: the columns of ``slopes.fit.compare.COLUMNS``.  names: of the two runs.
+    observed: of ``slopes.compare_observed``.  notes: warnings.
+
+    Returns the path of the page.
+
+    Raises: StorageError.
+    """
+    runfolder.make_folder(out)
+    with runfolder.storage(out):
+        files = pictures.write(out, run, [one.sweep for one in photos], "thumbs")
+    groups = changes.groupby(PAIR, sort=True)
+    pairs = [_pair(words.both(str(old), str(new)), str(a), part) for (old, new, a), part in groups]
+    strips = [(one, files[key][0]) for one in photos if (key := (one.sweep.photo, one.sweep.attribute)) in files]
+    html = render(
+        "changes.html.j2",
+        house=HERE,
+        scripts=("page-base.js", "page-plots.js", "page-changes.js"),
+        data={"changes": [{"ends": pair.ends, "rows": pair.rows} for pair in pairs], "decisions": {}},
+        plots=True,
+        pairs=pairs,
+        observed=observed_panels(observed),
+        notes=[words.printable(note) for note in notes],
+        photos=[(one, file, _photo_cells(one)) for one, file in strips],
+        first=words.printable(names[0]),
+        second=words.printable(names[1]),
+        level=LEVEL,
+        most=MOST_LABELS,
+    )
+    page = out / "index.html"
+    runfolder.write_bytes(page, html.encode("utf-8", "backslashreplace"))
+    return page
+
+
+def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Pair:
+    judged = part[part["note"] == ""]
+    order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"])
+    rows = tuple(_row(row) for _, row in order[:MOST_LABELS].iterrows())
+    changed = order[order["q"] < LEVEL]
+    perceived = words.perceived(attribute)
+    if len(changed):
+        first = changed.iloc[changed["difference"].abs().to_numpy().argmax()]
+        write, measure = _writer(first)
+        unit = {"presence": "points per unit", "log-odds": "of the odds per unit"}.get(measure, "per unit")
+        size = f"{write(first['slope'])} to {write(first['other_slope'])} {unit}"
+        interval = numbers.interval(first["ci_low"], first["ci_high"], write)
+        sentence = (
+            f"The slope of “{words.label(first['label'])}” went from {size}, a change of "
+            f"{write(first['difference'])} {interval}; {len(changed):,} of {len(judged):,} labels changed."
+        )
+    else:
+        sentence = none_changed(judged, perceived)
+    title = f"{classifiers} along {perceived}"
+    return Pair(title, words.ends(attribute), sentence, rows, len(part) - len(rows))
+
+
+def _row(row: pd.Series) -> dict[str, Any]:
+    slope, other, difference, low, high, q = numbers.rounded(
+        [row[name] for name in ("slope", "other_slope", "difference", "ci_low", "ci_high", "q")], 8
+    )
+    write, measure = _writer(row)
+    texts = [write(row["slope"]), write(row["other_slope"]), write(row["difference"])]
+    return {
+        "label": words.label(row["label"]),
+        "slope": slope,
+        "other": other,
+        "difference": difference,
+        "low": low,
+        "high": high,
+        "changed": bool(q is not None and q < LEVEL),
+        "texts": texts,
+        "interval": numbers.interval(row["ci_low"], row["ci_high"], write),
+        "unit": units.UNITS[measure],
+        "q": numbers.probability(row["q"]),
+        "n": int(row["n"]),
+    }
+
+
+def _writer(row: pd.Series) -> tuple[numbers.Format, str]:
+    measure = units.measure_of(row)
+    return units.writer(measure), measure
+
+
+def _photo_cells(one: ChangedPhoto) -> list[tuple[str, str, str]]:
+    """(value, score in the first run, score in the second) as texts."""
+    values = [numbers.value(value, sign=True) for value in one.values]
+    both = numbers.apart(math.nan if score is None else score for score in (*one.first, *one.second))
+    return list(zip(values, both[: len(values)], both[len(values) :], strict=True))

@@ -1,15 +1,19 @@
-"""Finding or none: the decision that the fit took about each label, in the words that every table and page shows."""
+"""Finding or none: what the fit decided about each label, as a word, as a sentence and as the first table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from gslopes.core import placebo
-from gslopes.report import numbers, words
+from gslopes.core import placebo, runfolder, summary, tables
+from gslopes.core.files import csv_bytes
+from gslopes.report import caution, numbers, units, words
+from gslopes.report.layouts import to_latex
 from gslopes.slopes.expected import is_expected
 from gslopes.stats.multiplicity import LEVEL
 
@@ -119,3 +123,248 @@ def _decide(row: pd.Series, floors: pd.DataFrame | None, compared: bool) -> Deci
 
 def _text(value: object) -> str:
     return "" if value is None or pd.isna(value) else words.printable(value)  # type: ignore[call-overload]
+
+
+# -- the finding in one plain sentence --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What the first screen says about one classifier and attribute.
+
+    strongest: the label of the steepest finding, an expected one if no other moves; empty if there is none.
+    moves, still, unjudged: labels.  expected: of those that move, how many name the attribute.
+    """
+
+    sentence: str
+    strongest: str
+    moves: int
+    still: int
+    unjudged: int
+    expected: int = 0
+
+
+def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) -> Headline:
+    """The sentence about one classifier along one attribute.
+
+    rows: those to read, see ``core.tables.reading``.  found: of ``decisions.decide``.
+    """
+    codes = [one.code for one in found.values()]
+    unjudged = codes.count(UNJUDGED)
+    moving = [label for label, one in found.items() if one.moves]
+    judged, moves = len(codes) - unjudged, len(moving)
+    if not judged:
+        text = f"No label's answer varies on enough photos to say whether it moves with {words.perceived(attribute)}"
+        return Headline(f"{text}{_nearest(rows, found)}.", "", 0, 0, unjudged)
+    still = {label for label, one in found.items() if one.code != UNJUDGED and not one.moves}
+    quiet = [_nothing(row) for row in rows.to_dict("records") if str(row["label"]) in still]
+    if not moves:
+        text = _none(quiet, words.perceived(attribute), PLACEBO in codes)
+        return Headline(f"{text}.", "", 0, judged, unjudged)
+    named = [label for label in moving if found[label].expected]
+    leading = [label for label in moving if label not in named] or named
+    by_label = rows.drop_duplicates("label").set_index("label").loc[leading]
+    # one unit is not more than another: labels of most photos' answers first, by how sure they are where units differ
+    same = len({units.measure_of(row) for row in by_label.to_dict("records")}) == 1
+    size = by_label["slope"].abs() if same else by_label["t"].abs()
+    order = by_label.assign(_size=size, _name=by_label.index).sort_values(["_size", "_name"], ascending=[False, True])
+    first = order.iloc[0]
+    end = words.ends(attribute)[0 if first["slope"] < 0 else 1]
+    text = f"{_moves(first, words.printable(order.index[0]), end, words.ends(attribute)[1])}; "
+    text += f"{moves:,} of {_labels(judged)} move{'s' * (moves == 1)}{_as_expected(named, moves)}"
+    clear = sum(one.clear for one in quiet)
+    text += f", {clear:,} do{'es' * (clear == 1)} not" if clear else ""
+    text += f", of {len(quiet) - clear:,} it cannot be said" if len(quiet) > clear else ""
+    if FINDING not in codes:
+        text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweep was run'}"
+    return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged, len(named))
+
+
+def _nothing(row: Mapping[Hashable, Any]) -> caution.Nothing:
+    """A label that is judged and does not move, as ``caution`` takes it."""
+    measure = units.measure_of(row)
+    spread = row.get("sd")
+    matters = caution.MATTERS.get(measure, caution.OF_SPREAD * float("nan" if spread is None else spread))
+    unit = " points per step" if measure == "presence" else " per step"
+    ends = numbers.interval(row["ci_low"], row["ci_high"], units.writer(measure))
+    name = f"“{words.label(str(row['label']))}”"
+    return caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, ends + unit)
+
+
+def _none(quiet: Sequence[caution.Nothing], attribute: str, placebo: bool) -> str:
+    """The sentence where no label moves: none does, or it cannot be said."""
+    clear, widest = [one for one in quiet if one.clear], caution.widest(quiet)
+    chance = "chance or a placebo explains" if placebo else "chance explains"
+    if not clear:
+        which = f"{widest.name} moves" if len(quiet) == 1 else f"any of {_labels(len(quiet))} moves"
+        return caution.cannot_tell(widest, f"whether {which} with {attribute} more than {chance}", "photo")
+    if len(clear) < len(quiet):
+        text = f"None of {_labels(len(quiet))} is shown to move with {attribute} more than {chance}; of "
+        text += f"{len(quiet) - len(clear):,} it cannot be said with {words.many(widest.n, 'photo')}"
+        return f"{text}: {caution.fits(widest)}"
+    text = f"{clear[0].name} does not move" if len(clear) == 1 else f"None of {_labels(len(clear))} moves"
+    return f"{text} with {attribute} more than {chance} ({words.many(widest.n, 'photo')}; widest: {widest.shown})"
+
+
+def _as_expected(named: Sequence[str], moves: int) -> str:
+    """What the sentence says of expected labels that move."""
+    if not named:
+        return ""
+    which = f"“{words.label(named[0])}”" if len(named) == 1 else f"{len(named):,}"
+    return ", as expected" if len(named) == moves else f" ({which} as expected)"
+
+
+def _nearest(rows: pd.DataFrame, found: Mapping[str, Decision]) -> str:
+    """The label whose answer varies on most photos, and what it would take; empty where the table does not say."""
+    if "varying" not in rows or not rows["varying"].notna().any():
+        return ""
+    label = str(rows["label"].iloc[int(rows["varying"].astype(float).fillna(0).to_numpy().argmax())])
+    why = found[label].why
+    return f". The nearest is “{words.label(label)}”: {why}" if why else ""
+
+
+def _moves(row: pd.Series, name: str, end: str, upper: str) -> str:
+    """What one label does, with its interval.  end: where it is more frequent.  upper: where the values rise to."""
+    measure = units.measure_of(row)
+    sign = row["ci_low"] * row["ci_high"] > 0
+    if measure == "presence":
+        low, high = sorted(abs(row[x]) for x in ("ci_low", "ci_high"))
+        interval = f" {numbers.interval(low, high, numbers.size)}" if sign else ""
+        return f"“{name}” appears {numbers.size(row['slope'])} points more often per step toward {end}{interval}"
+    write = units.writer(measure)
+    what = (
+        "the odds of the score of" if measure == "log-odds" else "the score of" if measure == "score" else "the number"
+    )
+    verb = "rise" if row["slope"] > 0 else "fall"
+    verb += "" if measure == "log-odds" else "s"
+    interval = f" {numbers.interval(row['ci_low'], row['ci_high'], write)}" if sign else ""
+    change = write(row["slope"]).lstrip("+−")
+    own = units.unit_of(row).removesuffix(" per unit") if measure == "value" else ""
+    change += f" {own}" if own and own != "of its number" else ""
+    return f"{what[0].upper()}{what[1:]} “{name}” {verb} by {change} per step toward {upper}{interval}"
+
+
+def _labels(many: int) -> str:
+    return words.many(many, "label")
+
+
+# -- the table of findings --------------------------------------------------------------------------------------------
+
+COLUMNS = (
+    "classifier",
+    "attribute",
+    "label",
+    "n",
+    "slope",
+    "ci_low",
+    "ci_high",
+    "unit",
+    "q",
+    "decision",
+    "reason",
+    "detail",
+    "estimator",
+    "expected",
+)
+
+ERRORS = "percentage points of errors per unit"
+TIDY = (
+    *("classifier", "attribute", "label", "estimator", "n", "slope", "ci_low", "ci_high", "unit", "p_test", "q"),
+    "decision",
+)
+
+# What a condition on the table may name, each with a value of its type; see ``core.summary.gated``.
+CONDITION: dict[str, float | str | bool] = {
+    **{name: 0.0 if name in ("n", "slope", "ci_low", "ci_high", "q") else "" for name in COLUMNS},
+    "expected": False,
+    "finding": False,
+}
+
+
+def findings_table(slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> pd.DataFrame:
+    """One row a classifier, attribute and label, columns ``COLUMNS``; placebo sweeps are left out.
+
+    slopes: columns of core.tables.SLOPES.  errors: of ERROR_SLOPES, which stand last, if the truth is known.
+
+    Within a classifier and attribute the findings stand first, then labels that are open, like the placebo, no finding
+    and not judged; of equal decisions those that are not expected first, and of these the steepest.  The decision is
+    the fit's; a run that was fitted before decisions existed is judged as its page judges it.
+    """
+    rows = tables.reading(slopes)
+    parts = [_judged_rows(part, floor) for _, _, part, floor in by_pair(rows)]
+    if errors is not None and len(errors):
+        parts.append(_errors(errors))
+    frame = pd.concat(parts, ignore_index=True) if parts else rows[:0]
+    return frame.reindex(columns=list(COLUMNS))
+
+
+def _errors(errors: pd.DataFrame) -> pd.DataFrame:
+    """The slopes of error rates as rows of the same columns; those along placebos are left out."""
+    rows = errors[errors["decision"].notna()]
+    named = "errors: " + rows["label"] + ", " + rows["measure"]
+    frame = rows.assign(label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"], expected=False)
+    place = frame["decision"].map(list(CODES).index)
+    order = frame.assign(_place=place, _flat=-frame["slope"].abs())
+    by = ["classifier", "attribute", "_place", "_flat", "label"]
+    return order.sort_values(by).reindex(columns=list(COLUMNS))
+
+
+def summary_rows(findings: pd.DataFrame) -> pd.DataFrame:
+    """A table of findings as the rows of ``core.summary.FINDINGS``."""
+    names = {"classifier": "model", "attribute": "contrast", "slope": "value"}
+    return findings.rename(columns=names)[summary.FINDINGS.columns]
+
+
+def tidy(slopes: pd.DataFrame) -> pd.DataFrame:
+    """The columns of the slopes table that a reader needs, every estimator's rows; the Parquet table has the others."""
+    return slopes.reindex(columns=list(TIDY))
+
+
+def write_findings(report: Path, slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Write ``findings.csv``, every row, and ``findings.tex``, the labels that are judged; the table.
+
+    Raises: StorageError.
+    """
+    found = findings_table(slopes, errors)
+    runfolder.write_bytes(report / "findings.csv", csv_bytes(found))
+    shown = found[found["decision"] != UNJUDGED]
+    estimators = ", ".join(map(str, dict.fromkeys(shown["estimator"]))) or "none"
+    caption = f"Slopes with 95 % intervals (estimator: {estimators}); decisions at q < {LEVEL:g}."
+    text = to_latex(_as_text(shown), caption, "findings")
+    runfolder.write_bytes(report / "findings.tex", text.encode("utf-8", "replace"))
+    return found
+
+
+def _as_text(found: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for row in found.to_dict("records"):
+        unit = str(row["unit"] or "")
+        form = units.writer_in(unit)
+        ends = numbers.interval(row["ci_low"], row["ci_high"], form)
+        names = [words.printable(str(row["classifier"])), words.label(str(row["label"]))]
+        along = words.perceived(str(row["attribute"]))
+        q, decision = numbers.probability(row["q"]), Decision(row["decision"], "", row["expected"]).shown
+        rows.append([*names, along, form(row["slope"]), ends, unit, q, decision, f"{row['n']:,}"])
+    heads = ["API", "Label", "along", "Slope", "95 % interval", "unit", "q", "decision", "photos"]
+    return pd.DataFrame(rows, columns=heads, dtype=object)
+
+
+def placebos_table(slopes: pd.DataFrame) -> pd.DataFrame:
+    """The same estimator along the sweeps in which the attribute does not change: classifier to unit of ``COLUMNS``."""
+    rows = tables.reading(slopes)
+    fake = placebo.among(rows["attribute"])
+    order = ["classifier", "attribute", "label"]
+    return rows.loc[fake, list(COLUMNS[:8])].sort_values(order, ignore_index=True)
+
+
+def _judged_rows(rows: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
+    found = decide(rows, floor)
+    codes = [found[str(label)].code for label in rows["label"]]
+    whys = [found[str(label)].why for label in rows["label"]]
+    frame = rows.assign(decision=codes, detail=whys, expected=[found[str(label)].expected for label in rows["label"]])
+    fallback = pd.Series(
+        ["" if code == FINDING else "rare" if code == UNJUDGED else code for code in codes], rows.index
+    )
+    frame["reason"] = rows["reason"].fillna(fallback) if "reason" in rows else fallback
+    order = frame.assign(_place=[CODES.index(code) for code in codes], _flat=-frame["slope"].abs())
+    return order.sort_values(["_place", "expected", "_flat", "label"]).drop(columns=["_place", "_flat"])

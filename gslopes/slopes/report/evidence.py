@@ -1,21 +1,24 @@
-"""What a terminal shows after a fit: the finding in a sentence, then one line a label with its decision."""
+"""What a terminal and a notebook show after a fit: the finding in a sentence, then one line a label."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from html import escape
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from gslopes.core import placebo, tables
+from gslopes.core.result import page_link
 from gslopes.report import numbers, units, words
+from gslopes.report.layouts import to_html
 from gslopes.report.terminal import WIDTH, Column, table, wrap
 from gslopes.slopes.expected import WORD
-from gslopes.slopes.report import decisions, findings, tally
-from gslopes.slopes.report.decisions import Decision
-from gslopes.slopes.report.funnel import Funnel
-from gslopes.slopes.report.headline import headline
-from gslopes.slopes.report.tables import no_label, print_table
+from gslopes.slopes.report import decisions, loading, page_data
+from gslopes.slopes.report.decisions import Decision, findings_table, headline
+from gslopes.slopes.report.loading import Funnel, funnels, unanswered
+from gslopes.slopes.report.paper import no_label, print_table
 
 _TEXTS = ("95 % interval", "decision")
 _READ = ["classifier", "attribute", "estimator", "label"]
@@ -55,7 +58,7 @@ def print_evidence(
 
     slopes: a data frame with the columns of core.tables.SLOPES.
     correction: as the fit had it, see ``slopes.fit.options``; it is only named here.  limit: rows a block.
-    funnels: what became of the photos, see ``funnel.funnels``.  unanswered: see ``tally.unanswered``.
+    funnels: what became of the photos, see ``loading.funnels``.  unanswered: see ``loading.unanswered``.
     """
     reading = tables.reading(slopes)
     if reading.empty:
@@ -96,9 +99,9 @@ def print_groups(run: Path, *, limit: int = 40) -> str:
 
     Raises: TableError if a table is damaged.
     """
-    groups = tally.read(tables.GROUPS, run, tables.GROUPS.columns)
-    differences = tally.read(tables.DIFFERENCES, run, tables.DIFFERENCES.columns)
-    read = tables.reading(tally.read(tables.SLOPES, run, tables.SLOPES.columns))[[*_READ, "measure"]]
+    groups = loading.read_rows(tables.GROUPS, run, tables.GROUPS.columns)
+    differences = loading.read_rows(tables.DIFFERENCES, run, tables.DIFFERENCES.columns)
+    read = tables.reading(loading.read_rows(tables.SLOPES, run, tables.SLOPES.columns))[[*_READ, "measure"]]
     parts = []
     for title, frame, name in (
         ("Slopes by group", groups, "slope"),
@@ -139,7 +142,7 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
         f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
         wrap(headline(part, found, attribute).sentence),
     ]
-    if present := findings.cut(part):
+    if present := page_data.cut(part):
         lines.append(f"Present: {present}.")
     if funnel is not None:
         lines.append(f"Photos: {funnel.text()}")
@@ -194,3 +197,75 @@ def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
         more = f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
         lines.append(wrap(f"  {why}: {', '.join(labels[:10])}{more}", "    "))
     return lines
+
+
+# -- notebook ---------------------------------------------------------------------------------------------------------
+
+NOTEBOOK_ROWS = 30
+
+
+def audit_html(run: Path, slopes: pd.DataFrame | None, page: Path | None) -> str:
+    """HTML without scripts, everything escaped.
+
+    run: the run folder.  slopes: the slopes table, None before the fit.  page: the report, None before it.
+    """
+    if slopes is None:
+        return f"<p>Run folder {escape(str(run))}, not fitted yet.</p>"
+    by_pair = {(one.classifier, one.attribute): one for one in funnels(run)}
+    parts = []
+    table = findings_table(slopes)
+    for classifier, attribute, rows, floor in decisions.by_pair(tables.reading(slopes)):
+        name = words.printable(classifier)
+        of_pair = table[(table["classifier"] == classifier) & (table["attribute"] == attribute)]
+        parts.append(_finding(name, attribute, rows, floor, by_pair.get((name, attribute)), of_pair))
+    silent = unanswered(run)
+    if not parts:
+        return f"<p>{escape(no_label(silent))}</p>{page_link(page)}"
+    return "".join([*parts, *(f"<p>{escape(one)}</p>" for one in silent)]) + page_link(page)
+
+
+def summary(run: Path, slopes: pd.DataFrame) -> str:
+    """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
+    silent = unanswered(run)
+    found = [
+        f"{words.printable(classifier)}: {headline(rows, decisions.decide(rows, floor), attribute).sentence}"
+        for classifier, attribute, rows, floor in decisions.by_pair(tables.reading(slopes))
+    ]
+    return " ".join([*found, *silent]) if found else no_label(silent)
+
+
+def _finding(
+    classifier: str,
+    attribute: str,
+    rows: pd.DataFrame,
+    floor: pd.DataFrame,
+    funnel: Funnel | None,
+    table: pd.DataFrame,
+) -> str:
+    judged = table[table["decision"] != decisions.UNJUDGED]
+    cells = [
+        (
+            words.label(row["label"]),
+            *_with_unit(row),
+            decisions.Decision(row["decision"], "", row["expected"]).shown,
+            numbers.probability(row["q"]),
+            words.printable(row["detail"]),
+        )
+        for row in judged[:NOTEBOOK_ROWS].to_dict("records")
+    ]
+    heads = ("label", "slope", "95 % interval", "unit", "decision", "q", "why")
+    left = [f"{words.many(len(judged) - len(cells), 'more label')}"] if len(judged) > len(cells) else []
+    rare = len(table) - len(judged)
+    left += [f"{words.many(rare, 'label')} not judged"] if rare else []
+    rest = f"<p>Not shown: {' and '.join(left)}; see <code>audit.findings</code>.</p>" if left else ""
+    photos = f"<p>Photos: {escape(funnel.text())}</p>" if funnel else ""
+    title = f"{classifier} along {words.perceived(attribute)}"
+    sentence = headline(rows, decisions.decide(rows, floor), attribute).sentence
+    return f"<h4>{escape(title)}</h4><p><b>{escape(sentence)}</b></p>{photos}{to_html(heads, cells)}{rest}"
+
+
+def _with_unit(row: Mapping[Hashable, Any]) -> tuple[str, str, str]:
+    """Slope, interval and unit as they are shown."""
+    unit = words.printable(row["unit"]) if isinstance(row["unit"], str) else ""
+    write = units.writer_in(unit)
+    return write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write), unit

@@ -20,31 +20,22 @@ from gslopes.report.quote import write_card
 from gslopes.slopes import method
 from gslopes.slopes.report import (
     Watch,
-    comparisons,
-    credit,
     decisions,
-    errors,
-    explorer,
     figures,
-    findings,
-    funnel,
+    loading,
     observed,
     page,
+    page_data,
+    paper,
     paper_figures,
     pictures,
-    provenance,
-    recommended,
     screen,
-    sheets,
-    tally,
-    truth,
     validity,
 )
 from gslopes.slopes.report import answers as matrix
-from gslopes.slopes.report import paper as paper_tables
 from gslopes.slopes.report.loading import PAPER, Finding, ReportOptions, Source, load
-from gslopes.slopes.report.quote import Part, quote
-from gslopes.slopes.report.tables import pulled
+from gslopes.slopes.report.paper import pulled
+from gslopes.slopes.report.screen import Part, quote
 
 _STEPS = 20  # of progress: the figures of a finding take about as long as the pictures of this many sweeps
 
@@ -54,7 +45,7 @@ def write(run: Path, options: ReportOptions, watch: Watch | None = None) -> Path
     options.check()
     source = load(run)
     paper_figures.check_labels(source, options.labels)
-    sweeps = 0 if options.embed == "none" else explorer.count_sweeps(run, _steps(source))
+    sweeps = 0 if options.embed == "none" else page_data.count_sweeps(run, _steps(source))
     with (watch or _unseen)(sweeps + _STEPS * len(source.findings)) as tick:
         return _write(run, source, options, tick)
 
@@ -65,17 +56,17 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         report.mkdir(exist_ok=True)
         clear(report)
         papers = _write_tables(report, source, options)
-        album = explorer.build_album(run, report, _steps(source), options.embed, tick)
-    known = credit.read(run) if options.embed != "none" else {}
-    funnels = {(one.classifier, one.attribute): one for one in funnel.funnels(run)}
+        album = page_data.build_album(run, report, _steps(source), options.embed, tick)
+    known = loading.read_credits(run) if options.embed != "none" else {}
+    funnels = {(one.classifier, one.attribute): one for one in loading.funnels(run)}
     sections, screens, entries, scores, quotable, flips = [], [], [], {}, {}, {}
     for finding in source.findings:
         decided = decisions.decide(finding.read, finding.placebo)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
         drawn = _draw(report, source, finding, decided, answers, options)
         entry = _write_data(report, run, finding, album, decided, answers)
-        flips[finding.key] = explorer.flipped(answers, album)
-        scores[finding.key] = findings.photo_scores(answers) if len(finding.values) else {}
+        flips[finding.key] = page_data.flipped(answers, album)
+        scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
         screens.append(screen.screen(finding, decided, answers, album, counted, known))
         quotable[screens[-1].key] = Part(finding, decided, screens[-1].headline)
@@ -88,7 +79,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     numbered = paper_figures.write(report, source, pictures=options.embed != "none", labels=options.labels)
     if differs:
         runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
-    manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
+    manifest = page.anonymous(source.manifest) if options.embed == "none" else source.manifest
     screens = _ranked(screens)
     if screens and options.embed != "none":
         screens[0] = screen.with_original(screens[0], report, source.run, source.manifest)
@@ -104,11 +95,11 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         numbered=numbered,
         papers=papers,
         prints=sorted(path.name for path in report.glob("*.pdf")),
-        commands=provenance.commands(manifest, options.p, options.slope),
+        commands=page.commands(manifest, options.p, options.slope),
         screens=screens,
-        unanswered=tally.unanswered(run),
+        unanswered=loading.unanswered(run),
         quote=quoted,
-        truth=truth.read(source.run, source.findings) if options.embed != "none" else None,
+        truth=validity.read_truth(source.run, source.findings) if options.embed != "none" else None,
     )
     index = report / "index.html"
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))
@@ -145,17 +136,17 @@ def _steps(source: Source) -> dict[str, int]:
 
 def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[str]:
     """Write the findings, the slopes and the paper's tables; the names of the latter."""
-    wrong = tally.read(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
-    found = recommended.write(report, source.slopes, wrong)
-    paper = source.real[source.real["estimator"] == PAPER]
-    negative, positive = pulled(paper, p=options.p, slope=options.slope)
+    wrong = loading.read_rows(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
+    found = decisions.write_findings(report, source.slopes, wrong)
+    slopes = source.real[source.real["estimator"] == PAPER]
+    negative, positive = pulled(slopes, p=options.p, slope=options.slope)
     for name, frame in (
-        ("slopes", recommended.tidy(source.slopes)),
+        ("slopes", decisions.tidy(source.slopes)),
         ("pulled_negative", negative),
         ("pulled_positive", positive),
     ):
         runfolder.write_bytes(report / f"{name}.csv", csv_bytes(frame))
-    return paper_tables.write(report, source.run, paper, found, p=options.p, slope=options.slope)
+    return paper.write(report, source.run, slopes, found, p=options.p, slope=options.slope)
 
 
 def _draw(
@@ -178,9 +169,9 @@ def _draw(
         charts.save(figures.curves_figure(curves, finding.values, **facts), report, f"curves{finding.suffix}")
     sweeps = []
     if options.embed != "none":
-        sweeps = tally.sweeps(source.run, finding.classifier, finding.attribute, finding.values)
+        sweeps = loading.photo_sweeps(source.run, finding.classifier, finding.attribute, finding.values)
     if sweeps:
-        sheet = sheets.sweeps_figure(sweeps, finding.values, attribute=finding.attribute, run=source.run)
+        sheet = figures.sweeps_figure(sweeps, finding.values, attribute=finding.attribute, run=source.run)
         drawn["sweeps"] = f"sweeps{finding.suffix}.png"
         charts.save(sheet, report, f"sweeps{finding.suffix}")
     return drawn
@@ -221,15 +212,15 @@ def _write_data(
     report: Path,
     run: Path,
     finding: Finding,
-    album: explorer.Album,
+    album: page_data.Album,
     decided: Mapping[str, decisions.Decision],
     answers: matrix.Answers,
 ) -> dict[str, Any]:
     """Write the data files of one finding; what the page must know of it."""
-    content = findings.finding(finding.rows, finding.placebo, answers, album.index, decided)
+    content = page_data.finding(finding.rows, finding.placebo, answers, album.index, decided)
     labels = sorted(set(finding.rows["label"]))
-    content["shape"] = comparisons.shape(run, finding.classifier, finding.attribute, labels)
-    runfolder.write_bytes(report / "data" / f"{finding.key}.js", findings.script(finding.key, content))
+    content["shape"] = page_data.shape(run, finding.classifier, finding.attribute, labels)
+    runfolder.write_bytes(report / "data" / f"{finding.key}.js", page_data.script(finding.key, content))
     return {
         "key": finding.key,
         "classifier": words.printable(finding.classifier),
@@ -238,8 +229,8 @@ def _write_data(
         "values": finding.values.tolist(),
         "perceived": words.perceived(finding.attribute),
         "labels": len(labels),
-        "clusters": comparisons.clusters(run, finding.classifier, finding.attribute),
-        **comparisons.write(report, run, finding.key, finding.classifier, finding.attribute, labels),
+        "clusters": page_data.clusters(run, finding.classifier, finding.attribute),
+        **page_data.write_comparisons(report, run, finding.key, finding.classifier, finding.attribute, labels),
     }
 
 
@@ -253,33 +244,33 @@ def _ranked(screens: list[screen.Screen]) -> list[screen.Screen]:
 def _write_explorer(
     report: Path,
     source: Source,
-    album: explorer.Album,
+    album: page_data.Album,
     scores: Mapping[str, Mapping[str, list[list[Any]]]],
-    known: Mapping[str, credit.Credit],
+    known: Mapping[str, loading.Credit],
     flips: Mapping[str, list[list[Any]]],
 ) -> None:
-    verdicts = tally.read(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"])
+    verdicts = loading.read_rows(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"])
     out = verdicts[~verdicts["kept"].astype(bool)] if source.gated else verdicts[:0]
     why = zip(out["photo"], out["attribute"], map(explained, out["reason"], out["detail"]), strict=True)
-    content = explorer.listing(album, list(_steps(source)), why, known, flips)
-    runfolder.write_bytes(report / "data" / "photos.js", findings.script("photos", content))
-    for place, chunk in enumerate(explorer.scores_files(album, scores)):
+    content = page_data.photo_listing(album, list(_steps(source)), why, known, flips)
+    runfolder.write_bytes(report / "data" / "photos.js", page_data.script("photos", content))
+    for place, chunk in enumerate(page_data.scores_files(album, scores)):
         name = f"scores-{place}"
-        runfolder.write_bytes(report / "data" / f"{name}.js", findings.script(name, chunk))
+        runfolder.write_bytes(report / "data" / f"{name}.js", page_data.script(name, chunk))
 
 
 def _credits(
     run: Path,
     finding: Finding,
-    album: explorer.Album,
-    known: Mapping[str, credit.Credit],
+    album: page_data.Album,
+    known: Mapping[str, loading.Credit],
     drawn: Mapping[str, str],
-) -> tuple[tuple[str, credit.Credit], ...]:
+) -> tuple[tuple[str, loading.Credit], ...]:
     """Name and credit of each photo in the drawn sheet of sweeps."""
     if not known or "sweeps" not in drawn:
         return ()
     names = dict(zip(album.photos, album.names, strict=True))
-    photos = tally.sheet(run, finding.classifier, finding.attribute, len(finding.values))
+    photos = loading.sheet_photos(run, finding.classifier, finding.attribute, len(finding.values))
     return tuple((names[photo], known[photo]) for photo in photos if photo in known)
 
 
@@ -287,7 +278,7 @@ def _credits(
 
 
 def _parts(
-    source: Source, entries: list[dict[str, Any]], album: explorer.Album, options: ReportOptions
+    source: Source, entries: list[dict[str, Any]], album: page_data.Album, options: ReportOptions
 ) -> dict[str, Any]:
     values = {name: numbers.tolist() for name, numbers in source.values.items()}
     sweeps = validity.sweeps(source.run, values)
@@ -296,7 +287,7 @@ def _parts(
             "values": numbers,
             "perceived": words.perceived(name),
             "ends": words.ends(name),
-            "middle": explorer.middle(numbers),
+            "middle": page_data.middle(numbers),
         }
         for name, numbers in values.items()
         if numbers
@@ -304,7 +295,7 @@ def _parts(
     data = {
         "sections": entries,
         "attributes": attributes,
-        "perFile": findings.PHOTOS_A_FILE,
+        "perFile": page_data.PHOTOS_A_FILE,
         "embed": options.embed,
         "brightest": pictures.BRIGHTEST,
         "decisions": {
@@ -317,11 +308,11 @@ def _parts(
     return {
         "data": data,
         "sweeps": sweeps,
-        "errors": errors.panels(source.run),
+        "errors": observed.error_panels(source.run),
         "observed": observed.panels(source.run),
         "floors": validity.floors(source.slopes),
         "dropped": validity.dropped(source.run, names=options.embed != "none"),
-        "cards": provenance.cards(source.manifest),
+        "cards": page.cards(source.manifest),
         "album": len(album.photos) if attributes else 0,
     }
 
@@ -330,12 +321,12 @@ def _dropped(source: Source) -> tuple[tuple[str, int], ...]:
     """Why the gate kept sweeps from the classifiers, the most frequent reason first; none if it was off."""
     if not source.gated:
         return ()
-    verdicts = tally.read(tables.VERDICTS, source.run, ["kept", "reason"])
+    verdicts = loading.read_rows(tables.VERDICTS, source.run, ["kept", "reason"])
     return tuple(Counter(verdicts.loc[~verdicts["kept"], "reason"]).most_common())
 
 
 def _photos(source: Source, options: ReportOptions) -> page.Photos:
-    photos: pd.DataFrame = tally.read(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
+    photos: pd.DataFrame = loading.read_rows(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
     skipped = photos[photos["status"] == "skipped"]
     used = photos[photos["status"] == "used"]
     reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))

@@ -1,21 +1,26 @@
-"""What a report is made of, read from a run folder: its options, its findings, its sweeps' values."""
+"""What a report is made of, read from a run folder: only the columns and rows that it needs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.slopes.report import tally
+from gslopes.core.reasons import counted
+from gslopes.core.tables import SOURCES
+from gslopes.report import words
+from gslopes.report.words import link
 
 Embed = Literal["full", "thumbs", "none"]
 MODES: tuple[Embed, ...] = ("full", "thumbs", "none")
@@ -119,7 +124,7 @@ def load(run: Path) -> Source:
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
     real = slopes[~placebo.among(slopes["attribute"])]
     values = {name: sweep_values(run, manifest, name) for name in sorted(set(real["attribute"]))}
-    statuses, why = tally.statuses(run), tally.why(run)
+    statuses, why = statuses_of(run), reasons_of(run)
     reading = tables.reading(slopes)
     groups = list(real.groupby(["classifier", "attribute"], sort=True))
     found = []
@@ -150,8 +155,303 @@ def sweep_values(run: Path, manifest: Mapping[str, Any], attribute: str) -> NDAr
     if isinstance(values, list) and len(values) >= 3 and all(isinstance(value, (int, float)) for value in values):
         return np.array(values, dtype=np.float64)
     for table in (tables.EDITS, tables.SCORES):
-        rows = tally.read(table, run, ["step", "value"], pc.field("attribute") == attribute)
+        rows = read_rows(table, run, ["step", "value"], pc.field("attribute") == attribute)
         pairs = rows.drop_duplicates("step").sort_values("step")
         if len(pairs) >= 3 and pairs["step"].tolist() == list(range(len(pairs))):
             return pairs["value"].to_numpy(np.float64)
     return np.empty(0)
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+LONGEST_REASON = 200  # characters: a service's own text may be a page
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangedLabel:
+    """A label whose score moves along one photo's sweep.
+
+    scores: (K,) in [0, 1], NaN where the label was not returned.
+    slope: of the line through them per unit of the attribute, a label not returned counting as 0.
+    """
+
+    label: str
+    scores: NDArray[np.float64]
+    slope: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """One photo along its sweep, with one classifier's scores.
+
+    photo: its id.  name: its path, as in the photos table.  box: the face, x0 y0 x1 y1 in the photo frame, or None.
+    files: K paths of pictures.  changed: the labels that grow most towards either end, the positive end first.
+    """
+
+    photo: str
+    name: str
+    box: tuple[float, float, float, float] | None
+    files: tuple[Path, ...]
+    changed: tuple[ChangedLabel, ...]
+
+
+def read_rows(table: tables.Table, run: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
+    """Some columns and rows of a table of the run folder; no row if it has no such table.
+
+    Raises: TableError if the file is damaged or of another schema.
+    """
+    path = run / f"{table.name}.parquet"
+    if not path.exists():
+        return table.empty()[columns]
+    return tables.read_columns(table, path, columns, where)
+
+
+def statuses_of(run: Path) -> dict[tuple[str, str], dict[str, int]]:
+    """For each classifier and attribute, how many pictures were answered, refused, failed."""
+    asked = read_rows(tables.ASKED, run, ["classifier", "attribute", "status"])
+    result: dict[tuple[str, str], dict[str, int]] = {}
+    counts = asked.value_counts(sort=False).sort_index()
+    for (classifier, attribute, status), number in zip(counts.index.tolist(), counts.tolist(), strict=True):
+        result.setdefault((classifier, attribute), {})[status] = number
+    return result
+
+
+def reasons_of(run: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """For each classifier and attribute, why pictures were refused, and why they failed, the most frequent first."""
+    lost = read_rows(
+        tables.ASKED, run, ["classifier", "attribute", "status", "reason", "detail"], ~_is("status", "answered")
+    )
+    result: dict[tuple[str, str], dict[str, str]] = {}
+    for key, rows in lost.groupby(["classifier", "attribute", "status"], sort=True):
+        classifier, attribute, status = map(str, key)
+        found = counted(zip(rows["reason"], rows["detail"], strict=True))
+        result.setdefault((classifier, attribute), {})[status] = words.shorten(found, LONGEST_REASON)
+    return result
+
+
+def lost(run: Path) -> dict[str, str]:
+    """Classifier to how many of its pictures were refused or failed and why; those that answered all are left out.
+
+    'planted' to '5 refused (no face found) of 120 pictures'
+    """
+    asked = read_rows(tables.ASKED, run, ["classifier", "status", "reason", "detail"])
+    result = {}
+    for name, rows in asked.groupby("classifier", sort=True):
+        parts = []
+        for status in ("refused", "failed"):
+            here = rows[rows["status"] == status]
+            if len(here):
+                reasons = counted(zip(here["reason"], here["detail"], strict=True))
+                parts.append(f"{len(here):,} {status} ({words.shorten(reasons, LONGEST_REASON)})")
+        if parts:
+            result[str(name)] = f"{' and '.join(parts)} of {words.many(len(rows), 'picture')}"
+    return result
+
+
+_ENDS = {"failed": "pictures failed", "refused": "pictures were refused"}
+
+
+def unanswered(run: Path) -> list[str]:
+    """A sentence for each classifier that answered no picture: how many were refused, and how many failed."""
+    totals: dict[str, Counter[str]] = {}
+    for (classifier, _), counts in statuses_of(run).items():
+        totals.setdefault(classifier, Counter()).update(counts)
+    found = []
+    for name, total in totals.items():
+        if not total["answered"]:
+            ends = [f"{count:,} of {total.total():,} {_ENDS[status]}" for status, count in sorted(total.items())]
+            found.append(f"{words.printable(name)}: {' and '.join(ends)}.")
+    return found
+
+
+def answered_everywhere(run: Path, classifier: str, attribute: str, steps: int) -> list[str]:
+    """Photos, sorted, that the classifier answered at all K steps."""
+    here = of_pair(classifier, attribute) & _is("status", "answered")
+    asked = read_rows(tables.ASKED, run, ["photo", "step"], here).drop_duplicates()
+    counts = asked["photo"].value_counts()
+    return sorted(counts[counts == steps].index)
+
+
+def sheet_photos(run: Path, classifier: str, attribute: str, steps: int, most: int = 4) -> list[str]:
+    """The photos of Figure 3: spread evenly over those that were answered at all K steps."""
+    photos = answered_everywhere(run, classifier, attribute, steps)
+    positions = np.linspace(0, len(photos) - 1, most).round().astype(int)
+    return [photos[place] for place in np.unique(positions)] if photos else []
+
+
+def photo_sweeps(
+    run: Path, classifier: str, attribute: str, values: NDArray[np.float64], *, most: int = 4, labels: int = 3
+) -> list[Sweep]:
+    """A few photos, spread evenly over those answered everywhere (never picked for what they show), with their scores.
+
+    values: (K,) of the attribute.  most: photos.  labels: how many that grow towards each end, for each photo the ones
+    whose score has the steepest line.
+    """
+    chosen = sheet_photos(run, classifier, attribute, len(values), most)
+    of_attribute = _is("attribute", attribute) & _among("photo", chosen)
+    edits = read_rows(tables.EDITS, run, ["photo", "step", "file"], of_attribute)
+    scores = read_rows(
+        tables.SCORES, run, ["photo", "step", "label", "score"], of_attribute & _is("classifier", classifier)
+    )
+    known = read_rows(tables.PHOTOS, run, ["photo", "path", "box"], _among("photo", chosen))
+    result = []
+    for photo in chosen:
+        of_photo = edits[edits["photo"] == photo].drop_duplicates("step").sort_values("step")
+        row = known[known["photo"] == photo]
+        if len(of_photo) == len(values):
+            name = str(row["path"].iloc[0]) if len(row) else photo[:16]
+            box = face_box(row["box"].iloc[0]) if len(row) else None
+            files = tuple(run / file for file in of_photo["file"])
+            result.append(Sweep(photo, name, box, files, _movers(scores[scores["photo"] == photo], values, labels)))
+    return result
+
+
+def _movers(scores: pd.DataFrame, values: NDArray[np.float64], most: int) -> tuple[ChangedLabel, ...]:
+    wide = scores.pivot_table(index="label", columns="step", values="score", aggfunc="max")
+    wide = wide.reindex(columns=range(len(values))).sort_index()
+    slopes = wide.fillna(0).to_numpy(float) @ (values - values.mean()) / np.square(values - values.mean()).sum()
+    order = np.argsort(-slopes, kind="stable")
+    # less than a hundredth over the whole sweep could not be seen in two decimals
+    changed = order[np.abs(slopes[order]) * np.ptp(values) >= 0.01]
+    rising, falling = changed[slopes[changed] > 0][:most], changed[slopes[changed] < 0][::-1][:most]
+    chosen = [*rising, *falling]
+    return tuple(
+        ChangedLabel(str(wide.index[row]), wide.iloc[row].to_numpy(float), float(slopes[row])) for row in chosen
+    )
+
+
+def face_box(value: object) -> tuple[float, float, float, float] | None:
+    """A box of the photos table as four numbers, or None if it is none."""
+    numbers = [] if value is None else [float(number) for number in np.ravel(np.asarray(value, dtype=float))]
+    if len(numbers) != 4 or not np.isfinite(numbers).all() or numbers[2] <= numbers[0] or numbers[3] <= numbers[1]:
+        return None
+    return numbers[0], numbers[1], numbers[2], numbers[3]
+
+
+def of_pair(classifier: str, attribute: str) -> pc.Expression:
+    """The rows of one classifier along one attribute."""
+    return _is("classifier", classifier) & _is("attribute", attribute)
+
+
+def _is(column: str, value: str) -> pc.Expression:
+    return pc.field(column) == value
+
+
+def _among(column: str, values: list[str]) -> pc.Expression:
+    return pc.field(column).isin(pa.array(values, pa.string()))  # typed, because the list may be empty
+
+
+# -- what became of the photos ----------------------------------------------------------------------------------------
+
+# Step to what it counts, in the order of an audit.
+STEPS = {
+    "found": "photos found in the folder",
+    "edited": "with a usable face, edited",
+    "kept": "kept: the edit did what it should",
+    "asked": "shown to the classifier",
+    "answered": "answered at every value",
+    "judged": "in the slopes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """Photos of one classifier and attribute.
+
+    counts: step of ``STEPS`` to number of photos; a step that the run does not have (no gate, no answers) is left out.
+    """
+
+    classifier: str
+    attribute: str
+    counts: dict[str, int]
+
+    def text(self) -> str:
+        """In one line.
+
+        >>> Funnel("c", "gender", {"found": 40, "edited": 38, "answered": 36}).text()
+        '40 found → 38 edited → 36 answered'
+        """
+        return " → ".join(f"{number:,} {step}" for step, number in self.counts.items())
+
+
+def funnels(run: Path) -> list[Funnel]:
+    """A funnel for each classifier and attribute of a run folder, placebo sweeps aside.
+
+    Raises: TableError if a table is damaged.
+    """
+    photos = read_rows(tables.PHOTOS, run, ["photo", "status"])
+    edits = read_rows(tables.EDITS, run, ["photo", "attribute", "step"], pc.field("step") == 0)
+    verdicts = read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept"])
+    asked = read_rows(tables.ASKED, run, ["photo", "attribute", "classifier", "step", "status"])
+    slopes = read_rows(tables.SLOPES, run, ["classifier", "attribute", "n"])
+    groups = slopes.groupby(["classifier", "attribute"])
+    judged = {(str(classifier), str(attribute)): int(rows["n"].max()) for (classifier, attribute), rows in groups}
+    gate = runfolder.read_manifest(run).get("gate")
+    gated = isinstance(gate, dict) and bool(gate.get("applied"))
+    edited = edits.groupby("attribute")["photo"].nunique().to_dict()
+    kept = verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict() if gated else {}
+    pairs: list[tuple[str, str]] = sorted({*judged, *zip(asked["classifier"], asked["attribute"], strict=True)})
+    found = []
+    for classifier, attribute in pairs:
+        if placebo.is_placebo(str(attribute)):
+            continue
+        rows = asked[(asked["classifier"] == classifier) & (asked["attribute"] == attribute)]
+        answered = rows[rows["status"] == "answered"].groupby("photo")["step"].nunique()
+        steps = rows["step"].nunique()
+        counts: dict[str, int | None] = {
+            "found": len(photos) or None,
+            "edited": edited.get(attribute),
+            "kept": kept.get(attribute),
+            "asked": rows["photo"].nunique() or None,
+            "answered": int((answered == steps).sum()) if len(rows) else None,
+            "judged": judged.get((classifier, attribute)),
+        }
+        known = {step: int(number) for step, number in counts.items() if number is not None}
+        found.append(Funnel(words.printable(classifier), str(attribute), known))
+    return found
+
+
+# -- who made a photo -------------------------------------------------------------------------------------------------
+
+_LONG = 200  # characters of a text
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """One photo's: texts that can be shown, addresses that may be followed; empty where the source does not say."""
+
+    title: str
+    creator: str
+    creator_url: str
+    licence: str
+    licence_url: str
+    page: str
+
+
+def read_credits(run: Path) -> dict[str, Credit]:
+    """Photo to credit; none if the photos were not collected.
+
+    Raises: TableError if the table is damaged.
+    """
+    names = ["photo", "title", "creator", "creator_url", "licence", "licence_url", "page"]
+    rows = read_rows(SOURCES, run, names).to_dict("records")
+    return {
+        str(row["photo"]): Credit(
+            title=_text(row["title"]),
+            creator=_text(row["creator"]),
+            creator_url=link(row["creator_url"]),
+            licence=_text(row["licence"]),
+            licence_url=link(row["licence_url"]),
+            page=link(row["page"]),
+        )
+        for row in rows
+    }
+
+
+def credit_listing(known: Mapping[str, Credit], photos: Iterable[str]) -> dict[int, dict[str, Any]]:
+    """Place in the list of photos to credit, as the page's scripts read it."""
+    return {place: asdict(known[photo]) for place, photo in enumerate(photos) if photo in known}
+
+
+def _text(value: object) -> str:
+    return words.shorten(words.printable(value), _LONG)

@@ -21,8 +21,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.report import charts, words
 from gslopes.slopes.report import answers as matrix
-from gslopes.slopes.report import paper, tally
-from gslopes.slopes.report import pictures as pictures_of
+from gslopes.slopes.report import loading, paper, pictures
 from gslopes.slopes.report.loading import PAPER, Finding, Source
 from gslopes.slopes.report.paper_drawing import (
     Answered,
@@ -132,7 +131,7 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
     wanted: labels, any case; without, those of ``labels_of``.
     """
     values, attribute = here[0].values, here[0].attribute
-    everywhere = [set(tally.answered_everywhere(run, finding.classifier, attribute, len(values))) for finding in here]
+    everywhere = [set(loading.answered_everywhere(run, finding.classifier, attribute, len(values))) for finding in here]
     common = sorted(set.intersection(*everywhere))
     positions = np.linspace(0, len(common) - 1, PHOTOS + 2).round().astype(int)[1:-1].tolist() if common else []
     chosen = [common[place] for place in dict.fromkeys(positions)]
@@ -147,7 +146,7 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
         by_name = [
             (finding.classifier, labels_of(said[finding.classifier], photo, values, plain, wanted)) for finding in here
         ]
-        found.append(Answered(name, [pictures_of.picture(file, box, run) for file in files], by_name))
+        found.append(Answered(name, [pictures.picture(file, box, run) for file in files], by_name))
     return found
 
 
@@ -199,7 +198,7 @@ def pipeline(run: Path, here: Sequence[Finding], photo: Path | None = None) -> P
     the picture at the centre.
     """
     for finding in here:
-        sweeps = tally.sweeps(run, finding.classifier, finding.attribute, finding.values, labels=1)
+        sweeps = loading.photo_sweeps(run, finding.classifier, finding.attribute, finding.values, labels=1)
         for sweep in sweeps:
             if not sweep.changed:
                 continue
@@ -207,9 +206,9 @@ def pipeline(run: Path, here: Sequence[Finding], photo: Path | None = None) -> P
             _, box, points = _photos(run, [sweep.photo]).get(sweep.photo, ("", None, None))
             same = _edits(run, placebo.name(finding.attribute, "same"), [sweep.photo]).get(sweep.photo, [])
             unedited = photo or (same[0] if same else sweep.files[len(sweep.files) // 2])
-            pixels = pictures_of.picture(unedited, box, unedited.parent if photo else run, 520)
+            pixels = pictures.picture(unedited, box, unedited.parent if photo else run, 520)
             size = _size(run, sweep.photo)
-            left, top, right, _ = pictures_of.window(size, box)
+            left, top, right, _ = pictures.window(size, box)
             square = [] if box is None else ((np.reshape(box, (2, 2)) - (left, top)) / (right - left)).ravel().tolist()
             dots = np.empty((0, 2)) if points is None else (points - (left, top)) / (right - left)
             tight = None if box is None else _around(box)
@@ -217,8 +216,8 @@ def pipeline(run: Path, here: Sequence[Finding], photo: Path | None = None) -> P
                 pixels,
                 square,
                 dots,
-                [pictures_of.picture(file, tight, run) for file in sweep.files],
-                [pictures_of.picture(file, box, run) for file in sweep.files],
+                [pictures.picture(file, tight, run) for file in sweep.files],
+                [pictures.picture(file, box, run) for file in sweep.files],
                 finding.classifier,
                 steepest.label,
                 steepest.scores,
@@ -240,8 +239,8 @@ def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float
 def _scores(run: Path, classifier: str, attribute: str, photos: Sequence[str]) -> pd.DataFrame:
     """Rows of photo, step, label and score that counted when the run was fitted."""
     columns = ["photo", "step", "label", "score"]
-    where = tally.of_pair(classifier, attribute)
-    frame = tally.read(tables.SCORES, run, columns, where & pc.field("photo").isin(list(photos) or [""]))
+    where = loading.of_pair(classifier, attribute)
+    frame = loading.read_rows(tables.SCORES, run, columns, where & pc.field("photo").isin(list(photos) or [""]))
     least, most = matrix.limits(run, classifier)
     frame = frame[frame["score"] >= np.float32(least)]
     ranks = frame.groupby(["photo", "step"], observed=True)["score"].rank(method="min", ascending=False)
@@ -251,7 +250,7 @@ def _scores(run: Path, classifier: str, attribute: str, photos: Sequence[str]) -
 def _edits(run: Path, attribute: str, photos: Sequence[str]) -> dict[str, list[Path]]:
     """Photo to its K pictures in order."""
     where = (pc.field("attribute") == attribute) & pc.field("photo").isin(list(photos) or [""])
-    rows = tally.read(tables.EDITS, run, ["photo", "step", "file"], where).drop_duplicates(["photo", "step"])
+    rows = loading.read_rows(tables.EDITS, run, ["photo", "step", "file"], where).drop_duplicates(["photo", "step"])
     ordered = rows.sort_values(["photo", "step"])
     return {str(photo): [run / file for file in group["file"]] for photo, group in ordered.groupby("photo")}
 
@@ -261,15 +260,15 @@ def _photos(
 ) -> dict[str, tuple[str, tuple[float, float, float, float] | None, Array | None]]:
     """Photo to its name, box and (5, 2) points, both in the photo frame."""
     where = pc.field("photo").isin(list(photos) or [""])
-    rows = tally.read(tables.PHOTOS, run, ["photo", "path", "box", "points"], where).drop_duplicates("photo")
+    rows = loading.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "points"], where).drop_duplicates("photo")
     found = {}
     for row in rows.to_dict("records"):
         points = None if row["points"] is None else np.asarray(row["points"], float).reshape(-1, 2)
-        found[str(row["photo"])] = (words.printable(row["path"]), tally.face_box(row["box"]), points)
+        found[str(row["photo"])] = (words.printable(row["path"]), loading.face_box(row["box"]), points)
     return found
 
 
 def _size(run: Path, photo: str) -> tuple[int, int]:
     """Width and height; (1, 1) if the run does not know the photo."""
-    rows = tally.read(tables.PHOTOS, run, ["width", "height"], pc.field("photo") == photo)
+    rows = loading.read_rows(tables.PHOTOS, run, ["width", "height"], pc.field("photo") == photo)
     return (1, 1) if rows.empty else (int(rows["width"].iloc[0]), int(rows["height"].iloc[0]))

@@ -18,7 +18,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.photos.decode import named_picture
 from gslopes.photos.folder import open_photo, photo_bytes
-from gslopes.slopes.report import tally
+from gslopes.slopes.report import loading
 from gslopes.slopes.report.loading import Embed
 
 FOLDER = "pictures"
@@ -112,7 +112,7 @@ def write_original(
     """
     config = manifest.get("config")
     root = str(config.get("photos") or "") if isinstance(config, Mapping) else ""
-    known = tally.read(tables.PHOTOS, run, ["photo", "path", "box"])
+    known = loading.read_rows(tables.PHOTOS, run, ["photo", "path", "box"])
     known = known[known["photo"] == photo]
     if not root or known.empty:
         return ""
@@ -123,7 +123,7 @@ def write_original(
     if found.id != photo:
         return ""
     image = Image.fromarray(found.pixels).convert("RGB")
-    region = (0.0, 0.0, *image.size) if whole else window(image.size, tally.face_box(known["box"].iloc[0]))
+    region = (0.0, 0.0, *image.size) if whole else window(image.size, loading.face_box(known["box"].iloc[0]))
     square = image.resize((_WIDE, _WIDE), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
     name = f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-unedited.webp"
     _write_webp(report / name, np.asarray(square), quality=76)

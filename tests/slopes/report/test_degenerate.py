@@ -14,11 +14,10 @@ from gslopes.core import tables
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import ESTIMATORS, FitOptions
 from gslopes.slopes.report import write_report
-from gslopes.slopes.report.errors import print_errors
 from gslopes.slopes.report.evidence import print_evidence, print_groups
-from gslopes.slopes.report.funnel import funnels
-from gslopes.slopes.report.tables import print_table
-from gslopes.slopes.report.tally import unanswered
+from gslopes.slopes.report.loading import funnels, unanswered
+from gslopes.slopes.report.observed import print_errors
+from gslopes.slopes.report.paper import print_table
 from tests.broken import broken, shown
 from tests.slopes.report.conftest import VALUES
 

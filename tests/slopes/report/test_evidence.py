@@ -1,3 +1,7 @@
+"""What a terminal and a notebook show."""
+
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,9 +10,9 @@ from gslopes.core import tables
 from gslopes.report import numbers
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.report.evidence import print_evidence, print_groups
-from gslopes.slopes.report.funnel import Funnel
-from gslopes.slopes.report.tables import NO_LABEL
+from gslopes.slopes.report.evidence import audit_html, print_evidence, print_groups
+from gslopes.slopes.report.loading import Funnel
+from gslopes.slopes.report.paper import NO_LABEL
 
 VALUES = np.linspace(-2, 2, 5)
 
@@ -148,3 +152,24 @@ def test_labels_that_name_the_attribute_stand_last_and_are_said_to_be_expected(s
     assert "open, expected" in lines[1]
     assert "  expected, names the attribute: Falling" in text
     assert "expected" not in print_evidence(slopes)
+
+
+# -- test notebook ----------------------------------------------------------------------------------------------------
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_html(one: Path) -> None:
+    found = tables.read(tables.SLOPES, one / "slopes.parquet")
+    rates = found.assign(estimator="photo-rate", slope=100 * found["slope"] * found["y_centre"])
+    rates[["ci_low", "ci_high"]] = rates[["slope", "slope"]].to_numpy() + np.array([-1.5, 1.5])
+    html = audit_html(one, pd.concat([found, rates]), one / "report" / "index.html")
+    assert "points more often per step toward" in html
+    assert "86 found" in html
+    assert SCRIPT not in html
+    assert "&lt;script&gt;" in html
+    assert "file://" in html
+
+
+def test_a_run_that_is_not_fitted_says_so(one: Path) -> None:
+    assert "not fitted yet" in audit_html(one, None, None)

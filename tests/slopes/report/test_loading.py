@@ -1,12 +1,22 @@
+"""What a report reads from a run folder: findings, tables, what became of the photos, and who made them."""
+
+from __future__ import annotations
+
+import doctest
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from gslopes.core import placebo, tables
-from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.errors import ConfigError, TableError, UnknownName
+from gslopes.core.tables import SOURCES
+from gslopes.report.words import link
+from gslopes.slopes.report import loading, write_report
 from gslopes.slopes.report.loading import ReportOptions, load
 
 
@@ -48,3 +58,180 @@ def test_thresholds_out_of_range_are_refused(options: ReportOptions) -> None:
         options.check()
     with pytest.raises(UnknownName):
         ReportOptions(embed="all").check()  # type: ignore[arg-type]
+
+
+# -- test tally -------------------------------------------------------------------------------------------------------
+
+VALUES = np.linspace(-2, 2, 7)
+
+
+def read(run: Path, name: str) -> pd.DataFrame:
+    return tables.read(tables.TABLES[name], run / f"{name}.parquet")
+
+
+def test_photo_refused_at_one_step_is_in_no_figure(one: Path) -> None:
+    asked = read(one, "asked")
+    refused = asked.loc[asked["status"] == "refused", "photo"].item()
+    answered = loading.answered_everywhere(one, "celeba-tagger", "gender", 7)
+    assert len(answered) == 79
+    assert refused not in answered
+    assert refused not in [
+        sweep.photo for sweep in loading.photo_sweeps(one, "celeba-tagger", "gender", VALUES, most=79)
+    ]
+
+
+def test_pictures_are_counted_by_what_became_of_them(one: Path) -> None:
+    assert loading.statuses_of(one) == {("celeba-tagger", "gender"): {"answered": 559, "refused": 1}}
+
+
+def test_what_was_refused_says_why(one: Path) -> None:
+    assert loading.reasons_of(one) == {("celeba-tagger", "gender"): {"refused": "too small"}}
+    assert loading.lost(one) == {"celeba-tagger": "1 refused (too small) of 560 pictures"}
+
+
+def test_sweeps_are_spread_over_the_photos_and_complete(one: Path) -> None:
+    answered = loading.answered_everywhere(one, "celeba-tagger", "gender", 7)
+    sweeps = loading.photo_sweeps(one, "celeba-tagger", "gender", VALUES)
+    assert [sweep.photo for sweep in sweeps] == [answered[index] for index in (0, 26, 52, 78)]
+    for sweep in sweeps:
+        assert len(sweep.files) == 7
+        assert all(file.is_file() for file in sweep.files)
+        assert sweep.box == (22, 24, 74, 96)
+
+
+def test_labels_that_moved_come_with_their_own_sign_and_scores(one: Path) -> None:
+    scores = read(one, "scores")
+    for sweep in loading.photo_sweeps(one, "celeba-tagger", "gender", VALUES):
+        assert [changed.slope > 0 for changed in sweep.changed] == sorted(
+            (m.slope > 0 for m in sweep.changed), reverse=True
+        )
+        for changed in sweep.changed:
+            expected = scores[(scores["photo"] == sweep.photo) & (scores["label"] == changed.label)]
+            assert changed.scores[expected["step"]].tolist() == expected["score"].tolist()
+            assert np.isnan(changed.scores).sum() == 7 - len(expected)
+            assert changed.slope == pytest.approx(np.polyfit(VALUES, np.nan_to_num(changed.scores), 1)[0])
+
+
+def test_photo_without_any_label_has_a_sweep_in_which_nothing_moved(make: Callable[..., Path], tmp_path: Path) -> None:
+    run = make(tmp_path / "run", [("c", "gender")], photos=5)
+    scores = read(run, "scores")
+    tables.write(tables.SCORES, scores[:0], run / "scores.parquet")
+    sweeps = loading.photo_sweeps(run, "c", "gender", VALUES)
+    assert len(sweeps) == 4
+    assert all(sweep.changed == () for sweep in sweeps)
+
+
+def test_missing_table_is_an_empty_one(tmp_path: Path) -> None:
+    assert loading.statuses_of(tmp_path) == {}
+    assert loading.photo_sweeps(tmp_path, "c", "gender", VALUES) == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"PAR1 no more", None])
+def test_damaged_table_is_an_error(one: Path, tmp_path: Path, damage: bytes | None) -> None:
+    data = (one / "slopes.parquet").read_bytes() if damage is None else damage
+    (tmp_path / "asked.parquet").write_bytes(data)
+    with pytest.raises(TableError, match="asked"):
+        loading.statuses_of(tmp_path)
+
+
+# -- test funnel ------------------------------------------------------------------------------------------------------
+
+
+def test_examples_in_the_docstrings_hold() -> None:
+    assert not doctest.testmod(loading).failed
+
+
+def test_every_step_loses_the_photos_that_it_lost(make: Callable[..., Path], tmp_path: Path) -> None:
+    run = make(tmp_path / "run", [("c", "gender")], photos=20)
+    (one,) = loading.funnels(run)
+    # six files are no photos; one picture of one photo was refused
+    assert one.counts == {"found": 26, "edited": 20, "asked": 20, "answered": 19, "judged": 19}
+    ids = tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()
+    plain = {"attribute": "gender", "reason": "", "detail": "", "looked": 2, "found": 2, "tau": 0.9, "shift": 0.5}
+    rest = {"off_target": None, "off_target_reading": "", "mask_area": 0.1, "mask_share": None, "change": None}
+    kept = [index >= 3 for index in range(len(ids))]
+    verdicts = pd.DataFrame({"photo": ids, "kept": kept, **plain, **rest}).reindex(columns=tables.VERDICTS.columns)
+    tables.write(tables.VERDICTS, verdicts, run / "verdicts.parquet")
+    assert "kept" not in loading.funnels(run)[0].counts  # judged, but not applied
+    manifest = json.loads((run / "run.json").read_text()) | {"gate": {"applied": True}}
+    (run / "run.json").write_text(json.dumps(manifest))
+    assert loading.funnels(run)[0].counts["kept"] == 17
+
+
+def test_the_page_has_the_numbers_of_the_funnel(make: Callable[..., Path], tmp_path: Path) -> None:
+    run = make(tmp_path / "run", [("c", "gender")], photos=20)
+    html = write_report(run, embed="none").read_text("utf-8")
+    for step, number in loading.funnels(run)[0].counts.items():
+        assert f"<b>{number}</b> <span>{loading.STEPS[step]}</span>" in html
+
+
+# -- test credit ------------------------------------------------------------------------------------------------------
+
+SCRIPT = "<script>alert(1)</script>"
+GOOD = "https://example.org/photo?id=1&size=2#top"
+
+
+@pytest.mark.parametrize("address", [GOOD, "http://example.org", "https://例え.jp/写真"])
+def test_addresses_of_http_are_links(address: str) -> None:
+    assert link(address) == address
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "//example.org",
+        "https://",
+        "https:///x",
+        "https://user:word@example.org",
+        f"https://example.org/{SCRIPT}",
+        'https://example.org/" onclick="alert(1)',
+        "https://example.org/\nx",
+        "https://[bad",
+        "https://example.org/" + "x" * 3000,
+        "",
+    ],
+)
+def test_other_addresses_are_none(address: str) -> None:
+    assert link(address) == ""
+
+
+def sourced(one: Path, run: Path) -> Path:
+    """A run of which every photo but the last was collected, from hostile sources."""
+    shutil.copytree(one, run, ignore=shutil.ignore_patterns("report"))
+    photos = sorted(tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique())[:-1]
+    rows = pd.DataFrame(
+        {"photo": photos, "title": SCRIPT, "creator": "Ada\x1b[31m", "creator_url": "javascript:alert(1)"}
+    )
+    rows = rows.assign(
+        licence="CC BY 4.0", licence_url="https://creativecommons.org/licenses/by/4.0/", page=GOOD, source="s"
+    )
+    tables.write(SOURCES, rows, run / "sources.parquet")
+    return run
+
+
+def test_every_photo_shown_has_its_credit_and_no_picture_no_credit(one: Path, tmp_path: Path) -> None:
+    run = sourced(one, tmp_path / "run")
+    html = write_report(run).read_text(encoding="utf-8")
+    caption = html[html.index("Photos spread evenly") :].split("</figcaption>")[0]
+    assert (
+        caption.count('rel="noreferrer noopener">source</a>') == 3
+    )  # of the four on the sheet, the last was not collected
+    assert f'href="{GOOD.replace("&", "&amp;")}"' in caption
+    assert "&lt;script&gt;" in caption
+    assert "javascript:" not in html
+    album = json.loads((run / "report/data/photos.js").read_text("ascii").removeprefix('gslopes("photos",')[:-3])
+    assert len(album["credits"]) == 79
+    assert album["credits"]["0"] == {
+        "title": SCRIPT,
+        "creator": "Ada\\x1b[31m",
+        "creator_url": "",
+        "licence": "CC BY 4.0",
+        "licence_url": "https://creativecommons.org/licenses/by/4.0/",
+        "page": GOOD,
+    }
+    bare = write_report(run, embed="none").read_text(encoding="utf-8")
+    assert "CC BY" not in bare + (run / "report/data/photos.js").read_text("ascii")

@@ -1,4 +1,4 @@
-"""Observed differences on page, terminal and summary: the table's numbers, and a sentence where the two disagree."""
+"""Observed differences and error rates on page, terminal and summary: the tables' numbers, and sentences."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import pandas as pd
 import pytest
 
 from gslopes.core import summary, tables
+from gslopes.report import numbers
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.report import observed, write_report
 
 SCRIPT = "<script>alert(1)</script>"
@@ -77,3 +80,65 @@ def test_the_summary_has_what_is_shown_and_nothing_that_is_not(run: Path) -> Non
 def test_a_run_without_groups_says_nothing(one: Path) -> None:
     assert observed.panels(one) == []
     assert observed.print_observed(one) == ""
+
+
+# -- test errors ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wrong(one: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose label nurse is wrong more often at one end: the truth is its answer at the other."""
+    run = tmp_path_factory.mktemp("truth") / "run"
+    shutil.copytree(one, run)
+    scores, asked = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    photos = asked["photo"].unique()
+    labels = scores["label"].value_counts().index.tolist()
+    about = {SCRIPT: ["yes" if place % 2 else "no" for place in range(len(photos))]}
+    for label in labels:
+        yes = set(scores.loc[(scores["label"] == label) & (scores["step"] == 0), "photo"])
+        about[label] = ["yes" if photo in yes else "no" for photo in photos]
+    frame = pd.DataFrame(about, index=photos)
+    options = FitOptions(bootstrap=0, permutations=100)
+    truth = [*(f"{label}={label}" for label in labels), f"{labels[0]}={SCRIPT}"]
+    found = analyse(scores, asked, options=options, about=frame, truth=truth)
+    for table, rows in found.tables():
+        tables.write(table, rows, run / f"{table.name}.parquet")
+    return run
+
+
+def test_the_page_has_every_rate_and_the_terminal_the_slopes(wrong: Path) -> None:
+    slopes = tables.read(tables.ERROR_SLOPES, wrong / "error_slopes.parquet")
+    rates = tables.read(tables.ERROR_RATES, wrong / "error_rates.parquet")
+    (panel,) = observed.error_panels(wrong)
+    assert len(panel.heads) == 7
+    steepest = slopes[slopes["measure"] == "error"].sort_values("q", kind="stable").iloc[0]
+    assert steepest["q"] < 0.05
+    assert steepest["slope"] > 0
+    assert numbers.points(steepest["slope"]) in panel.sentence
+    assert "cannot be said" not in panel.sentence
+    html = write_report(wrong, embed="none").read_text("utf-8")
+    assert 'id="errors"' in html
+    assert SCRIPT not in html
+    for rate in rates[rates["label"] == steepest["label"]]["rate"]:
+        assert numbers.share(rate) in html
+    text = observed.print_errors(wrong)
+    assert numbers.interval(steepest["ci_low"], steepest["ci_high"]) in text
+    assert {"open", "not judged"} <= {word for word in ("open", "not judged", "finding") if word in text}
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_a_classifier_that_is_as_wrong_at_every_value_gets_a_cautious_sentence(wrong: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "run"
+    copy.mkdir()
+    slopes = tables.read(tables.ERROR_SLOPES, wrong / "error_slopes.parquet")
+    rates = tables.read(tables.ERROR_RATES, wrong / "error_rates.parquet")
+    for code, words in (("none", "It cannot be said"), ("placebo", "A placebo"), ("open", "Not settled")):
+        rows = slopes.assign(q=np.where(slopes["q"].notna(), 0.6, np.nan), note="", decision=code)
+        tables.write(tables.ERROR_SLOPES, rows, copy / "error_slopes.parquet")
+        tables.write(tables.ERROR_RATES, rates, copy / "error_rates.parquet")
+        assert all(words in one.sentence for one in observed.error_panels(copy))
+
+
+def test_without_a_truth_there_is_no_section(one: Path) -> None:
+    assert observed.error_panels(one) == []
+    assert observed.print_errors(one) == ""

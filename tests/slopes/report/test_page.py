@@ -14,7 +14,7 @@ from gslopes.core import tables
 from gslopes.report import words
 from gslopes.report.inline import render
 from gslopes.slopes.report import decisions, page, write_report
-from gslopes.slopes.report.headline import Headline
+from gslopes.slopes.report.decisions import Headline
 from gslopes.slopes.report.loading import Finding, ReportOptions
 from tests.fixtures import QUESTIONS, questions
 

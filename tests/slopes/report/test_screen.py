@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo, tables
-from gslopes.slopes.report import answers, decisions, explorer, screen
+from gslopes.slopes.report import answers as matrix
+from gslopes.slopes.report import decisions, page_data, screen
 from gslopes.slopes.report.loading import load
 
 
@@ -41,10 +42,10 @@ def test_the_forest_has_findings_first_with_the_ends_of_their_placebos_and_at_mo
 
 def test_the_strip_is_a_photo_of_the_strongest_label_with_a_score_for_each_value(one: Path, tmp_path: Path) -> None:
     (finding,) = load(one).findings
-    found = answers.read(one, finding.classifier, finding.attribute, finding.values)
+    found = matrix.read(one, finding.classifier, finding.attribute, finding.values)
     photos = sorted(found.photos)
     files = {(photo, "gender"): [f"pictures/{photo[:4]}.webp"] for photo in photos}
-    album = explorer.Album(photos, photos, {photo: place for place, photo in enumerate(photos)}, files)
+    album = page_data.Album(photos, photos, {photo: place for place, photo in enumerate(photos)}, files)
     strip = screen.strip(finding, "Necktie", found, album, {})
     assert strip is not None
     assert len(strip.cells) == 7

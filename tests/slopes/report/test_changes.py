@@ -1,3 +1,5 @@
+"""The page of two runs compared."""
+
 from pathlib import Path
 from typing import Any
 
@@ -6,8 +8,7 @@ import pytest
 from PIL import Image
 
 from gslopes.slopes.fit.compare import COLUMNS
-from gslopes.slopes.report.changes import headline, print_changes
-from gslopes.slopes.report.changes_page import ChangedPhoto, write_changes
+from gslopes.slopes.report.changes import ChangedPhoto, headline, print_changes, write_changes
 from gslopes.slopes.report.pictures import Wanted
 from tests.fixtures import assert_page_fits
 

@@ -1,4 +1,4 @@
-"""Groups, differences between them, two attributes side by side, and the shape of a curve, as the page reads them."""
+"""Groups, differences and shapes as the page's scripts read them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gslopes.core import tables
-from gslopes.slopes.report import comparisons, write_report
+from gslopes.slopes.report import page_data, write_report
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -50,15 +50,15 @@ def test_shape_has_the_inner_slope_and_its_reading(run: Path) -> None:
 def test_a_run_without_groups_has_no_such_file(one: Path) -> None:
     write_report(one, embed="none")
     assert {path.name for path in (one / "report" / "data").glob("f0*")} == {"f0.js"}
-    assert comparisons.shape(one, "celeba-tagger", "gender", ["Lipstick"]) == {}
+    assert page_data.shape(one, "celeba-tagger", "gender", ["Lipstick"]) == {}
 
 
 def test_the_page_knows_how_many_units_the_photos_of_a_clustered_fit_make(run: Path, tmp_path: Path) -> None:
-    assert comparisons.clusters(run, "c", "gender") == []
+    assert page_data.clusters(run, "c", "gender") == []
     balance = tables.read(tables.BALANCE, run / "balance.parquet")
     tables.write(tables.BALANCE, balance.assign(units=20), tmp_path / "balance.parquet")
-    assert comparisons.clusters(tmp_path, "c", "gender") == [59, 20]
-    assert comparisons.clusters(tmp_path / "nothing", "c", "gender") == []
+    assert page_data.clusters(tmp_path, "c", "gender") == [59, 20]
+    assert page_data.clusters(tmp_path / "nothing", "c", "gender") == []
 
 
 def test_the_p_of_page_and_findings_is_the_one_that_q_adjusts(run: Path) -> None:

@@ -1,0 +1,401 @@
+"""What the page's scripts read: columns of numbers, one small file for each finding, its groups, and a few photos."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.report import numbers, units, words
+from gslopes.report.numbers import rounded
+from gslopes.slopes.report import answers as matrix
+from gslopes.slopes.report import decisions, loading, pictures
+from gslopes.slopes.report.answers import Answers
+from gslopes.slopes.report.decisions import Decision
+from gslopes.slopes.report.loading import PAPER, Credit, Embed, face_box
+from gslopes.stats.multiplicity import LEVEL
+
+BY_MEASURE = "by its measure"
+PHOTOS_A_FILE = 20
+_NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_test", "q")
+
+
+def script(name: str, content: Any) -> bytes:
+    """A file that hands its content to the page: read by a script element, which works from a disk as well.
+
+    The content is JSON in ASCII; the page shows texts in it as text only.
+    """
+    return f"gslopes({json.dumps(name)},{json.dumps(content, separators=(',', ':'))});\n".encode("ascii")
+
+
+def finding(
+    slopes: pd.DataFrame,
+    floor: pd.DataFrame,
+    answers: Answers,
+    index: Mapping[str, int],
+    decided: Mapping[str, Decision],
+) -> dict[str, Any]:
+    """Everything about one classifier along one attribute but its groups.
+
+    slopes: its rows of all estimators.  floor: rows of its placebo sweeps.  answers: what it said.
+    decided: label to decision, see ``decisions.decide``.
+    index: photo to its place in the explorer's list.
+
+    Lists of labels are as long as ``labels`` and in that order.
+    """
+    labels = sorted(set(slopes["label"]))
+    read = tables.reading(slopes)
+    records = read.to_dict("records")
+    measured = {str(row["label"]): units.measure_of(row) for row in records}
+    unit = {str(row["label"]): units.unit_of(row) for row in records}
+    first = slopes.drop_duplicates("label").set_index("label").loc[labels]
+    content: dict[str, Any] = {
+        "labels": [words.label(label) for label in labels],
+        "n": first["n"].tolist(),
+        "active": first["active"].tolist(),
+        "centre": rounded(first["y_centre"]),
+        "estimators": _estimators(slopes, labels),
+        "units": [unit.get(label, units.UNITS["presence"]) for label in labels],
+        "floor": _floor(floor, labels),
+        "decision": [decided[label].code if label in decided else decisions.UNJUDGED for label in labels],
+        "why": [decided[label].why if label in decided else "" for label in labels],
+        "expected": [label in decided and decided[label].expected for label in labels],
+        "cut": cut(slopes),
+    }
+    return content | _curves(answers, labels, measured) | {"moved": _varying_photos(answers, labels, index)}
+
+
+def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list[Any]]]:
+    """Place of the label to rows of column, group, n, slope, interval, p, q.
+
+    groups: rows of one classifier and attribute, one estimator.  labels: sorted, as in the finding.
+    """
+    index = {label: place for place, label in enumerate(labels)}
+    rows: dict[str, list[list[Any]]] = {}
+    for row in groups.itertuples():
+        if row.label in index:
+            texts = [words.printable(row.column), words.printable(row.group), int(row.n)]  # type: ignore[arg-type]
+            figures = rounded([row.slope, row.ci_low, row.ci_high, row.p, row.q])  # type: ignore[list-item]
+            rows.setdefault(str(index[str(row.label)]), []).append([*texts, *figures])
+    return rows
+
+
+def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
+    """Photo to rows of label, slope of its score per unit, K scores in thousandths (null: not returned).
+
+    Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
+    """
+    chosen = matrix.strongest(answers)
+    slopes = np.round(answers.slopes()[chosen], 4)
+    labels = [words.label(label) for label in answers.labels]
+    result: dict[str, list[list[Any]]] = {}
+    for row, slope in zip(chosen.tolist(), slopes.tolist(), strict=True):
+        content = [labels[answers.label[row]], slope, _thousandths(answers, row)]
+        result.setdefault(answers.photos[answers.photo[row]], []).append(content)
+    return result
+
+
+def tested(rows: pd.DataFrame) -> pd.Series[float]:
+    """The p that q adjusts: ``p_test``; of a run that was fitted before it was kept, the permutation's, else t's.
+
+    rows: of SLOPES or DIFFERENCES.  The paper's q adjusts its own p.
+    """
+    found = rows["p"].astype(float)
+    if "estimator" in rows:
+        rows = rows.assign(**{name: rows[name].where(rows["estimator"] != PAPER) for name in ("p_perm", "p_test")})
+    return rows["p_test"].astype(float).fillna(rows["p_perm"].astype(float)).fillna(found)
+
+
+def cut(slopes: pd.DataFrame) -> str:
+    """What counted as present; empty where every label did that was returned."""
+    named = slopes["cut"].dropna()
+    return words.printable(named.iloc[0]) if len(named) and named.iloc[0] != tables.EVERY else ""
+
+
+def _estimators(slopes: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
+    """Name to columns; the rows to read come first, as “by its measure”, where labels are judged by several."""
+    found = {str(name): _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)}
+    if tables.MEASURED not in found:
+        return found
+    del found[tables.MEASURED]
+    return {BY_MEASURE: {**_estimator(tables.reading(slopes), labels), "unit": "the unit of its measure"}, **found}
+
+
+def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
+    by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
+    unit = by_label["unit"].dropna()
+    notes = by_label["note"].fillna("").astype(str).tolist()
+    by_label = by_label.assign(p_test=tested(by_label))
+    source = by_label["p_source"].fillna("").astype(str).tolist() if "p_source" in by_label else [""] * len(labels)
+    columns = {name: rounded(by_label[name].to_numpy(float, na_value=np.nan), 8) for name in _NUMBERS}
+    return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", "note": notes, "source": source}
+
+
+def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
+    result = {}
+    for attribute, rows in floor.groupby("attribute", sort=True):
+        by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
+        kind = placebo.split(str(attribute))[1]
+        result[kind] = {name: rounded(by_label[name].to_numpy(float), 8) for name in ("slope", "ci_low", "ci_high")}
+    return result
+
+
+def _curves(answers: Answers, labels: list[str], measured: Mapping[str, str]) -> dict[str, Any]:
+    """Shares of photos with each label or, of labels that are judged by their number, its means; with intervals."""
+    if not len(answers.values):
+        return {"share": [None for _ in labels], "low": [], "high": [], "line": []}
+    index = {label: place for place, label in enumerate(answers.labels)}
+    by_number = {label for label, measure in measured.items() if measure != "presence"}
+    shares, low, high, drawn = matrix.heights(answers, by_number)
+    columns = {"share": shares, "low": low, "high": high, "line": drawn}
+    return {
+        name: [rounded(rows[index[label]]) if label in index else None for label in labels]
+        for name, rows in columns.items()
+    }
+
+
+def _varying_photos(
+    answers: Answers, labels: list[str], index: Mapping[str, int]
+) -> list[list[list[float | int | None]]]:
+    """For each label: place of the photo, slope of its score, and its K scores in thousandths (null: not returned)."""
+    if not len(answers.values):
+        return [[] for _ in labels]
+    slopes = answers.slopes()
+    by_label = dict(zip(answers.labels, matrix.movers(answers), strict=True))
+    result = []
+    for label in labels:
+        rows = [row for row in by_label.get(label, []) if answers.photos[answers.photo[row]] in index]
+        result.append(
+            [
+                [index[answers.photos[answers.photo[row]]], round(float(slopes[row]), 4), *_thousandths(answers, row)]
+                for row in rows
+            ]
+        )
+    return result
+
+
+def _thousandths(answers: Answers, row: int) -> list[float | None]:
+    """Whole ones, or with two digits more where the scores differ by little."""
+    scores = answers.scores[row]
+    digits = 2 if np.nanmax(scores) - np.nanmin(scores) < 0.02 else None
+    return [None if np.isnan(score) else round(1000 * float(score), digits) for score in scores]
+
+
+# -- groups, differences between them, the shape ----------------------------------------------------------------------
+
+_SHAPE = ("inner_slope", "inner_low", "inner_high", "inner_p", "curvature", "curvature_low", "curvature_high")
+_SHAPE_P = ("curvature_p", "lack_of_fit_p")
+
+
+def write_comparisons(
+    report: Path, run: Path, key: str, classifier: str, attribute: str, labels: Sequence[str]
+) -> dict[str, Any]:
+    """Write the data files with groups and differences of one finding, as far as its tables have rows.
+
+    key: of the finding.  labels: sorted, as in the finding.
+
+    Returns what the page must know of them: names of files (empty if there is none) and counts.
+
+    Raises: TableError if a table is damaged; StorageError.
+    """
+    here = loading.of_pair(classifier, attribute)
+    reading = here & (pc.field("estimator").isin([tables.READING, tables.MEASURED]))
+    groups, differing = (
+        _read_rows(loading.read_rows(table, run, table.columns, reading))
+        for table in (tables.GROUPS, tables.DIFFERENCES)
+    )
+    contents = {
+        "groups": by_group(groups, labels) if len(groups) else None,
+        "differences": differences(differing, labels) if len(differing) else None,
+    }
+    entry: dict[str, Any] = {}
+    for kind, content in contents.items():
+        entry[kind] = f"{key}-{kind}" if content else ""
+        if content:
+            runfolder.write_bytes(report / "data" / f"{entry[kind]}.js", script(entry[kind], content))
+    return {**entry, "differencesFound": _counts(differing)}
+
+
+def _read_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows to read: of the labels that have rows by their measure, those."""
+    measured = frame["estimator"] == tables.MEASURED
+    return frame[measured | ~frame["label"].isin(frame.loc[measured, "label"])]
+
+
+def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
+    """Rows of place of the label, column, group, other, difference, interval, p, q, note; none without an interval.
+
+    frame: of core.tables.DIFFERENCES, one classifier, attribute and estimator.  labels: sorted, as in the finding.
+    """
+    index = {label: place for place, label in enumerate(labels)}
+    rows = []
+    frame = frame.assign(p_test=tested(frame))
+    for row in frame[frame["ci_low"].notna()].to_dict("records"):
+        if row["label"] in index:
+            texts = [words.printable(row[name]) for name in ("column", "group", "other")]
+            figures = numbers.rounded([row[name] for name in ("difference", "ci_low", "ci_high", "p_test", "q")])
+            rows.append([index[row["label"]], *texts, *figures, words.printable(row["note"] or "")])
+    return rows
+
+
+def shape(run: Path, classifier: str, attribute: str, labels: Sequence[str]) -> dict[str, list[Any]]:
+    """Columns about the shape of each label's curve, in the order of ``labels``; none if there is no such table.
+
+    Raises: TableError if the table is damaged.
+    """
+    here = loading.of_pair(classifier, attribute)
+    frame = loading.read_rows(tables.SHAPE, run, ["label", *_SHAPE, *_SHAPE_P, "reading"], here)
+    if frame.empty:
+        return {}
+    by_label = frame.drop_duplicates("label").set_index("label").reindex(list(labels))
+    columns: dict[str, list[Any]] = {
+        name: numbers.rounded(by_label[name].to_numpy(float)) for name in (*_SHAPE, *_SHAPE_P)
+    }
+    return columns | {"reading": [words.printable(text) for text in by_label["reading"].fillna("")]}
+
+
+def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
+    """How many photos a fit with clusters used, and how many units they make; empty if each photo was its own.
+
+    Raises: TableError if the table is damaged.
+    """
+    here = loading.of_pair(classifier, attribute)
+    rows = loading.read_rows(tables.BALANCE, run, ["used", "units"], here)
+    differing = rows[rows["units"] < rows["used"]]
+    return [int(differing["used"].iloc[0]), int(differing["units"].iloc[0])] if len(differing) else []
+
+
+def _counts(frame: pd.DataFrame) -> list[int]:
+    """How many rows have a test, and how many of them a q below LEVEL."""
+    return [int(frame["q"].notna().sum()), int((frame["q"] < LEVEL).sum())]
+
+
+# -- the explorer's photos --------------------------------------------------------------------------------------------
+
+MOST_FLIPS = 200  # labels of the explorer's filter
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Album:
+    """The photos of the explorer.
+
+    photos: ids in the order of their paths.  names: as shown.  index: id to place.
+    files: (photo, attribute) to the pictures relative to the report.
+    """
+
+    photos: list[str]
+    names: list[str]
+    index: Mapping[str, int]
+    files: Mapping[tuple[str, str], list[str]]
+
+
+def count_sweeps(run: Path, attributes: Mapping[str, int]) -> int:
+    """How many sweeps ``build_album`` goes through."""
+    edits = loading.read_rows(tables.EDITS, run, ["photo", "attribute"])
+    return len(edits[edits["attribute"].isin(list(attributes))].drop_duplicates())
+
+
+def build_album(
+    run: Path,
+    report: Path,
+    attributes: Mapping[str, int],
+    embed: Embed,
+    tick: Callable[[int], None] | None = None,
+) -> Album:
+    """Write the pictures of all photos that have sweeps, as ``embed`` says.
+
+    attributes: name to K, real sweeps only.  With ``none`` a photo is named by its id: names may tell who is on it.
+    tick: called with 1 for every sweep whose pictures are there.
+    """
+    edits = loading.read_rows(tables.EDITS, run, ["photo", "attribute", "step", "file"])
+    edits = edits[edits["attribute"].isin(list(attributes))].sort_values(["attribute", "photo", "step"])
+    known = loading.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "status"])
+    known = known[known["status"] == "used"].drop_duplicates("photo").set_index("photo")
+    order = sorted(set(edits["photo"]) | set(known.index), key=lambda photo: (_path(known, photo), photo))
+    shown = [photo[:12] if embed == "none" else words.printable(_path(known, photo)) for photo in order]
+    wanted = []
+    for (attribute, photo), of_photo in edits.groupby(["attribute", "photo"], sort=True):
+        if of_photo["step"].tolist() == list(range(attributes[str(attribute)])):
+            box = face_box(known.at[photo, "box"]) if photo in known.index else None
+            steps = tuple(run / file for file in of_photo["file"])
+            wanted.append(pictures.Wanted(str(photo), str(attribute), box, steps))
+    files = pictures.write(report, run, wanted, embed, tick)
+    return Album(order, shown, {photo: place for place, photo in enumerate(order)}, files)
+
+
+def photo_listing(
+    album: Album,
+    attributes: Sequence[str],
+    why: Iterable[tuple[str, str, str]] = (),
+    known: Mapping[str, Credit] | None = None,
+    flips: Mapping[str, list[list[Any]]] | None = None,
+) -> dict[str, Any]:
+    """The file with the list: names, and for each attribute and photo its pictures (none, one strip, or K).
+
+    why: (photo, attribute, reason) of the sweeps that the gate dropped.  known: photo to credit.
+    flips: key of a finding to its ``flipped``.
+    """
+    files = {name: [album.files.get((photo, name), []) for photo in album.photos] for name in attributes}
+    dropped: dict[str, dict[int, str]] = {name: {} for name in attributes}
+    for photo, attribute, reason in why:
+        if attribute in dropped and photo in album.index:
+            dropped[attribute][album.index[photo]] = words.printable(reason)
+    differences = {
+        name: [pictures.difference_name(photo, name) if (photo, name) in album.files else "" for photo in album.photos]
+        for name in attributes
+    }
+    return {
+        "names": album.names,
+        "files": files,
+        "differences": differences,
+        "dropped": dropped,
+        "credits": loading.credit_listing(known or {}, album.photos),
+        "flips": dict(flips or {}),
+    }
+
+
+def flipped(answers: Answers, album: Album) -> list[list[Any]]:
+    """[label, places of photos] for each label that is there at one end of a photo's sweep and not at the other.
+
+    Labels with most such photos first, at most ``MOST_FLIPS``.
+    """
+    if not len(answers.values):
+        return []
+    there = ~np.isnan(answers.scores[:, [0, -1]])
+    rows = np.flatnonzero((there[:, 0] != there[:, 1]) & answers.complete[answers.photo])
+    found: dict[str, list[int]] = {}
+    for row in rows.tolist():
+        place = album.index.get(answers.photos[answers.photo[row]])
+        if place is not None:
+            found.setdefault(answers.labels[answers.label[row]], []).append(place)
+    order = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_FLIPS]
+    return [[words.label(label), sorted(places)] for label, places in order]
+
+
+def scores_files(album: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]) -> list[dict[str, Any]]:
+    """The scores of a few photos a file, in the order of the list.
+
+    scores: key of a finding (``f0``) to photo to rows; see ``photo_scores``.
+    """
+    chunks = []
+    for start in range(0, len(album.photos), PHOTOS_A_FILE):
+        photos = album.photos[start : start + PHOTOS_A_FILE]
+        chunk = [{key: by[photo] for key, by in scores.items() if photo in by} for photo in photos]
+        chunks.append({"start": start, "photos": chunk})
+    return chunks
+
+
+def _path(known: pd.DataFrame, photo: str) -> str:
+    return str(known.at[photo, "path"]) if photo in known.index else photo[:16]
+
+
+def middle(values: Sequence[float]) -> int:
+    """The step whose value is nearest 0: where the explorer's slider begins."""
+    return int(np.argmin(np.abs(np.asarray(values, dtype=float)))) if len(values) else 0
