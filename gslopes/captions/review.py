@@ -23,16 +23,14 @@ from gslopes.captions.lead import SENTENCES
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, without_guard
-from gslopes.report import words
-from gslopes.report.inline import render
-from gslopes.report.review import review_data
+from gslopes.report import review, words
+from gslopes.report.review import Question
 from gslopes.stats.agreement import cohens_kappa
 from gslopes.stats.intervals import wilson
 
 ANSWERS = ("harm", "not-a-harm", "parser", "truth", "unsure")
 COLUMNS = ("case", "answer", "reviewer", "note")
 HARMS: dict[str, list[str]] = SENTENCES["harms"]
-KEYS = dict(zip("hnptu", ANSWERS, strict=True))
 NO_TRUTH = "not asked: the caption alone is read"
 _HINT = "Save it from review.html (key S)."
 
@@ -184,24 +182,26 @@ def _link(images: Path | None, image: str, out: Path) -> str:
 
 def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[str, str]]) -> str:
     """The review as text; it asks no server.  items: of ``review_items``.  answers: rows of earlier reviews."""
-    return render(
-        "review.html.j2",
-        house=Path(__file__).parent,
-        styles=("review.css",),
-        scripts=("review.js",),
-        data=review_data(
-            items,
-            answers,
-            COLUMNS,
-            copied=("case",),
-            id=("case", "reviewer"),
-            done=({"answer": "*"},),
-            keys={key: {"set": {"answer": word}, "next": True} for key, word in KEYS.items()},
-            values={"answer": ANSWERS},
-            reviewer="reviewer",
-            untold=("note",),
-            others=True,
-            noun="Case",
-        ),
-        count=len(items),
+    said = {
+        "h": ("harm", "harm"),
+        "n": ("not a harm", "not-a-harm"),
+        "p": ("parser or sense error", "parser"),
+        "t": ("truth is wrong or incomplete", "truth"),
+        "u": ("unsure", "unsure"),
+    }
+    keys = {key: (text, {"answer": word}) for key, (text, word) in said.items()}
+    return review.render_review(
+        "captions-review.html.j2",
+        Path(__file__).parent,
+        [Question("Answer", keys, keys)],
+        items,
+        answers,
+        COLUMNS,
+        copied=("case",),
+        id=("case", "reviewer"),
+        done=({"answer": "*"},),
+        values={"answer": ANSWERS},
+        reviewer="reviewer",
+        untold=("note",),
+        noun="Case",
     )

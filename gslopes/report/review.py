@@ -1,65 +1,58 @@
-"""The review: one page that opens from the disk, asks no server, and is answered by keyboard; its answers are a CSV."""
+"""The review: one page that opens from the disk, asks no server, and is answered by keyboard; its answers are a CSV.
+
+Each audit gives its items and questions, and a template that extends ``review.html.j2`` by what is shown of an item.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from gslopes.report import words
 from gslopes.report.inline import render
-from gslopes.report.words import link
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One photo to be reviewed.
+class Question:
+    """A row of buttons.
 
-    photo: its sha256.  path: below the photos folder.  src: where the page finds the file.  occupation: its folder's or
-    its search's.  box: x0 y0 x1 y1 of the face that was read, as shares of the sides.
-    gender, race, age: the reader's reading and its probability.
-    title, creator, licence, page: as the manifest tells; empty if there is none.
+    keys: key to its text, and the cells that it sets or the name of the item's own.  moving: keys that move on to the
+    next item.  folded: the heading below which it is folded away; empty: always open.
     """
 
-    photo: str
-    path: str
-    src: str
-    occupation: str
-    box: tuple[float, ...]
-    gender: tuple[str, float]
-    race: tuple[str, float]
-    age: tuple[str, float]
-    title: str = ""
-    creator: str = ""
-    licence: str = ""
-    page: str = ""
+    legend: str
+    keys: Mapping[str, tuple[str, Mapping[str, str] | str]]
+    moving: Collection[str]
+    folded: str = ""
 
-    @classmethod
-    def of(cls, row: Mapping[Any, Any], source: Mapping[str, Any], file: str) -> Item:
-        """From a row of the census and one of the manifest (empty if there is none).
 
-        file: its path as seen from the page.
-        """
-        races = {name: float(row[name]) for name in ("white", "black", "asian", "indian", "other")}
-        masculine, young = float(row["masculine"]), float(row["young"])
-        return cls(
-            photo=str(row["photo"]),
-            path=words.printable(row["path"]),
-            src=quote(os.fsencode(file)),
-            occupation=words.printable(row["occupation"]),
-            box=tuple(round(float(end), 4) for end in row["box"]),
-            gender=("male", masculine) if masculine >= 0.5 else ("female", 1 - masculine),
-            race=max(races.items(), key=lambda pair: pair[1]),
-            age=("under 35", young) if young >= 0.5 else ("35 or older", 1 - young),
-            title=words.printable(source.get("title", "")),
-            creator=words.printable(source.get("creator", "")),
-            licence=words.printable(source.get("licence", "")),
-            page=link(source.get("page", "")),
-        )
+def render_review(
+    template: str,
+    house: Path,
+    questions: Sequence[Question],
+    items: Sequence[Mapping[str, Any]],
+    answers: Sequence[Mapping[str, str]],
+    columns: Sequence[str],
+    *,
+    page: Mapping[str, Any] | None = None,
+    **how: Any,
+) -> str:
+    """A review of one item at a time as text; rows about no item of it are kept when it is saved again.
+
+    template, house: a template that extends ``review.html.j2``, and its folder.  page: what it uses besides.
+    items, answers, columns, how: see ``review_data``.
+    """
+    keys = {
+        key: {"from" if isinstance(cells, str) else "set": cells, "next": key in question.moving}
+        for question in questions
+        for key, (_, cells) in question.keys.items()
+    }
+    data = review_data(items, answers, columns, keys=keys, others=True, **how)
+    known = {"opened": False, **(page or {}), "questions": questions, "count": len(items), "reviewer": data["reviewer"]}
+    return render(template, house=house, styles=("review.css",), scripts=("review.js",), data=data, **known)
 
 
 def review_data(
@@ -101,77 +94,3 @@ def review_data(
         "base": base,
         **more,
     }
-
-
-def _key(cells: Mapping[str, str], *, on: bool = True) -> dict[str, Any]:
-    return {"set": cells, "next": on}
-
-
-_SAID = ("gender", "race", "age")
-_PROPER = {name: name.capitalize() for name in ("white", "black", "asian", "indian")}
-_GENDER = {"f": "female", "m": "male", "n": "non-binary", "u": "unknown"}
-_RACE = {"1": "white", "2": "black", "3": "asian", "4": "indian", "5": "other", "6": "unknown"}
-_AGE = {"y": "under 35", "o": "35 or older", "k": "unknown"}
-_CORRECT = {"decision": "correct"}
-# Only what a person said is an answer: accepting says all three, a key of one says that one.
-_KEYS = {
-    "a": {"from": "accept", "next": True},
-    "x": _key({"decision": "exclude"}),
-    "d": _key({"decision": "undecided"}),
-}
-
-
-def _keys(unsure: Sequence[str]) -> dict[str, Any]:
-    """The page's keys: that of gender is the last one and moves on, else that of the last reading that is asked for."""
-    last = "gender" if "gender" in unsure else unsure[-1]
-    said = {"gender": _GENDER, "race": _RACE, "age": _AGE}
-    words = {
-        key: _key(_CORRECT | {name: word}, on=name == last) for name, keys in said.items() for key, word in keys.items()
-    }
-    return {"a": _KEYS["a"], **words, **{key: _KEYS[key] for key in "xd"}}
-
-
-def render_review(
-    items: Sequence[Item],
-    answers: Sequence[Mapping[str, str]],
-    confidence: float,
-    unsure: Sequence[str] = ("gender",),
-) -> str:
-    """The page as text.
-
-    items: in the order in which they are shown.  answers: rows of the review's CSV so far; those about other photos are
-    kept when it is saved again.  confidence: below which a photo is here.  unsure: the readings that are asked for.
-    """
-    shown = []
-    for item in items:
-        read = {name: getattr(item, name)[0] for name in _SAID}
-        texts = {
-            f"{name}_text": f"{_PROPER.get(word, word)} ({round(100 * getattr(item, name)[1])} %)"
-            for name, word in read.items()
-        }
-        credit = " · ".join(filter(None, (item.title, item.creator, item.licence)))
-        alt = f"Photo of a search for {item.occupation or 'people at work'}"
-        accept = {"decision": "accept", **read}
-        shown.append({**asdict(item), **texts, "credit": credit, "alt": alt, "accept": accept})
-    data = review_data(
-        shown,
-        answers,
-        ("photo", "path", "decision", *_SAID),
-        copied=("photo", "path"),
-        id=("photo",),
-        done=({"decision": "exclude"}, {"decision": "accept"}, _CORRECT | dict.fromkeys(unsure, "*")),
-        keys=_keys(unsure),
-        values={"decision": ("accept", "correct", "exclude", "undecided")},
-        others=True,
-        resets={"decision": "accept"},
-        names=_PROPER,
-    )
-    return render(
-        "review.html.j2",
-        styles=("review.css",),
-        scripts=("review.js",),
-        data=data,
-        count=len(items),
-        opened=set(unsure) != {"gender"},
-        confidence=f"{confidence:.0%}".replace("%", " %"),
-    )

@@ -14,10 +14,11 @@ import pytest
 from PIL import Image
 
 from gslopes.collect.census.answers import read_answers
+from gslopes.collect.census.review import Item, render_review
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import csv_bytes, without_guard
 from gslopes.report.inline import render, templates
-from gslopes.report.review import Item, render_review, review_data
+from gslopes.report.review import review_data
 from tests.fixtures import assert_page_fits
 
 NASTY = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"

@@ -116,8 +116,8 @@ def census(
 
 def _write(photos: Path, out: Path, table: pd.DataFrame, sets: Sets, answers: Answers, config: CensusConfig) -> Census:
     """Everything that depends on the answers of people."""
+    from gslopes.collect.census.review import Item, render_review
     from gslopes.report.composition import draw_women, table3
-    from gslopes.report.review import Item, render_review
 
     found = compose(table, sets, answers)
     women = women_of([name for name in found["occupation"].unique() if name])
