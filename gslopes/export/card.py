@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.core import placebo, runfolder, runtime, tables
+from gslopes.core import runfolder, runtime, tables
 from gslopes.core.files import read_json
 from gslopes.report.layouts import markdown
 
@@ -34,7 +34,7 @@ COLUMNS = {
     "split": "train or test; a set is in one of them",
     "set": "a photo along one attribute: pictures of a set differ in nothing else",
     "photo": "sha256 of the photo's file",
-    "attribute": "what was edited; a placebo has a minus and its kind after it",
+    "attribute": "what was edited",
     "value": "where to; 0 is neutral, empty for an original",
     "step": "place in the sweep from 0; -1 for an original",
     "kind": "edit or original",
@@ -81,11 +81,11 @@ def facts(run: Path, form: str, rows: pd.DataFrame) -> Facts:
 
     manifest = runfolder.read_manifest(run)
     edited = rows[rows["kind"] == "edit"]
-    attributes = tuple(sorted({placebo.split(name)[0] for name in edited["attribute"]}))
+    attributes = tuple(sorted(set(edited["attribute"])))
     verdicts = _verdicts(run, attributes)
     photos = rows.drop_duplicates("photo")
     licences = photos["licence"].fillna("") if "licence" in rows else pd.Series("", index=photos.index)
-    models = edited.assign(of=[placebo.split(name)[0] for name in edited["attribute"]]).drop_duplicates("of")
+    models = edited.drop_duplicates("attribute")
     known = manifest.get("models", {})
     judged = run / VALIDITY
     measured = read_json(judged).get("attributes", []) if judged.is_file() else []
@@ -103,7 +103,7 @@ def facts(run: Path, form: str, rows: pd.DataFrame) -> Facts:
         licences=_counts(licences.replace("", UNSTATED)),
         editors=tuple(
             (of, name, digest, known.get(name, {}).get("licence", "") or "not stated")
-            for of, name, digest in models[["of", "editor", "editor_sha256"]].itertuples(index=False, name=None)
+            for of, name, digest in models[["attribute", "editor", "editor_sha256"]].itertuples(index=False, name=None)
         ),
         measured=tuple(one for one in measured if one.get("attribute") in attributes),
         made=str(manifest.get("created", "")),

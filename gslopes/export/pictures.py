@@ -12,7 +12,7 @@ import pandas as pd
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
-from gslopes.core.options import numbers, option
+from gslopes.core.options import option
 from gslopes.core.runfolder import show
 from gslopes.core.tables import SOURCES
 
@@ -22,7 +22,6 @@ CREDIT = ("title", "creator", "creator_url", "licence", "licence_url", "page")
 ENDS = ("source_path", *CREDIT, "editor", "editor_sha256")
 ORIGINAL = -1  # the step of an unedited photo
 TRAIN, TEST = "train", "test"
-_NEAR = 0.005  # two values of an attribute that are this close are the same as a user writes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +40,6 @@ class ExportConfig:
         None, help="A CSV with one row per photo: its columns are exported.", metavar="CSV"
     )
     only: Literal["all", "kept"] = option("all", help="Which sweeps: all, or those that the gate kept.")
-    values: tuple[float, ...] = option(
-        (), help="Only these values, such as -2,2.", metavar="VALUES", shown="all", parse=numbers
-    )
-    placebos: bool = option(False, help="Export the placebo sweeps too.")
     originals: bool = option(True, help="Export each photo itself, unedited, with its sets.")
 
     def __post_init__(self) -> None:
@@ -63,17 +58,17 @@ def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
     empty for an original, whose ``source_path`` says where it lies in the folder of photos.
 
     A set is one photo along one attribute; its original, where exported, is its first row (step -1, no value).
-    ``kept`` says whether the gate kept the sweep (true where no gate judged it), ``reason`` why not; a placebo has the
-    verdict of the sweep that it accompanies.
+    ``kept`` says whether the gate kept the sweep (true where no gate judged it), ``reason`` why not.  Placebo sweeps
+    are left out.
 
     Raises: UsageError if nothing is left to export, or for a table of people that does not fit; TableError.
     """
     manifest = runfolder.read_manifest(run)
-    rows = _judged(_wanted(_read(run, tables.EDITS), config), run)
+    rows = _judged(_read(run, tables.EDITS), run)
     if config.only == "kept":
         rows = rows[rows["kept"]]
     if rows.empty:
-        raise UsageError(f"{show(run)} has no pictures to export.", "Leave out --only or --values.")
+        raise UsageError(f"{show(run)} has no pictures to export.", "Leave out --only.")
     rows = rows.assign(kind="edit", **_editors(manifest, rows["attribute"]))
     if config.originals:
         rows = pd.concat([rows, _originals(rows)], ignore_index=True)
@@ -95,27 +90,12 @@ def _read(run: Path, table: tables.Table) -> pd.DataFrame:
     return tables.read(table, path)
 
 
-def _wanted(edits: pd.DataFrame, config: ExportConfig) -> pd.DataFrame:
-    """The edits of the chosen sweeps and values."""
-    if not config.placebos:
-        edits = edits[~placebo.among(edits["attribute"])]
-    if not config.values:
-        return edits
-    near = [(edits["value"] - value).abs() < _NEAR for value in config.values]
-    missing = [f"{value:g}" for value, hits in zip(config.values, near, strict=True) if not hits.any()]
-    if missing:
-        there = ", ".join(f"{value:g}" for value in sorted(edits["value"].round(2).unique()))
-        raise UsageError(f"The run has no pictures at {', '.join(missing)}.", f"It has {there}.")
-    return edits[pd.concat(near, axis=1).any(axis=1)]
-
-
 def _judged(edits: pd.DataFrame, run: Path) -> pd.DataFrame:
-    """The edits with the gate's verdict."""
+    """The edits of real sweeps with the gate's verdict."""
     path = run / "verdicts.parquet"
     frame = tables.read(tables.VERDICTS, path) if path.is_file() else tables.VERDICTS.empty()
-    verdicts = frame[["photo", "attribute", "kept", "reason"]].rename(columns={"attribute": "judged"})
-    rows = edits.assign(judged=[placebo.split(name)[0] for name in edits["attribute"]])
-    rows = rows.merge(verdicts, on=["photo", "judged"], how="left")
+    verdicts = frame[["photo", "attribute", "kept", "reason"]]
+    rows = edits[~placebo.among(edits["attribute"])].merge(verdicts, on=["photo", "attribute"], how="left")
     return rows.assign(kept=rows["kept"].eq(True) | rows["kept"].isna(), reason=rows["reason"].fillna(""))
 
 
@@ -123,7 +103,7 @@ def _editors(manifest: Mapping[str, Any], attributes: pd.Series) -> dict[str, pd
     """The model that edited each row and the sha256 of its weights, as the run's manifest has them."""
     digests = manifest.get("models", {})
     named = str(manifest.get("config", {}).get("edit", {}).get("model", ""))
-    model = {name: _editor(placebo.split(name)[0], named, digests) for name in attributes.unique()}
+    model = {name: _editor(name, named, digests) for name in attributes.unique()}
     names = attributes.map(model)
     return {"editor": names, "editor_sha256": names.map(lambda name: digests.get(name, {}).get("sha256", ""))}
 

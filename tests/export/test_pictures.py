@@ -42,20 +42,6 @@ def test_the_gate_is_said_and_left_out_if_so_wished(run):
     assert rows(run, only="kept")["set"].nunique() == 7
 
 
-def test_a_placebo_has_the_verdict_of_its_sweep(run):
-    found = rows(run, placebos=True)
-    assert found["set"].nunique() == 16
-    assert set(found.loc[~found["kept"], "attribute"]) == {"race", "race-light"}
-    assert set(found.loc[found["attribute"] == "race-light", "editor"]) == {"race-field", ""}
-
-
-def test_values_are_as_a_user_writes_them(run):
-    found = rows(run, values=(-0.67, 2), originals=False)
-    assert sorted(found["value"].round(2).unique()) == [-0.67, 2.0]
-    with pytest.raises(UsageError, match=r"no pictures at 1\."):
-        rows(run, values=(1.0,))
-
-
 def test_a_run_that_no_gate_judged_has_kept_sweeps(run):
     (run / "verdicts.parquet").unlink()
     (run / "sources.parquet").unlink()
