@@ -20,7 +20,7 @@ from gslopes.core.files import csv_bytes, read_json, read_named
 from gslopes.core.options import build
 from gslopes.core.progress import Tick, counted
 from gslopes.core.runfolder import show
-from gslopes.export import card, croissant, provenance
+from gslopes.export import card, writers
 from gslopes.export.pictures import ExportConfig, answers, pictures
 from gslopes.export.writers import WRITERS, Picture, Record, records_of
 from gslopes.faces.compose.encode import encode
@@ -132,8 +132,8 @@ def _write(run: Path, form: Form, rows: pd.DataFrame, out: Path, tick: Tick) -> 
             WRITERS[form](out / name, _ticked(files.of(shard), tick), files.suffix)
     if not (out / "README.md").is_file():
         about = card.facts(run, form, rows)
-        if croissant.available():
-            runfolder.write_json(out / "croissant.json", croissant.metadata(about, out))
+        if card.available():
+            runfolder.write_json(out / "croissant.json", card.metadata(about, out))
         runfolder.write_bytes(out / "README.md", card.readme(about).encode())
         runfolder.settle([out / "README.md"])
 
@@ -203,7 +203,7 @@ class Files:
         editor = {"model": record["editor"], "version": record["editor_sha256"]}
         asked = {"attribute": record["attribute"], "value": record["value"]}
         data = read_named(file, LARGEST_FILE, folder=self.run)
-        return provenance.embed(data, provenance.packet(tool=self.tool, **asked, **editor))
+        return writers.embed(data, writers.packet(tool=self.tool, **asked, **editor))
 
     def _encoded(self, photo: str, name: str) -> bytes:
         """The unedited photo, as the edits of it are written.  Raises: UsageError if it is gone or another."""
