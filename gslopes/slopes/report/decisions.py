@@ -20,13 +20,7 @@ from gslopes.stats.multiplicity import LEVEL
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
 
 # What a table says, and what the glossary says about it.
-SHOWN = {
-    FINDING: "finding",
-    PLACEBO: "like the placebo",
-    OPEN: "open",
-    NONE: "no finding",
-    UNJUDGED: "not judged",
-}
+SHOWN = {FINDING: "finding", PLACEBO: "like the placebo", OPEN: "open", NONE: "no finding", UNJUDGED: "not judged"}
 ABOUT = {
     FINDING: f"q is below {LEVEL:g}, and the slope differs from that of every placebo sweep.",
     PLACEBO: "The label moves, but not surely further than in a placebo sweep, where the attribute does not change.",

@@ -235,12 +235,7 @@ def summary(run: Path, slopes: pd.DataFrame) -> str:
 
 
 def _finding(
-    classifier: str,
-    attribute: str,
-    rows: pd.DataFrame,
-    floor: pd.DataFrame,
-    funnel: Funnel | None,
-    table: pd.DataFrame,
+    classifier: str, attribute: str, rows: pd.DataFrame, floor: pd.DataFrame, funnel: Funnel | None, table: pd.DataFrame
 ) -> str:
     judged = table[table["decision"] != decisions.UNJUDGED]
     cells = [

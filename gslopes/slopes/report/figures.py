@@ -154,11 +154,7 @@ def _ticks(values: Array) -> Array:
 
 
 def _name_lines(
-    axes: Axes,
-    curves: list[Curve],
-    values: Array,
-    colours: tuple[str, ...],
-    write: numbers.Format,
+    axes: Axes, curves: list[Curve], values: Array, colours: tuple[str, ...], write: numbers.Format
 ) -> None:
     """Name every curve at its last point, pushed apart where names would overlap."""
     low, high = axes.get_ylim()

@@ -260,11 +260,7 @@ def _write_explorer(
 
 
 def _credits(
-    run: Path,
-    finding: Finding,
-    album: page_data.Album,
-    known: Mapping[str, loading.Credit],
-    drawn: Mapping[str, str],
+    run: Path, finding: Finding, album: page_data.Album, known: Mapping[str, loading.Credit], drawn: Mapping[str, str]
 ) -> tuple[tuple[str, loading.Credit], ...]:
     """Name and credit of each photo in the drawn sheet of sweeps."""
     if not known or "sweeps" not in drawn:

@@ -149,12 +149,7 @@ def _row(row: pd.Series, scale: float) -> dict[str, Any]:
 
 
 def render(
-    manifest: Mapping[str, Any],
-    photos: Photos,
-    sections: Sequence[Section],
-    *,
-    options: ReportOptions,
-    **parts: Any,
+    manifest: Mapping[str, Any], photos: Photos, sections: Sequence[Section], *, options: ReportOptions, **parts: Any
 ) -> str:
     """The page as text.
 

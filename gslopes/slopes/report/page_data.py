@@ -303,11 +303,7 @@ def count_sweeps(run: Path, attributes: Mapping[str, int]) -> int:
 
 
 def build_album(
-    run: Path,
-    report: Path,
-    attributes: Mapping[str, int],
-    embed: Embed,
-    tick: Callable[[int], None] | None = None,
+    run: Path, report: Path, attributes: Mapping[str, int], embed: Embed, tick: Callable[[int], None] | None = None
 ) -> Album:
     """Write the pictures of all photos that have sweeps, as ``embed`` says.
 

@@ -59,11 +59,7 @@ def copy_name(photo: str, attribute: str, step: int, suffix: str) -> str:
 
 
 def write(
-    report: Path,
-    run: Path,
-    sweeps: Sequence[Wanted],
-    embed: Embed,
-    tick: Callable[[int], None] | None = None,
+    report: Path, run: Path, sweeps: Sequence[Wanted], embed: Embed, tick: Callable[[int], None] | None = None
 ) -> dict[tuple[str, str], list[str]]:
     """Write the pictures, and remove those that an earlier report left and this one does not name.
 
