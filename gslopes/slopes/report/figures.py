@@ -126,10 +126,10 @@ def _panel(
     axes.set_xlabel(words.perceived(attribute), color=LIGHT.ink, fontsize=7, parse_math=False)
     axes.xaxis.labelpad = 10  # below the names of the ends
     negative, positive = words.ends(attribute)
-    for title, place, align in ((f"← {negative}", 0.0, "left"), (f"{positive} →", 1.0, "right")):
+    for end, place, align in ((f"← {negative}", 0.0, "left"), (f"{positive} →", 1.0, "right")):
         at: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": align, "va": "top"}
         axes.annotate(
-            title, (place, 0), (0, -11), **at, fontsize=6.5, color=LIGHT.faint, parse_math=False, annotation_clip=False
+            end, (place, 0), (0, -11), **at, fontsize=6.5, color=LIGHT.faint, parse_math=False, annotation_clip=False
         )
     heading = title if curves else "No label in this direction"
     axes.set_title(heading, loc="left", fontsize=7.5, color=colours[0], parse_math=False)
