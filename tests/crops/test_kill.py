@@ -24,7 +24,7 @@ TABLES = ("people", "pairs", "outcomes", "crops", "together", "stability", "pari
 RUN = """
 import sys
 from pathlib import Path
-from gslopes.slopes.config import CostLimits
+from gslopes.ask.config import CostLimits
 from gslopes.crops.asking import pairs, portraits
 from tests.crops.drawn import Brightness, audit
 folder, table, out, url, cache = sys.argv[1:]
