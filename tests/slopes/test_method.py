@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from markupsafe import escape
@@ -14,6 +13,7 @@ from gslopes.slopes.config import configure
 from gslopes.slopes.method import choices, of_run
 from gslopes.slopes.published import PUBLISHED
 from gslopes.slopes.report import write_report
+from tests.slopes.report.conftest import make_run
 
 ROOT = Path(__file__).resolve().parents[2]
 BOTH = ("gender", "race")
@@ -110,8 +110,8 @@ def test_thresholds_of_another_report_are_a_difference():
     assert (found.same, found.here) == (False, "p < 0.05, |slope| > 0.01")
 
 
-def test_the_page_of_a_run_has_the_list_in_its_method_section(make: Callable[..., Path], tmp_path: Path):
-    run = make(tmp_path / "run", [("celeba-tagger", "gender")], photos=20)
+def test_the_page_of_a_run_has_the_list_in_its_method_section(tmp_path: Path):
+    run = make_run(tmp_path / "run", [("celeba-tagger", "gender")], photos=20)
     page = write_report(run, p=0.01, embed="none").read_text("utf-8")
     section = page[page.index('id="provenance"') :]
     for one in of_run(run, (0.01, 0.03)):
