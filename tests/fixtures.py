@@ -335,7 +335,8 @@ def portrait_chip() -> np.ndarray:
     """The astronaut's aligned chip, (1, 128, 128, 3) uint8."""
     from skimage.data import astronaut
 
-    from gslopes.faces.find.align import choose, warp
+    from gslopes.core.geometry import warp
+    from gslopes.faces.find import choose
     from gslopes.faces.networks.mtcnn import Mtcnn
 
     photo = astronaut()

@@ -20,7 +20,7 @@ from gslopes.ask.croppers import load_cropper, vxm
 from gslopes.captions import review
 from gslopes.captions.demographics import read_groups
 from gslopes.captions.stimuli import StageFiles, read_stages
-from gslopes.collect.census.answers import read_answers as read_census_answers
+from gslopes.collect.census import read_answers as read_census_answers
 from gslopes.contexts.catalogue import read_contexts
 from gslopes.contexts.people import read_reports, read_review
 from gslopes.contexts.ratings import read_ratings
@@ -28,7 +28,7 @@ from gslopes.contexts.typology import read_typology
 from gslopes.core.errors import GslopesError
 from gslopes.crops.people import read_people as read_crop_people
 from gslopes.crops.regions.review import read_marks
-from gslopes.faces.find.known import KnownFinder
+from gslopes.faces.find import KnownFinder
 from gslopes.frame.conditions import Condition
 from gslopes.slopes.fitting import PRESENCE
 from tests.crops.vxm_writer import build
@@ -187,7 +187,7 @@ def captions_audit(folder: Path, data: bytes) -> None:
 
 
 def landmarks() -> bytes:
-    from gslopes.faces.find.known import REQUIRED
+    from gslopes.faces.find import REQUIRED
 
     return (",".join(REQUIRED) + "\na.jpg," + ",".join(map(str, range(1, len(REQUIRED)))) + "\n").encode()
 

@@ -17,13 +17,13 @@ from pandas.testing import assert_frame_equal
 from PIL import Image
 
 from gslopes.core import tables
+from gslopes.core.geometry import warp
 from gslopes.core.records import Photo
 from gslopes.faces import zoo
 from gslopes.faces.components import default_components
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of
-from gslopes.faces.find import align
-from gslopes.faces.find.detect import MtcnnFinder
+from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.photos.folder import list_photos, open_photo
 from gslopes.slopes import stages
 from gslopes.slopes.config import configure
@@ -61,11 +61,11 @@ def photos(folder: Path) -> list[Photo]:
 
 def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
     found = [
-        align.choose(f, p.pixels.shape[1], p.pixels.shape[0], 20, 128)
+        choose(f, p.pixels.shape[1], p.pixels.shape[0], 20, 128)
         for p, f in zip(photos, MtcnnFinder(20)(photos), strict=True)
     ]
     used = [(photo, face) for photo, face in zip(photos, found, strict=True) if not isinstance(face, str)]
-    chips = np.stack([align.warp(photo.pixels, face.matrix, 128) for photo, face in used])
+    chips = np.stack([warp(photo.pixels, face.matrix, 128) for photo, face in used])
     assert len(chips) >= 10
     used_photos, faces = ([photo for photo, _ in used], [face for _, face in used])
     masks = [

@@ -337,7 +337,7 @@ STILTED = re.compile(
     r"\b(?:besides?|anew|so many|nobody|told|go(?:es|ing)? along with|as good as|strangers?|gone on with|hears?)\b",
     flags=re.IGNORECASE,
 )
-PREPOSITIONS = ROOT / "gslopes/words/phrases.py"  # a list of English words
+PREPOSITIONS = ROOT / "gslopes/words/pos_tagger.py"  # a list of English words
 
 
 def test_our_english_is_edited():

@@ -11,13 +11,15 @@ from typing import Any
 
 import cv2
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from PIL import Image
+from torch import Tensor
 from tqdm import tqdm
 
 from gslopes.ask.trust import VARIABLE, user_cache
 from gslopes.core import runfolder
-from gslopes.core.geometry import outside, similarity, warp
+from gslopes.core.geometry import outside, similarity, typology_angle, warp
 from gslopes.core.records import ByteArray
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo.framing import FRAMES
@@ -132,3 +134,24 @@ def resized(pixels: ByteArray, size: int) -> ByteArray:
     if pixels.shape[1] == size:
         return np.array(pixels)
     return np.stack([cv2.resize(chip, (size, size), interpolation=cv2.INTER_AREA) for chip in pixels])
+
+
+# The ellipse that holds the face of an aligned chip, in units of its side: centre x y, half axes x y.
+FACE_ELLIPSE = (0.5, 0.58, 0.30, 0.39)
+
+
+def face_window(size: int) -> Tensor:
+    """(size, size) float: 1 in the ellipse of the face, falling to 0 over an eighth of its radius."""
+    x, y = torch.meshgrid(*2 * [(torch.arange(size) + 0.5) / size], indexing="xy")
+    radius = (((x - FACE_ELLIPSE[0]) / FACE_ELLIPSE[2]) ** 2 + ((y - FACE_ELLIPSE[1]) / FACE_ELLIPSE[3]) ** 2).sqrt()
+    return ((1.125 - radius) * 8).clamp(0, 1)
+
+
+def typology_angle_of(chip: ByteArray, skin: NDArray[np.bool_]) -> float:
+    """That of the median skin colour of a picture, -90 to 90; light and shade change it as much as skin does.
+
+    chip: (S, S, 3) uint8 RGB.  skin: (S, S) bool; without any 0.
+    """
+    lab = cv2.cvtColor(np.ascontiguousarray(chip).astype(np.float32) / 255, cv2.COLOR_RGB2LAB)[skin]
+    light, _, yellow = np.median(lab, 0) if len(lab) else (50.0, 0.0, 1.0)
+    return typology_angle(float(light), max(float(yellow), 1e-3))

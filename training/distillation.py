@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gslopes.core.records import ByteArray
-from gslopes.faces.networks.edit_field import EditEnds, EditField
+from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.zoo import ModelSpec, build
-from gslopes.faces.zoo.reader import face_window
 from training.augment import Augmentation, varied
+from training.chips import face_window
 from training.field_editor import FieldEditor
+from training.field_network import EditField
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 
 # -- a small field from a large one ------------------------------------------------------------------------------------

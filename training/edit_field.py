@@ -27,18 +27,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.faces.compose.masks import BORDER, SIGMA
-from gslopes.faces.compose.motion import FADE, INSIDE
-from gslopes.faces.networks.edit_field import EditField
+from gslopes.faces.compose.paste import FADE, INSIDE
 from gslopes.faces.zoo import ModelSpec, build, load
 from gslopes.faces.zoo.parsing import FACE, class_probabilities
-from gslopes.faces.zoo.reader import FaceReader, cropped, face_window
+from gslopes.faces.zoo.reader import FaceReader, cropped
 from training.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
+from training.chips import face_window
 from training.critics import PictureCritic
 from training.distillation import Distillation, distilled
 from training.field_editor import as_template
+from training.field_network import EditField
 from training.field_template import TemplateEdits, TemplateUse, blurred
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 
@@ -71,7 +72,7 @@ def face_masks(pixels: ByteArray, device: str) -> Tensor:
 
 
 def well_inside(masks: Tensor) -> Tensor:
-    """How far parts may move, as ``faces.compose.motion.within``: masks (B, 1, S, S) in [0, 1] without their rim."""
+    """How far parts may move, as ``faces.compose.paste.within``: masks (B, 1, S, S) in [0, 1] without their rim."""
     radius = round(INSIDE * masks.shape[-1])
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1, 2 * radius + 1))
     around = F.pad(1 - masks, [0, 0, radius, radius], value=1.0)  # beyond the chip there is no face
@@ -88,7 +89,7 @@ def composite(
 ) -> Tensor:
     """Chips (B, 3, S, S) in [0, 1] after ``units`` (B, 1) of an edit field, pasted by ratio and moved.
 
-    masks: (B, 1, S, S) in [0, 1].  form, motion: as of ``faces.networks.edit_field``.  face, lightness: as of
+    masks: (B, 1, S, S) in [0, 1].  form, motion: as of ``training.field_network``.  face, lightness: as of
         ``train.field_template``.
     """
     edits = TemplateEdits(chips, as_template(form), face, TemplateUse(lightness))(units)[:, 0]

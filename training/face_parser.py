@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.files import read_named, sha256_of
 from gslopes.core.records import ByteArray
-from gslopes.faces.networks.efficientnet_lite import from_lukemelas
+from gslopes.faces.networks.efficientnet_lite import STAGES
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid
 from gslopes.faces.zoo import ModelSpec, build, load
 from gslopes.faces.zoo.parsing import mirrored_classes
@@ -39,6 +39,27 @@ def efficientnet_lite() -> dict[str, Tensor]:
     """The parameters of an ``EfficientNetLite`` trained on ImageNet.  Raises: as ``efficientnet_lite_file``."""
     data = read_named(efficientnet_lite_file())
     return from_lukemelas(torch.load(io.BytesIO(data), map_location="cpu", weights_only=True))
+
+
+def from_lukemelas(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The parameters of an EfficientNet-Lite0 under the names of lukemelas' port, under ours; later stages dropped."""
+    found = {"stem.weight": state["_conv_stem.weight"], **_renamed(state, "_bn0.", "norm.")}
+    block = 0
+    for stage, (_, _, expansion, _, blocks) in enumerate(STAGES):
+        for index in range(blocks):
+            theirs, ours = f"_blocks.{block}.", f"stages.{stage}.{index}."
+            pairs = {"_depthwise_conv.": "depthwise.", "_bn1.": "depthwise_norm."}
+            pairs |= {"_project_conv.": "project.", "_bn2.": "project_norm."}
+            if expansion > 1:
+                pairs |= {"_expand_conv.": "expand.0.", "_bn0.": "expand.1."}
+            for a, b in pairs.items():
+                found |= _renamed(state, theirs + a, ours + b)
+            block += 1
+    return found
+
+
+def _renamed(state: dict[str, Tensor], theirs: str, ours: str) -> dict[str, Tensor]:
+    return {ours + key.removeprefix(theirs): value for key, value in state.items() if key.startswith(theirs)}
 
 
 def efficientnet_lite_file() -> Path:

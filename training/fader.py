@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray
-from gslopes.faces.compose.tone import SIGMA
+from gslopes.faces.compose.paste import SIGMA
 from gslopes.faces.networks.fader import Fader
 from gslopes.faces.zoo import ModelSpec, build
-from gslopes.faces.zoo.reader import face_window
 from training.augment import Augmentation, color_jitter, mirrored_outside, random_rectangle, to_float, warp
+from training.chips import face_window
 from training.critics import LatentCritic
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.measure import sheet

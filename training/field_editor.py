@@ -27,11 +27,11 @@ import torch
 from torch import Tensor
 
 from gslopes.core.errors import ModelError
-from gslopes.core.levels import LUMA
-from gslopes.faces.edit.photo_values import PhotoValues
-from gslopes.faces.networks.edit_field import EditField
+from gslopes.core.geometry import LUMA
+from gslopes.faces.edit.editors import PhotoValues
 from gslopes.faces.zoo import LoadedModel, load
-from gslopes.faces.zoo.reader import face_window
+from training.chips import face_window
+from training.field_network import EditField
 from training.field_template import PARTS, TemplateEdits, TemplateUse, over_parts
 
 # Bounds of a face's length, times the default one. Readings are kept PROBABILITY_FLOOR from 0 and 1, and count as
@@ -83,7 +83,7 @@ class FieldEditor:
         return edits, (distances / way).mean(1)[:, None, None, None] * motion
 
     def field(self, chips: Tensor) -> tuple[Tensor, Tensor]:
-        """Chips (b, 3, S, S), RGB in [0, 1], to what a unit changes and moves, see ``faces.networks.edit_field``."""
+        """Chips (b, 3, S, S), RGB in [0, 1], to what a unit changes and moves, see ``training.field_network``."""
         form, motion = self.network((2 * chips - 1).contiguous(memory_format=torch.channels_last))
         light, colour = self.config.gain * form[:, :1], self.config.colour * self.config.gain * form[:, 1:]
         if self.config.limit:

@@ -27,7 +27,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 from torchvision.transforms.functional import gaussian_blur
 
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET
 from training.skin_colour import colours_of, darkened, lightened, standardise_colour
 
 # Left, top, right and bottom in units of the side; what lies in two boxes belongs to the later one. The mouth is the

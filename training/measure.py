@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor, nn
 
-from gslopes.core.levels import OFFSET
+from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, Editor
 from gslopes.faces.edit.editors import editor_of
-from gslopes.faces.gate import estimates
+from gslopes.faces.gate import manipulation
 from gslopes.faces.networks.fader import Fader
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load_folder
 from gslopes.faces.zoo.parsing import FACE, SKIN, class_probabilities
-from gslopes.faces.zoo.reader import face_window
 from gslopes.stats.agreement import auc
 from training.augment import to_float
+from training.chips import face_window
 from training.field_editor import FieldEditor
 from training.sets import TrainingSet
 
@@ -53,7 +53,7 @@ def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, de
 
 def with_interval(statistic: Callable[[Rows], float], n: int) -> Number:
     """A statistic of n photos, a function of their rows, with the ends of its 95 % bootstrap interval."""
-    number = estimates.interval(statistic, n, RESAMPLES)
+    number = manipulation.interval(statistic, n, RESAMPLES)
     return {name: round(getattr(number, name), 4) for name in ("value", "low", "high")}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from pathlib import Path
@@ -84,7 +85,7 @@ def run_recipe(
         check_beginning(load(options["begin_with"]).spec, spec)
     if "teacher" in options:
         check_teacher(options["teacher"], spec, path)
-    folder = out or home.writable("weights") / plan.model
+    folder = out or _writable() / plan.model
     resolved = {
         "recipe": path.name,
         **asdict(plan),
@@ -194,3 +195,11 @@ def keep_options(path: Path, resolved: dict[str, Any]) -> None:
         if before != json.loads(json.dumps(resolved["train"])):
             raise ConfigError(f"{path.parent} holds a run with other options.", "Delete it, or name another --out.")
     runfolder.write_bytes(path, (json.dumps(resolved, indent=2) + "\n").encode())
+
+
+def _writable() -> Path:
+    """Where new weights go: in the user's folder if one is set, else of the checkout, else below the cwd."""
+    if os.environ.get(home.VARIABLE):
+        return Path(os.environ[home.VARIABLE]) / "weights"
+    checkout = home.PACKAGE.parent
+    return checkout / "weights" if (checkout / "pyproject.toml").is_file() else Path.cwd() / "weights"

@@ -18,7 +18,6 @@ from tqdm import tqdm
 from gslopes.core.errors import DataMissing
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
-from gslopes.core.skin_tone import typology_angle_of
 from gslopes.faces.zoo import ModelSpec, load
 from gslopes.faces.zoo.framing import CHIP, FRAMES
 from gslopes.faces.zoo.parsing import class_probabilities
@@ -26,7 +25,7 @@ from gslopes.faces.zoo.spec import find_spec
 from gslopes.photos import drawn
 from gslopes.photos.decode import named_picture
 from training.augment import to_float
-from training.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized
+from training.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized, typology_angle_of
 from training.sources import (
     LabelledPhotos,
     held_out,

@@ -13,7 +13,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET
 
 # Pigment hides blood: a face that darkens loses this share, at most, of what its parts differ in colour (noses, lips
 # and cheeks redder, chins grayer); after a darkening of ``DEPTH`` logarithms of luminance 63 % of it.

@@ -30,8 +30,8 @@ ENOUGH = 8.0  # GiB of addresses: torch and its threads take some six
 
 # In the order of the walk: the module that holds a verb, imported when it is needed, and what the verb does.
 VERBS = {
-    "collect": ("gslopes.collect.cli.collect", "Find and download photos of people at work."),
-    "census": ("gslopes.collect.cli.census", "How the faces in a folder are read, by occupation."),
+    "collect": ("gslopes.collect.cli", "Find and download photos of people at work."),
+    "census": ("gslopes.collect.cli", "How the faces in a folder are read, by occupation."),
     "crops": ("gslopes.crops.cli", "Whom does an automatic crop keep?"),
     "try": ("gslopes.cli.try_", "What a classifier is sent, and what it answers."),
     "audit": ("gslopes.slopes.cli.audit", "Photos in, slopes out: every stage in one command."),

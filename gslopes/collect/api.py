@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 import pandas as pd
 
-from gslopes.collect.config import CensusConfig, CensusOptions, CollectConfig, CollectOptions
+from gslopes.collect.config import CensusConfig, CollectConfig
 from gslopes.core.options import build
 from gslopes.frame.executors import OneProcess
 
 
-def collect_photos(out: str | Path, *, progress: bool = False, **options: Unpack[CollectOptions]) -> pd.DataFrame:
+def collect_photos(out: str | Path, *, progress: bool = False, **options: Any) -> pd.DataFrame:
     """Photos of people at work from a source, with licence, creator and page of each.
 
     out: the folder, made if missing.  progress: show lines of progress on stderr.
@@ -32,9 +32,7 @@ def collect_photos(out: str | Path, *, progress: bool = False, **options: Unpack
     return tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
 
 
-def census(
-    photos: str | Path, out: str | Path, *, progress: bool = False, **options: Unpack[CensusOptions]
-) -> pd.DataFrame:
+def census(photos: str | Path, out: str | Path, *, progress: bool = False, **options: Any) -> pd.DataFrame:
     """How the faces in a folder of photos are read, by occupation (the sub-folder, or the collection's manifest).
 
     out: the census folder.  options: as of ``gslopes census --help``.
@@ -44,7 +42,7 @@ def census(
 
     Raises: UsageError, ModelError, StorageError.
     """
-    from gslopes.collect.census.count import census as count
+    from gslopes.collect.census import census as count
     from gslopes.report.composition import table3
 
     found = count(Path(photos), Path(out), build(CensusConfig, options), executor=OneProcess(progress=progress))

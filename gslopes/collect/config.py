@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from gslopes.core import runtime
 from gslopes.core.errors import ConfigError, UnknownName
@@ -19,11 +18,11 @@ READINGS = ("gender", "race", "age")
 
 @dataclass(frozen=True, slots=True)
 class CollectConfig:
-    """One collection; see ``collect.sources``, ``collect.lists`` and ``collect.people``."""
+    """One collection; see ``collect.photos``, ``collect.lists`` and ``collect.wikidata``."""
 
     source: str = option(
         "openverse",
-        help="openverse, wikimedia, google or bing (your keys in the environment), urls:FILE or folder:DIR; wikidata, "
+        help="openverse, wikimedia, google (your key in the environment), urls:FILE or folder:DIR; wikidata, "
         "or wikidata:FILE with a saved answer: people of named ethnic groups, with a people.csv.",
     )
     occupations: str = option("bls-129", help="bls-129, a CSV, or jobs: chef,nurse.", metavar="LIST")
@@ -73,7 +72,6 @@ class CensusConfig:
     confidence: float = option(
         0.9, help="Readings less certain than this go to the review.", metavar="P", least=0.5, most=1
     )
-    min_face: int = option(32, help="Smallest face to read, pixels.", metavar="PX", least=1)
     limit: int | None = option(None, help="At most N photos, taken from every folder in turn.")
     reader: Path | None = option(
         None, help="FairFace's ResNet-34 of seven races, a file of yours.", metavar="FILE", shown="the shipped reader"
@@ -94,33 +92,3 @@ class CensusConfig:
                 raise UnknownName("reading", name, READINGS)
         if not self.unsure:
             raise ConfigError("unsure is empty.", f"Name one or more of {', '.join(READINGS)}.")
-
-
-class CollectOptions(TypedDict, total=False):
-    """The options of ``CollectConfig`` as keywords; ``config`` is a TOML file with more."""
-
-    source: str
-    occupations: str
-    keywords: str
-    per_query: int
-    near: int
-    min_side: int
-    gap: float
-    contact: str
-    test_server: str | Sequence[str]
-    min_ethnic: int
-    min_group: int
-    config: str | Path | None
-
-
-class CensusOptions(TypedDict, total=False):
-    """The options of ``CensusConfig`` as keywords; ``config`` is a TOML file with more."""
-
-    confidence: float
-    min_face: int
-    limit: int | None
-    reader: str | Path | None
-    unsure: str | Sequence[str]
-    review: str | Path | None
-    device: str
-    config: str | Path | None

@@ -1,25 +1,129 @@
-"""The only road to the network: paced, bounded in size and time, redirects followed by hand and checked one by one.
+"""The only road to the network: to public addresses, as robots.txt allows, paced, bounded in size and time.
 
-httpcore, the layer below httpx, is used directly, because there the address of every connection can be checked at the
-moment of connecting, with certificates still checked against the name; it follows no redirect, decodes nothing and
-reads no proxy from the environment.
+Redirects are followed by hand and checked one by one. httpcore, the layer below httpx, is used directly, because there
+the address of every connection can be checked at the moment of connecting, with certificates still checked against the
+name; it follows no redirect, decodes nothing and reads no proxy from the environment.
+
+A name that is checked first and resolved again later can point somewhere else the second time. Here the name is
+resolved once, every address that it has is checked, and the connection goes to one of them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import ipaddress
+import re
+import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import httpcore
 import httpx
 
 from gslopes.ask.retry import seconds_to_wait
-from gslopes.ask.transport import DeadlineExceeded, Exchange, Stopped, TooLarge, decoded
-from gslopes.collect.address import ForbiddenAddress, PublicNetwork
+from gslopes.ask.transport import DeadlineExceeded, Exchange, Stopped, TooLarge, WatchedNetwork, decoded
+from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, SkipReason
+
+if TYPE_CHECKING:
+    from protego import Protego
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Resolve = Callable[..., list[tuple[Any, ...]]]
+
+_SPECIAL = Path(__file__).parent / "data/special-purpose-addresses.csv"
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class ForbiddenAddress(Exception):
+    """A host is, or leads to, an address that is not public."""
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is global unicast and in no block of IANA's special-purpose registries.
+
+    An address that only spells an IPv4 address (``::ffff:a.b.c.d``, and ``64:ff9b::a.b.c.d`` of networks without IPv4)
+    is judged by that one.
+
+    address: IPv4 or IPv6; with a zone (``%eth0``) it is a local one.
+
+    >>> [is_public(a) for a in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "::ffff:10.0.0.1", "64:ff9b:1::7f00:1")]
+    [True, False, False, False, False]
+
+    Source: IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), kept with their date in ``data/``.
+    """
+    if "%" in address:
+        return False
+    found = _unwrapped(ipaddress.ip_address(address))
+    if isinstance(found, ipaddress.IPv6Address) and found not in _GLOBAL_UNICAST:
+        return False
+    return not any(found in block for block in _special_blocks())
+
+
+@functools.cache
+def _special_blocks() -> tuple[Network, ...]:
+    lines = _SPECIAL.read_text(encoding="utf-8").splitlines()
+    rows = [line.partition(",")[0] for line in lines if not line.startswith("#")]
+    return tuple(ipaddress.ip_network(block) for block in rows[1:])
+
+
+def _unwrapped(address: Address) -> Address:
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else address
+
+
+class PublicNetwork(WatchedNetwork):
+    """Opens connections to public addresses alone; what is read from them keeps to the exchange's deadline.
+
+    exchange: see ``ask.transport.Exchange``.  allowed: ``host:port`` of servers that are exempt, for tests.
+    resolve: as ``socket.getaddrinfo``.
+    """
+
+    def __init__(
+        self, exchange: Exchange | None = None, allowed: Iterable[str] = (), resolve: Resolve = socket.getaddrinfo
+    ) -> None:
+        super().__init__(exchange or Exchange())
+        self._allowed = frozenset(allowed)
+        self._resolve = resolve
+
+    def connect_tcp(self, host: str, port: int, *rest: Any, **named: Any) -> httpcore.NetworkStream:
+        """Connect, at an address that was checked.
+
+        Raises: ForbiddenAddress if any address of the host is not public; httpcore.ConnectError; DeadlineExceeded.
+        """
+        address = host if f"{host}:{port}" in self._allowed else self._checked(host, port)
+        return super().connect_tcp(address, port, *rest, **named)
+
+    def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
+        """Raises: ForbiddenAddress: a local socket is never public."""
+        raise ForbiddenAddress("a local socket")
+
+    def _checked(self, host: str, port: int) -> str:
+        try:
+            found = self._exchange.run(lambda: self._resolve(host, port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            raise httpcore.ConnectError(f"no address: {error}") from error
+        addresses = [str(entry[4][0]) for entry in found]
+        if not addresses or not all(map(is_public, addresses)):
+            raise ForbiddenAddress("its address is private, loopback or link-local")
+        return addresses[0]
+
+
+# --- The only road to the network: paced, bounded in size and time, redirects followed by hand and checked one by one
+# httpcore, the layer below httpx, is used directly, because there the address of every connection can be checked at the
+# moment of connecting, with certificates still checked against the name; it follows no redirect, decodes nothing and
+# reads no proxy from the environment.
+
 
 REDIRECTS = 5
 _RETRYABLE = (408, 425, 429)  # and every code of 500 and above
@@ -284,3 +388,101 @@ def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
 
 def _host(url: httpx.URL) -> str:
     return url.netloc.decode("ascii")
+
+
+# --- robots.txt, asked for once a host and obeyed; its Crawl-delay and Request-rate, too ------------------------------
+# No such file means that all is allowed; a server that cannot answer means neither yes nor no: requests must wait.
+#
+# Source: RFC 9309, sections 2.3.1.2 to 2.3.1.4; its matching is that of the library protego.
+
+
+AGENT = "gslopes"
+LONGEST_DELAY = 60.0  # seconds between two requests that a host may ask for
+RETRY_AFTER = 60.0  # seconds after which a host whose rules could not be had is asked again
+# RFC 9309, section 2.2.1: the token is letters, - and _; what follows it, such as a version, is no part of it.
+_AGENT_LINE = re.compile(r"^\s*user[- ]?agent[\s:]+(?:(?P<any>\*)(?=\s|#|$)|(?P<token>[A-Za-z_-]*)).*", re.IGNORECASE)
+_MAX_BYTES = 500 << 10  # of which RFC 9309 asks that they be read; the rest is ignored
+
+
+class Robots:
+    """What hosts allow to programs.  fetcher: asks for the files.  clock: seconds, monotonic."""
+
+    def __init__(self, fetcher: Fetcher, clock: Callable[[], float] = time.monotonic) -> None:
+        self._fetcher = fetcher
+        self._clock = clock
+        self._rules: dict[str, Protego] = {}
+        self._failures: dict[str, tuple[float, DownloadError]] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, url: httpx.URL) -> None:
+        """Raises: DownloadError: ``refused`` if the rules forbid this address, ``failed`` if they cannot be fetched."""
+        rules = self._of(url)
+        try:
+            allowed = rules.can_fetch(str(url), AGENT)
+        except ValueError as error:
+            raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
+        if not allowed:
+            raise DownloadError("refused", SkipReason(Reason.ROBOTS_FORBIDS))
+
+    def _of(self, url: httpx.URL) -> Protego:
+        key = origin(url)
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._rules:
+                since, failure = self._failures.get(key, (0.0, None))
+                if failure is not None and self._clock() - since < RETRY_AFTER:
+                    raise failure
+                try:
+                    self._rules[key] = self._asked(url)
+                except DownloadError as error:
+                    self._failures[key] = self._clock(), error
+                    raise
+                self._fetcher.rate.set_min_interval(key, min_interval(self._rules[key]))
+            return self._rules[key]
+
+    def _asked(self, url: httpx.URL) -> Protego:
+        address = str(url.copy_with(raw_path=b"/robots.txt", fragment=None))
+        try:
+            return parse(self._fetcher.get(address, max_bytes=_MAX_BYTES, truncate=True).body)
+        except DownloadError as error:
+            if error.status == "refused" and 200 <= error.code < 500 and not 300 <= error.code < 400:
+                return parse(b"")  # none, or an answer without one
+            reason = error.reason if error.status == "refused" else SkipReason(Reason.ROBOTS_UNAVAILABLE, error.reason)
+            raise DownloadError(error.status, reason, error.code) from error
+
+
+def parse(body: bytes) -> Protego:
+    """The rules of a file, whatever it holds.
+
+    Raises: UsageError if protego is not installed; DownloadError if the file breaks the parser.
+    """
+    try:
+        from protego import Protego
+    except ImportError as error:
+        hint = "Install it with: pip install 'gslopes[collect]'."
+        raise UsageError("Reading robots.txt needs the library protego.", hint) from error
+    try:
+        lines = body.decode("utf-8-sig", "replace").splitlines()
+        return Protego.parse("\n".join(_AGENT_LINE.sub(_token, line) for line in lines))
+    except Exception as error:  # an untrusted file: whatever it does to a parser is no reason to stop
+        raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
+
+
+def _token(line: re.Match[str]) -> str:
+    """A User-agent line by its product token alone: protego takes g for us, and us with a version for another."""
+    if line["any"]:
+        return line[0]
+    return f"User-agent: {AGENT if line['token'].lower() == AGENT else 'x-other'}"
+
+
+def min_interval(rules: Protego) -> float:
+    """Seconds between two requests that the rules ask of us, at most ``LONGEST_DELAY``."""
+    found = float(rules.crawl_delay(AGENT) or 0.0)
+    rate = rules.request_rate(AGENT)
+    if rate is not None:
+        found = max(
+            found, LONGEST_DELAY if rate.seconds > rate.requests * LONGEST_DELAY else rate.seconds / rate.requests
+        )
+    return min(found, LONGEST_DELAY)

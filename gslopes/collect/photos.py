@@ -13,16 +13,15 @@ from typing import Any
 
 import pandas as pd
 
+from gslopes.ask.secrets import secret_in_address
 from gslopes.collect.collector import OVERSAMPLE, STAGE, CollectionLimits, Collector
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.lists import Query, make_queries, read_keywords, read_occupations
-from gslopes.collect.people import people_of
-from gslopes.collect.source import Source
-from gslopes.collect.sources import load_source
-from gslopes.collect.wikidata import Wikidata
+from gslopes.collect.source import Folder, Google, Openverse, Source, Urls, Wikimedia
+from gslopes.collect.wikidata import Wikidata, people_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
@@ -182,3 +181,44 @@ def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
     runfolder.write_bytes(path, csv_bytes(table))
     runfolder.settle([path])
+
+
+# --- The sources by name: ``openverse``, ``google:base=URL``, ``urls:FILE``, ``folder:DIR`` ---------------------------
+
+
+_WEB: dict[str, type[Openverse] | type[Wikimedia] | type[Google]] = {
+    "openverse": Openverse,
+    "wikimedia": Wikimedia,
+    "google": Google,
+}
+_USER: dict[str, type[Urls] | type[Folder]] = {"urls": Urls, "folder": Folder}
+NAMES = (*_WEB, Wikidata.name, *_USER)
+
+
+def load_source(spec: str) -> Source:
+    """A source from its name, with what follows it.
+
+    spec: ``openverse``, ``wikimedia`` or ``google``, each optionally with ``:base=URL`` for an interface of
+        the same form elsewhere (``,public=yes`` after it if it has parameters or a part that looks random);
+        ``wikidata``, see ``collect.wikidata``; ``urls:FILE``; ``folder:DIR``.
+
+    Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter.
+    """
+    name, _, rest = spec.partition(":")
+    if name in _USER:
+        if not rest:
+            raise ConfigError(f"The source {name!r} needs a place.", f"Write it as {name}:PATH.")
+        return _USER[name](Path(rest))
+    if name not in NAMES:
+        raise UnknownName("source", name, NAMES)
+    base, public, _ = rest.partition("base=")[2].partition(",public=yes")
+    if found := secret_in_address(base, public=bool(public)):
+        hint = "Keys belong into the environment variables that gslopes collect --help names."
+        raise ConfigError(f"The address of {name} holds {found}, which would be stored with the photos.", hint)
+    if name == Wikidata.name:
+        return Wikidata(rest)
+    if not rest:
+        return _WEB[name]()
+    if rest.partition("=")[0] != "base" or not base.startswith(("http://", "https://")):
+        raise ConfigError(f"The source {name!r} has an unknown parameter.", f"Its only one is {name}:base=URL.")
+    return _WEB[name](base)

@@ -23,7 +23,7 @@ from gslopes.core.files import sha256_of
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.runfolder import SYNTHESIS, show
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
-from gslopes.faces.gate.config import GateConfig
+from gslopes.faces.gate.verdict import GateConfig
 from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos
 from gslopes.photos.people import name_in
 
@@ -140,7 +140,7 @@ def face_finder(config: StageConfig) -> Finder:
     """Gives the people's faces: those of ``landmarks``, else the detector's.  Raises: UsageError."""
     if config.landmarks is None:
         return mtcnn(40)
-    from gslopes.faces.find.known import KnownFinder
+    from gslopes.faces.find import KnownFinder
 
     return KnownFinder(config.landmarks, config.people)
 
@@ -191,7 +191,7 @@ def _self_reports(
 
 def mtcnn(min_face: int) -> Finder:
     """The detector of faces, on the CPU, so that every device uses the same photos."""
-    from gslopes.faces.find.detect import MtcnnFinder
+    from gslopes.faces.find import MtcnnFinder
 
     return MtcnnFinder(min_face)
 

@@ -56,10 +56,7 @@ def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The plain dictionary of a TOML file.
-
-    Raises: ConfigError if it is missing, unreadable or no TOML.
-    """
+    """The plain dictionary of a TOML file.  Raises: ConfigError if it is missing, unreadable or no TOML."""
     try:
         return tomllib.loads(read_text(path, raises=ConfigError, hint="Name a TOML file in UTF-8."))
     except RecursionError as error:
@@ -69,10 +66,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def load_toml(cls: type[T], path: Path) -> T:
-    """A dataclass from a TOML file; messages name the file.
-
-    Raises: ConfigError as ``read_toml`` and ``from_dict``.
-    """
+    """A dataclass from a TOML file; messages name the file.  Raises: ConfigError as ``read_toml`` and ``from_dict``."""
     mapping = read_toml(path)
     try:
         return from_dict(cls, mapping)

@@ -132,7 +132,7 @@ class EditedChips:
 
     edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond.
     neutral: (B, S, S, 3) float32, the chips at the photos' own values, which the ``difference`` blend subtracts.
-    motion: how parts of the faces move as well; the pictures do not show it, see ``faces.compose.motion``. None for
+    motion: how parts of the faces move as well; the pictures do not show it, see ``faces.compose.paste``. None for
     none.
     """
 

@@ -22,7 +22,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from gslopes.core import tables
-from gslopes.core.differing import differences
 from gslopes.core.errors import RunFolderMismatch, StorageError, TableError, UsageError
 from gslopes.core.files import LARGEST_TABLE, read_json, read_regular
 from gslopes.core.files import show as show
@@ -381,3 +380,34 @@ def slug(name: str) -> str:
     """
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60]
     return f"{readable}-{sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+
+
+# --- In what two manifests differ, in words ---------------------------------------------------------------------------
+
+
+def differences(old: Any, new: Any, name: str = "") -> list[str]:
+    """One line for each leaf in which two nested mappings differ: its name and both values.
+
+    >>> differences({"find": {"min_face": 32}}, {"find": {"min_face": 20}})
+    ['find.min_face is 32 there and 20 here']
+    >>> differences([-2.0, -1.3333334], [-2.0, -1.5], "values")
+    ['values is [-2, -1.333] there and [-2, -1.5] here']
+    """
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        found = []
+        for key in dict.fromkeys([*old, *new]):
+            found += differences(old.get(key), new.get(key), f"{name}.{key}" if name else str(key))
+        return found
+    there, here = (_value(one, short=True) for one in (old, new))
+    there, here = (there, here) if there != here else (_value(old), _value(new))
+    return [] if old == new else [f"{name} is {there} there and {here} here"]
+
+
+def _value(value: Any, short: bool = False) -> str:
+    """A value of a manifest as text.  short: numbers with four digits."""
+    if value is None:
+        return "not set"
+    if isinstance(value, list) and not any(isinstance(one, list) for one in value):
+        return f"[{', '.join(_value(one, short) for one in value)}]"
+    shown = f"{value:.4g}" if short and isinstance(value, float) else str(value)
+    return json.dumps(value) if isinstance(value, str) else shown

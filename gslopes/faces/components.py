@@ -59,7 +59,7 @@ def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
     Raises: UnknownName, ModelError; UsageError if a model edits something else.
     """
     from gslopes.faces import zoo
-    from gslopes.faces.zoo.identity import UNSTATED
+    from gslopes.faces.zoo.spec import UNSTATED
 
     records: dict[str, dict[str, str]] = {}
     for attribute in config.edit.attributes:
@@ -86,9 +86,9 @@ def rendered_components(folder: Path, photos: Path, model: str, device: str) -> 
     Raises: UnknownName, ModelError, DataMissing.
     """
     from gslopes.core.runtime import pick_device
-    from gslopes.faces.compose.known import KnownMasker
+    from gslopes.faces.compose.masks import KnownMasker
     from gslopes.faces.edit.editors import editor_of
-    from gslopes.faces.find.known import KnownFinder
+    from gslopes.faces.find import KnownFinder
 
     editor = editor_of(model, pick_device(device), reader=None)
     finder = KnownFinder(folder / "faces.csv", photos)
@@ -127,18 +127,18 @@ def _editor(config: FacesConfig, attribute: str, device: str) -> Editor:
 
 def _finder(config: FacesConfig) -> Finder:
     if config.find.landmarks is not None:
-        from gslopes.faces.find.known import KnownFinder
+        from gslopes.faces.find import KnownFinder
 
         return KnownFinder(config.find.landmarks, config.photos)
     from gslopes.core.runtime import pick_device
-    from gslopes.faces.find.detect import MtcnnFinder
+    from gslopes.faces.find import MtcnnFinder
 
     return MtcnnFinder(config.find.min_face, pick_device(config.find.device))
 
 
 def _masker(config: FacesConfig, size: int, device: str) -> Masker:
     if config.compose.masks is not None:
-        from gslopes.faces.compose.known import KnownMasker
+        from gslopes.faces.compose.masks import KnownMasker
 
         return KnownMasker(config.compose.masks, config.photos, size)
     from gslopes.faces import zoo

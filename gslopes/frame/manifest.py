@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core import runfolder, runtime, tables
-from gslopes.core.differing import differences
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
-from gslopes.core.runfolder import SYNTHESIS, show
+from gslopes.core.runfolder import SYNTHESIS, differences, show
 from gslopes.photos.folder import count_parts
 
 _MOST_PARTS = 1_000_000  # more is no run of anybody: it would take hours to see that they are not there

@@ -30,7 +30,7 @@ from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, merged, option, section
 from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
-from gslopes.faces.gate.config import GateConfig
+from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.fit.options import ESTIMATORS, Correction, FitOptions
 from gslopes.slopes.published import publish
 

@@ -12,8 +12,7 @@ from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.faces.zoo import home
-from gslopes.faces.zoo.identity import editor_for, regions
-from gslopes.faces.zoo.spec import ModelSpec, read_spec
+from gslopes.faces.zoo.spec import ModelSpec, editor_for, read_spec, regions
 from gslopes.report.choices import NOT_SAID, Choice
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted

@@ -18,8 +18,8 @@ from gslopes.core.records import Classifier
 from gslopes.core.runfolder import SYNTHESIS
 from gslopes.core.text import many
 from gslopes.faces.components import Components, default_components, model_records
-from gslopes.faces.gate.config import GateConfig
 from gslopes.faces.gate.judge import judge_folder, reader_digest
+from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame import manifest
 from gslopes.frame.asking import is_scored, run_score
 from gslopes.frame.executors import OneProcess

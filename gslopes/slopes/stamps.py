@@ -9,7 +9,7 @@ from typing import Any
 from gslopes.core import runfolder, summary, tables
 from gslopes.core.config import to_dict
 from gslopes.core.runfolder import SYNTHESIS
-from gslopes.faces.gate.config import GateConfig
+from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame.sources import manifests
 from gslopes.frame.stamps import digest, listed, program
 from gslopes.slopes.config import FitConfig

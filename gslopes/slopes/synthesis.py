@@ -21,21 +21,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gslopes.core import placebo, runfolder, runtime, tables
-from gslopes.core.differing import differences
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import RemoteTask
 from gslopes.core.files import read_regular
+from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Detections, Editor, Face, FloatArray, Motion, Photo
-from gslopes.core.runfolder import SYNTHESIS
+from gslopes.core.runfolder import SYNTHESIS, differences
 from gslopes.faces.components import Components, default_components
 from gslopes.faces.compose.encode import QUALITY, SUFFIX, Variants
-from gslopes.faces.compose.head import Head, heads_of
-from gslopes.faces.compose.masks import mask_is_degenerate
+from gslopes.faces.compose.masks import Head, heads_of, mask_is_degenerate
 from gslopes.faces.compose.paste import Composite, compose
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
-from gslopes.faces.find import align
+from gslopes.faces.find import choose
 from gslopes.photos.decode import LARGEST_FILE
 from gslopes.photos.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches, size_of
 from gslopes.slopes.plan import Plan
@@ -137,7 +136,7 @@ class Synthesis:
         found = self.components.finder([photo for _, photo in batch])
         for (name, photo), detections in zip(batch, found, strict=True):
             height, width = photo.pixels.shape[:2]
-            face = align.choose(detections, width, height, self.plan.config.find.min_face, size)
+            face = choose(detections, width, height, self.plan.config.find.min_face, size)
             if isinstance(face, SkipReason):
                 photos.append(_seen(name, photo, face, detections))
             else:
@@ -148,7 +147,7 @@ class Synthesis:
 
     def _edit(self, usable: list[tuple[str, Photo, Face]], size: int, photos: list[Row], edits: list[Row]) -> None:
         """Mask, edit and compose a few photos; adds to both tables and writes the pictures."""
-        chips = np.stack([align.warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
+        chips = np.stack([warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
         given = [photo for _, photo, _ in usable], [face for _, _, face in usable], chips
         borders = {editor.border for editor in self.components.editors.values()}
         masks = {border: self.components.masker(*given, border) for border in borders}

@@ -17,7 +17,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import SYNTHESIS, show
 from gslopes.core.text import many
 from gslopes.faces.gate import manipulation
-from gslopes.faces.gate.estimates import Estimate, Groups
+from gslopes.faces.gate.manipulation import Estimate, Groups
 from gslopes.faces.gate.verdict import JUDGED, RESOLUTION, VALIDITY
 from gslopes.frame import manifest
 from gslopes.photos.people import read_about
@@ -154,7 +154,7 @@ def _one(
         shift=manipulation.shift(target[:, 1:]),
         monotone=manipulation.share_monotone(target[:, 1:], values, resolution=RESOLUTION),
         groups={
-            name: manipulation.by_group(target[known, 1:], names[known])
+            name: manipulation.shift_by_group(target[known, 1:], names[known])
             for name, names in groups.items()
             if (known := names != "").any()
         },

@@ -21,8 +21,8 @@ from gslopes.core.executor import Executor
 from gslopes.core.options import build
 from gslopes.core.records import Classifier
 from gslopes.faces.components import Components
-from gslopes.faces.gate.config import GateConfig
 from gslopes.faces.gate.judge import load_reader
+from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame import manifest
 from gslopes.frame.asking import run_score
 from gslopes.frame.executors import OneProcess

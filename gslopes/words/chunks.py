@@ -12,8 +12,17 @@ from functools import cache
 
 from gslopes.words.graph import Fact, Senses, compounds
 from gslopes.words.mentions import Mentions
-from gslopes.words.phrases import Phrase, as_adjectives, is_noun, noun_phrase, preposition
-from gslopes.words.pos_tagger import PosTagger, Token, hanta, sentences
+from gslopes.words.pos_tagger import (
+    Phrase,
+    PosTagger,
+    Token,
+    as_adjectives,
+    hanta,
+    is_noun,
+    noun_phrase,
+    preposition,
+    sentences,
+)
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import WordNet, wordnet
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, Protocol
 
-from gslopes.words.phrases import PREPOSITIONS
+from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordnet import DATA, WordNet
 
 Rule = Literal["overrides", "paper"]

@@ -19,10 +19,7 @@ NOUNS = ("female", "male")
 
 
 class CaptionLabels:
-    """Captions to labels, under one parser and sense rule.
-
-    up: how many hypernyms of each synset are labels, too.
-    """
+    """Captions to labels, under one parser and sense rule.  up: how many hypernyms of each synset are labels, too."""
 
     def __init__(self, parser: Parser, senses: Senses, up: int = 0) -> None:
         self.parser, self.senses, self.up = parser, senses, up

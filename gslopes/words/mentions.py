@@ -168,10 +168,7 @@ def _senses(word: str, part: str, wordnet: WordNet, senses: str) -> tuple[str, .
 def caption_bounds(
     facts: Iterable[Fact], lists: dict[str, frozenset[str]], senses: Senses, which: str
 ) -> dict[str, set[str]]:
-    """Bound to the words of a caption that count under it.
-
-    lists: kind of fact to listed synsets.
-    """
+    """Bound to the words of a caption that count under it.  lists: kind of fact to listed synsets."""
     found: dict[str, set[str]] = {name: set() for name in BOUNDS}
     for fact in facts:
         if fact.kind not in lists:

@@ -13,18 +13,14 @@ from gslopes.core.files import read_named, sha256_of
 from gslopes.core.text import plain
 from gslopes.words.chunks import PARTITIVES, animate, standard
 from gslopes.words.graph import Fact, Parser
-from gslopes.words.phrases import for_whom
-from gslopes.words.pos_tagger import LONGEST
+from gslopes.words.pos_tagger import LONGEST, for_whom
 
 NAMES = ("chunks", "spacy", "tuples")
 RULES = "2"  # of what is made of a pipeline's or a model's answer; part of a parser's name
 
 
 def find_parser(name: str) -> Parser:
-    """The parser of a name.
-
-    Raises: UnknownName; UsageError if its package is missing; ModelError if its folder is.
-    """
+    """The parser of a name.  Raises: UnknownName; UsageError if its package is missing; ModelError if its folder is."""
     kind, _, folder = name.partition(":")
     if kind not in NAMES:
         raise UnknownName("parser", kind, NAMES)

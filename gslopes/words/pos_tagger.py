@@ -9,7 +9,7 @@ Source: Wartena 2019, A probabilistic morphology model for German lemmatization;
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import metadata, util
@@ -19,6 +19,8 @@ from typing import Protocol
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.text import plain
+from gslopes.words.wordlists import shipped
+from gslopes.words.wordnet import WordNet
 
 VERSION = "1.2.1"
 DIGEST = "99ddc9b14b3fe604b245e2d7a3aef59ab1bdd06b1bae4f4ce74738902e2a0265"
@@ -110,8 +112,220 @@ class HanTa:
 
 @cache
 def hanta() -> HanTa:
-    """The tagger, loaded once a process.
-
-    Raises: UsageError, ModelError as ``HanTa``.
-    """
+    """The tagger, loaded once a process.  Raises: UsageError, ModelError as ``HanTa``."""
     return HanTa()
+
+
+# --- Nouns, prepositions and possessives in a tagged sentence ---------------------------------------------------------
+# Possessives that say for whom a thing is, and name no person: *the women's restroom*, *a men's hat*.
+#
+# The rule, for a person or animal before *'s*; the lists are those of ``lists/for-whom.toml``:
+#
+# 1. A plural after a singular article says for whom, since the article can only be the thing's: *a women's hat*.
+# 2. A plural with *the* or without a determiner says for whom if the thing is a listed place or convenience; without
+#    one, also if it is a listed ware: *the men's room*, *girls' school*, *children's books*.  Any other determiner or
+#    number speaks of people: *two girls' school bags*, *these women's hats*.
+# 3. A singular says for whom if the thing is a listed convenience: *a woman's restroom*.
+# 4. All others name whose it is, who counts as a person: *a woman's hat*, *the man's dog*, *the women's hats*; and so
+#    do those of whom the thing consists: *a women's team*.
+#
+# The thing is the head of the phrase that follows; of *girls' school sign*, where a sign is a listed marker, the
+# school; of what is in a convenience for several, such as *men's bathroom sink*, the convenience.
+
+
+MULTIWORD = tuple(
+    tuple(words.split())
+    for words in (
+        "on the side of",
+        "in the middle of",
+        "in front of",
+        "on top of",
+        "in back of",
+        "next to",
+        "close to",
+        "out of",
+    )
+)
+_PREPOSITIONS = """
+about above across after against along among around as at before behind below beneath beside between
+beyond by down during for from in inside into like near of off on onto out outside over past through to
+toward towards under underneath up upon with within next close
+"""
+PREPOSITIONS = frozenset(_PREPOSITIONS.split())
+DETERMINERS = ("AT0", "DT0", "DPS", "CRD", "ORD")
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A head with its attributes, base forms; plural: whether it is in the plural."""
+
+    word: str
+    attributes: tuple[str, ...] = ()
+    plural: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Heads that share their relations; negated: *no shirt*."""
+
+    nouns: tuple[Noun, ...]
+    negated: bool = False
+
+
+def preposition(tokens: Sequence[Token], index: int) -> tuple[str, int]:
+    """The preposition that begins here and its number of tokens; 0 if none does."""
+    for words in MULTIWORD:
+        if tuple(token.word for token in tokens[index : index + len(words)]) == words:
+            return " ".join(words), len(words)
+    token = tokens[index]
+    return (token.word, 1) if token.tag in ("PRP", "PRF") else ("", 0)
+
+
+def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[Phrase | None, int]:
+    """The noun phrase that begins here and where it ends; None if none does."""
+    start, negated = index, False
+    while index < len(tokens) and tokens[index].tag in DETERMINERS:
+        negated |= tokens[index].word == "no"
+        index += 1
+    begun = index > start
+    before = tokens[start - 1] if start else None
+    free = begun or before is None or before.tag in ("PRP", "PRF")
+    index, attributes = _attributes(tokens, index, ("VVG", "VVN", "VVD") if free else ("VVN",))
+    first = index
+    while index < len(tokens) and is_noun(tokens[index]):
+        index += 1
+    nouns = tokens[first:index]
+    if not nouns:
+        return None, start
+    head, length = _head(nouns, wordnet)
+    rest = [token.lemma for token in nouns[: len(nouns) - length]]
+    noun = Noun(head, (*attributes, *rest), nouns[-1].tag == "NN2")
+    return Phrase((noun,), negated), index
+
+
+def _attributes(tokens: Sequence[Token], index: int, participles: tuple[str, ...]) -> tuple[int, list[str]]:
+    """Adjectives and participles before a noun, joined by *and* or commas, too."""
+    found: list[str] = []
+    while index < len(tokens):
+        token, following = tokens[index], tokens[index + 1] if index + 1 < len(tokens) else None
+        joins = token.tag == "CJC" or token.word == ","
+        if token.tag.startswith("AJ") or (
+            token.tag in participles
+            and following is not None
+            and (is_noun(following) or following.tag.startswith("AJ"))
+        ):
+            found.append(token.lemma if token.tag in ("AJC", "AJS") else token.word)
+        elif not (
+            (joins and found and following is not None and following.tag.startswith("AJ"))
+            or (token.tag == "AV0" and following is not None and following.tag.startswith("AJ"))
+        ):
+            break
+        index += 1
+    return index, found
+
+
+def is_noun(token: Token) -> bool:
+    """Whether a token is tagged as a noun or a name."""
+    return token.tag.startswith(("NN", "NP"))
+
+
+def _head(nouns: Sequence[Token], wordnet: WordNet) -> tuple[str, int]:
+    """The longest suffix that WordNet knows as a noun, else the last noun; and its number of tokens."""
+    for length in range(len(nouns), 1, -1):
+        words = [token.word for token in nouns[-length:-1]] + [nouns[-1].lemma]
+        if wordnet.knows("_".join(words), "n"):
+            return "_".join(words), length
+    return nouns[-1].lemma, 1
+
+
+LIST = "for-whom"
+_OF_ONE = frozenset(("a", "an", "another", "any", "each", "every", "no", "one", "that", "this"))
+_ARTICLES = frozenset(("a", "an", "the", ""))
+
+
+def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Callable[[str], bool]) -> bool:
+    """Whether a possessor only says for whom a thing is.
+
+    determiner: the word before the possessor, empty if there is none.  thing: base forms of its nouns, head last.
+    animate: whether a base form is a person or an animal.
+
+    >>> for_whom(True, "the", ["restroom"], lambda word: False), for_whom(False, "a", ["hat"], lambda word: False)
+    (True, False)
+    """
+    listed = shipped()[LIST].groups
+    nouns = list(thing)
+    if not nouns or animate(nouns[-1]):
+        return False
+    if plural and determiner in _OF_ONE:
+        return True
+    while len(nouns) > 1 and _last(nouns[-1]) in listed["markers"]:
+        nouns.pop()
+    things = {nouns[-1], _last(nouns[-1])}
+    groups = {name for name, words in listed.items() if things & words}
+    if plural and nouns[0] in listed["conveniences"]:
+        groups.add("conveniences")
+    if not plural:
+        return determiner in _ARTICLES and "conveniences" in groups
+    known = {"conveniences", "places"} if determiner else {"conveniences", "places", "wares"}
+    return determiner in ("", "the") and bool(groups & known)
+
+
+def _last(word: str) -> str:
+    return word.rpartition("_")[2]
+
+
+def as_adjectives(tokens: Sequence[Token], animate: Callable[[str], bool]) -> list[Token]:
+    """The sentence with possessors that only say for whom as adjectives of the thing, and without their *'s*.
+
+    tokens: repaired.
+    """
+    found = list(tokens)
+    for place in range(len(tokens) - 1, 0, -1):  # from the right: of "men's and women's" the second decides first
+        if tokens[place].tag != "POS":
+            continue
+        start, determiner = _owner(found, place)
+        if start == place or not animate(found[place - 1].lemma):
+            continue
+        plural = _is_plural(found[place - 1])
+        if for_whom(plural, determiner, _thing(found, place + 1, participles=plural), animate):
+            found[start : place + 1] = map(_adjective, found[start:place])
+            if start > 1 and found[start - 1].tag == "CJC" and _is_plural(found[start - 2]):  # men and women's
+                first, determiner = _owner(found, start - 1)
+                if animate(found[start - 2].lemma) and determiner in {*_ARTICLES, *_OF_ONE}:
+                    found[first : start - 1] = map(_adjective, found[first : start - 1])
+    return found
+
+
+def _owner(tokens: Sequence[Token], end: int) -> tuple[int, str]:
+    """Where the nouns that end there begin, and the word before them and their adjectives if it is a determiner."""
+    start = end
+    while start and is_noun(tokens[start - 1]):
+        start -= 1
+    before = start
+    while before and tokens[before - 1].tag.startswith("AJ"):
+        before -= 1
+    determiner = tokens[before - 1].word if before and tokens[before - 1].tag in DETERMINERS else ""
+    return start, determiner
+
+
+def _thing(tokens: Sequence[Token], index: int, participles: bool) -> list[str]:
+    """Base forms of the nouns that follow, past adjectives and the possessor that an *and* joins."""
+    skipped = ("AJ", "AV0", "CRD", "ORD", *(("VVG", "VVN") if participles else ()))
+    while index < len(tokens) and not is_noun(tokens[index]):
+        if tokens[index].tag == "CJC" and index + 1 < len(tokens) and tokens[index + 1].tag == "AT0":
+            index += 1
+        elif not tokens[index].tag.startswith((*skipped, "CJC")):
+            return []
+        index += 1
+    end = index
+    while end < len(tokens) and is_noun(tokens[end]):
+        end += 1
+    return [token.lemma for token in tokens[index:end]]
+
+
+def _is_plural(token: Token) -> bool:
+    return token.tag == "NN2" or token.word == "people"
+
+
+def _adjective(token: Token) -> Token:
+    return Token(token.lemma, token.lemma, "AJ0")

@@ -21,12 +21,13 @@ from PIL import Image
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
+from gslopes.core.geometry import warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.faces.components import default_components
 from gslopes.faces.compose.encode import Variants
 from gslopes.faces.compose.masks import mask_is_degenerate
 from gslopes.faces.compose.paste import compose
-from gslopes.faces.find import align
+from gslopes.faces.find import choose
 from gslopes.frame.commands import say
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.executors.one_process import cores, one_thread_each
@@ -146,13 +147,13 @@ def time_steps(
         with clock("align"):
             sizes = [photo.pixels.shape for photo in opened]
             chosen = [
-                (photo, align.choose(seen, width, height, 20, editor.size))
+                (photo, choose(seen, width, height, 20, editor.size))
                 for photo, seen, (height, width, _) in zip(opened, found, sizes, strict=True)
             ]
             usable: list[tuple[Photo, Face]] = [(photo, face) for photo, face in chosen if not isinstance(face, str)]
             if not usable:
                 return 0
-            chips = np.stack([align.warp(photo.pixels, face.matrix, editor.size) for photo, face in usable])
+            chips = np.stack([warp(photo.pixels, face.matrix, editor.size) for photo, face in usable])
         with clock("mask"):
             photos, faces_there = [photo for photo, _ in usable], [face for _, face in usable]
             masks = components.masker(photos, faces_there, chips, editor.border)

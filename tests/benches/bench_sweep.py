@@ -28,10 +28,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 
 import measure  # noqa: E402
 
-from gslopes.faces.edit.ends import EndsEditor  # noqa: E402
-from gslopes.faces.edit.sweep import BATCH_SIZE  # noqa: E402
-from gslopes.faces.networks.fader import Fader, FaderConfig  # noqa: E402
-from gslopes.faces.networks.folded import FoldedFader  # noqa: E402
+from gslopes.faces.edit.editors import BATCH_SIZE, EndsEditor  # noqa: E402
+from gslopes.faces.networks.fader import (  # noqa: E402
+    Fader,
+    FaderConfig,
+    FoldedFader,
+)
 
 VALUES = np.linspace(-2, 2, 7, dtype=np.float32).tolist()
 

@@ -30,15 +30,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 import measure  # noqa: E402
 from bench_sweep import VALUES  # noqa: E402
 
-from gslopes.core.geometry import similarity  # noqa: E402
-from gslopes.core.levels import OFFSET  # noqa: E402
+from gslopes.core.geometry import OFFSET, similarity  # noqa: E402
 from gslopes.core.records import Motion  # noqa: E402
 from gslopes.faces import zoo  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
-from gslopes.faces.compose import motion  # noqa: E402
 from gslopes.faces.compose.masks import soft_mask  # noqa: E402
+from gslopes.faces.compose.paste import Mover, in_photo, within  # noqa: E402
 from gslopes.faces.compose.skin import region_classes  # noqa: E402
-from gslopes.faces.edit.ends import EndsEditor, way  # noqa: E402
+from gslopes.faces.edit.editors import EndsEditor, way  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.parsing import class_probabilities  # noqa: E402
 from gslopes.frame.executors import OneProcess, Processes  # noqa: E402
@@ -91,9 +90,9 @@ class Plain:
         moving = moving.permute(0, 2, 3, 1)
         towards, share = way(photo, np.array(VALUES, np.float32))
         distances = torch.tensor(VALUES, device=self.device)[None] - photo
-        unit = motion.within(Motion(moving[0].cpu().numpy(), distances[0].cpu().numpy()), mask)
+        unit = within(Motion(moving[0].cpu().numpy(), distances[0].cpu().numpy()), mask)
         unit = self.back(unit, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
-        move = motion.Mover(np.where(weight > 0, motion.in_photo(unit, matrix), 0).astype(np.float32))
+        move = Mover(np.where(weight > 0, in_photo(unit, matrix), 0).astype(np.float32))
         for step in range(len(VALUES)):
             distance = distances[:, step : step + 1]
             logs = (share[0, step] * ratios[0, towards[0, step]]).permute(1, 2, 0).cpu().numpy()

@@ -54,7 +54,7 @@ LIES[1] += "scores=repeats,repeats=3,price=3000,concurrency=4"  # both a dollar 
 # end; what it says about money is added to a file.
 NURSERY = """
 import os, pathlib, shlex, signal, sys, time, traceback
-import gslopes.faces.compose.known, gslopes.faces.edit.sweep, gslopes.faces.find.known
+import gslopes.faces.compose.masks, gslopes.faces.edit.editors, gslopes.faces.find
 import gslopes.slopes.fit.analysis, gslopes.ask.client
 import gslopes.slopes.stages, gslopes.faces.zoo
 from gslopes.slopes import walk

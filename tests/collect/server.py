@@ -1,4 +1,4 @@
-"""A loopback server that speaks Openverse's, Wikimedia's, Google's and Bing's formats, serves photos, and misbehaves.
+"""A loopback server that speaks Openverse's, Wikimedia's and Google's formats, serves photos, and misbehaves.
 
 The photos of a search are those of the folder that its occupation names. ``troubles`` maps a photo's number in a search
 to what goes wrong there; ``asked`` is the log of all requests.
@@ -83,8 +83,6 @@ class _Handler(BaseHTTPRequestHandler):
             elif url.path == "/customsearch/v1":
                 right = self.headers.get("X-goog-api-key") == "right" and query.get("cx") == "engine"
                 self.send_json(google(server, query) if right else {"error": {"code": 403}}, 200 if right else 403)
-            elif url.path == "/v7.0/images/search":
-                self.send_json(bing(server, query))
             elif url.path.startswith("/photo/"):
                 self.photo(*[unquote(part) for part in url.path.removeprefix("/photo/").split("/", 2)])
             else:
@@ -245,18 +243,6 @@ def google(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     if start + size <= min(len(found), 100):
         queries["nextPage"] = [{"startIndex": start + size, "count": size}]
     return {"kind": "customsearch#search", "queries": queries, "items": items} if items else {"queries": queries}
-
-
-def bing(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
-    """As v7.0/images/search answers."""
-    found, start, size = server.results(query["q"]), int(query["offset"]), int(query["count"])
-    shown = found[start : start + size]
-    rows = [
-        {"name": name, "contentUrl": url, "hostPageUrl": f"https://photos.example/{name}", "encodingFormat": "jpeg"}
-        for url, name in shown
-    ]
-    following = start + len(rows)
-    return {"_type": "Images", "totalEstimatedMatches": len(found), "nextOffset": following, "value": rows}
 
 
 @functools.cache

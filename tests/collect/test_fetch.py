@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import ipaddress
+import re
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpcore
+import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gslopes.ask.transport import Stopped
-from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy, HostRateLimiter
-from gslopes.collect.robots import Robots
+from gslopes.collect import fetch as addresses
+from gslopes.collect.fetch import (
+    AGENT,
+    LONGEST_DELAY,
+    DownloadError,
+    Fetcher,
+    FetchPolicy,
+    ForbiddenAddress,
+    HostRateLimiter,
+    PublicNetwork,
+    Robots,
+    is_public,
+    min_interval,
+    parse,
+    parse_url,
+)
 from tests.collect.server import PhotoServer, serving
 
 
@@ -276,3 +296,240 @@ def raw_server(pieces: list[bytes], pause: float = 0.0) -> Iterator[tuple[str, t
         finally:
             over.set()
             listening.shutdown(socket.SHUT_RDWR)
+
+
+# --- No connection to an address that is not public, however it is written or resolved --------------------------------
+
+
+PRIVATE = [
+    *("127.0.0.1", "127.8.8.8", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0"),
+    *("224.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1"),
+    *("fd12:3456::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:a00:1", "::ffff:169.254.169.254", "2002:7f00:1::"),
+    *("64:ff9b::10.0.0.1", "2001:db8::1", "::127.0.0.1", "2001:0:7f00:1::", "64:ff9b:1::7f00:1", "fec0::1"),
+    *("::ffff:0:7f00:1", "3fff::1", "5f00::1", "100:0:0:1::1", "4000::1", "2002:808:808::1", "192.88.99.1"),
+]
+
+
+def resolving(*addresses: str):
+    return lambda host, port, **_: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_private_loopback_link_local_and_reserved_addresses_are_not_public(address):
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "64:ff9b::8.8.8.8", "::ffff:8.8.8.8"]
+)
+def test_addresses_of_the_internet_are_public(address):
+    assert is_public(address)
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_a_name_that_leads_to_a_private_address_is_not_connected_to(address):
+    with pytest.raises(ForbiddenAddress):
+        PublicNetwork(resolve=resolving(address)).connect_tcp("innocent.example", 80)
+
+
+def test_one_private_address_among_public_ones_is_enough():
+    with pytest.raises(ForbiddenAddress):
+        PublicNetwork(resolve=resolving("8.8.8.8", "10.0.0.1")).connect_tcp("mixed.example", 443)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.1", "0x7f000001", "2130706433", "[::1]", "::1"])
+def test_other_spellings_of_loopback_are_refused_or_do_not_resolve(host):
+    with pytest.raises((ForbiddenAddress, httpcore.ConnectError)):
+        PublicNetwork().connect_tcp(host, 80, timeout=1)
+
+
+def test_an_exempt_server_is_exempt_at_its_port_alone():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        network = PublicNetwork(allowed=[f"127.0.0.1:{port}"])
+        network.connect_tcp("127.0.0.1", port, timeout=5).close()
+        with pytest.raises(ForbiddenAddress):
+            network.connect_tcp("127.0.0.1", port - 1, timeout=5)
+        with pytest.raises(ForbiddenAddress):
+            network.connect_tcp("localhost", port, timeout=5)
+
+
+def test_a_local_socket_is_never_public():
+    with pytest.raises(ForbiddenAddress):
+        PublicNetwork().connect_unix_socket("/run/docker.sock")
+
+
+# --- the registries ---
+
+# Every address block of both registries, sub-blocks as well; what they were compared with stands in the file.
+IPV4 = (
+    *("0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+    *("192.0.0.0/24", "192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32", "192.0.0.10/32", "192.0.0.170/32"),
+    *("192.0.0.171/32", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.88.99.2/32"),
+    *("192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4"),
+    "255.255.255.255/32",
+)
+IPV6 = (
+    *("::1/128", "::/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32", "2001:1::1/128"),
+    *("2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48", "2001:10::/28"),
+    *("2001:20::/28", "2001:30::/28", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20", "5f00::/16"),
+    *("fc00::/7", "fe80::/10"),
+)
+# Judged by the IPv4 address that they spell, hence not in the list above: ::ffff:0:0/96 and 64:ff9b::/96.
+BEYOND = ("224.0.0.0/4", "ff00::/8", "fec0::/10", "::ffff:0:0:0/96", "::/96", "4000::/2", "8000::/1")
+
+
+def ends(block: str) -> list[str]:
+    """The first, the middle and the last address of a block."""
+    network = ipaddress.ip_network(block)
+    kind = type(network.network_address)
+    indices = (0, network.num_addresses // 2, network.num_addresses - 1)
+    return [str(kind(int(network.network_address) + place)) for place in indices]
+
+
+@pytest.mark.parametrize("block", [*IPV4, *IPV6, *BEYOND])
+def test_no_address_of_a_special_purpose_block_is_public(block):
+    assert [one for one in ends(block) if is_public(one)] == []
+
+
+@pytest.mark.parametrize("block", IPV4)
+@pytest.mark.parametrize("prefix", ["::ffff:", "64:ff9b::"])
+def test_nor_is_it_as_an_ipv6_address_that_spells_it(block, prefix):
+    assert [one for one in ends(block) if is_public(f"{prefix}{one}")] == []
+
+
+def test_the_file_names_its_sources_with_a_date_and_covers_the_registries():
+    text = (Path(addresses.__file__).parent / "data/special-purpose-addresses.csv").read_text("utf-8")
+    assert re.search(r"iana-ipv4-special-registry.*iana-ipv6-special-registry", text, re.S)
+    assert re.search(r"20\d\d-\d\d-\d\d", text)
+    kept = addresses._special_blocks()
+    for block in map(ipaddress.ip_network, (*IPV4, *IPV6)):
+        assert any(block.version == one.version and block.subnet_of(one) for one in kept), block
+
+
+def test_whatever_python_knows_not_to_be_global_is_not_public():
+    blocks = [ipaddress.ip_network(one) for one in (*IPV4, *IPV6, *BEYOND)]
+    for block in blocks:
+        kind = type(block.network_address)
+        first, last = int(block.network_address), int(block.broadcast_address)
+        for number in {first - 1, first, first + 1, last - 1, last, last + 1}:
+            if 0 <= number < 2**block.max_prefixlen:
+                found = kind(number)
+                assert found.is_global or not is_public(str(found)), found
+
+
+def test_the_neighbours_of_the_blocks_are_public_where_they_are_in_none():
+    for block in map(ipaddress.ip_network, ("10.0.0.0/8", "127.0.0.0/8", "192.168.0.0/16", "2001:db8::/32")):
+        kind = type(block.network_address)
+        for number in (int(block.network_address) - 1, int(block.broadcast_address) + 1):
+            assert is_public(str(kind(number))), number
+
+
+# --- robots.txt as RFC 9309 reads it, and whatever strangers write into it --------------------------------------------
+
+
+def allowed(body: str, path: str) -> bool:
+    return parse(body.encode()).can_fetch(f"http://host{path}", AGENT)
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "expected"),
+    [
+        ("User-agent: *\nAllow: /\nDisallow: /p/\n", "/p/a.jpg", False),  # the longest match, not the first
+        ("User-agent: *\nDisallow: /p/\nAllow: /p/open/\n", "/p/open/a.jpg", True),
+        ("User-agent: *\nDisallow: /*.png$\n", "/a/b.png", False),
+        ("User-agent: *\nDisallow: /*.png$\n", "/a/b.png?size=2", True),
+        ("User-agent: *\n\nDisallow: /p/\n", "/p/a.jpg", False),  # a blank line ends no group
+        ("\ufeffUser-agent: *\nDisallow: /p/\n", "/p/a.jpg", False),
+        ("User-agent: gslopes\nDisallow: /a/\n\nUser-agent: gslopes\nDisallow: /p/\n", "/p/a.jpg", False),
+        ("User-agent: gslopes\nDisallow: /a/\n\nUser-agent: gslopes\nDisallow: /p/\n", "/a/a.jpg", False),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: gslopes\nAllow: /\n", "/p/a.jpg", True),
+        ("User-agent: other\nDisallow: /\n", "/p/a.jpg", True),
+        ("User-agent: gslopes/1.0\nDisallow: /\n", "/p/a.jpg", False),
+        ("USER-AGENT : GSlopes (photos) # us\nDisallow: /\n", "/p/a.jpg", False),
+        ("User-agent: gslope\nDisallow: /\n", "/p/a.jpg", True),
+        ("User-agent: gslopesbot\nDisallow: /\n", "/p/a.jpg", True),
+        ("User-agent: gslopes-x\nDisallow: /\n", "/p/a.jpg", True),
+        ("User-agent: my gslopes\nDisallow: /\n", "/p/a.jpg", True),
+        ("User-agent: g\nAllow: /\n\nUser-agent: *\nDisallow: /\n", "/p/a.jpg", False),  # lifts nothing
+        ("User-agent:\nAllow: /\n\nUser-agent: * # all\nDisallow: /\n", "/p/a.jpg", False),
+        ("User-agent gslopes/1\nDisallow: /\n", "/p/a.jpg", False),
+        ("User-agent: g\nUser-agent: gslopes/2\nDisallow: /\n", "/p/a.jpg", False),
+        ("User-agent: *\nDisallow:\n", "/p/a.jpg", True),
+        ("User-agent: *\nDisallow: /a%3Cd.jpg\n", "/a%3cd.jpg", False),
+    ],
+)
+def test_rules_are_read_as_the_standard_says(body, path, expected):
+    assert allowed(body, path) is expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("Disallow: //[x", "Crawl-delay: ²", f"Crawl-delay: {'9' * 5000}", "Crawl-delay: nan", "Request-rate: 1/²"),
+        *(f"Request-rate: 1/{'9' * 4000}", "Request-rate: 1/0", "Allow: http://host:99999/", "Disallow: http://["),
+    ],
+)
+def test_a_line_that_makes_no_sense_costs_itself_alone(line):
+    rules = parse(f"User-agent: *\n{line}\nDisallow: /secret/\n".encode())
+    assert rules.can_fetch("http://host/a.jpg", AGENT)
+    assert not rules.can_fetch("http://host/secret/a.jpg", AGENT)
+    assert 0 <= min_interval(rules) <= LONGEST_DELAY
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        ("Crawl-delay: 3", 3.0),
+        ("Crawl-delay: 99999", LONGEST_DELAY),
+        ("Request-rate: 1/5", 5.0),
+        ("Request-rate: 2/1m", 30),
+    ],
+)
+def test_a_delay_or_a_rate_slows_us_down(lines, seconds):
+    assert min_interval(parse(f"User-agent: *\n{lines}\n".encode())) == seconds
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.binary(max_size=400) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "replace")),
+    st.text(max_size=60),
+)
+def test_no_file_and_no_address_breaks_the_rules(body, path):
+    rules = parse(b"User-agent: *\n" + body)
+    with contextlib.suppress(DownloadError):
+        assert rules.can_fetch(str(parse_url(f"http://host/{path}")), AGENT) in (True, False)
+    assert 0 <= min_interval(rules) <= LONGEST_DELAY
+
+
+class Answers(Fetcher):
+    """A fetcher that answers from a list, an error among it."""
+
+    def __init__(self, *outcomes: object) -> None:
+        super().__init__(FetchPolicy(gap=0), threading.Event())
+        self.outcomes = list(outcomes)
+
+    def get(self, url: str, **_: object):
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+@pytest.mark.parametrize("code", [204, 401, 403, 404, 410, 451])
+def test_no_file_allows_all(code):
+    Robots(Answers(DownloadError("refused", f"HTTP {code}", code)))(httpx.URL("http://host/a.jpg"))
+
+
+@pytest.mark.parametrize("error", [DownloadError("failed", "no connection"), DownloadError("failed", "HTTP 503", 503)])
+def test_a_server_that_cannot_answer_is_a_failure_to_retry_and_no_refusal(error):
+    now = [0.0]
+    fetcher = Answers(error, DownloadError("refused", "HTTP 404", 404))
+    robots = Robots(fetcher, lambda: now[0])
+    for _ in range(2):  # the second time without asking
+        with pytest.raises(DownloadError, match=r"robots.txt cannot be fetched") as caught:
+            robots(httpx.URL("http://host/a.jpg"))
+        assert caught.value.status == "failed"
+    assert len(fetcher.outcomes) == 1
+    now[0] = 61.0
+    robots(httpx.URL("http://host/a.jpg"))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from gslopes.collect.people import people_of
+from gslopes.collect.wikidata import people_of
 
 WOMAN, MAN = "Q6581072", "Q6581097"
 

@@ -20,7 +20,7 @@ from gslopes.cli import main
 from gslopes.collect import collector
 from gslopes.collect.fetch import FetchPolicy
 from gslopes.collect.photos import CollectConfig, CollectPlan, collect, plan_collection
-from gslopes.collect.web_sources import Bing, Google, Openverse, Wikimedia
+from gslopes.collect.source import Google, Openverse, Wikimedia
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, CredentialsError, RunFolderMismatch, ServiceError, StorageError
 from gslopes.core.reasons import Reason
@@ -50,7 +50,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         return dataclasses.replace(kind(self), seconds=20, max_attempts=2, backoff=0.01, max_bytes=1 << 20)
 
     monkeypatch.setattr(CollectConfig, "policy", policy)
-    for source in (Openverse, Wikimedia, Google, Bing):
+    for source in (Openverse, Wikimedia, Google):
         terms = "anonymous" if hasattr(source, "anonymous") else "terms"  # Openverse has others with a token
         monkeypatch.setattr(source, terms, dataclasses.replace(getattr(source, terms), gap=0.0))
 
@@ -91,9 +91,9 @@ def test_the_csv_has_the_same_rows_and_runs_no_formula(server, tmp_path):
     assert rows["creator"].iloc[0].startswith("'=HYPERLINK")
 
 
-@pytest.mark.parametrize("source", ["wikimedia", "google", "bing"])
+@pytest.mark.parametrize("source", ["wikimedia", "google"])
 def test_every_source_fills_the_same_folder(server, tmp_path, source, monkeypatch):
-    for name, value in {"GOOGLE_SEARCH_KEY": "right", "GOOGLE_SEARCH_ENGINE": "engine", "BING_SEARCH_KEY": "k"}.items():
+    for name, value in {"GOOGLE_SEARCH_KEY": "right", "GOOGLE_SEARCH_ENGINE": "engine"}.items():
         monkeypatch.setenv(name, value)
     collect(planned(server, tmp_path / "openverse"))
     collect(planned(server, tmp_path / source, source))

@@ -13,8 +13,7 @@ from PIL import Image
 
 from gslopes.collect import collector, wikidata
 from gslopes.collect.lists import read_rows
-from gslopes.collect.photos import CollectConfig, collect, plan_collection
-from gslopes.collect.sources import load_source
+from gslopes.collect.photos import CollectConfig, collect, load_source, plan_collection
 from gslopes.collect.wikidata import CENSUS, read_answer, traits_of
 from gslopes.core.errors import ConfigError, ServiceError, UsageError
 from tests.collect.wikidata_server import binding, serve

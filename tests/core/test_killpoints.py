@@ -21,7 +21,7 @@ from gslopes.core import tables
 from gslopes.core.killpoints import KILL_POINTS, VARIABLE
 from gslopes.core.records import Answer
 from gslopes.core.tables import MANIFEST
-from gslopes.faces.gate.config import GateConfig
+from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import stages, walk
 from gslopes.slopes.config import FitConfig

@@ -15,12 +15,11 @@ import pytest
 from gslopes.ask.config import CostLimits, CostOptions
 from gslopes.cli import main
 from gslopes.cli.main import VERBS
-from gslopes.collect.config import CensusConfig, CensusOptions, CollectConfig, CollectOptions
 from gslopes.contexts.settings import ContextsConfig, ContextsOptions
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import Option, build, check, extent, option, options_of, section
 from gslopes.crops.config import CropsOptions, CropsSettings
-from gslopes.faces.gate.config import GateConfig
+from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.config import FitConfig, RunConfig, RunOptions
 
 MOST_SHOWN = 15
@@ -29,8 +28,6 @@ KEYWORDS = {
     CostLimits: CostOptions,
     ContextsConfig: ContextsOptions,
     CropsSettings: CropsOptions,
-    CollectConfig: CollectOptions,
-    CensusConfig: CensusOptions,
 }
 
 

@@ -1,5 +1,8 @@
+""""""
+
 from __future__ import annotations
 
+import doctest
 import errno
 import os
 import shutil
@@ -12,6 +15,7 @@ import pytest
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, StorageError, TableError, UsageError
+from gslopes.core.runfolder import differences
 
 
 def _rows(*names: str) -> pd.DataFrame:
@@ -181,3 +185,16 @@ def test_what_is_left_of_a_removed_run_says_what_to_do(tmp_path):
     with pytest.raises(UsageError) as caught:
         runfolder.compare(tmp_path / "run", {}, ())
     assert "remove" not in caught.value.hint
+
+
+# --- In what two manifests differ -------------------------------------------------------------------------------------
+
+
+def test_examples_in_the_docstrings_hold():
+    assert not doctest.testmod(runfolder).failed
+
+
+def test_numbers_have_four_digits_unless_they_differ_by_less():
+    assert differences(1 / 3, 0.5, "share") == ["share is 0.3333 there and 0.5 here"]
+    assert differences(0.123456, 0.123457, "share") == ["share is 0.123456 there and 0.123457 here"]
+    assert differences([1 / 3], [1 / 3], "shares") == []

@@ -14,9 +14,8 @@ from scipy.ndimage import binary_dilation
 from scipy.stats import kendalltau, spearmanr
 
 from gslopes.core.errors import ConfigError, DataMissing, StorageError, UnknownName
-from gslopes.faces.compose.known import KnownMasker
-from gslopes.faces.find import align
-from gslopes.faces.find.known import KnownFinder
+from gslopes.faces.compose.masks import KnownMasker
+from gslopes.faces.find import KnownFinder, choose
 from gslopes.photos import drawn as rendered
 from gslopes.photos.drawn import COLUMNS, FaceParameters, gender_readout, render, sample, tone_readout
 from gslopes.photos.folder import list_photos, open_photo
@@ -342,7 +341,7 @@ def test_other_rooms_read_the_folder_as_known_faces_and_masks(faces: FaceParamet
     assert np.array_equal(np.concatenate([f.boxes for f in found]), drawn.boxes)
     assert np.array_equal(np.concatenate([f.points for f in found]), drawn.points)
     assert all(f.scores.tolist() == [1.0] for f in found)
-    chosen = [align.choose(f, 64, 64, min_face=20, size=64) for f in found]
+    chosen = [choose(f, 64, 64, min_face=20, size=64) for f in found]
     masks = KnownMasker(tmp_path / "masks", tmp_path / "photos", 64)(photos, chosen, chips)
     assert masks[:, 32, 32].min() > 0.9
 

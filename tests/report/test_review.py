@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.collect.census.answers import read_answers
-from gslopes.collect.census.review import Item, render_review
+from gslopes.collect.census import read_answers
+from gslopes.collect.review import Item, render_review
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import csv_bytes, without_guard
 from gslopes.report.inline import render, templates

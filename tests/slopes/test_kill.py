@@ -24,7 +24,7 @@ TABLES = ("photos", "edits", "asked", "scores", "slopes")
 # children are whole processes of the command line, without the seconds that every fresh one takes to import torch.
 NURSERY = """
 import os, shlex, sys
-import gslopes.faces.compose.known, gslopes.faces.edit.sweep, gslopes.faces.find.known
+import gslopes.faces.compose.masks, gslopes.faces.edit.editors, gslopes.faces.find
 import gslopes.slopes.report.folder, gslopes.ask.client
 import gslopes.slopes.stages, gslopes.faces.zoo, onnxruntime
 from gslopes.cli import main

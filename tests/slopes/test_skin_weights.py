@@ -15,7 +15,7 @@ from skimage.data import astronaut
 from gslopes.core import tables
 from gslopes.core.files import sha256_of
 from gslopes.faces.networks.bisenet_resnet18 import BiSeNetResNet18
-from gslopes.faces.zoo.external import CLASSES
+from gslopes.faces.zoo.parsing import PUBLIC_CLASSES
 from gslopes.slopes.config import configure
 
 
@@ -32,7 +32,7 @@ def parser(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
                 state = BiSeNetResNet18().state_dict()
             state["conv_out.conv.bn.bias"] += 10  # features are above 0
             state["conv_out.conv_out.weight"] *= 0
-            state["conv_out.conv_out.weight"][CLASSES.index(sees)] = 1
+            state["conv_out.conv_out.weight"][PUBLIC_CLASSES.index(sees)] = 1
             path.parent.mkdir()
             torch.save(state, path)
         return path

@@ -8,19 +8,19 @@ import pytest
 import torch
 from skimage.data import astronaut
 
+from gslopes.core.geometry import warp
 from gslopes.core.records import Motion
 from gslopes.faces import zoo
-from gslopes.faces.compose.motion import within
-from gslopes.faces.compose.paste import compose
+from gslopes.faces.compose.paste import compose, within
 from gslopes.faces.compose.skin import ParserMasker
-from gslopes.faces.find.align import choose, warp
+from gslopes.faces.find import choose
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo import load
-from gslopes.faces.zoo.reader import face_window
 from gslopes.photos import drawn as rendered
 from tests.training.test_field_editor import sweep
 from training import edit_field, loop
 from training.augment import disturbed, seen_through
+from training.chips import face_window
 from training.distillation import Distillation
 from training.edit_field import (
     Optimisation,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.faces.gate.estimates import Estimate
+from gslopes.faces.gate.manipulation import Estimate
 from training.evaluation.composites import VALUES
 from training.evaluation.editor import (
     Composites,

@@ -11,7 +11,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from gslopes.faces.zoo import home
-from gslopes.faces.zoo.identity import DIGEST, FILE
+from gslopes.faces.zoo.spec import DIGEST, FILE
 from training.evaluation.composites import held_out_faces
 from training.evaluation.models import measure_model
 from training.sources import fold

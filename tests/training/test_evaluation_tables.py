@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gslopes.faces.gate.estimates import Estimate
+from gslopes.faces.gate.manipulation import Estimate
 from training.evaluation.models import tables_as_text
 from training.evaluation.tables import asked, cell
 from training.evaluation.taggers import group_names

@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 import torch
 
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.faces import zoo
-from gslopes.faces.edit.sweep import FaderEditor
-from gslopes.faces.zoo.reader import face_window
+from gslopes.faces.edit.editors import FaderEditor
 from gslopes.photos import drawn as rendered
 from training import fader
+from training.chips import face_window
 from training.sets import drawn_chips
 
 

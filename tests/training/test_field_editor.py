@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gslopes.core.errors import ModelError
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import EditedChips, Motion
 from gslopes.faces import zoo
 from gslopes.faces.zoo.reader import FaceReader

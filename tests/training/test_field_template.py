@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.ndimage import gaussian_filter
 
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.faces.zoo.framing import CHIP
 from training.field_template import (
     BROAD,

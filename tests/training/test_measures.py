@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from gslopes.core.errors import UsageError
-from gslopes.faces.find.detect import MtcnnFinder
+from gslopes.faces.find import MtcnnFinder
 from gslopes.photos.folder import open_photo
 from training.evaluation.measures import (
     FaceEmbedding,

@@ -10,8 +10,7 @@ import torch
 from torchvision.models import resnet34
 
 from gslopes.collect.api import collect_photos
-from gslopes.collect.census.answers import COLUMNS
-from gslopes.collect.census.count import CensusConfig, census
+from gslopes.collect.census import COLUMNS, CensusConfig, census
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
 from gslopes.core.tables import CENSUS, MANIFEST

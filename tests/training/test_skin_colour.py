@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET
 from training.skin_colour import (
     DEPTH,
     DESATURATION,

@@ -15,11 +15,10 @@ from PIL import Image
 
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
-from gslopes.faces.compose.head import heads_of
+from gslopes.faces.compose.masks import heads_of
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.skin import ParserMasker
-from gslopes.faces.edit.editors import FaceEditor
-from gslopes.faces.edit.sweep import FaderEditor
+from gslopes.faces.edit.editors import FaceEditor, FaderEditor
 from gslopes.faces.zoo import load
 from gslopes.faces.zoo.framing import CHIP, TIGHT
 from gslopes.faces.zoo.spec import Blend

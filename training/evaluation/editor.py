@@ -15,10 +15,9 @@ from tqdm import tqdm
 
 from gslopes.core.errors import DataMissing, UsageError
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.faces.edit.editors import FaceEditor, editor_of
-from gslopes.faces.edit.sweep import FaderEditor
+from gslopes.faces.edit.editors import FaceEditor, FaderEditor, editor_of
 from gslopes.faces.gate import manipulation
-from gslopes.faces.gate.estimates import Estimate, mean
+from gslopes.faces.gate.manipulation import Estimate, mean
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.photos.folder import open_photo
 from training.evaluation import measures, realism
@@ -200,7 +199,7 @@ def group_table(composites: Composites, held: HeldOut, attribute: str) -> Table:
     table: Table = {}
     target = composites.readings[composites.default][attribute]
     for kind, names in (held.groups() | {"skin tone": thirds(composites.plain["luminance"])}).items():
-        groups = manipulation.by_group(target, names)
+        groups = manipulation.shift_by_group(target, names)
         for name, group in groups.each.items():
             if group.n >= 20:
                 table[name] = {"faces": group.n, "shift": cell(group.number)}

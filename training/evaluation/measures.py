@@ -17,8 +17,8 @@ from torch.nn import functional as F
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.faces.gate import estimates
-from gslopes.faces.gate.estimates import Estimate, Floats, Groups
+from gslopes.faces.gate import manipulation
+from gslopes.faces.gate.manipulation import Estimate, Floats, Groups
 from gslopes.stats import agreement
 from gslopes.stats.ridge_logistic import fit_ridge
 
@@ -29,13 +29,13 @@ def discrimination(truth: ArrayLike, scores: ArrayLike, people: ArrayLike | None
     """The area under the ROC curve with its interval over photos, or over people (n,) where several photos show one."""
     yes, score = np.asarray(truth, bool), np.asarray(scores, np.float64)
     clusters = None if people is None else np.asarray(people)
-    return estimates.interval(lambda rows: agreement.auc(yes[rows], score[rows]), len(yes), clusters=clusters)
+    return manipulation.interval(lambda rows: agreement.auc(yes[rows], score[rows]), len(yes), clusters=clusters)
 
 
 def discrimination_by_group(truth: ArrayLike, scores: ArrayLike, groups: ArrayLike, least: int = 20) -> Groups:
     """The area under the ROC curve in every group, and the gap between the groups of ``least`` photos or more."""
     yes, score = np.asarray(truth, bool), np.asarray(scores, np.float64)
-    return estimates.by_group(lambda rows: agreement.auc(yes[rows], score[rows]), groups, least)
+    return manipulation.by_group(lambda rows: agreement.auc(yes[rows], score[rows]), groups, least)
 
 
 def expected_calibration_error(truth: ArrayLike, probability: ArrayLike, bins: int = 15) -> Estimate:
@@ -49,7 +49,7 @@ def expected_calibration_error(truth: ArrayLike, probability: ArrayLike, bins: i
     Source: Naeini et al. 2015; bins of equal mass as in Nixon et al. 2019, Measuring calibration in deep learning.
     """
     yes, predicted = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
-    return estimates.interval(lambda rows: _error(yes[rows], predicted[rows], bins), len(yes))
+    return manipulation.interval(lambda rows: _error(yes[rows], predicted[rows], bins), len(yes))
 
 
 def error_by_group(
@@ -57,7 +57,7 @@ def error_by_group(
 ) -> Groups:
     """``expected_calibration_error`` in every group, and the gap between the groups of ``least`` photos or more."""
     yes, predicted = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
-    return estimates.by_group(lambda rows: _error(yes[rows], predicted[rows], bins), groups, least)
+    return manipulation.by_group(lambda rows: _error(yes[rows], predicted[rows], bins), groups, least)
 
 
 def _error(yes: Floats, predicted: Floats, bins: int) -> float:
@@ -77,7 +77,7 @@ _BATCH = 64
 
 def l1(a: ByteArray, b: ByteArray) -> Estimate:
     """Mean absolute difference of chips (n, S, S, 3) uint8, as a share of the full range: in [0, 1]."""
-    return estimates.mean(_per_photo(lambda d: np.abs(d), a, b) / 255)
+    return manipulation.mean(_per_photo(lambda d: np.abs(d), a, b) / 255)
 
 
 def psnr(a: ByteArray, b: ByteArray) -> Estimate:
@@ -86,7 +86,7 @@ def psnr(a: ByteArray, b: ByteArray) -> Estimate:
     a, b: (n, S, S, 3) uint8.
     """
     squared = _per_photo(lambda d: d**2, a, b)
-    return estimates.mean(np.minimum(100.0, 10 * np.log10(255**2 / np.maximum(squared, 1e-12))))
+    return manipulation.mean(np.minimum(100.0, 10 * np.log10(255**2 / np.maximum(squared, 1e-12))))
 
 
 def perceptual(a: ByteArray, b: ByteArray, features: Features) -> Estimate:
@@ -105,7 +105,7 @@ def perceptual(a: ByteArray, b: ByteArray, features: Features) -> Estimate:
         rows = slice(start, start + _BATCH)
         stages = zip(features(a[rows]), features(b[rows]), strict=True)
         found.append(sum(((_unit(x) - _unit(y)) ** 2).sum(1).mean((1, 2)) for x, y in stages))
-    return estimates.mean(np.concatenate(found) if found else [])
+    return manipulation.mean(np.concatenate(found) if found else [])
 
 
 def _unit(stage: NDArray[np.floating[Any]]) -> Floats:
@@ -149,9 +149,9 @@ def nearer_same(edited_to_centre: ArrayLike, same_person: ArrayLike, different: 
     same_person: (m,) of two photos of one person.  different: (k,) of photos of two persons.
     """
     edited = np.asarray(edited_to_centre, np.float64)
-    same, other = estimates.mean(same_person), estimates.mean(different)
+    same, other = manipulation.mean(same_person), manipulation.mean(different)
     nearer = (edited > (same.value + other.value) / 2).astype(np.float64)
-    return Identity(estimates.mean(edited), same, other, estimates.mean(nearer))
+    return Identity(manipulation.mean(edited), same, other, manipulation.mean(nearer))
 
 
 def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
@@ -166,7 +166,7 @@ def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
     each = np.nan_to_num(cosine(np.asarray(edited)[:, None], np.asarray(photos)[None]), nan=-np.inf)
     own = np.diag(each).copy()
     np.fill_diagonal(each, -np.inf)
-    return estimates.mean((own > each.max(1)).astype(np.float64))
+    return manipulation.mean((own > each.max(1)).astype(np.float64))
 
 
 # dlib's chip: 150 pixels, the mean face's unit square in the middle with a quarter of it as margin. The eyes' centres

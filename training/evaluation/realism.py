@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.faces.gate import estimates
-from gslopes.faces.gate.estimates import Estimate, Floats
+from gslopes.faces.gate import manipulation
+from gslopes.faces.gate.manipulation import Estimate, Floats
 from gslopes.faces.gate.sweep_measurer import cielab
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
 from gslopes.stats.agreement import auc
@@ -41,7 +41,7 @@ def kid(features_a: ArrayLike, features_b: ArrayLike, block: int = 25, seed: int
     value = _mmd(a, b)
     if not len(parts):
         return Estimate(value, np.nan, np.nan)
-    around = estimates.mean(parts)
+    around = manipulation.mean(parts)
     return Estimate(value, value + around.low - around.value, value + around.high - around.value)
 
 
@@ -113,7 +113,7 @@ def two_sample_auc(
         judged = ((rows[test[rows]], fake, scores) for test, fake, scores in trials)
         return float(np.nanmean([auc(fake[part], scores[part]) for part, fake, scores in judged]))
 
-    return estimates.interval(mean, len(photos), clusters=which)
+    return manipulation.interval(mean, len(photos), clusters=which)
 
 
 def _matched(
@@ -206,7 +206,7 @@ def colour_ratio(
         below = float(original[rows].mean())
         return float(edited[rows].mean()) / below if below > 0 else np.nan
 
-    return estimates.interval(ratio, len(photos))
+    return manipulation.interval(ratio, len(photos))
 
 
 def _colours(chips: ByteArray, masks: FloatArray) -> Floats:
@@ -247,4 +247,4 @@ def seam(photos: ArrayLike, composites: ArrayLike) -> Estimate:
     before, after = (np.asarray(x, np.float64) for x in (photos, composites))
     known = np.isfinite(before) & np.isfinite(after)
     before, after = before[known], after[known]
-    return estimates.interval(lambda rows: float(after[rows].mean() / before[rows].mean()), len(before))
+    return manipulation.interval(lambda rows: float(after[rows].mean() / before[rows].mean()), len(before))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gslopes.faces.gate.estimates import Estimate
+from gslopes.faces.gate.manipulation import Estimate
 
 Table = dict[str, dict[str, Any]]  # row to column to a number with its interval, a number or a word
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.skin_tone import typology_angle_of
-from gslopes.faces.gate import estimates
+from gslopes.faces.gate import manipulation
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.stats.resampling import Rows
+from training.chips import typology_angle_of
 from training.evaluation import measures
 from training.evaluation.tables import Table, cell
 from training.measure import region_counts
@@ -103,8 +103,8 @@ def evaluate_face_parser(model: LoadedModel, data: Path, most: int | None, devic
         def share(chosen: Rows, both: Counts = both, either: Counts = either) -> float:
             return float(both[chosen].sum() / either[chosen].sum())
 
-        thirds = estimates.by_group(share, names)
-        row_of = {"all": cell(estimates.interval(share, len(rows)))}
+        thirds = manipulation.by_group(share, names)
+        row_of = {"all": cell(manipulation.interval(share, len(rows)))}
         row_of |= {name: cell(thirds.each[name].number) for name in THIRDS if name in thirds.each}
         if thirds.gap is not None:
             row_of["gap"] = cell(thirds.gap)

@@ -164,7 +164,7 @@ def ready_croppers(
 
 def mtcnn() -> Finder:
     """The default finder of faces: those of 32 pixels or more, on the CPU, so that no device has other photos."""
-    from gslopes.faces.find.detect import MtcnnFinder
+    from gslopes.faces.find import MtcnnFinder
 
     return MtcnnFinder(32)
 

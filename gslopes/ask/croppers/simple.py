@@ -37,7 +37,9 @@ class Faces:
 
     def __init__(self, name: str, options: FacesOptions, setting: Setting) -> None:
         if setting.finder is None:
-            raise UsageError("The cropper faces needs a face detector.", "Pass finder=find.detect.MtcnnFinder().")
+            raise UsageError(
+                "The cropper faces needs a face detector.", "Pass finder=MtcnnFinder() of gslopes.faces.find."
+            )
         self.name, self.version = name, "mtcnn"
         self._which, self._finder = options.which, setting.finder
         self._seen: dict[str, tuple[int, int]] = {}

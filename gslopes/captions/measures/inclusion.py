@@ -24,7 +24,7 @@ from gslopes.captions.measures.rows import Recorder, Row
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust
 from gslopes.words.graph import Fact
-from gslopes.words.phrases import PREPOSITIONS
+from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordlists import Lists
 from gslopes.words.wordnet import WordNet
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gslopes.core.geometry import warp
 from gslopes.core.records import Face, Photo
 from gslopes.faces.components import Components
-from gslopes.faces.compose.head import heads_of
-from gslopes.faces.compose.masks import mask_is_degenerate
+from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
 from gslopes.faces.compose.paste import Composite, compose
-from gslopes.faces.find import align
+from gslopes.faces.find import choose
 from gslopes.faces.gate.verdict import Measured, Thresholds, verdict
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ class Sweeper:
         """
         editor = self.components.editors[self.attribute]
         height, width = photo.pixels.shape[:2]
-        face = align.choose(self.components.finder([photo])[0], width, height, self.min_face, editor.size)
+        face = choose(self.components.finder([photo])[0], width, height, self.min_face, editor.size)
         if not isinstance(face, Face):
             return None
-        chip = align.warp(photo.pixels, face.matrix, editor.size)[None]
+        chip = warp(photo.pixels, face.matrix, editor.size)[None]
         mask = self.components.masker([photo], [face], chip, editor.border)[0]
         whole = editor.region == "head"
         head = heads_of(self.components.masker, [photo], [face], chip, editor.border)[0] if whole else None

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.croppers.geometry import Box
+from gslopes.core.geometry import typology_angle
 from gslopes.core.records import ByteArray
-from gslopes.core.skin_tone import typology_angle
 
 SIDE, LIMIT = 10, 25.0  # pictures are reduced to 10 x 10, and symmetric below this score
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core.levels import OFFSET
+from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.faces.compose.motion import FRACTIONS
+from gslopes.faces.compose.paste import FRACTIONS
 
 
 @torch.inference_mode()

@@ -6,12 +6,20 @@ runs over its border and a mask has to come down to zero before it gets there.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.errors import UsageError
+from gslopes.core.files import show
+from gslopes.core.geometry import warp
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import FloatArray
+from gslopes.core.records import ByteArray, Face, FloatArray, Masker, Photo
+from gslopes.photos.decode import named_picture
+from gslopes.photos.folder import list_photos, relative_name
 
 # All in units of the chip's side, so that a mask looks the same at every chip size.
 SIGMA = 2 / 128  # of the Gaussian at the region's edge
@@ -102,3 +110,163 @@ def _centre(size: int) -> NDArray[np.float64]:
     """A round weight, 1 at the centre of the chip, e^-2 at the middle of its sides."""
     line = np.exp(-2 * ((np.arange(size) + 0.5) / size * 2 - 1) ** 2)
     return np.outer(line, line)
+
+
+# --- Carry an edit of a face's skin to ears and neck, which lie outside of the chip or of what an editor has learned
+# The edit there is what the face's own skin undergoes near by, smoothed; down the neck it fades, so that no edge shows
+# where skin goes under a collar. Nothing but light and colour is carried: nothing moves outside of the face.
+
+
+# The bust: a square of 3/2 of the chip's side that begins as high as the chip and holds it in the middle.
+SIDE = 3 / 2
+LEFT = 1 / 4  # from the bust's left side to the chip's, in units of the chip's side
+
+# In units of the chip's side.
+NEAR = 16 / 128  # sigma of the Gaussian over which the face's edit is carried outwards
+COLLAR = (1.1, 1.45)  # rows between which the edit fades
+
+# Share of the face's mean edit where the Gaussian hardly reaches.
+MEAN = 0.02
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Head:
+    """Where the head's skin is, of one photo.
+
+    mask: (3/2 S, 3/2 S) float32 in [0, 1], of face, ears and neck in the bust's frame.
+    face: (S, S) float32 in [0, 1], of the face alone in the chip's frame.
+    """
+
+    mask: FloatArray
+    face: FloatArray
+
+    def widened(self, layers: FloatArray) -> FloatArray:
+        """Layers of the chip, (K, S, S, C) float32, as layers of the bust, (K, 3/2 S, 3/2 S, C).
+
+        Within the face they are as they were.
+        """
+        size = len(self.face)
+        face = padded(self.face)[..., None]
+        near = _smooth(face, size) + MEAN
+        total = max(float(self.face.sum()), 1e-6)
+        wide = np.empty((len(layers), *self.mask.shape, layers.shape[-1]), np.float32)
+        for out, layer in zip(wide, layers, strict=True):
+            there = padded(layer) * face
+            mean = there.sum((0, 1)) / total
+            around = (_smooth(there, size) + MEAN * mean) / near
+            out[:] = there + (1 - face) * around
+        return wide
+
+
+def heads_of(
+    masker: Masker,
+    photos: list[Photo],
+    faces: list[Face],
+    chips: ByteArray,
+    border: float | None = None,
+) -> list[Head] | list[None]:
+    """Where face, ears and neck are, one a photo; None for a masker that knows nothing beyond the chip.
+
+    Arguments as of ``Masker``.
+    """
+    find = getattr(masker, "heads", None)
+    return [None] * len(photos) if find is None else find(photos, faces, chips, border)
+
+
+def bust_matrix(matrix: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """(2, 3), photo frame to the bust's frame, pixels as large as the chip's.
+
+    matrix: (2, 3), photo frame to chip frame.  size: side of the chip.
+    """
+    moved = np.array(matrix, np.float64)
+    moved[0, 2] += round(LEFT * size)
+    return moved
+
+
+def padded(chip: FloatArray) -> FloatArray:
+    """A chip (S, S) or (S, S, C) in the bust's frame, 0 around it."""
+    size = len(chip)
+    side, left = round(SIDE * size), round(LEFT * size)
+    wide = np.zeros((side, side, *chip.shape[2:]), np.float32)
+    wide[:size, left : left + size] = chip
+    return wide
+
+
+def head_mask(mask: FloatArray, likely: FloatArray, border: float | None = None) -> FloatArray:
+    """The mask of a head: that of the chip within it, the bust's around it, without a seam between them.
+
+    mask: (S, S) float32 in [0, 1], chip frame, down to zero at the chip's border over ``border`` pixels.
+    likely: (3/2 S, 3/2 S) float32, how likely each pixel of the bust is face, ear or neck.
+    """
+    size, side = len(mask), len(likely)
+    rows = np.clip((np.arange(side) / size - COLLAR[0]) / (COLLAR[1] - COLLAR[0]), 0, 1)
+    fade = ((1 + np.cos(np.pi * rows)) / 2).astype(np.float32)
+    around = soft_mask(likely, SIGMA * size, BORDER * size) * fade[:, None]
+    return np.clip(padded(mask) + around * (1 - padded(border_ramp(size, border))), 0, 1).astype(np.float32)
+
+
+def _smooth(picture: FloatArray, size: int) -> FloatArray:
+    """(H, W, C) after the Gaussian, nothing beyond it."""
+    smooth = cv2.GaussianBlur(picture, (0, 0), NEAR * size, borderType=cv2.BORDER_CONSTANT)
+    return np.asarray(smooth, np.float32).reshape(picture.shape)
+
+
+# --- Masks that are known because they are drawn: one picture a photo, for drawn faces and for tests ------------------
+
+
+class KnownMasker:
+    """A records.Masker that reads ``folder/<the photo's name below photos_root>.png`` and carries it into the chip.
+
+    folder: of 8-bit gray pictures as large as their photos; 255 is inside of the region, 0 outside.
+    photos_root: the folder that the photos' names are relative to.  size: side of the chips and of the masks, pixels.
+    sigma, border: of the mask's edge, in chip pixels; see ``soft_mask``.
+
+    Raises: UsageError if the folder is not there, holds no mask for any of the photos, or one that is no gray picture.
+    """
+
+    def __init__(self, folder: Path, photos_root: Path, size: int = 128, *, sigma: float | None = None) -> None:
+        if not folder.is_dir():
+            raise UsageError(f"There is no folder of masks {folder}.", "Check the path of --masks.")
+        self.folder, self.photos_root, self.size = folder, photos_root, size
+        self.sigma = sigma
+        masks = [self._file(photo.path) for photo in list_photos(photos_root)]
+        present = [mask for mask in masks if mask.is_file()]
+        if masks and not present:
+            raise UsageError(f"{folder} holds no mask for any photo in {photos_root}.", f"Expected {masks[0]}.")
+        for mask in present:
+            _read(mask, header_only=True)
+
+    def __call__(
+        self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
+    ) -> FloatArray:
+        """(B, size, size) float32 in [0, 1]; all 0 for a photo without a mask. The chips are not looked at.
+
+        Raises: UsageError if a mask is not as large as its photo.
+        """
+        masks = [self._mask(photo, face, border) for photo, face in zip(photos, faces, strict=True)]
+        return np.stack(masks) if masks else np.zeros((0, self.size, self.size), np.float32)
+
+    def _mask(self, photo: Photo, face: Face, border: float | None) -> FloatArray:
+        file = self._file(photo.path)
+        if not file.is_file():
+            return np.zeros((self.size, self.size), np.float32)
+        whole = _read(file)
+        if whole.shape != photo.pixels.shape[:2]:
+            size, wanted = (f"{shape[1]}×{shape[0]}" for shape in (whole.shape, photo.pixels.shape))
+            raise UsageError(
+                f"The mask {file} is {size} pixels large, its photo {wanted}.", "Make it as large as the photo."
+            )
+        likely = warp(whole, face.matrix, self.size).astype(np.float32) / np.float32(255)
+        return soft_mask(likely, self.sigma, border)
+
+    def _file(self, path: Path) -> Path:
+        return self.folder / Path(relative_name(path, self.photos_root)).with_suffix(".png")
+
+
+def _read(file: Path, *, header_only: bool = False) -> ByteArray:
+    """The mask, (H, W) uint8, or nothing but the assurance that it looks like one."""
+    hint = "Save the mask as an 8-bit gray PNG."
+    image = named_picture(file, load=not header_only, hint=hint)
+    if image.mode not in ("L", "1"):
+        raise UsageError(f"The mask {show(file)} is not an 8-bit gray picture (its mode is {image.mode}).", hint)
+    return np.zeros((0, 0), np.uint8) if header_only else np.array(image.convert("L"))

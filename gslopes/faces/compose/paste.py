@@ -13,12 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ModelError, UnknownName
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray, FloatArray, Motion
-from gslopes.faces.compose.head import Head, bust_matrix, padded
-from gslopes.faces.compose.masks import LEAST
-from gslopes.faces.compose.motion import Mover, in_photo, within
-from gslopes.faces.compose.tone import without_tint
+from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
 from gslopes.faces.zoo.spec import Blend
 
 Matrix = NDArray[np.float64]
@@ -88,7 +85,7 @@ def compose(
     device: where the chips are carried into the photo; on a CUDA device by ``faces.compose.device``, elsewhere by
     OpenCV.
     chroma: share of the fine colour of a ``difference`` that stays, see ``without_tint``; 1 leaves all colour.
-    motion: how parts of the face move at the K values, after the blend; see ``faces.compose.motion``.
+    motion: how parts of the face move at the K values, after the blend; see ``faces.compose.paste``.
     head: where ears and neck are, to which the face's edit is carried; ``paste`` has nothing to carry.
 
     Raises: UnknownName for another blend; ModelError if a chip holds values that are no numbers.
@@ -222,3 +219,103 @@ def _sample(chip: FloatArray, matrix: Matrix, box: Box, interpolation: int, bord
     shifted[:, 2] += shifted[:, :2] @ (x0, y0)
     flags = interpolation | cv2.WARP_INVERSE_MAP
     return np.asarray(cv2.warpAffine(chip, shifted, (x1 - x0, y1 - y0), flags=flags, borderMode=border), np.float32)
+
+
+# --- Move the parts of a face within the photo: lips, eyes and brows, at the photo's own sharpness --------------------
+# An editor says how far each pixel of the chip moves for a unit of the attribute. Within the mask the photo's pixels
+# move by that; towards the mask's edge, and around holes in it, the motion comes down to nothing, so that hair, ears,
+# neck and the outline of the face stay where they are.
+#
+# Source: Rowland & Perrett 1995, Manipulating facial appearance through shape and color (shape and colour).
+
+
+# In units of the chip's side.
+INSIDE = 4 / 128  # this far from the mask's edge nothing moves yet
+FADE = 2 / 128  # of the Gaussian over which motion sets in
+STEEPEST = 0.8  # pixels by which a motion changes from one pixel to the next, at most: below 1 it never folds
+FRACTIONS = 32  # of a pixel, to which OpenCV rounds the places that it samples
+
+
+def within(motion: Motion, mask: FloatArray) -> FloatArray:
+    """The motion of a unit that a mask allows, (S, S, 2) chip pixels; 0 at its edge.
+
+    mask: (S, S) float32 in [0, 1].  A motion that would fold at the largest distance is shortened as a whole.
+    """
+    side = len(mask)
+    width = 2 * round(INSIDE * side) + 1
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
+    deep = cv2.erode(mask, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=0)
+    share = cv2.GaussianBlur(deep, (0, 0), FADE * side, borderType=cv2.BORDER_CONSTANT)
+    field = motion.field * share[..., None]
+    longest = float(np.abs(motion.distances).max(initial=0))
+    return np.asarray(field * (STEEPEST / max(longest * steepness(field), STEEPEST)), np.float32)
+
+
+def steepness(field: FloatArray) -> float:
+    """By how many pixels a field (S, S, 2) changes from a pixel to the next at most, in any direction."""
+    across, down = np.diff(field, axis=1)[:-1], np.diff(field, axis=0)[:, :-1]
+    # The larger singular value of each 2 x 2 matrix (across, down).
+    squares = np.square(across).sum(-1) + np.square(down).sum(-1)
+    area = across[..., 0] * down[..., 1] - across[..., 1] * down[..., 0]
+    largest = (squares + np.sqrt(np.maximum(np.square(squares) - 4 * np.square(area), 0))) / 2
+    return float(np.sqrt(largest.max(initial=0)))
+
+
+def in_photo(field: FloatArray, matrix: NDArray[np.float64]) -> FloatArray:
+    """A field (h, w, 2) of chip pixels a unit, at the photo's pixels, in pixels of the photo.
+
+    matrix: (2, 3), photo frame to chip frame.
+    """
+    return np.asarray(field @ np.linalg.inv(matrix[:, :2]).T.astype(np.float32), np.float32)
+
+
+class Mover:
+    """Moves pictures of one box of a photo.
+
+    field: (h, w, 2) pixels of the photo a unit; where it is 0 every pixel stays exactly as it is.
+    """
+
+    def __init__(self, field: FloatArray) -> None:
+        y, x = np.mgrid[: field.shape[0], : field.shape[1]].astype(np.float32)
+        self.x, self.y = x, y
+        self.unit = np.ascontiguousarray(field.transpose(2, 0, 1)) * np.float32(FRACTIONS)
+
+    def __call__(self, picture: FloatArray, distance: float) -> FloatArray:
+        """A picture (h, w, C) float32 after ``distance`` units: cubic, places rounded to ``FRACTIONS`` of a pixel."""
+        if not distance:
+            return picture
+        right, down = np.rint(self.unit * np.float32(distance)) / np.float32(FRACTIONS)
+        moved = cv2.remap(picture, self.x - right, self.y - down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(moved, np.float32).reshape(picture.shape)
+
+
+# --- Take the tint out of an edit that should change forms, not the skin's tone: brows, lips and stubble keep theirs
+
+
+# Of the Gaussian that separates slowly varying colour from that of lips and brows, in units of the chip's side.
+SIGMA = 12 / 128
+
+
+def without_tint(layers: FloatArray, mask: FloatArray, kept: float) -> FloatArray:
+    """Changes of K chips without their slowly varying colour and mean luminance over the face, and less fine colour.
+
+    layers: (K, S, S, 3) float32, RGB, changes in levels.  mask: (S, S) in [0, 1], where they will be applied.
+    kept: share of the fine colour, that of lips and brows, that stays, 0 to 1.
+
+    Luminance keeps its form and loses its mean; colour is what is left of a pixel when its luminance is taken away.
+    """
+    total = float(mask.sum())
+    if total <= 0:
+        return layers
+    sigma = SIGMA * mask.shape[0]
+    weight = np.maximum(cv2.GaussianBlur(mask, (0, 0), sigma, borderType=cv2.BORDER_CONSTANT), 1e-3)
+    out = np.empty_like(layers)
+    for index, layer in enumerate(layers):
+        luminance = (layer @ np.array(LUMA, np.float32))[..., None]
+        color = layer - luminance
+        # within the mask alone: what lies beyond it is never shown
+        slow = cv2.GaussianBlur(color * mask[..., None], (0, 0), sigma, borderType=cv2.BORDER_CONSTANT)
+        color = kept * (color - slow / weight[..., None])
+        color = color - (color * mask[..., None]).sum((0, 1)) / total
+        out[index] = luminance - float((luminance[..., 0] * mask).sum()) / total + color
+    return out

@@ -17,11 +17,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.levels import LUMA
+from gslopes.core.geometry import LUMA
 from gslopes.core.records import FloatArray, Motion
 from gslopes.faces.compose.encode import QUALITY
-from gslopes.faces.compose.motion import STEEPEST, Mover, steepness
-from gslopes.faces.compose.paste import Composite
+from gslopes.faces.compose.paste import STEEPEST, Composite, Mover, steepness
 
 # In units of the longer side of the masked box.
 GRAIN = 0.15  # the width of the random change's blobs

@@ -17,8 +17,7 @@ from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
-from gslopes.faces.compose.head import SIDE, Head, bust_matrix, head_mask
-from gslopes.faces.compose.masks import soft_mask
+from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
 from gslopes.faces.zoo import LoadedModel
 from gslopes.faces.zoo.framing import CHIP, FRAMES
 from gslopes.faces.zoo.parsing import CLASSES, FACE, SKIN, probabilities_at_hand, resized

@@ -1,12 +1,296 @@
-"""The editor for a model of the zoo, whichever network it has."""
+"""The editor for a model of the zoo, whichever network it has: an aligned chip at every value of an attribute."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gslopes.core import runtime
 from gslopes.core.errors import ModelError
-from gslopes.faces.edit.ends import EndsEditor
-from gslopes.faces.edit.sweep import FaderEditor
+from gslopes.core.geometry import OFFSET
+from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
+from gslopes.faces.edit.steps import EXTENT
+from gslopes.faces.networks.edit_field import EditEnds
+from gslopes.faces.networks.fader import Fader, FoldedFader
+from gslopes.faces.networks.tagger import Tagger
 from gslopes.faces.zoo import LoadedModel, load
+from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
 from gslopes.faces.zoo.spec import Blend
+
+# --- Edit aligned chips: encode once, decode at K values of one attribute, the others held at the face's own values
+# Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``, as published where the picture is to be pasted. Where the edit
+# is blended into the photo's own texture, an editor whose spec says ``odd_part`` edits by e(a) = (D(z, a) - D(z, -a))
+# / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of the attribute share, such
+# as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there e(a) = a e(1). Where the
+# blend is ``ratio`` the same is done with logarithms. With a template in its weights nothing is decoded: the template
+# is the edit of a unit, in logarithms. An editor's ``gain`` multiplies its edits; without the odd part it shortens
+# the steps of the condition instead, photo + gain (a - photo). Photos of people are edited by ``faces.edit.editors``.
+
+
+# Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128, and in 16 bits half.
+BATCH_SIZE = 4
+PICTURE = 1_400_000
+
+
+class FaderEditor:
+    """A records.Editor on one of the zoo's Fader Networks.
+
+    model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
+    reader: the model that reads a face's own values; None takes them where the reconstruction fits best, as editors of
+        drawn faces need it.
+    blend: how the edit will go into the photo; the spec's own by default. With ``paste`` nothing but the decoder's
+        picture at each value is given, as in the paper.
+
+    On a CUDA device an editor of drawn faces computes in 16 bits (fp16): 3 levels in 100 then round the other way, none
+    by more than one (tests/faces/edit/test_editors.py). Those of photos, where levels moved by
+    up to 1.15, stay in 32 bits. bf16 was up to 7 levels off.
+
+    Raises: UnknownName, ModelError.
+    """
+
+    def __init__(
+        self,
+        model: str | LoadedModel,
+        device: str = "cpu",
+        reader: str | None = "labeller",
+        blend: Blend | None = None,
+    ) -> None:
+        loaded = load(model, device) if isinstance(model, str) else model
+        name = loaded.spec.name
+        if not isinstance(loaded.module, Fader):
+            raise ModelError(f"The model {name} is no editor: it has no Fader Network.", "See gslopes list models.")
+        self.network = FoldedFader(loaded.module).eval()
+        self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
+        self.config, self.template = loaded.module.config, loaded.module.template
+        self.gain = self.config.gain
+        self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
+        self.blend, self.chroma, self.border = blend or loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
+        self.region = loaded.spec.region
+        self.odd_part = loaded.spec.odd_part and self.blend != "paste"
+        self.device = torch.device(device)
+        self.network.to(arithmetic(self.device, reader))
+        self.photo_values = None
+        if reader is not None:
+            tagger = load(loaded.spec.tagger, device) if loaded.spec.tagger else None
+            self.photo_values = PhotoValues(load(reader, device), loaded.spec.labels, tagger)
+
+    def blended(self, blend: Blend) -> FaderEditor:
+        """The same editor for another blend."""
+        other = copy(self)
+        other.blend, other.odd_part = blend, self.spec.odd_part and blend != "paste"
+        return other
+
+    @torch.inference_mode()
+    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
+        """The chips at every value, and at their own.
+
+        chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
+        """
+        each = PICTURE * (self.size / 128) ** 2 * (len(values) + 1)
+        step = runtime.batch_size(str(self.device), each, BATCH_SIZE)
+        pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
+        with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+            for part in (slice(start, start + step) for start in range(0, len(chips), step)):
+                pictures[part] = self._sweep(chips[part], values)
+        return EditedChips(pictures[:, :-1], pictures[:, -1])
+
+    def _sweep(self, chips: ByteArray, values: FloatArray) -> FloatArray:
+        """As ``sweep``; (b, K + 1, S, S, 3), the chips at their own values last."""
+        x = torch.from_numpy(chips).to(self.device).permute(0, 3, 1, 2).float() / 255
+        mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
+        normal = (x - mean) / std
+        latents = self.network.encode(normal)
+        if self.photo_values is None:
+            photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels))
+        else:
+            photo = self.photo_values(x)
+        if self.template is not None:
+            pictures = self._template_sweep(x, photo, values)
+        elif self.odd_part:
+            pictures = self._odd_sweep(latents, photo, values)
+        else:
+            wanted = torch.stack([*(self.condition(photo, float(value)) for value in values), photo], 1)
+            pictures = self._decode(latents, photo[:, None] + self.gain * (wanted - photo[:, None]))
+        return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
+
+    def _decode(self, latents: Tensor, conditions: Tensor) -> Tensor:
+        """Latents (b, ...) at conditions (b, n, A) to levels (b, n, 3, S, S)."""
+        rgb = self.network.sweep(latents, conditions)
+        mean, std = (rgb.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
+        return rgb.mul_(std).add_(mean).mul_(255).clamp_(0, 255).unflatten(0, conditions.shape[:2])
+
+    def _odd_sweep(self, latents: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
+        """(b, K + 1, 3, S, S) levels: the picture at the photo's own value plus gain (e(a) - e(o)); that picture last.
+
+        latents: (b, ...).  photo: (b, A) the photos' own values o, the edited attribute first.  values: (K,).
+        """
+        inner = sorted({min(abs(float(value)), 1.0) for value in values} - {0.0})
+        conditions = torch.stack([*(self.condition(photo, value) for value in inner), photo], 1)  # (b, n + 1, A)
+        decoded = self._decode(latents, torch.cat([conditions, self.mirrored(conditions)], 1))
+        ratio = self.blend == "ratio"
+        if ratio:
+            decoded = decoded.add_(OFFSET).log_()
+        ahead, behind = decoded.chunk(2, 1)
+        odd, neutral = (ahead - behind) / 2, ahead[:, -1]
+        edits = [torch.zeros_like(neutral)] * len(values)
+        for k, value in enumerate(values.tolist()):
+            if value:
+                edits[k] = float(np.sign(value)) * max(abs(value), 1.0) * odd[:, inner.index(min(abs(value), 1.0))]
+        edits = [edit - odd[:, -1] for edit in edits]
+        pictures = torch.stack([*(neutral + self.gain * edit for edit in edits), neutral], 1)
+        return pictures.exp_().sub_(OFFSET) if ratio else pictures
+
+    def _template_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
+        """(b, K + 1, 3, S, S) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they last."""
+        assert self.template is not None
+        units = torch.cat(
+            [self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), photo.new_zeros(len(photo), 1)], 1
+        )
+        edits = units.to(chips.dtype)[:, :, None, None, None] * self.template.to(chips.dtype)
+        return ((255 * chips + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
+
+
+def arithmetic(device: torch.device, reader: str | None) -> torch.dtype:
+    """In which numbers a Fader Network edits.  reader: as of ``FaderEditor``."""
+    return torch.float16 if device.type == "cuda" and reader is None else torch.float32
+
+
+# --- Edit aligned chips by what a network says that this face becomes at both ends of an attribute --------------------
+# From the photo's own value o towards an end, the edit at a is the share (a - o) / (end - o) of the logarithm of the
+# ratio between the face at that end and the photo, on the photo's own texture: a value is in proportion to what is
+# seen. Beyond an end it goes on along the same line. How parts of the face move comes along as a motion, a - o units
+# of it, which ``compose`` carries out on the photo itself.
+
+
+# Chips that are read at once on the CPU; bytes for a picture of 128 x 128.
+ENDS_BATCH = 16
+ENDS_PICTURE = 1_400_000
+
+
+class EndsEditor:
+    """A records.Editor on one of the zoo's networks that know both ends of an attribute.
+
+    model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
+    reader: the model that reads a face's own value.
+
+    Raises: UnknownName, ModelError.
+    """
+
+    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str = "labeller") -> None:
+        loaded = load(model, device) if isinstance(model, str) else model
+        if not isinstance(loaded.module, EditEnds):
+            raise ModelError(f"The model {loaded.spec.name} is no edit field.", "gslopes list models lists the models.")
+        self.network = loaded.module.to(memory_format=torch.channels_last)
+        self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
+        self.blend, self.chroma, self.border = loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
+        self.region = loaded.spec.region
+        self.device = torch.device(device)
+        self.photo_values = PhotoValues(load(reader, device), loaded.spec.labels)
+
+    @torch.inference_mode()
+    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
+        """The chips at every value, and as they are.
+
+        chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
+        """
+        step = runtime.batch_size(
+            str(self.device), ENDS_PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH
+        )
+        edited = torch.empty(len(chips), len(values), *chips.shape[1:])
+        fields = torch.empty(*chips.shape[:3], 2)
+        distances = torch.empty(len(chips), len(values))
+        for part in (slice(start, start + step) for start in range(0, len(chips), step)):
+            x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
+            ratios, motion = self.network((2 * x - 1).contiguous(memory_format=torch.channels_last))
+            source_value = self.photo_values(x)[:, :1]
+            towards, share = way(source_value, values)
+            logs = (255 * x + OFFSET).log()
+            alone = 1 if self.device.type == "cpu" else len(x)  # on a CPU one chip at a time, in its cache
+            for rows in (slice(start, start + alone) for start in range(0, len(x), alone)):
+                face = torch.arange(len(x[rows]), device=self.device)[:, None]
+                edits = share[rows, :, None, None, None] * ratios[rows][face, towards[rows]]
+                pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (alone, K, 3, S, S)
+                edited[part][rows] = pictures.permute(0, 1, 3, 4, 2).cpu()
+            fields[part] = motion.permute(0, 2, 3, 1).cpu()
+            distances[part] = (source_value.new_tensor(values) - source_value).cpu()
+        return EditedChips(edited.numpy(), chips.astype(np.float32), Motion(fields.numpy(), distances.numpy()))
+
+
+def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:
+    """From own values (b, 1) to values (K,): the end that lies that way, 0 or 1, and the share of the way to it.
+
+    Returns (b, K) int64 and (b, K) float; the share is 0 at the own value, 1 at the end and more beyond it.
+    """
+    units = source_value.new_tensor(values) - source_value
+    towards = (units > 0).long()
+    return towards, units / (units.new_tensor(EXTENT)[towards] - source_value)
+
+
+# --- A face's own values of the attributes that an editor knows: read from the photo, in the editor's units -----------
+
+
+# Attributes that a tagger of CelebA's labels reads: its label, and whether that says the opposite.
+TAGS = {"smiling": ("Smiling", False), "eyeglasses": ("Eyeglasses", False), "beard": ("No_Beard", True)}
+
+
+class PhotoValues:
+    """Reads chips with readers of the zoo.
+
+    reader: the zoo's ``labeller``, say.  attributes: the editor's, in its order.
+    tagger: reads those of ``TAGS`` in place of the reader, ``celeba-tagger``, say. It sees the chip in its own framing,
+        mirrored beyond the chip.
+
+    Raises: ModelError for an attribute that neither can read.
+    """
+
+    def __init__(self, reader: LoadedModel, attributes: tuple[str, ...], tagger: LoadedModel | None = None) -> None:
+        if isinstance(reader.module, Tagger):
+            reader = replace(reader, module=reader.module.folded())
+        self.reader, self.attributes, self.tagger = FaceReader(reader), attributes, tagger
+        self.tagged = tuple(name for name in attributes if tagger is not None and name in TAGS)
+        self.read = tuple(name for name in attributes if name not in self.tagged)
+        self.reader.check(self.read)
+
+    def __call__(self, chips: Tensor) -> Tensor:
+        """Chips (B, 3, S, S), RGB in [0, 1], to values (B, A) in [-1, 1]."""
+        values = dict(zip(self.read, self.reader.attributes(chips, self.read).T, strict=True))
+        if self.tagged:
+            values |= self._tags(chips)
+        return 2 * torch.stack([values[name] for name in self.attributes], 1) - 1
+
+    def _tags(self, chips: Tensor) -> dict[str, Tensor]:
+        """{attribute: (B,)} in [0, 1] of those that the tagger reads."""
+        assert self.tagger is not None
+        spec = self.tagger.spec
+        said = self.tagger.module(normalised(self.tagger, cropped(chips, spec.crop, spec.size))).sigmoid()
+        columns = {name: said[:, spec.labels.index(TAGS[name][0])] for name in self.tagged}
+        return {name: 1 - column if TAGS[name][1] else column for name, column in columns.items()}
+
+
+def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: int = 1) -> Tensor:
+    """A face's own values (B, A) without a reader: where the editor's reconstruction is nearest the chip.
+
+    decode: (B, A) values to chips (B, 3, S, S).  chips: (B, 3, S, S), in the same units as the decoder's.
+    attributes: A. Each is fitted with the others as they are, all of them twice if there are several.
+    """
+    grid: FloatArray = np.linspace(-1, 1, 9, dtype=np.float32)
+    steps = torch.from_numpy(grid).to(chips)
+    values = chips.new_zeros(len(chips), attributes)
+    for attribute in list(range(attributes)) * (1 if attributes == 1 else 2):
+        errors = []
+        for value in grid.tolist():
+            values[:, attribute] = value
+            errors.append((decode(values) - chips).abs().mean((1, 2, 3)))
+        values[:, attribute] = steps[torch.stack(errors).argmin(0)]
+    return values
+
+
+# --- The editor for a model ------------------------------------------------------------------------------------------
 
 NETWORKS = ("fader", "edit-ends")  # those that edit
 
@@ -21,7 +305,7 @@ def editor_of(
     model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
     reader: the model that reads a face's own values; None, for editors of drawn faces, takes them where a Fader
         Network's reconstruction fits best.  blend: how the edit will go into the photo; a Fader Network's pictures
-        depend on it, see ``faces.edit.sweep``.
+        depend on it, see ``faces.edit.editors``.
 
     Raises: UnknownName; ModelError for a model that does not edit, or an edit field without a reader.
     """

@@ -25,8 +25,7 @@ from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.core.runfolder import SYNTHESIS, part_path
 from gslopes.core.runtime import pick_device
-from gslopes.faces.gate.config import GateConfig
-from gslopes.faces.gate.verdict import Measured, Thresholds, verdict
+from gslopes.faces.gate.verdict import GateConfig, Measured, Thresholds, verdict
 from gslopes.photos.folder import open_photo
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
 
 def heads_of(manifest: Mapping[str, Any]) -> set[str]:
     """The attributes of a run whose edits reach ears and neck, by its ``run.json``."""
-    from gslopes.faces.zoo.identity import regions
+    from gslopes.faces.zoo.spec import regions
 
     region = ((manifest.get("config") or {}).get("compose") or {}).get("region", "face")
     if region != "auto":
@@ -132,10 +131,7 @@ class Judging:
     in_threads: ClassVar[bool] = True
 
     def __call__(self, part: int, tick: Tick) -> None:
-        """Measure the sweeps of one part.
-
-        Raises: TableError, StorageError.
-        """
+        """Measure the sweeps of one part.  Raises: TableError, StorageError."""
         verdicts: list[Row] = []
         readings: list[Row] = []
         for sweep, known in self._sweeps(part, tick):

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +22,7 @@ from gslopes.core.options import option
 from gslopes.core.reasons import Reason, SkipReason
 
 if TYPE_CHECKING:
-    from gslopes.faces.gate.estimates import Floats
+    from gslopes.faces.gate.manipulation import Floats
 
 VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
 
@@ -145,3 +146,28 @@ def largest_change(pictures: Sequence[NDArray[np.uint8]]) -> float:
     centre = pictures[len(pictures) // 2].astype(np.int16)
     differences: Floats = np.array([np.abs(picture - centre).mean() for picture in pictures])
     return float(differences.max())
+
+
+# --- Whether sweeps are judged, and by which thresholds ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GateConfig(Thresholds):
+    """Whether sweeps are judged, and by which thresholds; see ``faces.gate.verdict.Thresholds``.
+
+    on: None judges unless the faces come from a table of landmarks: of drawn faces neither the detector nor the judge
+        is a measurer.
+    """
+
+    on: bool | None = option(
+        None,
+        help="Ask only about sweeps in which the face is found again and its reading follows the edit while little "
+        "else changes.",
+        name="gate",
+        shown="--gate, but --no-gate with --landmarks",
+    )
+    look: Literal["ends", "all"] = option("ends", help="Values at which the face is looked for.")
+
+    def judges(self, landmarks: Path | str | None) -> bool:
+        """Whether an audit judges.  landmarks: the run's table of known faces, if it has one."""
+        return landmarks is None if self.on is None else self.on

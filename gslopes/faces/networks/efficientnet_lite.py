@@ -83,24 +83,3 @@ def padded(x: Tensor, kernel: int, stride: int) -> Tensor:
 
 def _norm(channels: int) -> nn.BatchNorm2d:
     return nn.BatchNorm2d(channels, eps=1e-3)
-
-
-def from_lukemelas(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The parameters of an EfficientNet-Lite0 under the names of lukemelas' port, under ours; later stages dropped."""
-    found = {"stem.weight": state["_conv_stem.weight"], **_renamed(state, "_bn0.", "norm.")}
-    block = 0
-    for stage, (_, _, expansion, _, blocks) in enumerate(STAGES):
-        for index in range(blocks):
-            theirs, ours = f"_blocks.{block}.", f"stages.{stage}.{index}."
-            pairs = {"_depthwise_conv.": "depthwise.", "_bn1.": "depthwise_norm."}
-            pairs |= {"_project_conv.": "project.", "_bn2.": "project_norm."}
-            if expansion > 1:
-                pairs |= {"_expand_conv.": "expand.0.", "_bn0.": "expand.1."}
-            for a, b in pairs.items():
-                found |= _renamed(state, theirs + a, ours + b)
-            block += 1
-    return found
-
-
-def _renamed(state: dict[str, Tensor], theirs: str, ours: str) -> dict[str, Tensor]:
-    return {ours + key.removeprefix(theirs): value for key, value in state.items() if key.startswith(theirs)}

@@ -9,11 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gslopes.faces.zoo.external import load_parser
     from gslopes.faces.zoo.home import homes
-    from gslopes.faces.zoo.identity import editor_for, identify
     from gslopes.faces.zoo.loading import LoadedModel, ModelEntry, build, list_models, load, load_folder
-    from gslopes.faces.zoo.spec import ModelSpec, read_spec
+    from gslopes.faces.zoo.parsing import load_parser
+    from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, read_spec
 
 __all__ = [
     "LoadedModel",
@@ -30,8 +29,8 @@ __all__ = [
     "read_spec",
 ]
 
-_WHERE = {"homes": "home", "load_parser": "external", "ModelSpec": "spec", "read_spec": "spec"}
-_WHERE |= dict.fromkeys(("editor_for", "identify"), "identity")
+_WHERE = {"homes": "home", "load_parser": "parsing", "ModelSpec": "spec", "read_spec": "spec"}
+_WHERE |= dict.fromkeys(("editor_for", "identify"), "spec")
 
 
 def __getattr__(name: str) -> Any:

@@ -30,11 +30,3 @@ def names(folder: str, inside: str = "") -> list[str]:
         if (home / folder).is_dir():
             found.update(p.name for p in (home / folder).iterdir() if not inside or (p / inside).is_file())
     return sorted(found)
-
-
-def writable(folder: str) -> Path:
-    """The folder where new files go: in the user's folder if one is set, else of the checkout, else below the cwd."""
-    if os.environ.get(VARIABLE):
-        return Path(os.environ[VARIABLE]) / folder
-    checkout = PACKAGE.parent
-    return checkout / folder if (checkout / "pyproject.toml").is_file() else Path.cwd() / folder

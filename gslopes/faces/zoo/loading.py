@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,13 +11,12 @@ from torch import nn
 
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ModelError
-from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig, EditField, EditFieldConfig
+from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig
 from gslopes.faces.networks.fader import Fader, FaderConfig
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
 from gslopes.faces.zoo import home, weights
-from gslopes.faces.zoo.identity import folder_of
-from gslopes.faces.zoo.spec import ModelSpec, find_spec
+from gslopes.faces.zoo.spec import ModelSpec, find_spec, folder_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,10 +41,15 @@ class ModelEntry:
     bytes: int
 
 
+# Networks that training alone has, by their names in specs; ``training`` puts them here.
+TEACHERS: dict[str, Callable[[ModelSpec], nn.Module]] = {}
+
+
 def build(spec: ModelSpec) -> nn.Module:
     """A network of the spec's shape with random weights.
 
-    Raises: ConfigError if the spec's options are not those of its architecture.
+    Raises: ConfigError if the spec's options are not those of its architecture; ModelError for a teacher without
+        ``training``.
     """
     if spec.network == "fader":
         given = {key: value for key, value in spec.config.items() if key != "skin_tone"}  # of older weights
@@ -52,7 +57,9 @@ def build(spec: ModelSpec) -> nn.Module:
     if spec.network == "edit-ends":
         return EditEnds(from_dict(EditEndsConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
     if spec.network == "edit-field":
-        return EditField(from_dict(EditFieldConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
+        if "edit-field" not in TEACHERS:
+            raise ModelError(f"The model {spec.name} is a teacher.", "Training alone uses it: import training.")
+        return TEACHERS["edit-field"](spec)
     if spec.network == "feature-pyramid":
         return FeaturePyramid(from_dict(FeaturePyramidConfig, {"classes": len(spec.labels), **spec.config}))
     if spec.network == "bisenet-resnet18":

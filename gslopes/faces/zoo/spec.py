@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from gslopes.core.config import load_toml
-from gslopes.core.errors import UnknownName
+from safetensors import SafetensorError, safe_open
+
+from gslopes.core.config import from_dict, load_toml
+from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.core.files import sha256_of
 from gslopes.faces.zoo import home
 
 Blend = Literal["difference", "ratio", "paste"]
@@ -28,10 +33,10 @@ class ModelSpec:
     ends: for an editor, the words for -1 and +1 of the edited attribute.
     blend: for an editor, how its edits go into the photo by default, see ``faces.compose.paste``.
     odd_part: for an editor, whether what both ends share is taken out of its edits unless they are pasted, see
-        ``faces.edit.sweep``.
-    tagger: for an editor, the model that reads smile, glasses and beard of a photo, see ``faces.edit.photo_values``.
+        ``faces.edit.editors``.
+    tagger: for an editor, the model that reads smile, glasses and beard of a photo, see ``faces.edit.editors``.
     mirrored: for a face parser, whether it looks at the mirror image as well and says the mean.
-    chroma: for an editor, how much of the fine colour of its edits stays, see ``faces.compose.tone``; 1 leaves all
+    chroma: for an editor, how much of the fine colour of its edits stays, see ``faces.compose.paste``; 1 leaves all
     colour.
     region: for an editor, which part of the face it changes unless the configuration says otherwise.
     border: for an editor, pixels over which its edits come down to nothing at the chip's border; None for the usual 14
@@ -76,3 +81,96 @@ def find_spec(model: str) -> ModelSpec:
     if folder is None:
         raise UnknownName("model", model, home.names("models", "spec.toml"))
     return read_spec(folder / "spec.toml")
+
+
+# --- What a model is without building it: its spec and the sha256 of its weights, checked. Nothing here needs torch
+
+
+FILE = "model.safetensors"
+DIGEST = "sha256"
+UNSTATED = "not stated in the file"  # the licence of weights from a file of the user's
+
+
+def identify(name: str) -> tuple[ModelSpec, str]:
+    """A model's spec, as its weights carry it, and their sha256, by its name.
+
+    Raises: UnknownName if no weights of that name are there; ModelError if they are damaged.
+    """
+    return read(folder_of(name))
+
+
+def folder_of(name: str) -> Path:
+    """weights/<name>.  Raises: UnknownName if it is not there."""
+    folder = home.find("weights", name)
+    if folder is None:
+        raise UnknownName("model", name, home.names("weights", FILE))
+    return folder
+
+
+def read(folder: Path) -> tuple[ModelSpec, str]:
+    """(spec, sha256) of weights/<name>.
+
+    Raises: ModelError if a file is missing or damaged, or the sha256 is not the recorded one.
+    """
+    path, digest = folder / FILE, folder / DIGEST
+    if not path.is_file() or not digest.is_file():
+        raise ModelError(
+            f"{folder} lacks {FILE} or {DIGEST}.", "Train the model, or restore its folder from a release."
+        )
+    actual, wanted = sha256_of(path), (digest.read_text(encoding="ascii").split() or [""])[0]
+    if actual != wanted:
+        raise ModelError(
+            f"{path} is damaged: its sha256 is {actual[:12]}…, not {wanted[:12]}….", "Restore the file from a release."
+        )
+    try:
+        with safe_open(path, framework="np") as file:
+            return from_dict(ModelSpec, json.loads((file.metadata() or {})["spec"])), actual
+    except (SafetensorError, ConfigError, KeyError, ValueError) as error:
+        raise ModelError(
+            f"{path} is no gslopes checkpoint: {error}.", "Name a folder of weights that gslopes train wrote."
+        ) from error
+
+
+def editor_for(attribute: str, model: str = "") -> str:
+    """The name of the model that edits an attribute.
+
+    model: its name, or a kind of editor: ``fader`` is ``<attribute>-fader``. Empty for the attribute's default editor,
+        the model whose spec says ``edits = "<attribute>"``.
+
+    Raises: UnknownName, naming the attributes that can be edited.
+    """
+    if model:
+        of_kind = f"{attribute}-{model}"
+        return of_kind if home.find("weights", model) is None and home.find("weights", of_kind) else model
+    known = {_edits(name): name for name in home.names("weights", FILE)}
+    known.pop("", None)
+    if attribute not in known:
+        raise UnknownName("editable attribute", attribute, known)
+    return known[attribute]
+
+
+def regions(models: Mapping[str, Any]) -> dict[str, str]:
+    """Attribute to the part of the face that its editor changes by default.
+
+    models: as ``run.json`` records them, name to sha256. Editors that are no longer there, or have other weights now,
+        are of older versions, which changed the face.
+    """
+    found = {}
+    for name, record in models.items():
+        try:
+            spec, digest = identify(name)
+        except (UnknownName, ModelError):
+            continue
+        if spec.ends:
+            known = isinstance(record, Mapping) and record.get("sha256") == digest
+            found[spec.labels[0]] = str(spec.region) if known else "face"
+    return found
+
+
+def _edits(name: str) -> str:
+    """The attribute whose default editor a model is; empty for every other model, and for damaged weights."""
+    folder = home.find("models", name)
+    try:
+        return (read_spec(folder / "spec.toml") if folder else identify(name)[0]).edits
+    except (ConfigError, ModelError):
+        return ""

@@ -15,8 +15,7 @@ from safetensors.torch import save_file
 
 from gslopes.core.files import sha256_of
 from gslopes.core.runfolder import write_bytes
-from gslopes.faces.zoo.identity import DIGEST, FILE, read
-from gslopes.faces.zoo.spec import ModelSpec
+from gslopes.faces.zoo.spec import DIGEST, FILE, ModelSpec, read
 
 __all__ = ["DIGEST", "FILE", "load", "save"]
 

@@ -14,9 +14,8 @@ The cue is a drawing's convention of femininity and masculinity (brows, lips, be
 """
 
 from gslopes.photos.drawn.draw import DrawnFaces, render
-from gslopes.photos.drawn.folder import read_parameters, write_folder
+from gslopes.photos.drawn.folder import gender_readout, read_parameters, tone_readout, write_folder
 from gslopes.photos.drawn.parameters import COLUMNS, FaceParameters, sample
-from gslopes.photos.drawn.readout import gender_readout, tone_readout
 
 __all__ = [
     "COLUMNS",

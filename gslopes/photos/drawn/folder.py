@@ -1,14 +1,4 @@
-"""Drawn faces on disk, with what is known about them next to the photos.
-
-The layout::
-
-    FOLDER/photos/000000.png …   the photos, and nothing else: this is the folder to audit
-    FOLDER/masks/000000.png …    8-bit face masks, 255 inside, of the same names
-    FOLDER/faces.csv             path, number of faces, box, five points, detection score; photo frame, pixels
-    FOLDER/attributes.csv        path and every column of FaceParameters
-
-Paths in the tables are relative to the folder of photos. ``find`` reads faces.csv as landmarks, ``compose`` the masks.
-"""
+"""Drawn faces as a folder of photos with what is known about them; and what a planted classifier measures in them."""
 
 from __future__ import annotations
 
@@ -17,12 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing, StorageError
-from gslopes.core.records import BOX, POINTS
-from gslopes.photos.drawn.draw import render
+from gslopes.core.records import BOX, POINTS, ByteArray, FloatArray
+from gslopes.photos.drawn.draw import EYE_X, EYE_Y, MOUTH_X, MOUTH_Y, NOSE_Y, SKIN, render
 from gslopes.photos.drawn.parameters import COLUMNS, FaceParameters
 
 PHOTOS, MASKS, FACES, ATTRIBUTES = "photos", "masks", "faces.csv", "attributes.csv"
@@ -89,3 +80,90 @@ def read_parameters(folder: Path) -> FaceParameters:
     if tuple(table.columns) != ("path", *COLUMNS):
         raise DataMissing(f"{path} does not have the columns of drawn faces.", f"They are {', '.join(COLUMNS)}.")
     return FaceParameters(**{name: np.array(table.columns[name], np.float64).astype(np.float32) for name in COLUMNS})
+
+
+# --- Readouts of drawn faces: what a planted classifier measures in the pixels near the landmarks ---------------------
+# Both compare zones of one face by logarithms of colour ratios, so that exposure cancels and shading nearly does; the
+# background and the hair are never looked at. They are linear statistics of a drawing's conventions, made to be
+# recovered by an audit, and mean nothing on photos of people.
+
+
+def _grid(x0: float, x1: float, nx: int, y0: float, y1: float, ny: int, *, mirror: bool) -> NDArray[np.complex128]:
+    """Sampling positions x + iy of one zone, face frame; mirrored on both sides, so that side light cancels."""
+    across, down = np.meshgrid(np.linspace(x0, x1, nx), np.linspace(y0, y1, ny))
+    zone = (across + 1j * down).ravel()
+    return np.concatenate([zone, -zone.conj()]) if mirror else zone
+
+
+_ZONES = {
+    "plain": _grid(0.13, 0.26, 4, 0.045, 0.10, 3, mirror=True),  # skin under the eyes, which the cue hardly reaches
+    "forehead": _grid(-0.10, 0.10, 5, -0.36, -0.29, 4, mirror=False),  # above all brows, below all hair
+    "cheeks": _grid(0.20, 0.34, 4, 0.10, 0.18, 3, mirror=True),
+    "jaw": _grid(0.10, 0.22, 4, 0.50, 0.56, 3, mirror=True),
+    "mouth": _grid(-0.11, 0.11, 7, 0.32, 0.46, 8, mirror=False),
+}
+_REDDEST = 14  # of the mouth's 56 positions: lips, wherever the smile has put them; teeth are not red
+
+_X, _Y = np.array([-EYE_X, EYE_X, 0, -MOUTH_X, MOUTH_X]), np.array([EYE_Y, EYE_Y, NOSE_Y, MOUTH_Y, MOUTH_Y])
+_TEMPLATE = _X + 1j * _Y
+
+# Fitted once to the cue of 10,000 sampled faces (64 to 192 pixels, twice the default pose) by least squares with some
+# noise allowed in every term, which keeps the large, blunt differences in charge; then scaled to a slope of 1.
+_WEIGHTS = {"lips": -3.6, "blush": -10.0, "beard_hue": -7.5, "beard_dark": -1.34}
+_OFFSET = 0.447
+
+
+def gender_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
+    """The cue as the pixels show it: about -2 for the most feminine drawing, 2 for the most masculine, linear between.
+
+    A weighted sum of lip redness, blush, and the beard zone's hue and darkness, each against plain skin of the face.
+
+    pixels: (n, H, W, 3) uint8 RGB.  points: (n, 5, 2), the five landmarks, photo frame.  Returns (n,) float32.
+
+    Measured on 10,000 sampled faces: correlation with the cue 0.99 from 64 pixels up, slope 1.0.
+    """
+    logs = _sample(pixels, points)
+    red = {zone: values[..., 0] - values[..., 1] for zone, values in logs.items()}
+    plain = red["plain"].mean(1)
+    lips = np.partition(red["mouth"], -_REDDEST, axis=1)[:, -_REDDEST:].mean(1)
+    terms = {
+        "lips": lips - plain,
+        "blush": red["cheeks"].mean(1) - plain,
+        "beard_hue": red["jaw"].mean(1) - plain,
+        "beard_dark": logs["jaw"].mean((1, 2)) - logs["plain"].mean((1, 2)),
+    }
+    total = sum(weight * terms[name] for name, weight in _WEIGHTS.items()) + _OFFSET
+    return np.asarray(total, np.float32)
+
+
+def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
+    """The skin tone as the pixels show it, from -2 dark to 2 light, by the hue of the forehead: light leaves it alone.
+
+    The gender cue does not touch the forehead: under do(gender) this readout stays where it is.
+
+    pixels: (n, H, W, 3) uint8 RGB.  points: (n, 5, 2), the five landmarks, photo frame.  Returns (n,) float32.
+    """
+    forehead = _sample(pixels, points)["forehead"]
+    red = (forehead[..., 0] - forehead[..., 1]).mean(1)
+    known = np.log(SKIN[:, 0] / SKIN[:, 1])
+    return np.interp(-red, -known, np.linspace(-2, 2, len(known))).astype(np.float32)
+
+
+def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, NDArray[np.float64]]:
+    """Logarithms of the colours at each zone's positions, (n, positions, 3)."""
+    seen = points[..., 0].astype(np.float64) + 1j * points[..., 1]
+    middle, template = seen.mean(1, keepdims=True), _TEMPLATE - _TEMPLATE.mean()
+    # The least-squares similarity of the plane is one complex number and a shift (Umeyama 1991).
+    turn = ((seen - middle) * template.conj()).sum(1, keepdims=True) / (np.abs(template) ** 2).sum()
+    return {name: _bilinear(pixels, middle + turn * (zone - _TEMPLATE.mean())) for name, zone in _ZONES.items()}
+
+
+def _bilinear(pixels: ByteArray, at: NDArray[np.complex128]) -> NDArray[np.float64]:
+    height, width = pixels.shape[1:3]
+    x, y = np.clip(at.real, 0, width - 1), np.clip(at.imag, 0, height - 1)
+    left, top = np.minimum(x.astype(int), max(width - 2, 0)), np.minimum(y.astype(int), max(height - 2, 0))
+    right, bottom = np.minimum(left + 1, width - 1), np.minimum(top + 1, height - 1)
+    u, v, photo = (x - left)[..., None], (y - top)[..., None], np.arange(len(pixels))[:, None]
+    upper = pixels[photo, top, left] * (1 - u) + pixels[photo, top, right] * u
+    lower = pixels[photo, bottom, left] * (1 - u) + pixels[photo, bottom, right] * u
+    return np.log(upper * (1 - v) + lower * v + 1.0)  # the 1 keeps black pixels finite

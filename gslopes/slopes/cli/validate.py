@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gslopes.core.options import build
-from gslopes.faces.gate.config import GateConfig
+from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame.commands import PATH, flags, json_option, options, print_json, say, verb
 from gslopes.slopes.config import RunConfig
 

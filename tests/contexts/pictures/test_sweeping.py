@@ -9,11 +9,12 @@ from PIL import Image
 from gslopes.contexts import staging
 from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.core import tables
+from gslopes.core.geometry import warp
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Detections, EditedChips
 from gslopes.faces.components import Components
 from gslopes.faces.compose.paste import compose
-from gslopes.faces.find import align
+from gslopes.faces.find import choose
 from gslopes.faces.gate.verdict import Measured
 from gslopes.photos.folder import open_photo
 from tests.contexts.test_audit import PEOPLE, Finder, audit, folder
@@ -123,8 +124,8 @@ def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
     made = Sweeper(Components(Aligned(), masker, {"gender": editor}, {}), "gender", (-2.0, 0.0, 2.0), 20)(photo)
     assert made is not None
     points = Aligned()([photo])[0]
-    face = align.choose(points, 160, 180, 20, 128)
-    chip = align.warp(photo.pixels, face.matrix, 128)[None]
+    face = choose(points, 160, 180, 20, 128)
+    chip = warp(photo.pixels, face.matrix, 128)[None]
     swept = editor.sweep(chip, (-2.0, 0.0, 2.0))
     edited, neutral = swept.edited, swept.neutral
     mask = masker([photo], [face], chip)[0]

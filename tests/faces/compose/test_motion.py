@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from gslopes.core.records import Motion
 from gslopes.faces.compose import device
 from gslopes.faces.compose.masks import soft_mask
-from gslopes.faces.compose.motion import STEEPEST, Mover, in_photo, within
-from gslopes.faces.compose.paste import compose
+from gslopes.faces.compose.paste import STEEPEST, Mover, compose, in_photo, within
 
 S = 64
 IDENTITY = np.array([(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])

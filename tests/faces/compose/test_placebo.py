@@ -5,8 +5,7 @@ import pytest
 
 from gslopes.core.records import Motion
 from gslopes.faces.compose import placebo
-from gslopes.faces.compose.motion import Mover
-from gslopes.faces.compose.paste import Composite
+from gslopes.faces.compose.paste import Composite, Mover
 
 VALUES = (-2.0, 0.0, 2.0)
 

@@ -5,11 +5,12 @@ import pytest
 import torch
 
 from gslopes.core.errors import ModelError
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.faces import zoo
-from gslopes.faces.edit.ends import EndsEditor, way
-from gslopes.faces.zoo.reader import FaceReader, face_window
+from gslopes.faces.edit.editors import EndsEditor, way
+from gslopes.faces.zoo.reader import FaceReader
 from tests.fixtures import round_to_tf32
+from training.chips import face_window
 
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
 NAMES = ("gender-field", "race-field")

@@ -14,8 +14,7 @@ from gslopes.core.errors import TableError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 from gslopes.faces.gate import judge as gate
-from gslopes.faces.gate.config import GateConfig
-from gslopes.faces.gate.verdict import Measured, verdict
+from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
 from gslopes.faces.zoo import identify
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import stages, validation

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from gslopes.faces.networks.efficientnet_lite import EfficientNetLite, from_lukemelas
-from training.face_parser import efficientnet_lite
+from gslopes.faces.networks.efficientnet_lite import EfficientNetLite
+from training.face_parser import efficientnet_lite, from_lukemelas
 
 
 @pytest.mark.parametrize("size", [64, 128])

@@ -1,11 +1,19 @@
+""""""
+
 from __future__ import annotations
+
+import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from torchvision.models import resnet18, resnet34
 
-from gslopes.core.errors import ModelError
-from gslopes.faces.zoo.reader import FaceReader, attribute
+from gslopes.core.errors import ModelError, UsageError
+from gslopes.core.files import sha256_of
+from gslopes.faces.zoo.framing import FRAMES
+from gslopes.faces.zoo.reader import AGES, LABELS, RACES, FaceReader, attribute, load_fairface
 
 
 @pytest.fixture(scope="module")
@@ -45,3 +53,76 @@ def test_batches_give_what_all_at_once_gives(reader: FaceReader, chips: np.ndarr
 def test_an_attribute_that_it_cannot_read_is_an_error_before_any_reading(reader: FaceReader):
     with pytest.raises(ModelError, match="cannot read 'wealth'"):
         reader.check(("gender", "wealth"))
+
+
+# --- FairFace weights of the user's: another's file, read strictly, in FairFace's framing and order -------------------
+
+
+CHIPS = np.random.default_rng(0).integers(0, 255, (3, 256, 256, 3), np.uint8)
+SAID = {"race": (0.1, 0.2, 0.05, 0.3, 0.1, 0.15, 0.1), "gender": (0.7, 0.3)}
+SAID["age"] = (0.02, 0.03, 0.05, 0.2, 0.4, 0.1, 0.1, 0.05, 0.05)
+
+
+@pytest.fixture(scope="module")
+def state() -> dict[str, torch.Tensor]:
+    """A network of that shape which says the same of every face, by its last bias."""
+    torch.manual_seed(0)
+    network = resnet34(num_classes=18)
+    torch.nn.init.zeros_(network.fc.weight)
+    network.fc.bias.data = torch.tensor([share for part in SAID.values() for share in part]).log()
+    return network.state_dict()
+
+
+def saved(state: object, path: Path) -> Path:
+    torch.save(state, path)
+    return path
+
+
+def test_the_18_outputs_become_the_readings_of_a_census(state, tmp_path):
+    file = saved({f"module.{name}": value for name, value in state.items()}, tmp_path / "res34.pt")
+    reader = load_fairface(file)
+    read = reader(CHIPS)
+    assert reader.sha256 == sha256_of(file)
+    assert tuple(read) == LABELS
+    first = {name: round(float(value[0]), 4) for name, value in read.items()}
+    assert first == {
+        "masculine": 0.7, "white": 0.1, "black": 0.2, "asian": 0.4, "indian": 0.15, "other": 0.15, "young": 0.5,
+    }  # fmt: skip
+    assert len(RACES) == 7
+    assert AGES[4] == "30-39", "half of it is under 35"
+
+
+def test_the_framing_is_dlibs_chip_with_a_quarter_of_padding():
+    left, right = FRAMES["fairface"][:2]
+    assert left == pytest.approx(((0.25 + (0.1205751 + 0.3340851) / 2) / 1.5, 0.314267), abs=1e-4)
+    assert right[0] == pytest.approx((0.25 + (0.6460605 + 0.8595675) / 2) / 1.5, abs=1e-4)
+    nose, mouth = FRAMES["fairface"][2], FRAMES["fairface"][3:].mean(axis=0)
+    assert nose[1] < (0.25 + 0.6277975) / 1.5 < mouth[1], "dlib's point under the nose lies between tip and mouth"
+
+
+def test_the_reader_sees_the_middle_of_the_chip_alone(state, tmp_path):
+    torch.manual_seed(1)
+    network = resnet34(num_classes=18).eval()
+    reader = load_fairface(saved(network.state_dict(), tmp_path / "random.pt"))
+    rim = CHIPS.copy()
+    rim[:, :, :8] = 0  # outside of x = 0.077
+    middle = CHIPS.copy()
+    middle[:, 100:150, 100:150] = 0
+    same, other = reader(rim), reader(middle)
+    read = reader(CHIPS)
+    assert np.allclose(read["white"], same["white"])
+    assert not np.allclose(read["white"], other["white"])
+
+
+def test_other_files_are_named_and_no_code_is_run(state, tmp_path):
+    with pytest.raises(UsageError):
+        load_fairface(tmp_path / "none.pt")
+    with pytest.raises(ModelError, match="another network"):
+        load_fairface(saved(resnet18(num_classes=18).state_dict(), tmp_path / "18.pt"))
+    with pytest.raises(ModelError, match="another shape"):
+        load_fairface(saved(resnet34(num_classes=1000).state_dict(), tmp_path / "imagenet.pt"))
+    with pytest.raises(ModelError, match="also has extra"):
+        load_fairface(saved({**state, "extra": torch.zeros(1)}, tmp_path / "more.pt"))
+    (tmp_path / "code.pt").write_bytes(pickle.dumps(Path))
+    with pytest.raises(ModelError):
+        load_fairface(tmp_path / "code.pt")

@@ -9,8 +9,7 @@ from PIL import Image
 from gslopes.core.errors import UsageError
 from gslopes.core.geometry import warp
 from gslopes.core.records import Face, Photo
-from gslopes.faces.compose.known import KnownMasker
-from gslopes.faces.compose.masks import mask_is_degenerate
+from gslopes.faces.compose.masks import KnownMasker, mask_is_degenerate
 from gslopes.photos.folder import open_photo
 
 Y, X = np.mgrid[:90, :120]

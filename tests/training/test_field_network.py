@@ -2,7 +2,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from gslopes.faces.networks.edit_field import COLOUR, LIGHTNESS, MOTION, EditField, EditFieldConfig
+from gslopes.faces.networks.edit_field import MOTION
+from training.field_network import COLOUR, LIGHTNESS, EditField, EditFieldConfig
 
 SMALL = EditFieldConfig(("gender", "young"), size=64, widths=(8, 8, 16, 16, 16))
 

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.collect.census import count as census_module
-from gslopes.collect.census.answers import COLUMNS
-from gslopes.collect.census.count import Census, CensusConfig, census
+from gslopes.collect import census as census_module
+from gslopes.collect.census import COLUMNS, Census, CensusConfig, census
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.records import Detections, Photo

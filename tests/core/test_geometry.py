@@ -1,7 +1,23 @@
+""""""
+
+from __future__ import annotations
+
 import numpy as np
 import pytest
+from PIL import Image
 
-from gslopes.core.skin_tone import typology_angle, typology_angle_of
+from gslopes.core.geometry import LUMA, OFFSET, typology_angle
+from training.chips import typology_angle_of
+
+
+def test_luma_is_what_pillow_makes_gray():
+    pixels = np.random.default_rng(0).integers(0, 256, (16, 16, 3), dtype=np.uint8)
+    gray = np.asarray(Image.fromarray(pixels).convert("L"))
+    np.testing.assert_allclose(pixels @ LUMA, gray, atol=0.6)
+
+
+def test_black_has_a_logarithm():
+    assert np.isfinite(np.log(0 + OFFSET))
 
 
 @pytest.mark.parametrize(("lightness", "yellow", "angle"), [(50, 10, 0), (60, 10, 45), (60, 0, 90), (40, 10, -45)])

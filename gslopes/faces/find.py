@@ -1,4 +1,7 @@
-"""Faces that are known because they are written down: a table of the photos, for drawn faces and tests."""
+"""Find the face that is edited: by MTCNN or from a table, the one nearest the centre; and align it.
+
+Source of the choice: Joo & Kärkkäinen 2020, §4.2, "we only manipulated the face closest to the center".
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ import math
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
+from math import floor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import ExifTags, Image
@@ -15,12 +18,62 @@ from PIL import ExifTags, Image
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_regular
-from gslopes.core.records import BOX, POINTS, Detections, FloatArray, Photo
+from gslopes.core.geometry import similarity
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import BOX, POINTS, Detections, Face, FloatArray, Photo
+from gslopes.faces.zoo.framing import CHIP
 from gslopes.photos.decode import LARGEST_FILE
 from gslopes.photos.folder import relative_name
 
-if TYPE_CHECKING:
-    from gslopes.faces.find.detect import MtcnnFinder
+CHIP_SIZE = 128
+
+
+def choose(detections: Detections, width: int, height: int, min_face: int, size: int = CHIP_SIZE) -> Face | SkipReason:
+    """The face whose box centre is nearest the photo's centre, or why there is none.
+
+    width, height: of the photo, pixels.  min_face: the least length of the box's shorter side, pixels.
+    size: side of the chip, pixels.
+    """
+    if len(detections.scores) == 0:
+        return SkipReason(Reason.NO_FACE)
+    if detections.problem:
+        return SkipReason(Reason.FACE_NOT_ALIGNED, detections.problem)
+    boxes = detections.boxes.astype(np.float64)
+    centres = (boxes[:, :2] + boxes[:, 2:]) / 2
+    middle = np.array([(width - 1) / 2, (height - 1) / 2])
+    index = int(np.argmin(((centres - middle) ** 2).sum(1)))
+    side = float((boxes[index, 2:] - boxes[index, :2]).min())
+    if not side >= min_face:
+        return SkipReason(Reason.FACE_TOO_SMALL, f"{floor(side)} px, at least {min_face} wanted")
+    matrix = similarity(detections.points[index], CHIP * size - 0.5)
+    if matrix is None:
+        return SkipReason(Reason.FACE_NOT_ALIGNED, "its five points do not span a plane")
+    return Face(detections.boxes[index], detections.points[index], float(detections.scores[index]), len(boxes), matrix)
+
+
+# --- Find every face of a batch of photos with MTCNN ------------------------------------------------------------------
+
+
+class MtcnnFinder:
+    """A records.Finder on MTCNN.
+
+    min_face: faces smaller than this many pixels are not looked for.
+    device: where the networks run, as torch names it.
+    """
+
+    def __init__(self, min_face: int = 32, device: str = "cpu") -> None:
+        from gslopes.faces.networks.mtcnn import Mtcnn
+
+        self.detector = Mtcnn(min_face).to(device)
+
+    def __call__(self, photos: list[Photo]) -> list[Detections]:
+        """All faces of each photo, the most confident first."""
+        found: list[Detections] = self.detector([photo.pixels for photo in photos])
+        return found
+
+
+# --- Faces that are known because they are written down: a table of the photos, for drawn faces and tests -------------
+
 
 REQUIRED = ("path", *BOX, *POINTS)
 
@@ -58,7 +111,6 @@ class KnownFinder:
 
     @cached_property
     def _detector(self) -> MtcnnFinder:
-        from gslopes.faces.find.detect import MtcnnFinder
 
         return MtcnnFinder()
 

@@ -1,1 +1,0 @@
-"""``gslopes census``: who is in a collection of photos, as the reader and people answer."""

@@ -1,1 +1,0 @@
-"""Find the face that is edited, and align it."""
