@@ -438,8 +438,6 @@ def _read_line(line: bytes, out: Path) -> tuple[int, Row, bool] | None:
         return None
     try:
         row: Row = json.loads(line)
-        if "detail" not in row:  # as version 0.1 wrote them
-            row |= SkipReason.of(row["reason"], row["status"]).columns
         return int(row["rank"]), row, row["status"] != "kept" or (out / row["path"]).is_file()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, OSError):
         return None

@@ -26,7 +26,6 @@ from gslopes.core.files import csv_bytes
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
 
-_RENAMED = {"wishes": "limits"}  # the key in older manifests
 IDENTITY = ("kind", "source", "queries", "limits")
 
 
@@ -121,7 +120,7 @@ def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
     queries = source.queries()
     if queries is None:
         queries = make_queries(read_occupations(config.occupations), read_keywords(config.keywords))
-    runfolder.compare(out, _manifest(config, queries), IDENTITY, _RENAMED)
+    runfolder.compare(out, _manifest(config, queries), IDENTITY)
     missing = runfolder.missing_parts(out, STAGE, MANIFEST, len(queries))
     return CollectPlan(config, out, source, tuple(queries), missing[0] if missing else len(queries))
 
@@ -139,7 +138,7 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
     limits = CollectionLimits(config.per_query, config.near, config.min_side)
     with runfolder.locked(out):
         new = _manifest(config, plan.queries)
-        runfolder.compare(out, new, IDENTITY, _RENAMED)
+        runfolder.compare(out, new, IDENTITY)
         if not (out / runfolder.MANIFEST).exists():
             head = {"gslopes": runtime.gslopes_version(), "created": datetime.now(UTC).isoformat(timespec="seconds")}
             runfolder.write_json(out / runfolder.MANIFEST, {**new, **head, "terms": plan.source.terms.note})

@@ -103,33 +103,7 @@ class Reason(StrEnum):
 
 VALUES = frozenset(reason.value for reason in Reason)
 
-# How version 0.1 wrote some of them, as one text: the reason for what begins so; the rest is the detail.
-_OLD_BEGINNINGS = {
-    "same bytes as ": Reason.DUPLICATE,
-    "unreadable: the disk says: ": Reason.DISK_ERROR,
-    f"{Reason.UNREADABLE}: ": Reason.UNREADABLE,
-    "cannot be read: ": Reason.UNREADABLE,
-    "HTTP ": Reason.HTTP_ERROR,
-    "more than ": Reason.TOO_MANY_REDIRECTS,
-    "larger than ": Reason.FILE_TOO_LARGE,
-    "not finished after ": Reason.TOO_SLOW,
-    "its robots.txt cannot be had: ": Reason.ROBOTS_UNAVAILABLE,
-    "not sent as a picture but as ": Reason.NOT_SENT_AS_PICTURE,
-    "the edited photo ": Reason.PICTURE_UNREADABLE,
-    "shorter side of ": Reason.SHORTER_SIDE,
-    "no face found: ": Reason.NO_FACE,
-    "not a text but ": Reason.NOT_A_TEXT,
-}
-_OLD_TEXTS = {
-    "same bytes": (Reason.DUPLICATE, ""),
-    "the edited photo was changed while it was asked": (Reason.PICTURE_CHANGED, ""),
-    "cut at 2,000 characters for parsing": (Reason.CUT_FOR_PARSING, "at 2,000 characters"),
-    "an address or an answer that makes no sense": (Reason.INVALID_ADDRESS, "or an answer that makes no sense"),
-    "not an address of http or https": (Reason.INVALID_ADDRESS, "not http or https"),
-    "an address with a port that does not exist": (Reason.INVALID_ADDRESS, "there is no such port"),
-    "an address with a password": (Reason.INVALID_ADDRESS, "it holds a password"),
-    "a local socket": (Reason.PRIVATE_ADDRESS, "a local socket"),
-}
+_PICTURE = "the edited photo "
 _OF_STATUS = {"refused": Reason.REFUSED, "failed": Reason.FAILED, "flagged": Reason.CUTOUT_FLAGGED}
 
 
@@ -203,25 +177,19 @@ def counted(rows: Iterable[tuple[str, str]], most: int = 3) -> str:
 
 
 def split_prose(text: str, status: str = "") -> tuple[str, str]:
-    """(reason, detail) of one text that holds both: as a classifier gives it, or as tables had it in version 0.1.
+    """(reason, detail) of one text that may hold both, as a classifier or an error gives it.
 
     status: of its row.  What is none of the reasons is the detail of ``refused``, ``failed`` or ``cut-out flagged`` if
         its status says so; otherwise it stays as it is.
 
-    >>> split_prose("same bytes as people/1.jpg")
-    ('same bytes as another photo', 'people/1.jpg')
-    >>> split_prose("against the content policy", "refused")
-    ('refused', 'against the content policy')
+    >>> split_prose("face too small (25 px)"), split_prose("against the content policy", "refused")
+    (('face too small', '25 px'), ('refused', 'against the content policy'))
     """
     if text in VALUES:
         return text, ""
-    if text in _OLD_TEXTS:
-        reason, detail = _OLD_TEXTS[text]
-        return reason.value, detail
-    known, parenthesis, detail = text.partition(" (")
-    if known in VALUES and parenthesis and detail.endswith(")"):
-        return known, detail[:-1]
-    for start, reason in _OLD_BEGINNINGS.items():
-        if text.startswith(start):
-            return reason.value, text.removeprefix(start)
+    reason, parenthesis, detail = text.partition(" (")
+    if reason in VALUES and parenthesis and detail.endswith(")"):
+        return reason, detail[:-1]
+    if text.startswith(_PICTURE):
+        return Reason.PICTURE_UNREADABLE.value, text.removeprefix(_PICTURE)
     return (_OF_STATUS[status].value, text) if status in _OF_STATUS else (text, "")

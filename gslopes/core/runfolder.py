@@ -218,12 +218,8 @@ _SHAPES: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-def compare(
-    run: Path, manifest: Mapping[str, Any], keys: Iterable[str], renamed: Mapping[str, str] | None = None
-) -> None:
+def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None:
     """Check that a run folder, if it exists, was made with the same values under these keys of its manifest.
-
-    renamed: keys of older manifests, to what they are called now.
 
     Raises: RunFolderMismatch naming what differs, with both values; UsageError if the folder holds something else.
     """
@@ -238,7 +234,7 @@ def compare(
                 else "Choose a new folder with --out.",
             )
         return
-    old = {(renamed or {}).get(key, key): value for key, value in read_manifest(run).items()}
+    old = read_manifest(run)
     lines = {key: differences(old.get(key), manifest.get(key), key) for key in keys}
     if lines.get("config"):
         lines.pop("values", None)  # they follow from the configuration

@@ -140,13 +140,6 @@ def test_the_first_ctrl_c_ends_it_while_servers_drip(tmp_path):
     assert seconds < 5  # one, on a machine that does nothing else; 200 and more before
 
 
-def test_the_limits_are_part_of_a_collection_whatever_their_key_was_called(server, tmp_path):
-    of_list(addresses(server, 2), tmp_path / "out", server.host)
-    manifest = tmp_path / "out/run.json"
-    manifest.write_text(manifest.read_text().replace('"limits"', '"wishes"'))
-    assert len(of_list(addresses(server, 2), tmp_path / "out", server.host)) == 2
-
-
 # --- What counts as a photo, and what as the same photo again ---------------------------------------------------------
 
 

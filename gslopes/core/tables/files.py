@@ -97,9 +97,6 @@ def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
             found = pq.read_table(path, read_dictionary=texts)
             found.validate(full=True)  # damaged texts are no UTF-8
             return found
-        # of version 0.1, in which a reason held its detail in itself
-        if schema.equals(pa.schema([one for one in table.schema if one.name != DETAIL.name]), check_metadata=False):
-            return check(table, pq.read_table(path).to_pandas())
     except FileNotFoundError as error:
         raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # damaged names are no UTF-8
@@ -107,11 +104,6 @@ def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
             f"{path} is not a readable Parquet file: {error}.", "Run the stage that writes it again."
         ) from error
     lacking = [name for name in table.columns if name not in schema.names]
-    if set(schema.names) < set(table.columns) and all(table.schema.field(name).nullable for name in lacking):
-        old = pq.read_table(path, read_dictionary=texts)  # written before those columns were there, which are null
-        for field in map(table.schema.field, lacking):
-            old = old.append_column(field, pa.nulls(len(old), field.type))
-        return old.select(table.columns)
     lacks = ", ".join(lacking)
     raise TableError(
         f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.",

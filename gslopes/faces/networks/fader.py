@@ -67,7 +67,6 @@ class Fader(nn.Module):
         self.rgb_condition_bias = nn.Linear(conditions, 3, bias=False)
         template = torch.zeros(3, config.size, config.size) if config.template else None
         self.register_buffer("template", template)
-        self.register_load_state_dict_pre_hook(_rename_old_keys)
 
     def encode(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S) to latents (B, C, s, s)."""
@@ -131,17 +130,6 @@ def _down(inputs: int, outputs: int) -> nn.Sequential:
         nn.BatchNorm2d(outputs),
         nn.LeakyReLU(0.2, inplace=True),
     )
-
-
-_OLD = "t" + "old"  # the name before 0.2
-
-
-def _rename_old_keys(module: nn.Module, state: dict[str, Tensor], prefix: str, *rest: object) -> None:
-    """Weights written before 0.2 use another name for the condition's biases."""
-    del module, rest
-    for key in [key for key in state if key.startswith(prefix) and _OLD in key]:
-        renamed = key.replace(f"{_OLD}_rgb", "rgb_condition_bias").replace(f".{_OLD}.", ".condition_bias.")
-        state[renamed] = state.pop(key)
 
 
 # --- A trained Fader Network folded for use: the same function with fewer operations, to be called and not trained ----

@@ -52,8 +52,7 @@ def build(spec: ModelSpec) -> nn.Module:
         ``training``.
     """
     if spec.network == "fader":
-        given = {key: value for key, value in spec.config.items() if key != "skin_tone"}  # of older weights
-        return Fader(from_dict(FaderConfig, {"attributes": spec.labels, "size": spec.size, **given}))
+        return Fader(from_dict(FaderConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
     if spec.network == "edit-ends":
         return EditEnds(from_dict(EditEndsConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
     if spec.network == "edit-field":

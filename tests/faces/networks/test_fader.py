@@ -76,15 +76,6 @@ def test_a_narrow_latent_has_unit_scale_and_the_asked_channels():
     torch.testing.assert_close(latents.var((0, 2, 3), correction=0), torch.ones(6), atol=1e-3, rtol=0)
 
 
-def test_weights_written_under_the_old_names_are_read(fader):
-    old = {key.replace("rgb_condition_bias", "told_rgb").replace("condition_bias", "told"): value
-           for key, value in fader.state_dict().items()}  # fmt: skip
-    assert any("told" in key for key in old)
-    fresh = Fader(fader.config)
-    fresh.load_state_dict(old)
-    assert all(torch.equal(fresh.state_dict()[key], value) for key, value in fader.state_dict().items())
-
-
 def test_a_condition_holds_the_other_attributes_at_the_photos_own_values(fader):
     photo = torch.tensor([[1.0, 0.5], [-1.0, 0.25]])
     assert fader.condition(photo, -2.0).tolist() == [[-2.0, 0.5], [-2.0, 0.25]]
