@@ -255,8 +255,7 @@ def assert_page_fits(chromium: Any, page_file: Path, width: int, height: int) ->
 
 def sweeps_of(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None) -> list[Answers]:
     """The answers of each classifier along each attribute."""
-    from gslopes.slopes.fit.answers import gather
-    from gslopes.slopes.fit.sweeps import values_by_attribute
+    from gslopes.slopes.fit.answers import gather, values_by_attribute
 
     answers, questions = tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked)
     return list(gather(answers, questions, values_by_attribute(answers, questions, values)))
@@ -264,7 +263,8 @@ def sweeps_of(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, An
 
 def paper_slopes(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """The paper's rows alone, as a table."""
-    from gslopes.slopes.fit.slopes import checked, paper
+    from gslopes.slopes.fit.analysis import checked
+    from gslopes.slopes.fit.estimators import paper
 
     return checked(tables.SLOPES, [paper(sweep) for sweep in sweeps_of(scores, asked, values)])
 

@@ -16,10 +16,8 @@ from gslopes.core.runfolder import show
 from gslopes.photos.people import read_about
 from gslopes.slopes import presence
 from gslopes.slopes.config import FitConfig
-from gslopes.slopes.fit.answers import Answers, gather
-from gslopes.slopes.fit.compare import COLUMNS, paired_differences
-from gslopes.slopes.fit.presence import Cut, present
-from gslopes.slopes.fit.sweeps import values_by_attribute
+from gslopes.slopes.fit.answers import Answers, Cut, gather, present, values_by_attribute
+from gslopes.slopes.fit.differences import COLUMNS, paired_differences
 from gslopes.slopes.fitting import PRESENCE
 from gslopes.slopes.report import answers as matrix
 
@@ -37,7 +35,7 @@ def compare_runs(
     photos_csv: Path | None = None,
     cluster: str = "",
 ) -> pd.DataFrame:
-    """What changed from the first run to the second, label by label; see ``slopes.fit.compare.paired_differences``.
+    """What changed from the first run to the second, label by label; see ``slopes.fit.differences.paired_differences``.
 
     pairs: classifiers of the first and the second run that are compared, or ``OLD=NEW``; those of the same name if none
         is given, and if each run has one alone, those two.

@@ -21,8 +21,7 @@ from gslopes.slopes.config import FitConfig
 
 if TYPE_CHECKING:
     from gslopes.slopes.fit.analysis import FitTables
-    from gslopes.slopes.fit.answers import Answers
-    from gslopes.slopes.fit.presence import Cut
+    from gslopes.slopes.fit.answers import Answers, Cut
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 TONES = ("darkest third", "middle third", "lightest third")
@@ -49,7 +48,7 @@ def fit_folder(
     Raises: TableError, ConfigError, StorageError.
     """
     from gslopes.slopes.fit.analysis import analyse
-    from gslopes.slopes.fit.presence import ALL, present
+    from gslopes.slopes.fit.answers import ALL, present
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     ids = None if photos is None else set(photos)
@@ -138,8 +137,7 @@ def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, p
 
 def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]:
     """Classifier to its answers about the photos as they were; empty if none was asked.  Raises: TableError."""
-    from gslopes.slopes.fit.answers import gather
-    from gslopes.slopes.fit.presence import present
+    from gslopes.slopes.fit.answers import gather, present
 
     paths = [run / UNEDITED / f"{table.name}.parquet" for table in (tables.SCORES, tables.ASKED)]
     if not all(path.is_file() for path in paths):

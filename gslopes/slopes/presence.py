@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import SERVICES
 from gslopes.core.errors import ConfigError
-from gslopes.slopes.fit.presence import ALL, Cut
+from gslopes.slopes.fit.answers import ALL, Cut
 
 VENDOR, NONE = "vendor", "none"
 

@@ -82,6 +82,22 @@ def welch_satterthwaite(first: Array | float, n: float, second: Array | float, m
         return np.asarray(np.square(np.add(first, second)) / below)
 
 
+def fieller(
+    top: Array | float, bottom: float, spread: Array | float, of_bottom: float, shared: Array | float, limit: float
+) -> tuple[Array, Array]:
+    """Ends of the ratios of two means; NaN where the interval of the lower one contains 0.
+
+    spread, of_bottom, shared: variances of both means, and their covariance.  limit: the t quantile.
+
+    Source: Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185.
+    """
+    a = bottom**2 - limit**2 * of_bottom
+    a = a if a > 0 else math.nan
+    b, c = top * bottom - limit**2 * shared, np.square(top) - limit**2 * spread
+    root = np.sqrt(np.maximum(b**2 - a * c, 0))
+    return np.asarray((b - root) / a), np.asarray((b + root) / a)
+
+
 # -- resampled numbers ------------------------------------------------------------------------------------------------
 
 

@@ -35,12 +35,12 @@ from coverage_salience import CASES as CASES_OF_SALIENCE
 from coverage_truth import CASES as CASES_OF_TRUTH
 from scipy import special
 
-from gslopes.slopes.fit.bootstrap import replicates
-from gslopes.slopes.fit.permutation import permute
-from gslopes.slopes.fit.photo import KINDS, acceleration, infer, linear
-from gslopes.slopes.fit.profiles import dense, moments
+from gslopes.slopes.fit.estimators import KINDS, linear, replicates
+from gslopes.stats.contrast import acceleration, infer
 from gslopes.stats.logistic import fit_logits
 from gslopes.stats.ols import fit_lines, line_weights
+from gslopes.stats.outcomes import dense, moments
+from gslopes.stats.permutation import permute
 from gslopes.stats.resampling import bca_intervals as intervals
 
 SEED = 20

@@ -14,20 +14,18 @@ import numpy as np
 from scipy import special, stats
 
 from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.gating import Gate, gating_rows
-from gslopes.slopes.fit.membership import membership_test
+from gslopes.slopes.fit.differences import membership_test
+from gslopes.slopes.fit.estimators import linear
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.paired import Units, mean_test, paired_test
-from gslopes.slopes.fit.permutation import permute
-from gslopes.slopes.fit.photo import infer, linear
 from gslopes.slopes.fit.power import Design, smallest_slope
-from gslopes.slopes.fit.profiles import Profiles, dense, moments, varying
-from gslopes.slopes.fit.reach import fieller
-from gslopes.slopes.fit.refusals import Asked, answered_where_most_are_lost, bounds
+from gslopes.slopes.fit.reach import ratios
+from gslopes.slopes.fit.selection import Asked, Gate, answered_where_most_are_lost, bounds, gating_rows
 from gslopes.stats.clusters import effective_units
+from gslopes.stats.contrast import Units, contrast, infer
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.ols import line_weights
-from gslopes.stats.permutation import below_floor
+from gslopes.stats.outcomes import Outcomes, dense, moments, varying
+from gslopes.stats.permutation import below_floor, permute
 
 VALUES = np.linspace(-2, 2, 7)
 WEIGHTS = 100 * line_weights(VALUES)
@@ -61,8 +59,7 @@ def sparse_units(slopes: np.ndarray) -> Units:
     """(sets, photos) slopes as units of one photo each."""
     from scipy import sparse
 
-    names = np.array([f"{i:06d}" for i in range(len(slopes))], dtype=object)
-    return Units(names, sparse.csr_array(slopes), np.ones(slopes.shape[1]))
+    return Units(sparse.csr_array(slopes), np.ones(slopes.shape[1]))
 
 
 # -- one slope --------------------------------------------------------------------------------------------------------
@@ -116,7 +113,7 @@ def unequal_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     units = np.concatenate([present[:, :40].sum(axis=1, keepdims=True), present[:, 40:]], axis=1)
     base = dense(units, VALUES)
     sizes = np.concatenate([[40.0], np.ones(60)])
-    profile = Profiles(VALUES, sizes, base.unit, base.starts, base.numbers)
+    profile = Outcomes(VALUES, sizes, base.unit, base.starts, base.numbers)
     sums = moments(profile)
     t = infer(linear("photo-rate", sums, VALUES), sums).p
     yield counted("p < 0.05", "t over clusters", t < 0.05)
@@ -136,7 +133,7 @@ def unequal_groups(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     yield counted("p < 0.05", "Welch's t", welch < 0.05)
     yield counted("p < 0.001", "Welch's t", welch < 0.001)
     table = as_answers(present)
-    permuted = membership_test(table, "rate", first, None, permutations=PERMUTATIONS, seed=1)
+    permuted = membership_test(table, "rate", first, None, FitOptions(permutations=PERMUTATIONS, seed=1))
     yield counted("p < 0.05", "permutation of membership", permuted < 0.05)
     tested, _ = below_floor(permuted, welch, PERMUTATIONS)
     yield counted("p < 0.001", "the same, t below its floor", tested < 0.001)
@@ -149,7 +146,7 @@ def compared_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     change = (other.astype(float) - one) @ WEIGHTS
     yield counted("p < 0.05", "photos as units, as it was", stats.ttest_1samp(change, 0, axis=1).pvalue < 0.05)
     units = sparse_units(change.reshape(sets, 20, 5).sum(axis=2))
-    found = mean_test(units.sums, np.full(20, 5.0), permutations=PERMUTATIONS)
+    found = contrast(Units(units.sums, np.full(20, 5.0)), permutations=PERMUTATIONS)
     yield counted("p < 0.05", "persons as units, t", found.p < 0.05)
     yield counted("p < 0.05", "persons as units, signs", found.p_perm < 0.05)
 
@@ -159,11 +156,11 @@ def placebo_decision(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     for title, edit, light in (("light alone", 0.12, 0.12), ("light half of it", 0.12, 0.06), ("nothing", 0.0, 0.0)):
         slopes = [answers(rng, sets, 200, 0.3, np.float32(s)) @ WEIGHTS for s in (edit, 0.0, light, 0.0)]
         units = [sparse_units(part) for part in slopes]
-        test_of_edit = mean_test(units[0].sums, units[0].sizes, permutations=PERMUTATIONS)
+        test_of_edit = contrast(units[0], permutations=PERMUTATIONS)
         p = test_of_edit.p_perm.copy()
         for place, signed in ((1, False), (2, True), (3, False)):
             for sign in (1,) if signed else (1, -1):
-                test = paired_test(units[0], units[place], permutations=PERMUTATIONS, sign=sign)
+                test = contrast(units[0].minus(units[place], sign), permutations=PERMUTATIONS)
                 ahead = np.sign(test.difference) == np.sign(test_of_edit.difference)
                 p = np.maximum(p, np.where(ahead, test.p_perm, 1.0))
         yield counted("starred", f"own test alone, {title}", test_of_edit.p_perm < 0.05)
@@ -182,8 +179,8 @@ def refusals(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     photos = np.arange(300).astype(object)
     for place in range(sets):
         whole = ~lost[place].any(axis=1)
-        test = mean_test(sparse_units((present[place] @ WEIGHTS)[None, whole]).sums, np.ones(int(whole.sum())))
-        refused = mean_test(sparse_units((lost[place] @ WEIGHTS)[None]).sums, np.ones(300))
+        test = contrast(sparse_units((present[place] @ WEIGHTS)[None, whole]))
+        refused = contrast(sparse_units((lost[place] @ WEIGHTS)[None]))
         asked = Asked(photos, VALUES, np.where(lost[place], 2, 1).astype(np.int8))
         shown = (present[place] & ~lost[place]).sum(axis=0)[None].astype(float)
         low, high = (float(end[0]) for end in bounds(shown, asked))
@@ -234,7 +231,7 @@ def weak_reach(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         truth = 5.0
         read = reach + 0.3 * rng.standard_normal(30)
         units = sparse_units((present @ WEIGHTS)[None])
-        found = fieller(units, read)
+        found = ratios(units, read)
         slopes = present @ WEIGHTS
         ratio = slopes.mean() / read.mean()
         se = np.std(slopes - ratio * read, ddof=1) / abs(read.mean()) / np.sqrt(30)

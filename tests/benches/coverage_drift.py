@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from coverage_cases import VALUES, Count, counted
 
-from gslopes.slopes.fit.photo import infer, linear
+from gslopes.slopes.fit.estimators import linear
 from gslopes.slopes.fit.power import Design, smallest_slope
-from gslopes.slopes.fit.profiles import dense, moments
 from gslopes.stats.clusters import clustered_mean, clustered_slope, codes_of
+from gslopes.stats.contrast import infer
 from gslopes.stats.multiplicity import adjust
+from gslopes.stats.outcomes import dense, moments
 
 
 def rare_power(rng: np.random.Generator, sets: int) -> Iterator[Count]:

@@ -10,7 +10,7 @@ import pytest
 from gslopes.core.errors import ConfigError
 from gslopes.slopes import stages, walk
 from gslopes.slopes.config import FitConfig
-from gslopes.slopes.fit.presence import ALL, Cut
+from gslopes.slopes.fit.answers import ALL, Cut
 from gslopes.slopes.fitting import PRESENCE
 from gslopes.slopes.presence import cuts, vendor_cut
 from tests.fake_provider import FakeProvider, pictures

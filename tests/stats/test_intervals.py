@@ -83,28 +83,6 @@ def test_the_share_lies_in_its_interval_and_all_in_the_unit(p):
     assert found.share <= found.high + 1e-12 <= 1 + 1e-9
 
 
-@given(chances)
-def test_answers_that_confirm_sure_readings_leave_the_share_and_never_widen_the_interval(p):
-    sure = np.round(np.array(p))
-    read = estimate_share(np.clip(sure, 0.03, 0.97), np.zeros(len(p), bool))
-    answered = estimate_share(np.clip(sure, 0.03, 0.97), np.ones(len(p), bool))
-    assert answered.share == read.share
-    assert answered.high - answered.low <= read.high - read.low + 1e-12
-
-
-@given(chances)
-def test_female_and_male_mirror_each_other(p):
-    none = np.zeros(len(p), bool)
-    female, male = estimate_share(np.array(p), none), estimate_share(1 - np.array(p), none)
-    assert (female.share, female.low, female.high) == pytest.approx((1 - male.share, 1 - male.high, 1 - male.low))
-
-
-def test_unsure_readings_widen_the_interval():
-    sure, unsure = (estimate_share(np.array([p, 1 - p] * 20), np.zeros(40, bool)) for p in (0.99, 0.6))
-    assert sure.share == unsure.share == 0.5
-    assert unsure.high - unsure.low > 1.3 * (sure.high - sure.low)
-
-
 def test_no_photo_gives_no_share():
     found = estimate_share(np.array([]), np.array([], bool))
     assert found.n == 0

@@ -1,12 +1,21 @@
+"""Permutation tests: p and its floor; the outcomes of a unit permuted over its conditions, against all dealings."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
 import numpy as np
 import pytest
 from scipy import sparse, stats
 
+from gslopes.stats.ols import line_weights
+from gslopes.stats.outcomes import Outcomes, dense
 from gslopes.stats.permutation import (
     below_floor,
     count_extreme,
     lone_q,
     permutation_p,
+    permute,
     random_signs,
     welch_permutation,
 )
@@ -50,3 +59,93 @@ def test_the_studentised_permutation_agrees_with_scipy_where_spreads_are_equal()
     p = welch_permutation(sparse.csr_array(values), np.ones(60), first, drawn, 2000)
     known = stats.ttest_ind(values[:, first], values[:, ~first], axis=1, equal_var=False).pvalue
     assert p == pytest.approx(known, abs=0.05)
+
+
+VALUES = np.linspace(-2, 2, 3)
+
+
+def simulated(labels: int, photos: int, steps: int, seed: int, drift: float = 0.0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    offset = rng.normal(size=(labels, photos, 1))
+    trend = drift * rng.normal(size=(labels, photos, 1)) * np.linspace(-2, 2, steps)
+    return (offset + rng.normal(size=(labels, photos, steps)) + trend > 0.5).astype(np.float32)
+
+
+def exact(answers: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """p of all dealings of a few photos: studentised mean slope, and the paper's slope."""
+    weights, middle = line_weights(values), len(values) // 2
+
+    def statistics(permuted: np.ndarray) -> tuple[float, float]:
+        slopes, centre = permuted @ weights, permuted[:, middle].sum()
+        root = np.sqrt(np.square(slopes).sum())
+        return abs(slopes.sum()) / root if root else 0.0, abs(slopes.sum()) / centre if centre else np.inf
+
+    orders = list(permutations(range(len(values))))
+    all_of_them = [
+        statistics(np.stack([row[list(order)] for row, order in zip(answers, dealing, strict=True)]))
+        for dealing in product(orders, repeat=len(answers))
+    ]
+    observed = statistics(answers)
+    found = np.array(all_of_them) >= np.array(observed) - 1e-9
+    return tuple(found.mean(axis=0))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_p_is_the_share_of_all_dealings(seed: int) -> None:
+    answers = simulated(1, 4, 3, seed)
+    answers[0, 0, 1] = 1
+    found = permute(dense(answers, VALUES), np.array([True]), 20_000, seed=0, paper=True)
+    np.testing.assert_allclose([found.p[0], found.p_paper[0]], exact(answers[0], VALUES), atol=0.015)
+
+
+@pytest.mark.parametrize(("photos", "bundles"), [(40, 1024), (300, 64)])
+def test_under_exchangeability_p_is_uniform_and_bundled_p_too(photos: int, bundles: int) -> None:
+    labels = 600
+    profile = dense(simulated(labels, photos, 5, seed=1), np.linspace(-2, 2, 5))
+    found = permute(profile, np.ones(labels, bool), 199, seed=0, bundles=bundles, paper=True)
+    for p in (found.p, found.p_paper):
+        assert stats.kstest(p, "uniform").pvalue > 0.001
+        assert np.mean(p <= 0.05) == pytest.approx(0.05, abs=0.03)
+
+
+def test_photos_that_move_by_nothing_in_the_mean_keep_the_level_of_the_studentised_statistic_alone() -> None:
+    labels = 400
+    profile = dense(simulated(labels, 200, 5, seed=2, drift=1.0), np.linspace(-2, 2, 5))
+    found = permute(profile, np.ones(labels, bool), 199, seed=0, paper=True)
+    assert np.mean(found.p <= 0.05) < 0.085
+    assert np.mean(found.p_paper <= 0.05) > 0.1  # it asks whether the answers depend on the attribute: they do
+
+
+def test_labels_that_are_not_tested_have_no_p_and_change_no_other() -> None:
+    answers = simulated(3, 50, 3, seed=7)
+    answers[2] = np.tile([0, 0, 1], (50, 1))
+    tested = np.array([True, True, False])
+    found = permute(dense(answers, VALUES), tested, 199, 0, paper=True)
+    alone = permute(dense(answers[:2], VALUES), np.ones(2, bool), 199, 0, paper=True)
+    assert np.isnan([found.p[2], found.p_paper[2]]).all()
+    np.testing.assert_array_equal(found.p[:2], alone.p)
+
+
+def test_a_cluster_is_permuted_as_one() -> None:
+    # two photos of one person that always answer alike are one photo with twice the weight
+    answers = simulated(1, 6, 3, seed=8)
+    one = dense(answers, VALUES)
+    twice = Outcomes(VALUES, np.full(6, 2.0), one.unit, one.starts, 2 * one.numbers)
+    assert permute(one, np.array([True]), 499, 0).p == permute(twice, np.array([True]), 499, 0).p
+
+
+@pytest.mark.parametrize("steps", [3, 5, 7, 9])
+def test_any_odd_number_of_values_can_be_permuted(steps: int) -> None:
+    profile = dense(simulated(2, 30, steps, seed=9), np.linspace(-2, 2, steps))
+    p = permute(profile, np.ones(2, bool), 99, 0).p
+    assert ((p >= 0.01) & (p <= 1)).all()
+
+
+def test_uneven_values_and_scores_can_be_permuted_too() -> None:
+    values = np.array([-2.0, -0.5, 0.0, 0.2, 3.0])
+    rng = np.random.default_rng(3)
+    numbers = rng.random((2, 100, 5)).astype(np.float32)
+    numbers[1] += (0.3 * values).astype(np.float32)
+    p = permute(dense(numbers, values), np.ones(2, bool), 499, 0).p
+    assert p[0] > 0.01
+    assert p[1] == 1 / 500

@@ -18,32 +18,30 @@ from numpy.typing import NDArray
 from gslopes.core import placebo, tables
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.tables import MEASURED
-from gslopes.slopes.fit.answers import Answers, gather
+from gslopes.slopes.fit.answers import Answers, gather, values_by_attribute
 from gslopes.slopes.fit.decision import decide, placebo_differences
+from gslopes.slopes.fit.differences import group_slopes
 from gslopes.slopes.fit.estimates import estimate
-from gslopes.slopes.fit.gating import Gate, gating_rows
-from gslopes.slopes.fit.groups import group_slopes
-from gslopes.slopes.fit.measures import choose, measured, of_rows
+from gslopes.slopes.fit.measures import SCALE, Kind, choose, measured, of_rows, outcomes
 from gslopes.slopes.fit.observed import observed_rows
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.paired import SCALE
-from gslopes.slopes.fit.profiles import Kind, moments, profiles, varying
 from gslopes.slopes.fit.reach import reach_rows
-from gslopes.slopes.fit.refusals import (
+from gslopes.slopes.fit.selection import (
     Asked,
+    Gate,
     answered_where_most_are_lost,
     asked_about,
     bounds,
     check_status,
+    gating_rows,
     label_counts,
     refusal_rows,
     refusal_slope,
 )
 from gslopes.slopes.fit.shape import shape
-from gslopes.slopes.fit.slopes import active, checked
-from gslopes.slopes.fit.sweeps import values_by_attribute
 from gslopes.slopes.fit.truth import Truth, check_truths, error_tables, split_truth
 from gslopes.stats.clusters import FEW, effective_units, named_codes, normal_texts
+from gslopes.stats.outcomes import moments, varying
 
 Codes = NDArray[np.int64]
 _CLUSTER = "\0cluster"  # its key among the columns, which may be one of the groups as well
@@ -101,14 +99,14 @@ def analyse(
 ) -> FitTables:
     """Fit everything.
 
-    Every row of slopes has its estimator, the null hypothesis of its p in ``slopes.fit.photo``, that of its p_perm in
-    ``slopes.fit.permutation``, and up to three intervals: ci (t), boot (percentile), bca.  q is p_test, adjusted over
-    the labels of one classifier, attribute and estimator: p_perm, or where no permutation reached the observed
-    statistic t's p if it is smaller, as p_source says (see ``stats.permutation.below_floor``).  In the rows of the
+    Every row of slopes has its estimator, the null hypothesis of its p in ``slopes.fit.estimators``, that of its p_perm
+    in ``stats.permutation``, and up to three intervals: ci (t), boot (percentile), bca.  q is p_test, adjusted over the
+    labels of one classifier, attribute and estimator: p_perm, or where no permutation reached the observed statistic
+    t's p if it is smaller, as p_source says (see ``stats.permutation.below_floor``).  In the rows of the
     paper it is p adjusted after Benjamini and Hochberg.  A label whose answers vary on fewer than ``min_varying``
     units is too rare to judge: the rows of the photo estimators hold its counts and slope, but no test; the paper's
     row stays as the paper has it, without p_perm.  decision, reason and detail: see ``slopes.fit.decision``.  The
-    bounds for lost answers stand in the rows of photo-rate; see ``slopes.fit.refusals``.
+    bounds for lost answers stand in the rows of photo-rate; see ``slopes.fit.selection``.
 
     scores, asked: of core.tables.SCORES and ASKED, as data frames or Arrow tables, rows in any order.  Placebo sweeps
         are further attributes in them, named as ``core.placebo`` does; their photos may be a sample.
@@ -124,12 +122,12 @@ def analyse(
         ``slopes.fit.reach.photo_reach`` gives it; and odds, its log-odds in the unedited photo, if ``unedited`` is
         given.
     tones: photo to the name of its skin tone's group; the table reach has slopes by them.
-    gates: attribute to whether a gate kept each photo's sweep, see ``slopes.fit.gating``.
+    gates: attribute to whether a gate kept each photo's sweep, see ``slopes.fit.selection``.
         Slopes are then of the kept sweeps, and gating compares them with the others.
     unedited: classifier to its answers about the photos as they were, with K = 1, see ``slopes.fit.observed``.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
-    Raises: TableError, ConfigError as ``sweeps.values_by_attribute``; TableError for a status that is unknown or a
+    Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a
         score that is no finite number; ConfigError for a column that ``about`` lacks.
     """
     columns = about_columns(about, groups, normal_texts)
@@ -316,11 +314,11 @@ def _shape(sweep: Answers, options: FitOptions, units: Codes | None) -> pd.DataF
     parts = []
     kinds: tuple[tuple[Kind, bool], ...] = (("rate", False), ("measure", True))
     for kind, by_number in kinds[: 1 + bool(sweep.measures)]:
-        profile = profiles(sweep, kind, units)
-        varies = varying(profile)
+        rows = outcomes(sweep, kind, units)
+        varies = varying(rows)
         tested = varies >= options.min_varying
-        found = shape(moments(profile), sweep.values, tested=tested, confidence=options.confidence, scale=SCALE[kind])
-        frame = sweep.frame(n=len(sweep.photos), active=active(sweep), varying=varies, **found)
+        found = shape(moments(rows), sweep.values, tested=tested, confidence=options.confidence, scale=SCALE[kind])
+        frame = sweep.frame(n=len(sweep.photos), active=sweep.active, varying=varies, **found)
         parts.append(frame[frame["label"].isin(list(sweep.measures)).to_numpy() == by_number])
     return pd.concat(parts)
 
@@ -359,3 +357,20 @@ def _truths(about: pd.DataFrame | None, given: Sequence[str], labels: Collection
 
 def _texts(column: pd.Series, photos: NDArray[np.object_]) -> list[str]:
     return column.reindex(photos).fillna("").tolist()
+
+
+def checked(table: tables.Table, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The frames as one table, sorted by its key and with the very types that reading the written table gives back.
+
+    Columns that may be null and that no frame has are null.
+
+    Raises: TableError as ``core.tables.check``.
+    """
+    frames = [frame for frame in frames if len(frame)]
+    if not frames:
+        return tables.check(table, table.empty()).to_pandas()
+    whole = pd.concat(frames, ignore_index=True)
+    missing = {field.name: None for field in table.schema if field.nullable and field.name not in whole}
+    ordered = whole.assign(**missing).sort_values(list(table.key), kind="stable")
+    result: pd.DataFrame = tables.check(table, ordered).to_pandas()
+    return result

@@ -7,7 +7,7 @@ An edit also moves light, texture and compression, and so it moves any classifie
     placebos   its slope goes further than that of every placebo sweep over the same photos, paired photo by photo: the
                largest p of the own test and of all differences (an intersection-union test), adjusted over the labels,
                is below the level too, and each difference has the sign of the slope
-    refusals   where refusals depend on the value, the slope keeps its sign in the worst case (``slopes.fit.refusals``)
+    refusals   where refusals depend on the value, the slope keeps its sign in the worst case (``slopes.fit.selection``)
 
 The light placebo brightens as the edit does, so its sign counts; the sign of the other two means nothing, and the
 difference must hold against either sign.
@@ -27,7 +27,7 @@ Source: intersection-union tests, Berger & Hsu 1996, doi 10.1214/ss/1032280304.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -38,10 +38,11 @@ from numpy.typing import NDArray
 from gslopes.core import placebo
 from gslopes.core.tables import MEASURED
 from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, same_photos
+from gslopes.slopes.fit.estimators import KINDS, TESTED
+from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.paired import Paired, Units, paired_test, unit_slopes
-from gslopes.slopes.fit.photo import KINDS, TESTED
 from gslopes.stats.clusters import FEW, effective_units
+from gslopes.stats.contrast import Contrast, Units, contrast
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.permutation import below_floor
 
@@ -76,11 +77,11 @@ def placebo_differences(
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _tested(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Paired:
-    """The difference as it is; where the placebo's sign means nothing, the larger p of both signs."""
+def _tested(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Contrast:
+    """The paired difference; where the placebo's sign means nothing, with the larger p of both signs."""
     how = {"permutations": options.permutations, "seed": options.seed}
     plain, *turned = (
-        paired_test(first, second, **how, confidence=options.confidence, sign=sign) for sign in (1, -1)[: 2 - signed]
+        contrast(first.minus(second, sign), **how, confidence=options.confidence) for sign in (1, -1)[: 2 - signed]
     )
     for other in turned:
         plain = replace(plain, p=np.maximum(plain.p, other.p), p_perm=np.maximum(plain.p_perm, other.p_perm))
@@ -156,23 +157,40 @@ def _decide_label(
     refusals_flat: bool,
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
-    if row["note"]:
-        return "unjudged", "rare", str(row["note"])
-    if not row["q"] < options.level:
-        return "none", "own-test", f"q {row['q']:.2g} is not below {options.level:g}"
-    if placebos and not q_placebo < options.level:
-        kind = max(placebos, key=lambda name: placebos[name]["p_used"])
-        return "placebo", kind, _difference(kind, placebos[kind])
-    lacking = [kind for kind in placebo.KINDS if kind not in placebos]
-    if lacking:
-        return "open", "no-placebo", _not_run(lacking)
+    decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos, options.level)
+    detail = NO_SPREAD if row["se"] == 0 else ""
+    if reason == "rare":
+        detail = str(row["note"])
+    elif reason == "own-test":
+        detail = f"q {row['q']:.2g} is not below {options.level:g}"
+    elif reason == "placebo":
+        reason = max(placebos, key=lambda name: placebos[name]["p_used"])
+        detail = _difference(reason, placebos[reason])
+    elif reason == "no-placebo":
+        detail = _not_run([kind for kind in placebo.KINDS if kind not in placebos])
     low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
-    if not refusals_flat and not (low > 0 or high < 0):
-        bound = (
-            f"of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]" if low <= high else "nothing bounds the rest"
-        )
+    if decision == "finding" and not refusals_flat and not (low > 0 or high < 0):
+        bound = f"of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]"
+        bound = bound if low <= high else "nothing bounds the rest"
         return "open", "refusals", f"refusals depend on the value; {bound}"
-    return "finding", "", NO_SPREAD if row["se"] == 0 else ""
+    return decision, reason, detail
+
+
+def rule(unjudged: bool, q: float, q_placebo: float, kinds: Collection[str], level: float) -> tuple[str, str]:
+    """(decision, code of the reason) by the slope's own q and the adjusted largest p of it and its placebo sweeps.
+
+    kinds: of placebo sweeps that there are.
+
+    >>> rule(False, 0.01, 0.2, ["same"], 0.05), rule(False, 0.01, 0.02, ["same", "light", "random"], 0.05)
+    (('placebo', 'placebo'), ('finding', ''))
+    """
+    if unjudged:
+        return "unjudged", "rare"
+    if not q < level:
+        return "none", "own-test"
+    if kinds and not q_placebo < level:
+        return "placebo", "placebo"
+    return ("finding", "") if set(placebo.KINDS) <= set(kinds) else ("open", "no-placebo")
 
 
 def _not_run(lacking: list[str]) -> str:

@@ -12,19 +12,17 @@ from numpy.typing import NDArray
 
 from gslopes.core.tables import MEASURED, READING
 from gslopes.core.text import many
-from gslopes.slopes.fit import bootstrap
 from gslopes.slopes.fit.answers import Answers, columns_of
+from gslopes.slopes.fit.estimators import KINDS, UNITS, linear, paper, replicates
 from gslopes.slopes.fit.measures import UNITS as MEASURE_UNITS
-from gslopes.slopes.fit.measures import of_rows
+from gslopes.slopes.fit.measures import of_rows, outcomes
 from gslopes.slopes.fit.options import RARE, FitOptions
-from gslopes.slopes.fit.permutation import Permuted, permute
-from gslopes.slopes.fit.photo import KINDS, UNITS, acceleration, infer, linear
-from gslopes.slopes.fit.profiles import Moments, Profiles, moments, profiles, varying
-from gslopes.slopes.fit.slopes import active, centre_shares, paper
 from gslopes.stats.clusters import FEW, effective_units
+from gslopes.stats.contrast import acceleration, infer
 from gslopes.stats.logistic import fit_logits
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.permutation import below_floor
+from gslopes.stats.outcomes import Moments, Outcomes, moments, varying
+from gslopes.stats.permutation import Permuted, below_floor, permute
 from gslopes.stats.resampling import Intervals, bca_intervals, joined
 
 Array = NDArray[np.float64]
@@ -37,72 +35,67 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
 
     units: (n,) codes of clusters, or None where each photo is its own unit.
     """
-    kinds = dict.fromkeys(KINDS[name] for name in options.estimators)
-    by_kind: dict[str, Profiles] = {kind: profiles(answers, kind, units) for kind in kinds}
-    sums: dict[str, Moments] = {kind: moments(profile) for kind, profile in by_kind.items()}
-    tests = {kind: _test(profile, sums[kind], options, kind) for kind, profile in by_kind.items()}
+    by_kind: dict[str, Outcomes] = {}
+    for kind in dict.fromkeys(KINDS[name] for name in options.estimators):
+        by_kind[kind] = outcomes(answers, kind, units)
+    sums = {kind: moments(rows) for kind, rows in by_kind.items()}
+    tests = {kind: _test(rows, sums[kind], options, kind) for kind, rows in by_kind.items()}
     resampled = _intervals(by_kind, sums, tests, options)
     frames = []
     for name in options.estimators:
         test = tests[KINDS[name]]
-        frame = paper(answers) if name == "paper" else _photo(name, answers, sums[KINDS[name]], test)
-        frame = _judged_paper(frame, test, options) if name == "paper" else _judged(frame, test, options)
-        ends = resampled.get("photo-z" if name == "paper" else name)
+        is_paper = name == "paper"
+        frame = _paper(answers, test, options) if is_paper else _photo(name, answers, sums[KINDS[name]], test, options)
+        ends = resampled.get("photo-z" if is_paper else name)
         if ends is not None:
-            keep = np.ones(len(test.tested), dtype=bool) if name == "paper" else test.tested
             pairs = {"boot_low": ends.low, "boot_high": ends.high, "bca_low": ends.bca_low, "bca_high": ends.bca_high}
+            keep = test.tested | is_paper
             frame = frame.assign(**{key: np.where(keep, value, np.nan) for key, value in pairs.items()})
         frames.append(frame.assign(unit=UNITS[name], varying=test.varying))
     if not len(answers.labels):
         return frames[0]
     frames = [of_rows(frame, answers.measures) for frame in frames]
-    whole = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
+    slopes = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
     numbers = {str(name) for frame in frames for name in frame.select_dtypes("number")}
-    whole = whole.assign(
-        **dict.fromkeys(sorted(numbers - set(whole)), np.nan)
-    )  # where no photo was answered throughout
-    return _one_family(_explained(whole, answers, options), answers, options)
+    slopes = slopes.assign(**dict.fromkeys(sorted(numbers - set(slopes)), np.nan))  # no photo answered throughout
+    return _one_family(_explained(slopes, answers, options), answers, options)
 
 
-def _explained(whole: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
+def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
     """With the column measure, in the row of each label that is to be read, and why labels are not judged."""
-    measure = whole["label"].map(lambda label: answers.measures.get(label, "presence"))
-    read = whole["estimator"] == np.where(measure == "presence", READING, MEASURED)
-    found = whole.assign(measure=measure.where(read), sd=np.nan)
-    if answers.measures:
-        found["sd"] = found["label"].map(_spread(answers)).where(found["estimator"] == MEASURED)
-    by_measure = whole["estimator"] == MEASURED
+    measure = slopes["label"].map(lambda label: answers.measures.get(label, "presence"))
+    read = slopes["estimator"] == np.where(measure == "presence", READING, MEASURED)
+    by_number = slopes["estimator"] == MEASURED
     own = re.search(r"[,:]unit=([^,]+)", answers.classifier)  # of numbers, in the classifier's name
-    named = MEASURE_UNITS | ({"value": f"{own[1]} per unit"} if own else {})
-    units = measure.map(named)
-    found["unit"] = found["unit"].mask(by_measure, units)
-    if "note" in found:
-        lacking = found["note"] == RARE
-        counts = found[["varying", "active", "n"]].astype(int).to_numpy().tolist()
-        cells = zip(measure, found["estimator"], counts, strict=True)
-        notes = [
-            _lacking(one, name, (varying, active, n), options.min_varying) for one, name, (varying, active, n) in cells
-        ]
-        found["note"] = found["note"].mask(lacking, pd.Series(notes, index=found.index))
-    return found
+    units = measure.map(MEASURE_UNITS | ({"value": f"{own[1]} per unit"} if own else {}))
+    sd = slopes["label"].map(_spread(answers)).where(by_number) if answers.measures else np.nan
+    slopes = slopes.assign(measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units))
+    if "note" in slopes:
+        counts = slopes[["varying", "active", "n"]].astype(int).to_numpy().tolist()
+        cells = zip(measure, slopes["estimator"], counts, strict=True)
+        notes = [_lacking(by, name, *count, options.min_varying) for by, name, count in cells]
+        slopes["note"] = slopes["note"].mask(slopes["note"] == RARE, pd.Series(notes, index=slopes.index))
+    return slopes
 
 
 def _spread(answers: Answers) -> dict[str, float]:
     """Measured label to the standard deviation of its number at the centre, among photos."""
-    profile = profiles(answers, "measure")
-    middle = profile.numbers[:, len(profile.values) // 2].astype(np.float64)
-    found = {}
-    for label, start, stop in zip(answers.labels.tolist(), profile.starts[:-1], profile.starts[1:], strict=True):
-        if label in answers.measures and profile.photos > 1:
-            whole = np.zeros(profile.photos)
-            whole[: stop - start] = middle[start:stop]  # the others have the smallest score, which is 0 here
-            found[label] = float(whole.std(ddof=1))
-    return found
+    rows = outcomes(answers, "measure")
+    middle = rows.numbers[:, len(rows.values) // 2].astype(np.float64)
+    spread = {}
+    for label, start, stop in zip(answers.labels.tolist(), rows.starts[:-1], rows.starts[1:], strict=True):
+        if label in answers.measures and rows.photos > 1:
+            numbers = np.zeros(rows.photos)
+            numbers[: stop - start] = middle[start:stop]  # the others have the smallest score, which is 0 here
+            spread[label] = float(numbers.std(ddof=1))
+    return spread
 
 
-def _lacking(measure: str, estimator: str, counts: tuple[int, int, int], least: int) -> str:
-    """Why a label is not tested, and what it would take.  counts: photos whose answer varies, with the label, all."""
-    varying, active, photos = counts
+def _lacking(measure: str, estimator: str, varying: int, active: int, photos: int, least: int) -> str:
+    """Why a label is not tested, and what it would take.
+
+    varying, active, photos: photos whose answer varies, with the label, all.
+    """
     if not photos:
         return "no photo was answered at every value"
     if measure != "presence" and KINDS[estimator] == "rate":
@@ -116,13 +109,13 @@ def _lacking(measure: str, estimator: str, counts: tuple[int, int, int], least: 
     return f"its answer varies on {varying:,} of {many(photos, 'photo')}; {least:,} are needed{enough}"
 
 
-def _one_family(whole: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
+def _one_family(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
     """With q of the rows that are to be read over all of them, where labels are judged by different measures."""
-    read = whole["measure"].notna()
-    if not answers.measures or "p_test" not in whole or READING not in set(whole["estimator"]):
-        return whole
-    q = adjust(whole["p_test"].where(read).to_numpy(float), options.correction)
-    return whole.assign(q=whole["q"].mask(read, pd.Series(q, index=whole.index)))
+    read = slopes["measure"].notna()
+    if not answers.measures or "p_test" not in slopes or READING not in set(slopes["estimator"]):
+        return slopes
+    q = adjust(slopes["p_test"].where(read).to_numpy(float), options.correction)
+    return slopes.assign(q=slopes["q"].mask(read, pd.Series(q, index=slopes.index)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,54 +133,44 @@ class _Test:
     permuted: Permuted | None
 
 
-def _test(profile: Profiles, sums: Moments, options: FitOptions, kind: str) -> _Test:
-    varies = varying(profile)
+def _test(rows: Outcomes, sums: Moments, options: FitOptions, kind: str) -> _Test:
+    varies = varying(rows)
     tested = varies >= options.min_varying
     mean = "photo-rate" if kind == "rate" else "photo-score"  # a test does not depend on the unit
-    p = np.where(tested, infer(linear(mean, sums, profile.values), sums).p, np.nan)
+    p = np.where(tested, infer(linear(mean, sums, rows.values), sums).p, np.nan)
     if not options.permutations:
         return _Test(varies, tested, *below_floor(p, p, 0), None)
     with_paper = kind == "rate" and "paper" in options.estimators
     count, bundles = options.permutations, options.bundles
-    permuted = permute(profile, tested, count, options.seed, bundles=bundles, paper=with_paper)
-    trusted = effective_units(profile.sizes) >= FEW
+    permuted = permute(rows, tested, count, options.seed, bundles=bundles, paper=with_paper)
+    trusted = effective_units(rows.sizes) >= FEW
     return _Test(varies, tested, *below_floor(permuted.p, p, count, trusted=trusted), permuted)
 
 
-def _photo(name: str, answers: Answers, sums: Moments, test: _Test) -> pd.DataFrame:
+def _photo(name: str, answers: Answers, sums: Moments, test: _Test, options: FitOptions) -> pd.DataFrame:
+    """Rows of one photo estimator, with p_perm, q and a note; without tests where the label is too rare."""
     lines = infer(linear(name, sums, answers.values), sums)
     known = test.varying > 0  # answers that never vary say nothing about how sure a slope of 0 is
-    spread = columns_of(lines, "slope", "intercept")
-    return answers.frame(
-        n=len(answers.photos),
-        active=active(answers),
-        y_centre=centre_shares(answers),
-        slope=lines.slope,
-        intercept=lines.intercept,
-        **{key: np.where(known, value, np.nan) for key, value in spread.items()},
-        estimator=name,
-    )
-
-
-def _judged(frame: pd.DataFrame, test: _Test, options: FitOptions) -> pd.DataFrame:
-    """With p_perm, q and a note; without tests where the label is too rare."""
-    judged = test.tested & frame["slope"].notna().to_numpy()
+    spread = {key: np.where(known, value, np.nan) for key, value in columns_of(lines, "slope", "intercept").items()}
+    frame = answers.frame(**answers.facts(), slope=lines.slope, intercept=lines.intercept, **spread, estimator=name)
+    judged = test.tested & ~np.isnan(lines.slope)
     source = np.where(judged, test.source, np.array(None))
     note = np.where(test.tested, np.where(judged, "", NEVER), RARE)
     p, p_test = (np.where(judged, value, np.nan) for value in (frame["p"], test.p))
     if test.permuted is None:
         return frame.assign(p=p, p_test=p, p_source=source, q=adjust(p, options.correction), note=note)
     p_perm = np.where(judged, test.permuted.p, np.nan)
-    found = {"p_perm": p_perm, "p_test": p_test, "p_source": source, "q": adjust(p_test, options.correction)}
-    return frame.assign(p=p, **found, note=note, agreement=_agreement(p, p_perm, options.alpha))
+    tests = {"p_perm": p_perm, "p_test": p_test, "p_source": source, "q": adjust(p_test, options.correction)}
+    return frame.assign(p=p, **tests, note=note, agreement=_agreement(p, p_perm, options.alpha))
 
 
-def _judged_paper(frame: pd.DataFrame, test: _Test, options: FitOptions) -> pd.DataFrame:
-    note = np.where(test.tested, np.where(frame["slope"].notna(), "", NEVER), RARE)
+def _paper(answers: Answers, test: _Test, options: FitOptions) -> pd.DataFrame:
+    frame = paper(answers)
+    frame["note"] = np.where(test.tested, np.where(frame["slope"].notna(), "", NEVER), RARE)
     if test.permuted is None:
-        return frame.assign(note=note)
+        return frame
     agreement = _agreement(frame["p"].to_numpy(), test.permuted.p_paper, options.alpha)
-    return frame.assign(p_perm=test.permuted.p_paper, note=note, agreement=agreement)
+    return frame.assign(p_perm=test.permuted.p_paper, agreement=agreement)
 
 
 def _agreement(p: Array, p_perm: Array, alpha: float) -> NDArray[np.object_]:
@@ -200,7 +183,7 @@ def _agreement(p: Array, p_perm: Array, alpha: float) -> NDArray[np.object_]:
 
 
 def _intervals(
-    by_kind: Mapping[str, Profiles], sums: Mapping[str, Moments], tests: Mapping[str, _Test], options: FitOptions
+    by_kind: Mapping[str, Outcomes], sums: Mapping[str, Moments], tests: Mapping[str, _Test], options: FitOptions
 ) -> dict[str, Intervals]:
     """Name of an estimator to its intervals, NaN for labels that it does not judge; a block of labels at a time."""
     first = next(iter(by_kind.values()))
@@ -217,11 +200,9 @@ def _intervals(
     each = max(1, RESAMPLED // options.bootstrap)
     for begin in range(0, max(first.labels, 1), each):
         rows = slice(begin, min(begin + each, first.labels))
-        resampled = bootstrap.replicates(
-            {kind: profile.part(rows.start, rows.stop) for kind, profile in by_kind.items()},
-            names,
-            options.bootstrap,
-            options.seed,
+        resampled = replicates(
+            {kind: part.part(rows.start, rows.stop) for kind, part in by_kind.items()},
+            *(names, options.bootstrap, options.seed),
             start=None if start is None else start[rows],
             wanted={name: chosen[rows] for name, chosen in wanted.items()},
         )

@@ -39,8 +39,9 @@ def fit_slopes(
     """The slope of every label along the edited attribute, by all estimators, with intervals, tests and q.
 
     Read ``photo-rate``: the mean over photos of each photo's own slope, in percentage points per unit; the rows of
-    ``paper`` are those of Joo & Kärkkäinen (2020).  Estimators, null hypotheses and intervals: ``slopes.fit.photo`` and
-    ``slopes.fit.permutation``.  All other tables (shape, groups, placebos): ``slopes.fit.analysis.analyse``.
+    ``paper`` are those of Joo & Kärkkäinen (2020).  Estimators, null hypotheses and intervals:
+    ``slopes.fit.estimators`` and ``stats.permutation``.  All other tables (shape, groups, placebos):
+    ``slopes.fit.analysis.analyse``.
 
     scores: a row for each label returned for a picture; a row without a label (None) says that there was none.  Other
         columns are ignored.

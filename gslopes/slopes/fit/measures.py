@@ -32,15 +32,20 @@ from typing import Any, Literal, cast
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import special
+from scipy import sparse, special
 
 from gslopes.core.errors import TableError
 from gslopes.core.tables import MEASURED
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers
+from gslopes.stats.contrast import Units
+from gslopes.stats.ols import line_weights
+from gslopes.stats.outcomes import Outcomes, gathered
 
 Pairs = NDArray[np.int64]
 Measure = Literal["presence", "log-odds", "score", "value"]
+Kind = Literal["rate", "score", "measure"]
+SCALE: dict[str, float] = {"rate": 100.0, "score": 1.0, "measure": 1.0}
 UNITS: dict[str, str] = {
     "presence": "percentage points per unit",
     "log-odds": "log-odds per unit",
@@ -105,6 +110,39 @@ def numbers(sweep: Answers, pairs: Pairs) -> NDArray[np.float32]:
     above = special.logit(np.clip(np.where(sweep.present[pairs], score, sweep.threshold)[odds], _CLIP, 1 - _CLIP))
     score[odds] = _GRAIN * np.rint((above - floor) / _GRAIN)
     return score.astype(np.float32)
+
+
+def outcomes(answers: Answers, kind: Kind = "rate", cluster: Pairs | None = None) -> Outcomes:
+    """The answers as outcomes of one kind of number.
+
+    kind: ``rate``: 1 where the label was returned, 0 elsewhere.  ``score``: the score, 0 where it was not returned.
+        ``measure``: of the labels that are not judged by presence; the others have none.
+    cluster: (n,) codes from 0 of the units that photos belong to; each photo is its own without it.
+    """
+    photo, label, rows = answers.photo, answers.label, answers.score
+    if kind == "rate":
+        rows = answers.present.astype(np.float32)
+    elif kind == "measure":
+        known = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
+        pairs = np.flatnonzero(known[label])
+        photo, label, rows = photo[pairs], label[pairs], numbers(answers, pairs)
+    return gathered(answers.values, len(answers.photos), photo, label, rows, len(answers.labels), cluster)
+
+
+def unit_slopes(
+    answers: Answers, kind: Kind, cluster: Pairs | None = None, labels: NDArray[np.object_] | None = None
+) -> Units:
+    """Each unit's slopes, in the unit of the measure.
+
+    labels: those wanted, sorted, all of the answers' among them; the answers' own if None.
+    """
+    rows = outcomes(answers, kind, cluster)
+    slopes = SCALE[kind] * (rows.numbers.astype(np.float64) @ line_weights(rows.values))
+    names = answers.labels if labels is None else labels
+    place = np.searchsorted(names.astype(str), answers.labels.astype(str)) if len(answers.labels) else np.empty(0, int)
+    kept = np.abs(slopes) > 1e-12 * SCALE[kind]
+    cells = (slopes[kept], (place[rows.label[kept]], rows.unit[kept]))
+    return Units(sparse.csr_array(cells, shape=(len(names), len(rows.sizes))), rows.sizes)
 
 
 def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:

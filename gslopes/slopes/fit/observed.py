@@ -32,14 +32,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.slopes.fit.answers import Answers, all_labels, same_photos
-from gslopes.slopes.fit.groups import spread_of_difference
-from gslopes.slopes.fit.measures import numbers
+from gslopes.slopes.fit.measures import numbers, unit_slopes
 from gslopes.slopes.fit.options import RARE, FitOptions
-from gslopes.slopes.fit.paired import unit_slopes
 from gslopes.stats.clusters import codes_of
-from gslopes.stats.intervals import t_quantile, t_test
+from gslopes.stats.contrast import difference
+from gslopes.stats.intervals import fieller, t_quantile
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.ols import t_ratio
 from gslopes.stats.shares import difference_interval
 
 Array = NDArray[np.float64]
@@ -69,18 +67,15 @@ def observed_rows(
     Of each pair the group that the reader sees nearer the attribute's positive end stands first.
     """
     sweep, unedited = same_photos(sweep, unedited)
-    names = groups.reindex(sweep.photos).fillna("").to_numpy(dtype=object)
     frames = []
-    for pair in combinations([name for name in sorted(set(names)) if name], 2):
-        keep = np.isin(names.astype(str), pair)
-        part = _Pair(sweep.only(keep), unedited.only(keep), names[keep] == pair[0], readings, cluster)
+    for pair, keep, first in _pairs(groups, sweep.photos):
+        part = _Pair(sweep.only(keep), unedited.only(keep), first, readings, cluster)
         one, other = pair if not part.distance["distance"] < 0 else pair[::-1]
         if one != pair[0]:
             part = _Pair(part.sweep, part.unedited, ~part.first, readings, cluster)
-        rows = pd.DataFrame([part.row(label, options) for label in part.labels.tolist()])
-        if rows.empty:
+        if not len(part.labels):
             continue
-        rows = rows.drop(columns="dof")
+        rows = pd.DataFrame([part.row(label, options) for label in part.labels.tolist()]).drop(columns="dof")
         rows["q"] = adjust(rows["p"].to_numpy(dtype=float), options.correction)
         rows["agreement"] = [part.agreement(row, found, options) for row in rows.to_dict("records")]
         frames.append(rows.assign(group=one, other=other))
@@ -104,28 +99,33 @@ def observed_changes(
     changes, Welch), p and q, adjusted over the labels of a pair of groups; null hypothesis: nothing changed.
     """
     old, new = (replace(answers, measures=measures) for answers in same_photos(one, other))
-    names = groups.reindex(old.photos).fillna("").to_numpy(dtype=object)
     options = FitOptions(min_varying=min_varying)
     frames = []
-    for pair in combinations([name for name in sorted(set(names)) if name], 2):
-        keep = np.isin(names.astype(str), pair)
-        first, units = names[keep] == pair[0], _units(old.photos[keep], cluster)
-        both = dict(_values(old.only(keep))), dict(_values(new.only(keep)))
+    for pair, keep, first in _pairs(groups, old.photos):
+        units, nothing = _units(old.photos[keep], cluster), np.zeros(int(keep.sum()))
+        before, after = dict(_values(old.only(keep))), dict(_values(new.only(keep)))
         rows = []
         for label in all_labels(old, new).tolist():
-            values = [side.get(label, np.zeros(int(keep.sum()))) for side in both]
+            values = before.get(label, nothing), after.get(label, nothing)
             gaps = [float(side[first].mean() - side[~first].mean()) for side in values]
             moved = values[1] - values[0]
             gap = _gap(moved, first, units, options)
-            few = not np.any(moved) or _rare(both[1].get(label, moved) + moved, first, min_varying, shares=False)
-            p = np.nan if few else gap["p"]
-            ends = {"change": gap["observed"], "ci_low": gap["ci_low"], "ci_high": gap["ci_high"], "p": p}
-            rows.append({"label": label, "first": gaps[0], "second": gaps[1], **ends})
-        frame = pd.DataFrame(rows)
-        if len(frame):
+            few = not np.any(moved) or _rare(after.get(label, moved) + moved, first, min_varying, shares=False)
+            ends = {"ci_low": gap["ci_low"], "ci_high": gap["ci_high"], "p": np.nan if few else gap["p"]}
+            rows.append({"label": label, "first": gaps[0], "second": gaps[1], "change": gap["observed"], **ends})
+        if rows:
+            frame = pd.DataFrame(rows)
             frame["q"] = adjust(frame["p"].to_numpy(dtype=float), correction)
             frames.append(frame.assign(group=pair[0], other=pair[1]))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _pairs(groups: pd.Series, photos: NDArray[np.object_]) -> Iterator[tuple[tuple[str, str], Flags, Flags]]:
+    """Each two groups, (n,) which photos are in either, and which of those are in the first."""
+    names = groups.reindex(photos).fillna("").to_numpy(dtype=object)
+    for one, other in combinations([name for name in sorted(set(names)) if name], 2):
+        keep = np.isin(names.astype(str), (one, other))
+        yield (one, other), keep, names[keep] == one
 
 
 class _Pair:
@@ -151,32 +151,29 @@ class _Pair:
         self.distance = self._distance()
 
     def _distance(self) -> dict[str, float]:
-        gap = {"distance": np.nan, "distance_low": np.nan, "distance_high": np.nan}
         sides = [self.read & self.first, self.read & ~self.first]
         if min(side.sum() for side in sides) < 2:
-            return gap
-        found = _gap(self.odds[self.read], self.first[self.read], self.units[self.read], FitOptions())
-        return {"distance": found["observed"], "distance_low": found["ci_low"], "distance_high": found["ci_high"]}
+            return dict.fromkeys(("distance", "distance_low", "distance_high"), np.nan)
+        gap = _gap(self.odds[self.read], self.first[self.read], self.units[self.read], FitOptions())
+        return {"distance": gap["observed"], "distance_low": gap["ci_low"], "distance_high": gap["ci_high"]}
 
     def row(self, label: str, options: FitOptions) -> dict[str, Any]:
-        measure = self.sweep.measures.get(label, "presence")
+        measure, first = self.sweep.measures.get(label, "presence"), self.first
         shares = measure == "presence"
-        values = self.answers.get(label, np.zeros(len(self.first)))
-        found = _gap(values, self.first, self.units, options, shares=shares)
-        rare = _rare(values, self.first, options.min_varying, shares=shares)
-        counts = {"n": int(self.first.sum()), "n_other": int((~self.first).sum())}
-        means = {"mean": float(values[self.first].mean()), "mean_other": float(values[~self.first].mean())}
-        row = {"label": label, "measure": measure, **counts, **means, **found, "p": np.nan if rare else found["p"]}
-        return row | self.distance | self._explained(label, values, found, options) | {"note": RARE if rare else ""}
+        values = self.answers.get(label, np.zeros(len(first)))
+        gap = _gap(values, first, self.units, options, shares=shares)
+        rare = _rare(values, first, options.min_varying, shares=shares)
+        counts = {"n": int(first.sum()), "n_other": int((~first).sum())}
+        means = {"mean": float(values[first].mean()), "mean_other": float(values[~first].mean())}
+        row = {"label": label, "measure": measure, **counts, **means, **gap, "p": np.nan if rare else gap["p"]}
+        return row | self.distance | self._explained(label, values, gap, options) | {"note": RARE if rare else ""}
 
     def _explained(self, label: str, values: Array, found: Mapping[str, float], options: FitOptions) -> dict[str, Any]:
         kind = "measure" if label in self.sweep.measures else "rate"
         place = int(np.searchsorted(self.labels.astype(str), label))
         slopes = self.slopes[kind].sums[[place]].toarray().ravel()
-        row: dict[str, Any] = {"slope": float(slopes.mean())}
-        row |= dict.fromkeys(
-            ("explained", "explained_low", "explained_high", "share", "share_low", "share_high"), np.nan
-        )
+        names = [f"{name}{end}" for name in ("explained", "share") for end in ("", "_low", "_high")]
+        row: dict[str, Any] = {"slope": float(slopes.mean()), **dict.fromkeys(names, np.nan)}
         reach, r = _mean(self.reach, self.read)
         gap, low, high = self.distance.values()
         half = float(t_quantile(max(int(self.read.sum()) - 1, 1), options.confidence)) * np.sqrt(self._cover(r, r))
@@ -188,7 +185,7 @@ class _Pair:
         influence = gap / reach * s + slope / reach * (near - far) - explained / reach * r
         spread = self._cover(influence, influence)
         limit = float(t_quantile(max(found["dof"], 1.0), options.confidence))
-        row |= {"explained": explained}
+        row["explained"] = explained
         if not np.any(slopes):
             return row  # answers that never vary say nothing about how sure a 0 is
         row |= {"explained_low": explained - limit * spread**0.5, "explained_high": explained + limit * spread**0.5}
@@ -196,12 +193,10 @@ class _Pair:
             return row
         one, other = (_mean(values, side)[1] for side in (self.first, ~self.first))
         observed, o = found["observed"], one - other
-        a = observed**2 - limit**2 * self._cover(o, o)
-        if not a > 0:
+        ends = fieller(explained, observed, spread, self._cover(o, o), self._cover(influence, o), limit)
+        if np.isnan(ends[0]):
             return row
-        b = explained * observed - limit**2 * self._cover(influence, o)
-        root = np.sqrt(max(b**2 - a * (explained**2 - limit**2 * spread), 0.0))
-        return row | {"share": explained / observed, "share_low": (b - root) / a, "share_high": (b + root) / a}
+        return row | {"share": explained / observed, "share_low": float(ends[0]), "share_high": float(ends[1])}
 
     def _cover(self, one: Array, other: Array) -> float:
         """Covariance of two numbers by what each photo adds to them, photos of a unit alike."""
@@ -224,27 +219,22 @@ def _gap(values: Array, first: Flags, units: Codes, options: FitOptions, *, shar
     """Mean of the first group minus that of the other, with interval and Welch's p over units."""
     sides = []
     for side in (first, ~first):
-        influence = np.bincount(np.unique(units[side], return_inverse=True)[1], _mean(values, side)[1][side])
-        count = len(influence)
-        sides.append((float(np.sqrt(np.square(influence).sum() * count / max(count - 1, 1))), count))
-    (a, n), (b, m) = sides
-    gap = float(values[first].mean() - values[~first].mean())
-    if min(n, m) < 2:
+        mean, influence = _mean(values, side)
+        sums = np.bincount(np.unique(units[side], return_inverse=True)[1], influence[side])
+        se = float(np.sqrt(np.square(sums).sum() * len(sums) / max(len(sums) - 1, 1)))
+        sides.append((np.array([mean]), np.array([se]), len(sums)))
+    if min(count for _, _, count in sides) < 2:
+        gap = float(sides[0][0][0] - sides[1][0][0])
         return {"observed": gap, **dict.fromkeys(("ci_low", "ci_high", "p"), np.nan), "dof": 1.0}
-    spread, degrees = spread_of_difference(np.array([a]), np.array([b]), n, m)
-    se, dof = float(spread[0]), float(degrees[0])
-    half = float(t_quantile(dof, options.confidence)) * se
-    low, high = (gap - half, gap + half) if se > 0 else (np.nan, np.nan)
-    p = float(t_test(t_ratio(np.array([gap]), np.array([se])), np.array([dof]))[0]) if se > 0 else np.nan
+    welch, dof = difference(sides[0], sides[1], options.confidence)
+    low, high, p = float(welch.low[0]), float(welch.high[0]), float(welch.p[0]) if welch.se[0] > 0 else np.nan
     if shares:
-        counted = []
+        counts = []
         for side in (first, ~first):
             sizes = np.bincount(units, side.astype(np.float64), int(units.max()) + 1)
-            counted.append(
-                (np.bincount(units, (side & (values > 0)).astype(float), len(sizes)).astype(float), sizes.astype(float))
-            )
-        low, high = (100 * end for end in difference_interval(counted[0], counted[1]))
-    return {"observed": gap, "ci_low": low, "ci_high": high, "p": p, "dof": dof}
+            counts.append((np.bincount(units, (side & (values > 0)).astype(np.float64), len(sizes)), sizes))
+        low, high = (100 * end for end in difference_interval(counts[0], counts[1]))
+    return {"observed": float(welch.difference[0]), "ci_low": low, "ci_high": high, "p": p, "dof": float(dof[0])}
 
 
 def _rare(values: Array, first: Flags, least: int, *, shares: bool) -> bool:

@@ -18,7 +18,7 @@ Correction = Literal["bh", "by", "holm"]
 class FitOptions:
     """Settings of ``slopes.fit.analysis.analyse``.
 
-    estimators: which rows the table of slopes has; see ``slopes.fit.photo``.
+    estimators: which rows the table of slopes has; see ``slopes.fit.estimators``.
     measure: how labels are judged: ``auto``, or one of ``slopes.fit.measures.MEASURES`` for all of them.
     bootstrap: resamples of photos, B; 0 for none.  permutations: within photos, m; 0 for none.
     correction: how q is made of the p-values of a family (one classifier, attribute and estimator): Benjamini-Hochberg,
@@ -27,7 +27,7 @@ class FitOptions:
         not tested: photos that have it at every value, or at none, say nothing about the slope.
     level: of q, at which a label is a finding.
     confidence: coverage of every interval.  alpha: the level at which the paper's p and the permutations' are compared.
-    bundles: photos are permuted in this many bundles at most, see ``slopes.fit.permutation``.
+    bundles: photos are permuted in this many bundles at most, see ``stats.permutation``.
     seed: of resamples and permutations.
     """
 

@@ -20,14 +20,15 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, special
+from scipy import special
 
 from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.estimators import KINDS, TESTED
+from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.paired import Units, unit_slopes
-from gslopes.slopes.fit.photo import KINDS, TESTED
 from gslopes.stats.clusters import codes_of
-from gslopes.stats.intervals import t_quantile
+from gslopes.stats.contrast import Units, spreads
+from gslopes.stats.intervals import fieller, t_quantile
 from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
@@ -53,7 +54,7 @@ def log_odds(scores: ArrayLike) -> Array:
     return np.asarray(special.logit(np.clip(np.asarray(scores, dtype=np.float64), _CLIP, 1 - _CLIP)), dtype=np.float64)
 
 
-def fieller(units: Units, reach: Array, *, confidence: float = 0.95) -> dict[str, Array]:
+def ratios(units: Units, reach: Array, *, confidence: float = 0.95) -> dict[str, Array]:
     """Ratios of every label's mean slope to the mean reach: slope, reach and ratio with its ends, (L,) each.
 
     units: sums of slopes over the photos of each unit.  reach: (U,) sums of the photos' reaches.
@@ -62,30 +63,18 @@ def fieller(units: Units, reach: Array, *, confidence: float = 0.95) -> dict[str
     sizes, count = units.sizes, len(units.sizes)
     n = max(float(sizes.sum()), 1.0)
     slope, mean = units.means, float(reach.sum()) / n
-    sums = sparse.csr_array(units.sums)
-    factor = count / max(count - 1, 1) / n**2
-    weighted, total = sums @ sizes, float(np.square(sizes).sum())
-    variance = (np.asarray(sums.multiply(sums).sum(axis=1)).ravel() - 2 * slope * weighted + slope**2 * total) * factor
-    left = reach - mean * sizes
+    left, factor = reach - mean * sizes, count / max(count - 1, 1) / n**2
     spread = float(np.square(left).sum()) * factor
-    shared = (sums @ left - slope * float(sizes @ left)) * factor
+    shared = (units.sums @ left - slope * float(sizes @ left)) * factor
     limit = float(t_quantile(max(count - 1, 1), confidence))
     half = limit * np.sqrt(spread)
-    a = mean**2 - limit**2 * spread
-    b, c = slope * mean - limit**2 * shared, slope**2 - limit**2 * variance
-    known = a > 0 and count > 2
-    root = np.sqrt(np.maximum(b**2 - a * c, 0))
-    root[np.diff(sums.indptr) == 0] = np.nan  # answers that never vary say nothing about how sure a ratio of 0 is
-    gap = np.full(len(slope), np.nan)
-    return {
-        "slope": slope,
-        "reach": np.full(len(slope), mean),
-        "reach_low": np.full(len(slope), mean - half),
-        "reach_high": np.full(len(slope), mean + half),
-        "ratio": slope / mean if known else gap,
-        "ratio_low": (b - root) / a if known else gap,
-        "ratio_high": (b + root) / a if known else gap,
-    }
+    low, high = fieller(slope, mean, spreads(units, slope) * factor, spread, shared, limit)
+    known = np.full(len(slope), mean**2 > limit**2 * spread and count > 2)
+    vary = known & (np.diff(units.sums.indptr) > 0)  # or they say nothing about how sure a ratio of 0 is
+    columns = {"slope": slope, "reach": mean, "reach_low": mean - half, "reach_high": mean + half}
+    columns |= {"ratio": np.divide(slope, mean, out=np.full(len(slope), np.nan), where=known)}
+    columns |= {"ratio_low": np.where(vary, low, np.nan), "ratio_high": np.where(vary, high, np.nan)}
+    return {name: np.broadcast_to(value, slope.shape) for name, value in columns.items()}
 
 
 def reach_rows(
@@ -113,7 +102,7 @@ def reach_rows(
         unit_reach: Array = np.bincount(codes, known[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
         for estimator in (name for name in options.estimators if name in TESTED):
             units = unit_slopes(part, KINDS[estimator], None if cluster is None else codes)
-            found = fieller(units, unit_reach, confidence=options.confidence)
+            found = ratios(units, unit_reach, confidence=options.confidence)
             note = np.where(np.isnan(found["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, "")
             head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
             frames.append(answers.frame(**head, **found, note=note))

@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-from gslopes.slopes.fit.photo import Linear, covariance, infer
-from gslopes.slopes.fit.profiles import Moments
+from gslopes.stats.contrast import Linear, covariance, infer
 from gslopes.stats.ols import Lines, line_weights
+from gslopes.stats.outcomes import Moments
 
 Array = NDArray[np.float64]
 

@@ -24,9 +24,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.core import placebo
 from gslopes.core.errors import ConfigError
 from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.decision import rule
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of
 from gslopes.stats.multiplicity import adjust
@@ -133,7 +133,7 @@ def error_tables(
             own = pd.Series(_lines(wrong[keep], answers.values), index=answers.photos[keep])
             clusters = pd.Series(codes, index=own.index)
             tested = [_against(own, found[label, measure], kind, clusters) for kind, found in fakes.items()]
-            slopes.append({**head, **row, "p_placebos": max([float(str(row["p"])), *tested]), "kinds": len(fakes)})
+            slopes.append({**head, **row, "p_placebos": max([float(str(row["p"])), *tested]), "kinds": tuple(fakes)})
     frame = pd.DataFrame(slopes)
     return pd.DataFrame(rates), frame if frame.empty else _decided(frame, options, placebos is not None)
 
@@ -175,23 +175,17 @@ def _decided(frame: pd.DataFrame, options: FitOptions, real: bool) -> pd.DataFra
     p, largest = (frame[name].to_numpy(dtype=float) for name in ("p", "p_placebos"))
     q = adjust(p, options.correction)
     q_placebo = adjust(np.where(np.isnan(p), np.nan, largest), options.correction)
-    decisions, reasons = [], []
-    for note, own, whole, kinds in zip(frame["note"], q, q_placebo, frame["kinds"], strict=True):
-        code, why = "finding", ""
-        if note:
-            code, why = "unjudged", "rare"
-        elif not own < options.level:
-            code, why = "none", "own-test"
-        elif kinds and not whole < options.level:
-            code, why = "placebo", "placebo"
-        elif kinds < len(placebo.KINDS):
-            code, why = "open", "no-placebo"
-        decisions.append(code if real else None)
-        reasons.append(why if real else None)
-    words = {"decision": decisions, "reason": reasons}
-    columns = {name: pd.Series(texts, frame.index, dtype=object) for name, texts in words.items()}
+    cells = zip(frame["note"], q, q_placebo, frame["kinds"], strict=True)
+    pairs = [
+        rule(bool(note), own, worst, kinds, options.level) if real else (None, None)
+        for note, own, worst, kinds in cells
+    ]
+    words = {
+        name: pd.Series(column, frame.index, dtype=object)
+        for name, column in zip(("decision", "reason"), zip(*pairs, strict=True), strict=True)
+    }
     frame = frame.drop(columns=["p_placebos", "kinds"])
-    return frame.assign(q=q, q_placebo=q_placebo if real else np.nan, **columns)
+    return frame.assign(q=q, q_placebo=q_placebo if real else np.nan, **words)
 
 
 def _judged(answers: Answers, one: Truth) -> Iterator[tuple[str, str, Flags, Flags]]:

@@ -48,7 +48,7 @@ photos: those with the label at one value at least in either run, of those that 
 def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
     """The changes as tables, a block for each classifier and attribute, the surest change first.
 
-    changes: the columns of ``slopes.fit.compare.COLUMNS``.  limit: rows a block.
+    changes: the columns of ``slopes.fit.differences.COLUMNS``.  limit: rows a block.
     """
     blocks = []
     for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
@@ -258,7 +258,7 @@ def write_changes(
 ) -> Path:
     """Write OUT/index.html with the pictures next to it; it opens from the disk and asks nothing of any server.
 
-    run: the second run's folder.  changes: the columns of ``slopes.fit.compare.COLUMNS``.  names: of the two runs.
+    run: the second run's folder.  changes: the columns of ``slopes.fit.differences.COLUMNS``.  names: of the two runs.
     observed: of ``slopes.compare_observed``.  notes: warnings.
 
     Returns the path of the page.

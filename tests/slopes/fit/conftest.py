@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
+from gslopes.slopes.fit import answers as sweeps
 
 Answers = tuple[pd.DataFrame, pd.DataFrame]
 Builder = Callable[..., Answers]
@@ -51,3 +52,15 @@ def build(
 @pytest.fixture(scope="session")
 def answers() -> Builder:
     return build
+
+
+def of(present: np.ndarray) -> sweeps.Answers:
+    """One label, (n, K) presence."""
+    photos = np.array([f"{i:04d}" for i in range(len(present))], dtype=object)
+    rows = np.flatnonzero(present.any(axis=1)).astype(np.int32)
+    found = present[rows].astype(bool)
+    label = np.zeros(len(rows), np.int32)
+    names = np.array(["x"], dtype=object)
+    return sweeps.Answers(
+        "c", "gender", np.linspace(-2, 2, 5), names, photos, {}, rows, label, found, found.astype(np.float32), 0.5
+    )

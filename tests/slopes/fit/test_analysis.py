@@ -71,28 +71,12 @@ def test_rare_labels_are_listed_and_not_judged(found) -> None:
     assert found.shape.set_index("label").loc["label4", "reading"] == "not judged"
 
 
-@pytest.mark.parametrize("least", [0, 3])
-def test_the_least_number_of_photos_can_be_set(answers, least: int) -> None:
-    options = FitOptions(bootstrap=0, permutations=19, min_varying=least)
-    row = rows(analyse(*answers(drifting(), VALUES), options=options).slopes, "photo-rate").loc["label4"]
-    assert (row["note"] == "") == (least == 0)
-    assert np.isfinite(row["p_perm"]) == (least == 0)
-
-
 @pytest.mark.parametrize(("how", "theirs"), [("bh", "fdr_bh"), ("by", "fdr_by"), ("holm", "holm")])
 def test_q_is_the_correction_of_p_perm_over_the_labels_judged(answers, how: str, theirs: str) -> None:
     options = FitOptions(bootstrap=0, permutations=99, correction=how)
     chosen = rows(analyse(*answers(drifting(), VALUES), options=options).slopes, "photo-rate")[:4]
     expected = multipletests(chosen["p_test"], method=theirs)[1]
     np.testing.assert_allclose(chosen["q"], expected)
-
-
-def test_without_permutations_q_is_of_p(answers) -> None:
-    chosen = rows(
-        analyse(*answers(drifting(), VALUES), options=FitOptions(bootstrap=0, permutations=0)).slopes, "photo-rate"
-    )
-    np.testing.assert_allclose(chosen["q"][:4], multipletests(chosen["p"][:4], method="fdr_bh")[1])
-    assert chosen["p_perm"].isna().all()
 
 
 def test_where_the_papers_p_and_the_permutations_disagree_a_column_says_so(answers) -> None:
@@ -176,20 +160,6 @@ def test_two_classifiers_and_a_placebo_are_other_rows_of_the_same_call(answers) 
     pd.testing.assert_frame_equal(chosen, alone)
 
 
-def test_no_answers_give_empty_tables(answers) -> None:
-    scores, asked = answers(np.zeros((3, 1, 5), bool), VALUES)
-    assert all(frame.empty for _, frame in analyse(scores, asked).tables())
-
-
-def test_no_complete_photo_gives_rows_without_slopes(answers) -> None:
-    scores, asked = answers(np.ones((2, 1, 5), bool), VALUES)
-    asked["status"] = "refused"
-    chosen = analyse(scores, asked, options=FAST)
-    assert (chosen.slopes["n"] == 0).all()
-    assert chosen.slopes["p_perm"].isna().all()
-    assert chosen.balance["refused"].tolist() == [2]
-
-
 def test_unknown_names_and_columns_are_named(answers) -> None:
     with pytest.raises(UnknownName, match="photo-rat"):
         FitOptions(estimators=("photo-rat",))
@@ -201,13 +171,6 @@ def test_unknown_names_and_columns_are_named(answers) -> None:
         analyse(scores, asked, about=pd.DataFrame({"sex": []}), groups=["age"])
     with pytest.raises(ConfigError, match="none is given"):
         analyse(scores, asked, cluster="person")
-
-
-def test_all_estimators_can_be_asked_for(answers) -> None:
-    options = FitOptions(estimators=ESTIMATORS, bootstrap=20, permutations=19)
-    slopes = analyse(*answers(drifting(), VALUES), options=options).slopes
-    assert set(slopes["estimator"]) == set(ESTIMATORS) - {"photo-measure"}  # no label is on every picture
-    assert slopes["unit"].notna().all()
 
 
 # -- hardly any answers -----------------------------------------------------------------------------------------------

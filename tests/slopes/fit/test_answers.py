@@ -1,3 +1,7 @@
+"""Answers of a sweep: pairs of photo and label, which value each step stands for, and what counts as present."""
+
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -7,7 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gslopes.core import tables
-from gslopes.slopes.fit.answers import Answers, encode, gather
+from gslopes.core.errors import ConfigError, TableError
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.answers import ALL, Answers, Cut, encode, gather, present, values_by_attribute
+from gslopes.slopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 3)
 
@@ -98,15 +105,143 @@ def test_no_column_has_no_codes() -> None:
     assert len(codes) == len(names) == 0
 
 
-@pytest.mark.parametrize("labels", [1, 70_000])
-def test_many_labels_are_gathered_like_few(labels: int) -> None:
-    from gslopes.slopes.fit.answers import _pairs
+SEVEN = np.linspace(-2, 2, 7)
 
-    photo = np.array([0, 0, 1, 2], np.int32)
-    label = np.array([0, labels - 1, 0, labels - 1], np.int32)
-    step, score = np.array([0, 1, 2, 1], np.int16), np.array([0.1, 0.2, 0.3, 0.4], np.float32)
-    (photos, names), found = _pairs(photo, label, step, score, 3, labels, 3)
-    assert sorted(zip(photos.tolist(), names.tolist(), strict=True)) == sorted(
-        {(0, 0), (0, labels - 1), (1, 0), (2, labels - 1)}
+
+@pytest.fixture
+def arrow(answers):
+    def make(present: np.ndarray, values=SEVEN) -> tuple[pa.Table, pa.Table]:
+        scores, asked = answers(present, values)
+        return tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked)
+
+    return make
+
+
+def test_values_are_read_from_the_scores_table(arrow) -> None:
+    assert values_by_attribute(*arrow(np.ones((2, 1, 7), bool)))["gender"].tolist() == SEVEN.tolist()
+
+
+def test_uneven_values_are_kept(arrow) -> None:
+    uneven = [-2.0, -0.5, 0.0, 0.25, 1.0]
+    assert values_by_attribute(*arrow(np.ones((2, 1, 5), bool), uneven))["gender"].tolist() == uneven
+
+
+@pytest.mark.parametrize("kept", [(0, 1), (5, 6), (2, 4), (0, 3, 6)])
+def test_steps_without_any_label_are_filled_in(arrow, kept: tuple[int, ...]) -> None:
+    present = np.zeros((2, 1, 7), bool)
+    present[:, :, list(kept)] = True
+    np.testing.assert_allclose(values_by_attribute(*arrow(present))["gender"], SEVEN, atol=1e-6)
+
+
+def test_one_known_step_is_too_few(arrow) -> None:
+    present = np.zeros((2, 1, 7), bool)
+    present[0, 0, 3] = True
+    with pytest.raises(TableError, match="holds 1 of the 7 values of gender"):
+        values_by_attribute(*arrow(present))
+
+
+def test_a_gap_among_uneven_values_is_not_guessed(arrow) -> None:
+    present = np.ones((2, 1, 5), bool)
+    present[:, :, 1] = False
+    with pytest.raises(TableError, match="do not lie evenly"):
+        values_by_attribute(*arrow(present, [-2.0, -0.5, 0.0, 0.25, 1.0]))
+
+
+def test_given_values_and_those_of_the_table_are_the_same_to_the_bit(arrow) -> None:
+    scores, asked = arrow(np.ones((2, 1, 7), bool))
+    read = values_by_attribute(scores, asked)["gender"]
+    for values in (SEVEN.tolist(), SEVEN.astype(np.float32).tolist()):
+        assert (values_by_attribute(scores, asked, {"gender": values})["gender"] == read).all()
+
+
+@pytest.mark.parametrize("given", [[-1, -0.5, 0.5, 1], [0.0], [-1, 0, 0], [2, 0, -2], [-1, 0, np.nan], [[1], [2], [3]]])
+def test_given_values_must_be_odd_in_number_and_increase(arrow, given: list) -> None:
+    with pytest.raises(ConfigError):
+        values_by_attribute(*arrow(np.ones((2, 1, 3), bool), [-1.0, 0.0, 1.0]), {"gender": given})
+
+
+def test_given_values_that_contradict_the_table_are_refused(arrow) -> None:
+    with pytest.raises(TableError, match="Step 0 of gender is -2"):
+        values_by_attribute(*arrow(np.ones((2, 1, 7), bool)), {"gender": np.linspace(-1, 1, 7).tolist()})
+
+
+def test_more_steps_than_given_values_are_refused(arrow) -> None:
+    with pytest.raises(TableError, match="step 6"):
+        values_by_attribute(*arrow(np.ones((2, 1, 7), bool)), {"gender": [-2.0, 0.0, 2.0]})
+
+
+def test_two_values_for_one_step_are_refused(answers) -> None:
+    scores, asked = answers(np.ones((2, 1, 7), bool), SEVEN)
+    other, _ = answers(np.ones((2, 1, 7), bool), SEVEN / 2)
+    both = tables.check(tables.SCORES, pd.concat([scores, other]))
+    with pytest.raises(TableError, match="different values for one step"):
+        values_by_attribute(both, tables.check(tables.ASKED, asked))
+
+
+FIVE = (-2.0, -1.0, 0.0, 1.0, 2.0)
+
+
+def service(labels: int = 12, photos: int = 20, least: float = 0.0) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Scores of a service that was asked for every label from ``least`` on, and the questions."""
+    lot = np.random.default_rng(3)
+    rows, asked = [], []
+    for photo in range(photos):
+        for step, value in enumerate(FIVE):
+            asked.append((f"p{photo:02d}", "gender", step, "rekognition", "answered", "", ""))
+            scores = np.clip(lot.uniform(0, 1, labels) + 0.1 * value, 0, 1)
+            rows += [
+                (f"p{photo:02d}", "gender", step, value, "rekognition", f"label {number}", score)
+                for number, score in enumerate(scores)
+                if score >= least
+            ]
+    return (
+        pd.DataFrame(rows, columns=pd.Index(tables.SCORES.columns)),
+        pd.DataFrame(asked, columns=pd.Index(tables.ASKED.columns)),
     )
-    assert np.nansum(found) == pytest.approx(1.0)
+
+
+def kept(scores: pd.DataFrame, cut: Cut) -> pd.DataFrame:
+    return present(tables.check(tables.SCORES, scores), {"rekognition": cut}).to_pandas()
+
+
+@pytest.mark.parametrize("cut", [Cut(0.55), Cut(0, 5), Cut(0.55, 5)], ids=str)
+def test_asking_for_more_never_changes_a_slope(cut):
+    options = FitOptions(bootstrap=0, permutations=50)
+    everything, asked = service()
+    if cut.most:  # the service would have given so many alone
+        ranks = everything.groupby(["photo", "step"])["score"].rank(ascending=False, method="first")
+        usual = everything[(ranks <= cut.most) & (everything["score"] >= cut.score)]
+    else:
+        usual, asked = service(least=cut.score)
+    slopes = [
+        analyse(present(tables.check(tables.SCORES, scores), {"rekognition": cut}), asked, options=options).slopes
+        for scores in (everything, usual)
+    ]
+    assert len(slopes[0])
+    pd.testing.assert_frame_equal(*slopes)
+
+
+def test_the_highest_of_each_picture_are_counted_and_ties_all_count():
+    scores = service(labels=4, photos=2)[0]
+    scores["score"] = np.tile([0.9, 0.5, 0.5, 0.1], len(scores) // 4).astype(np.float32)
+    assert set(kept(scores, Cut(0, 1))["label"]) == {"label 0"}
+    assert set(kept(scores, Cut(0, 2))["label"]) == {"label 0", "label 1", "label 2"}
+    assert set(kept(scores, Cut(0, 3))["label"]) == {"label 0", "label 1", "label 2"}
+
+
+def test_other_classifiers_keep_every_row():
+    scores = tables.check(tables.SCORES, service()[0])
+    assert present(scores, {"google": Cut(0.9)}).equals(scores)
+    assert present(scores, {"rekognition": ALL}) is scores
+
+
+def test_a_score_at_the_cut_counts():
+    scores = service(labels=1, photos=1)[0]
+    scores["score"] = np.float32(0.55)
+    assert len(kept(scores, Cut(0.55))) == len(scores)
+
+
+@pytest.mark.parametrize("wrong", [(-0.1, 0), (1.1, 0), (0.5, -1)])
+def test_impossible_cuts_are_refused(wrong):
+    with pytest.raises(ConfigError):
+        Cut(*wrong)

@@ -4,10 +4,10 @@ import pyarrow as pa
 import pytest
 from scipy import special, stats
 
-from gslopes.core.errors import TableError, UnknownName
+from gslopes.core.errors import TableError
 from gslopes.core.tables import MEASURED, reading
 from gslopes.slopes.fit.answers import Answers, gather
-from gslopes.slopes.fit.compare import paired_differences
+from gslopes.slopes.fit.differences import paired_differences
 from gslopes.slopes.fit.frames import fit_slopes
 from gslopes.slopes.fit.measures import choose, measured
 from gslopes.stats.multiplicity import benjamini_hochberg
@@ -112,18 +112,6 @@ def test_a_measure_can_be_set(frame, measure, unit):
     read = reading(fit_slopes(tags, options={"measure": measure, "permutations": 0, "bootstrap": 0}))
     assert set(read["measure"]) == {measure}
     assert set(read["unit"]) == {unit}
-
-
-def test_by_presence_alone_fixed_lists_are_not_judged(frame):
-    tags = frame[frame["label"] != "age"]
-    read = reading(fit_slopes(tags, options={"measure": "presence", "permutations": 0, "bootstrap": 0}))
-    assert set(read["measure"]) == {"presence"}
-    assert read.set_index("label").loc["hire", "decision"] == "unjudged"
-
-
-def test_an_unknown_measure_is_named(frame):
-    with pytest.raises(UnknownName, match="measure"):
-        fit_slopes(frame, options={"measure": "scores"})
 
 
 def test_a_photo_without_its_number_is_left_out(frame):

@@ -4,10 +4,10 @@ import pytest
 from scipy import stats
 
 from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.paired import unit_slopes
-from gslopes.slopes.fit.reach import fieller, photo_reach
-from tests.slopes.fit.test_paired import of
+from gslopes.slopes.fit.reach import photo_reach, ratios
+from tests.slopes.fit.conftest import of
 
 VALUES = np.linspace(-2, 2, 5)
 FAST = FitOptions(estimators=("photo-rate",), bootstrap=0, permutations=0)
@@ -25,7 +25,7 @@ def test_both_ends_solve_fiellers_equation() -> None:
     present = rng.random((80, 5)) < 0.4 + 0.05 * VALUES
     reach = rng.normal(1.0, 0.5, 80)
     units = unit_slopes(of(present), "rate")
-    found = fieller(units, reach)
+    found = ratios(units, reach)
     slopes = units.sums.toarray()[0]
     for end in (found["ratio_low"][0], found["ratio_high"][0]):
         assert stats.ttest_1samp(slopes - end * reach, 0).pvalue == pytest.approx(0.05, abs=1e-6)
@@ -34,7 +34,7 @@ def test_both_ends_solve_fiellers_equation() -> None:
 
 def test_a_reach_that_may_be_0_gives_no_ratio() -> None:
     rng = np.random.default_rng(1)
-    found = fieller(unit_slopes(of(rng.random((40, 5)) < 0.5), "rate"), rng.normal(0.05, 1.0, 40))
+    found = ratios(unit_slopes(of(rng.random((40, 5)) < 0.5), "rate"), rng.normal(0.05, 1.0, 40))
     assert found["reach_low"][0] < 0 < found["reach_high"][0]
     assert np.isnan([found["ratio"][0], found["ratio_low"][0]]).all()
 
@@ -46,7 +46,7 @@ def test_the_interval_covers_where_the_reach_is_weak() -> None:
     for _ in range(300):
         true = rng.normal(1.0, 1.8, 30)
         present = rng.random((30, 5)) < np.clip(0.5 + 0.05 * true[:, None] * VALUES, 0, 1)
-        found = fieller(unit_slopes(of(present), "rate"), true + rng.normal(0, 0.3, 30))
+        found = ratios(unit_slopes(of(present), "rate"), true + rng.normal(0, 0.3, 30))
         if np.isfinite(found["ratio"][0]):
             hits.append(found["ratio_low"][0] <= 5.0 <= found["ratio_high"][0])
     assert 0.9 <= np.mean(hits) <= 1.0

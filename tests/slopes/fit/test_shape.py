@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.multivariate import test_mvmean as mean_test
 
-from gslopes.slopes.fit.profiles import dense, moments
 from gslopes.slopes.fit.shape import shape, within
 from gslopes.stats.ols import line_weights
+from gslopes.stats.outcomes import dense, moments
 
 VALUES = np.linspace(-2, 2, 7)
 

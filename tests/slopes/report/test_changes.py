@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.slopes.fit.compare import COLUMNS
+from gslopes.slopes.fit.differences import COLUMNS
 from gslopes.slopes.report.changes import ChangedPhoto, headline, print_changes, write_changes
 from gslopes.slopes.report.pictures import Wanted
 from tests.fixtures import assert_page_fits

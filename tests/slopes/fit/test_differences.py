@@ -1,10 +1,18 @@
+"""Groups of photos against scipy, permuted membership, and two runs paired photo by photo."""
+
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
+import pytest
 from scipy import stats
 
 from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.differences import membership_test, paired_differences
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.ols import line_weights
+from tests.slopes.fit.conftest import of
 
 VALUES = np.linspace(-2, 2, 5)
 OPTIONS = FitOptions(bootstrap=0, permutations=0)
@@ -86,3 +94,87 @@ def test_a_difference_from_a_handful_of_photos_is_not_judged(answers) -> None:
     row = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"]).differences.iloc[0]
     assert np.isnan(row["p"])
     assert row["note"] == "too rare to judge"
+
+
+def p_of(present: np.ndarray, first: np.ndarray, cluster: np.ndarray | None = None, m: int = 499) -> float:
+    return float(membership_test(of(present), "rate", first, cluster, FitOptions(permutations=m, seed=1))[0])
+
+
+def test_it_agrees_with_scipys_permutation_of_welchs_t() -> None:
+    rng = np.random.default_rng(0)
+    first = np.arange(80) < 25
+    present = rng.random((80, 5)) < 0.4 + np.where(first, 0.04, -0.02)[:, None] * VALUES
+    slopes = present @ (VALUES / (VALUES @ VALUES))
+    theirs = stats.ttest_ind(
+        slopes[first], slopes[~first], equal_var=False, method=stats.PermutationMethod(n_resamples=2999, rng=rng)
+    )
+    assert p_of(present, first, m=2999) == pytest.approx(theirs.pvalue, abs=0.03)
+
+
+def test_a_small_group_and_a_rare_label_keep_the_level() -> None:
+    rng = np.random.default_rng(1)
+    first = np.arange(200) < 20
+    p = [p_of(rng.random((200, 5)) < 0.1, first, m=199) for _ in range(150)]
+    assert np.mean(np.array(p) < 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_clusters_move_as_one_and_shared_clusters_are_permuted_inside() -> None:
+    rng = np.random.default_rng(2)
+    present = np.repeat(rng.random((8, 5)) < 0.5, 10, axis=0)
+    cluster = np.repeat(np.arange(8), 10)
+    whole = p_of(present, cluster < 4, cluster)
+    assert whole >= 1 / 70  # 8 choose 4 memberships, whatever the number of photos
+    inside = p_of(present, np.tile([True, False], 40), cluster)
+    assert inside == 1.0  # photos of a cluster are alike: no way to tell its halves apart
+
+
+def test_what_cannot_be_permuted_has_no_p() -> None:
+    present = np.random.default_rng(3).random((40, 5)) < 0.5
+    assert np.isnan(p_of(present, np.ones(40, bool)))
+    assert np.isnan(p_of(present, np.arange(40) < 20, m=0))
+    cluster = np.r_[np.zeros(4, int), np.arange(1, 37)]
+    assert np.isnan(p_of(present, np.arange(40) % 2 == 0, cluster))
+
+
+def run(present: np.ndarray, photos: list[str], labels: list[str]) -> Answers:
+    """present: (labels, photos, K) bool."""
+    label, photo = np.nonzero(present.any(2))
+    return Answers(
+        *("model", "gender", VALUES, np.array(labels, object), np.array(photos, object), {}),
+        *(photo.astype(np.int32), label.astype(np.int32), present[label, photo]),
+        *(present[label, photo].astype(np.float32), 0.0),
+    )
+
+
+def draw(seed: int, photos: int = 40) -> np.ndarray:
+    return np.random.default_rng(seed).random((2, photos, 5)) < np.linspace(0.2, 0.7, 5)
+
+
+def test_same_run_twice_changes_nothing() -> None:
+    names = [f"{i:02d}" for i in range(40)]
+    same = run(draw(0), names, ["a", "b"])
+    found = paired_differences(same, same)
+    assert (found["difference"] == 0).all()
+    assert (found["p"] == 1).all()
+
+
+def test_only_photos_of_both_count_and_a_label_of_one_run_has_slope_zero_in_the_other() -> None:
+    names = [f"{i:02d}" for i in range(60)]
+    one = run(draw(2), names[:40], ["a", "b"])
+    other = run(draw(3), names[20:], ["b", "c"])
+    found = paired_differences(one, other, min_varying=1).set_index("label")
+    assert found["n"].eq(20).all()
+    assert found.loc["a", "other_slope"] == 0
+    assert found.loc["c", "slope"] == 0
+    assert found.loc["a", "difference"] == pytest.approx(-found.loc["a", "slope"])
+
+
+def test_rare_labels_and_strangers_photos_are_not_judged() -> None:
+    names = [f"{i:02d}" for i in range(40)]
+    same = run(draw(0), names, ["a", "b"])
+    assert paired_differences(same, same, min_varying=99)["q"].isna().all()
+    other = run(draw(0), [f"x{name}" for name in names], ["a", "b"])
+    found = paired_differences(same, other)
+    assert isinstance(found, pd.DataFrame)
+    assert found["n"].eq(0).all()
+    assert found["p"].isna().all()

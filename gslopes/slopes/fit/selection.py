@@ -1,4 +1,4 @@
-"""Answers that never came: do they depend on the value, and what could the slope be with them?
+"""Sweeps that do not count: refused ones, and those that a gate dropped. What do the slopes of the others hide?
 
 A photo refused at one value drops out of every slope, so refusals that depend on the value and on what is in the photo
 bias what is left.  Three things are said about it:
@@ -11,7 +11,12 @@ The slope itself is that of the photos answered at every value: they are observe
 refusing is monotone (a photo refused at a value is refused wherever more are), the trimmed photos are those, and both
 ends of their bounds are the slope.  The bounds are sharp for the photos at hand; the sampling error is not in them.
 
-Source: Manski 1990, American Economic Review 80, 319-323.
+A gate keeps the sweeps in which a reader saw the attribute move.  Where reader and classifier err alike, on the same
+pictures, keeping those selects answers that moved, and a classifier without any association gets a slope.  The ungated
+estimate is free of it: over all sweeps; of those dropped a random sample is asked about, and counts for the others.
+Both are weighted means of the photos' slopes (Hajek) with t over units, see ``stats.contrast``.
+
+Sources: Manski 1990, American Economic Review 80, 319-323; Hajek 1971 in Foundations of Statistical Inference.
 """
 
 from __future__ import annotations
@@ -27,11 +32,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.core.errors import TableError
-from gslopes.slopes.fit.paired import Paired, mean_test
+from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.estimators import KINDS, TESTED
+from gslopes.slopes.fit.measures import unit_slopes
+from gslopes.slopes.fit.options import LEAST_KEPT, FitOptions
 from gslopes.stats.clusters import codes_of
+from gslopes.stats.contrast import Contrast, Units, contrast
 from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 STATUS = ("answered", "refused", "failed")
 
 
@@ -47,7 +58,7 @@ class Asked:
     status: NDArray[np.int8]
 
     @property
-    def lost(self) -> NDArray[np.bool_]:
+    def lost(self) -> Flags:
         """(n, K) asked about without an answer."""
         return self.status > 1
 
@@ -91,9 +102,7 @@ def refusal_rows(found: Asked) -> pd.DataFrame:
     return pd.DataFrame({"step": steps, "value": found.values, "asked": total, **counts, "lost": lost})
 
 
-def refusal_slope(
-    found: Asked, units: Callable[[NDArray[np.object_]], NDArray[np.int64] | None], confidence: float
-) -> Paired:
+def refusal_slope(found: Asked, units: Callable[[NDArray[np.object_]], Codes | None], confidence: float) -> Contrast:
     """photo-rate of "refused", (1,) each, over the photos asked about at all values.
 
     units: gives the codes of photos' clusters, or None where each photo is its own.
@@ -104,7 +113,7 @@ def refusal_slope(
     sums = np.bincount(codes, slopes, minlength=int(codes.max(initial=-1)) + 1)
     sums[np.abs(sums) < 1e-9] = 0
     sizes = np.bincount(codes).astype(np.float64)
-    return mean_test(sparse.csr_array(sums[None, :]), sizes, confidence=confidence)
+    return contrast(Units(sparse.csr_array(sums[None, :]), sizes), confidence=confidence)
 
 
 def answered_where_most_are_lost(found: Asked) -> Asked:
@@ -150,3 +159,60 @@ def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: NDAr
 def _rows_of(table: pa.Table, classifier: str, attribute: str) -> pa.Table:
     chosen = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
     return table.filter(chosen)
+
+
+# -- the gate -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gate:
+    """What the gate said of the photos that the classifier was asked about.
+
+    kept: (n,).
+    dropped: how many sweeps it dropped, asked about or not.  total: how many it judged.
+    """
+
+    kept: Flags
+    dropped: int
+    total: int
+
+    @property
+    def weights(self) -> Array:
+        """(n,) how many sweeps each stands for: 1 if kept, else dropped sweeps for each one asked about."""
+        sampled = max(int((~self.kept).sum()), 1)
+        return np.where(self.kept, 1.0, self.dropped / sampled)
+
+
+def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Codes | None = None) -> pd.DataFrame:
+    """Rows of core.tables.GATING of one classifier and attribute.
+
+    answers: over all photos asked about, dropped sweeps among them.  gate: of the same photos.
+    """
+    kept, sampled = (gate.total - gate.dropped) / max(gate.total, 1), int((~gate.kept).sum())
+    complete = sampled > 0 or gate.dropped == 0
+    note = ""
+    if kept < LEAST_KEPT:
+        advice = "; read the ungated slope too" if complete else ", and no dropped one was asked about"
+        note = f"the gate kept {kept:.0%} of the sweeps{advice}"
+    frames = []
+    units = codes_of(cluster, len(answers.photos))
+    for estimator in (name for name in options.estimators if name in TESTED):
+        slopes = unit_slopes(answers, KINDS[estimator])
+        columns: dict[str, Array] = {}
+        for name, weights in (("gated", gate.kept.astype(np.float64)), ("ungated", gate.weights)):
+            mean = contrast(_weighted(slopes, weights, units), confidence=options.confidence)
+            known = int((weights > 0).sum()) > 1 and (name == "gated" or complete)
+            ends = {name: mean.difference, f"{name}_low": mean.low, f"{name}_high": mean.high}
+            columns |= {key: value if known else np.full(len(value), np.nan) for key, value in ends.items()}
+        counts = {"n": int(gate.kept.sum()), "dropped": gate.dropped, "sampled": sampled, "kept": kept}
+        frames.append(answers.frame(estimator=estimator, **counts, **columns, note=note))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _weighted(slopes: Units, weights: Array, units: Codes) -> Units:
+    """Weighted sums of the photos' slopes over each unit that counts.  weights: (n,).  units: (n,) codes from 0."""
+    counted = np.flatnonzero(weights)
+    codes = np.unique(units[counted], return_inverse=True)[1]
+    size = int(codes.max(initial=-1)) + 1
+    members = sparse.csr_array((weights[counted], (counted, codes)), shape=(len(weights), size))
+    return Units((slopes.sums @ members).tocsr(), np.bincount(codes, weights[counted], size))

@@ -1,0 +1,219 @@
+"""Differences between groups of photos, and between two runs over the same photos."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, same_photos
+from gslopes.slopes.fit.estimators import KINDS, TESTED, linear
+from gslopes.slopes.fit.measures import Kind, choose, outcomes, unit_slopes
+from gslopes.slopes.fit.options import RARE, FitOptions
+from gslopes.stats.clusters import FEW, effective_units, named_codes
+from gslopes.stats.contrast import Units, contrast, difference, infer, membership_p
+from gslopes.stats.multiplicity import adjust
+from gslopes.stats.ols import Lines
+from gslopes.stats.outcomes import moments, varying
+from gslopes.stats.permutation import below_floor
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+COLUMNS = (
+    *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "varying", "slope"),
+    *("other_slope", "difference", "se", "p", "p_perm", "p_test", "ci_low", "ci_high", "q", "note", "measure"),
+)
+
+
+def group_slopes(
+    answers: Answers, column: str, groups: Sequence[str | None], options: FitOptions, cluster: Codes | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Slopes of each group of photos, and differences between every two groups.
+
+    Null hypotheses: the group's mean slope is 0 (one-sample t); two groups have the same mean slope (p_perm permutes
+    membership, see ``membership_test``; p is Welch's t, for groups of different spread, and can reject too often
+    where one group is small).  Intervals are of the same t.  A label whose answers vary on fewer than ``min_varying``
+    units of a group is too rare to judge there, and has no interval where they vary on none; a difference is too rare
+    to judge from a group of fewer than ``min_varying`` photos, or of a label that is rare in both.  Where all slopes of
+    one group are equal, its spread is not taken for 0: both groups then share one (Student's t).  q is over the labels
+    of one group, or of one pair of groups: of p_perm where there is one, or p below its floor.
+
+    answers: of one classifier and attribute.  column: the name under which the groups go.
+    groups: (n,) each photo's group; photos with None or an empty text are in none.
+    cluster: (n,) codes of clusters of photos, or None.
+
+    Returns frames with the columns of core.tables.GROUPS and DIFFERENCES.
+    """
+    names = np.array(["" if value is None or value != value else str(value) for value in groups], dtype=object)
+    present = [name for name in sorted(set(names)) if name]
+    parts = {name: _Group(answers.only(names == name), _only(cluster, names == name), options) for name in present}
+    rows, pairs = [], []
+    for estimator in (name for name in options.estimators if name != "paper"):
+        for name, part in parts.items():
+            rows.append(part.frame(estimator).assign(column=column, estimator=estimator, group=name))
+        for one, other in combinations(present, 2):
+            p_perm = np.full(len(answers.labels), np.nan)
+            if estimator in TESTED:
+                keep = (names == one) | (names == other)
+                first, codes = names[keep] == one, _only(cluster, keep)
+                p_perm = membership_test(answers.only(keep), KINDS[estimator], first, codes, options)
+            frame = _difference(parts[one], parts[other], estimator, options, p_perm)
+            pairs.append(answers.frame(**frame, column=column, estimator=estimator, group=one, other=other))
+    return _joined(rows), _joined(pairs)
+
+
+class _Group:
+    """One group's photos: counts and, by estimator, slopes."""
+
+    def __init__(self, answers: Answers, cluster: Codes | None, options: FitOptions) -> None:
+        self.answers, self.options = answers, options
+        self.few = len(answers.photos) < options.min_varying
+        kinds = {KINDS[name] for name in options.estimators if name != "paper"}
+        by_kind = {kind: outcomes(answers, kind, cluster) for kind in kinds}
+        self.sums = {kind: moments(rows) for kind, rows in by_kind.items()}
+        self.varying = {kind: varying(rows) for kind, rows in by_kind.items()}
+
+    def lines(self, estimator: str) -> Lines:
+        sums = self.sums[KINDS[estimator]]
+        return infer(linear(estimator, sums, self.answers.values), sums, confidence=self.options.confidence)
+
+    def side(self, estimator: str) -> tuple[Array, Array, int]:
+        lines = self.lines(estimator)
+        return lines.slope, lines.se, self.sums[KINDS[estimator]].units
+
+    def rare(self, estimator: str) -> Flags:
+        return np.asarray(self.varying[KINDS[estimator]] < self.options.min_varying, dtype=bool)
+
+    def frame(self, estimator: str) -> pd.DataFrame:
+        lines, varies, rare = self.lines(estimator), self.varying[KINDS[estimator]], self.rare(estimator)
+        p = np.where(rare, np.nan, lines.p)
+        columns = {"varying": varies, "slope": lines.slope, "p": p, "q": adjust(p, self.options.correction)}
+        spread = columns_of(lines, "slope", "intercept", "t", "p")
+        columns |= {key: np.where(varies > 0, value, np.nan) for key, value in spread.items()}
+        return self.answers.frame(**self.answers.facts(), **columns, note=np.where(rare, RARE, ""))
+
+
+def _difference(one: _Group, other: _Group, estimator: str, options: FitOptions, p_perm: Array) -> dict[str, Array]:
+    welch, _ = difference(one.side(estimator), other.side(estimator), options.confidence)
+    # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
+    rare = (one.rare(estimator) & other.rare(estimator)) | one.few | other.few
+    p = tested = np.where(rare, np.nan, welch.p)
+    columns = columns_of(welch, "p", "p_perm", "varying") | {"p": p}
+    if not np.isnan(p_perm).all():
+        columns["p_perm"] = p_perm = np.where(np.isnan(p), np.nan, p_perm)
+        tested, _ = below_floor(p_perm, p, options.permutations)
+        tested = np.where(np.isnan(tested), p, tested)
+    return columns | {"p_test": tested, "q": adjust(tested, options.correction), "note": np.where(rare, RARE, "")}
+
+
+def membership_test(answers: Answers, kind: Kind, first: Flags, cluster: Codes | None, options: FitOptions) -> Array:
+    """(L,) two-sided p, null hypothesis: both groups have the same mean slope; NaN if nothing can be permuted.
+
+    Units are photos, or clusters that lie in one group as a whole.  Where most photos lie in clusters that both groups
+    share (one search, several people), membership is permuted inside the clusters.
+
+    answers: of the photos of both groups.  first: (n,) which of them are in the first.  cluster: (n,) codes, or None.
+
+    Sources: Janssen 1997, doi 10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi 10.1214/13-AOS1090.
+    """
+    m, seed = options.permutations, options.seed
+    if not m or first.all() or not first.any():
+        return np.full(len(answers.labels), np.nan)
+    codes = None
+    if cluster is not None:
+        codes = np.unique(cluster, return_inverse=True)[1]
+        sizes, members = np.bincount(codes), np.bincount(codes, first)
+        mixed = (members > 0) & (members < sizes)
+        if not mixed.any():
+            return membership_p(unit_slopes(answers, kind, codes), members > 0, m, seed)
+        if sizes[mixed].sum() < 0.5 * len(first):
+            return np.full(len(answers.labels), np.nan)
+    return membership_p(unit_slopes(answers, kind), first, m, seed, codes)
+
+
+def _only(cluster: Codes | None, keep: Flags) -> Codes | None:
+    return None if cluster is None else cluster[keep]
+
+
+def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+# -- two runs ---------------------------------------------------------------------------------------------------------
+
+
+def paired_differences(
+    one: Answers,
+    other: Answers,
+    *,
+    min_varying: int = 10,
+    correction: str = "bh",
+    confidence: float = 0.95,
+    permutations: int = 10_000,
+    seed: int = 0,
+    cluster: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """The slopes of both by each label's measure, and their difference: second minus first.
+
+    A label that either run measures by its number, see ``slopes.fit.measures``, is measured by it in both; the others
+    are photo-rate slopes, percentage points per unit.
+
+    Each photo that both answered at all values has a slope in either; the difference is the mean over photos of the
+    second minus the first.  Interval and p: one-sample t over units with U - 1 degrees of freedom, null hypothesis: the
+    mean difference is 0.  p_perm: changes of signs of the units' differences, see ``stats.contrast``.  p_test:
+    p_perm, or t's p below its floor; q: p_test adjusted over the labels.
+
+    one, other: a classifier's answers in the first and the second run, for one attribute; the K may differ.
+    min_varying: labels whose answers vary on fewer units, in both runs together, are not judged.
+    correction: ``bh``, ``by`` or ``holm``.  permutations: 0 for none; q is then of p.
+    cluster: photo to a text; photos that share one (one person) are one unit.  A photo without a text is its own.
+
+    Returns a row a label of either, with the columns ``COLUMNS``; classifier and attribute are those of ``other``,
+    first_classifier is that of ``one``.
+    """
+    first, second = same_photos(one, other)
+    labels = all_labels(one, other)
+    codes = None if cluster is None else named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
+    measures = common_measures(first, second, min_varying)
+    old, new = (_slopes(replace(answers, measures=measures), codes, labels) for answers in (first, second))
+    result = contrast(new.minus(old), permutations=permutations, seed=seed, confidence=confidence)
+    either = (abs(old.sums) + abs(new.sums)).tocsr()
+    either.eliminate_zeros()
+    varies = np.diff(either.indptr)
+    rare = (varies < min_varying) | (len(old.sizes) < 2)
+    same = (result.varying == 0) & ~rare  # not one answer changed: nothing speaks against equal slopes
+    p, p_perm = (np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (result.p, result.p_perm))
+    tested, _ = below_floor(p_perm, p, permutations, trusted=effective_units(old.sizes) >= FEW)
+    columns: dict[str, Any] = columns_of(result) | {"se": np.where(same, 0.0, result.se), "attribute": other.attribute}
+    columns |= {"classifier": other.classifier, "first_classifier": one.classifier, "label": labels}
+    columns |= {"n": len(first.photos), "units": len(old.sizes), "active": active_photos(first, second, labels)}
+    columns |= {"varying": varies, "slope": old.means, "other_slope": new.means, "p": p, "p_test": tested}
+    columns |= {"p_perm": p_perm if permutations else np.full(len(labels), np.nan), "q": adjust(tested, correction)}
+    columns |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}
+    return pd.DataFrame(columns | {"note": np.where(rare, RARE, "")}, columns=list(COLUMNS))
+
+
+def common_measures(one: Answers, other: Answers, min_varying: int) -> dict[str, str]:
+    """Label to measure of two runs together, those by presence left out; a number in either is one in both."""
+    each = [choose([answers], min_varying) for answers in (one, other)]
+    found: dict[str, str] = {**each[1], **each[0]}
+    return {label: "value" if "value" in (each[0].get(label), each[1].get(label)) else found[label] for label in found}
+
+
+def _slopes(answers: Answers, codes: Codes | None, labels: NDArray[np.object_]) -> Units:
+    """Each unit's slopes: photo-rate, but of the labels with a measure, whose rows are of that."""
+    rate = unit_slopes(answers, "rate", codes, labels)
+    if not answers.measures:
+        return rate
+    number = unit_slopes(answers, "measure", codes, labels)
+    by_number = np.array([label in answers.measures for label in labels.tolist()])[:, None]
+    sums = rate.sums.multiply(~by_number) + number.sums.multiply(by_number)
+    return Units(sparse.csr_array(sums), rate.sizes)

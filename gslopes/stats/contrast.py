@@ -1,0 +1,237 @@
+"""One contrast of all labels at once: the mean over photos of a weighted sum of each one's outcomes.
+
+The slope of a photo along a sweep, the difference of two sweeps or runs photo by photo, the difference of two groups of
+photos, the trend of refusals and the gated slope are all of this kind. Units (photos, or clusters of them) are
+independent; photos inside one need not be.
+
+=====================  ================================================================================================
+function               what it gives
+=====================  ================================================================================================
+``infer``              value, t and interval of a linear estimator, from moments: K outcomes a unit, any weights
+``contrast``           value, t, interval and permutation p of the mean of one number a unit
+``difference``         of two groups: Welch's t and its interval
+``membership_p``       of two groups: permutation of who belongs to which
+=====================  ================================================================================================
+
+Estimator: the mean over photos. Interval: t with U - 1 degrees of freedom, U the number of units, with the
+cluster-robust standard error of the mean. Null hypotheses: of p, the mean is 0; of p_perm, each unit's number is as
+likely with the other sign (``contrast``), or membership is exchangeable over the units (``membership_p``). q is for
+``stats.multiplicity.adjust``; bootstrap intervals are in ``stats.resampling``, the permutation of conditions within
+units in ``stats.permutation``, a second random factor in ``stats.clusters.crossed``.
+
+Sources: Matthews et al. 1990, doi 10.1136/bmj.300.6719.230 (summary statistics of repeated measures); Liang & Zeger
+1986, doi 10.1093/biomet/73.1.13 (robust errors); Fisher 1935, The Design of Experiments, section 21 (signs); Janssen
+1997, doi 10.1016/S0167-7152(97)00043-6 (the statistics are studentised, so with many units the tests also hold where
+only the means are equal); Welch 1947, doi 10.1093/biomet/34.1-2.28.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from gslopes.stats.intervals import half_width, t_test, welch_satterthwaite
+from gslopes.stats.ols import Lines, t_ratio
+from gslopes.stats.outcomes import Integers, Moments, Outcomes
+from gslopes.stats.permutation import count_extreme, permutation_p, random_signs, welch_permutation
+from gslopes.stats.resampling import seeded_blocks
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+_BLOCK = 1 << 25  # cells of one block of statistics
+_TIE = 1e-5
+
+
+# -- K outcomes a unit ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linear:
+    """An estimator near its estimate: slope + mean over photos of weights . x - its mean.
+
+    slope, intercept: (L,).  weights: (L, K), on a unit's K numbers.
+    """
+
+    slope: Array
+    intercept: Array
+    weights: Array
+
+
+def infer(point: Linear, sums: Moments, *, confidence: float = 0.95) -> Lines:
+    """Standard error, t, p and interval of a linear estimator; all NaN where there is no slope.
+
+    A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.  Then there is no
+    interval: units that are all alike say nothing about how far others may lie.
+    """
+    se = np.sqrt(np.maximum(covariance(point.weights[..., None], sums)[:, 0, 0], 0))
+    t = t_ratio(point.slope, se)
+    dof = max(sums.units - 1, 1)
+    if sums.units < 2:
+        se, t = np.full_like(se, np.nan), np.full_like(t, np.nan)
+    half = half_width(se, dof, confidence)
+    return Lines(point.slope, point.intercept, se, t, t_test(t, dof), point.slope - half, point.slope + half)
+
+
+def covariance(weights: Array, sums: Moments) -> Array:
+    """(L, q, q) covariance of q means over photos; weights are (L, K, q)."""
+    n, units = max(sums.photos, 1), sums.units
+    mean = np.einsum("lk,lkq->lq", sums.first, weights) / n
+    cross = mean[:, :, None] * np.einsum("lk,lkq->lq", sums.weighted, weights)[:, None, :]
+    square = np.einsum("lkq,lkj,ljr->lqr", weights, sums.second, weights, optimize=True)
+    spread = square - cross - cross.transpose(0, 2, 1) + sums.squares * mean[:, :, None] * mean[:, None, :]
+    # what rounding leaves of a label whose units are all alike
+    spread = np.where(np.abs(spread) <= 1e-13 * np.abs(square), 0.0, spread)
+    return np.asarray(spread * (units / max(units - 1, 1) / n**2), dtype=np.float64)
+
+
+def acceleration(point: Linear, outcomes: Outcomes) -> Array:
+    """(L,) BCa's acceleration: the skewness of the units' influence values over 6 times the root of their number.
+
+    Source: Efron 1987, doi 10.1080/01621459.1987.10478410, equation 6.6 with the empirical influence.
+    """
+    result = np.zeros(outcomes.labels)
+    n, total = max(outcomes.photos, 1), float(np.square(outcomes.sizes).sum())
+    cubes = float((outcomes.sizes**3).sum())
+    for label, (start, stop) in enumerate(zip(outcomes.starts[:-1], outcomes.starts[1:], strict=True)):
+        value = outcomes.numbers[start:stop].astype(np.float64) @ point.weights[label]
+        size = outcomes.sizes[outcomes.unit[start:stop]]
+        mean = value.sum() / n
+        shifted = value - mean * size
+        # units without the label: influence -mean * size each
+        second = np.square(shifted).sum() + mean**2 * (total - np.square(size).sum())
+        third = (shifted**3).sum() - mean**3 * (cubes - (size**3).sum())
+        result[label] = third / (6 * second**1.5) if second > 0 else 0.0
+    return result
+
+
+# -- one number a unit ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """One number of each unit for each label, summed over the unit's photos.
+
+    sums: (L, U) sparse.  sizes: (U,) photos in each unit, or their weights.
+    """
+
+    sums: sparse.csr_array
+    sizes: Array
+
+    @property
+    def means(self) -> Array:
+        """(L,) mean over photos."""
+        return np.asarray(self.sums.sum(axis=1)).ravel() / max(float(self.sizes.sum()), 1)
+
+    def minus(self, other: Units, sign: int = 1) -> Units:
+        """Unit by unit, less ``sign`` times the other's, over the same labels and units; what rounding leaves is 0."""
+        gap = (self.sums - sign * other.sums).tocsr()
+        gap.data[np.abs(gap.data) <= 1e-9 * np.abs(self.sums.data).max(initial=1e-300)] = 0
+        gap.eliminate_zeros()
+        return Units(gap, self.sizes)
+
+
+def spreads(units: Units, means: Array) -> Array:
+    """(L,) sums of the units' squared departures from the means; what rounding leaves of units that are alike is 0."""
+    sums, sizes = units.sums, units.sizes
+    squares = np.asarray(sums.multiply(sums).sum(axis=1)).ravel()
+    spread = squares - 2 * means * (sums @ sizes) + means**2 * float(np.square(sizes).sum())
+    return np.where(spread <= 1e-13 * np.maximum(squares, 1e-300), 0.0, spread)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """Differences and their tests, (L,) each; NaN where no unit's number is other than 0.
+
+    varying: units whose number is not 0.  p_perm is NaN throughout if no permutations were asked for.
+    """
+
+    difference: Array
+    se: Array
+    low: Array
+    high: Array
+    p: Array
+    p_perm: Array
+    varying: Integers
+
+
+def contrast(units: Units, *, permutations: int = 0, seed: int = 0, confidence: float = 0.95) -> Contrast:
+    """Is the mean over photos 0?  permutations: m, changes of signs; 0 for none.
+
+    The changes of signs are exact for any number of units where each unit's number is as likely with the other sign;
+    no change of signs alters the denominator of the studentised mean.
+    """
+    sums, count, n = units.sums, len(units.sizes), max(float(units.sizes.sum()), 1)
+    varying = np.diff(sums.indptr).astype(np.int64)
+    total = np.asarray(sums.sum(axis=1)).ravel().astype(np.float64)
+    mean = total / n
+    known = (varying > 0) & (count > 1)
+    se = np.where(known, np.sqrt(spreads(units, mean) * count / max(count - 1, 1)) / n, np.nan)
+    dof = max(count - 1, 1)
+    half = half_width(se, dof, confidence)
+    p = np.where(known, t_test(t_ratio(mean, se), dof), np.nan)
+    signs = _signs(sums, total, permutations, seed) if permutations else np.full(len(total), np.nan)
+    return Contrast(mean, se, mean - half, mean + half, p, np.where(known, signs, np.nan), varying)
+
+
+def _signs(sums: sparse.csr_array, total: Array, count: int, seed: int) -> Array:
+    """(L,) p of the totals under changes of signs."""
+    labels, units = sums.shape
+    size = max(1, min(count, _BLOCK // max(labels, units, 1)))
+    blocks = seeded_blocks(count, size, [seed, 5])
+    flips = (random_signs((units, number), generator) for generator, number in blocks)
+    extreme = count_extreme(sums.astype(np.float32), flips, np.abs(total) * (1 - _TIE))
+    return np.asarray(permutation_p(extreme, count), dtype=np.float64)
+
+
+# -- two groups of units ----------------------------------------------------------------------------------------------
+
+
+def difference(
+    first: tuple[Array, Array, int], second: tuple[Array, Array, int], confidence: float = 0.95
+) -> tuple[Contrast, Array]:
+    """The first group's means less the second's, by Welch's t, and its degrees of freedom, (L,).
+
+    Where all numbers of one group are equal, its spread is not taken for 0: both groups then share one (Student's t).
+
+    first, second: means, (L,), their standard errors, (L,), and how many units they are over.
+    """
+    (one, a, n), (other, b, m) = first, second
+    parts = np.square(a), np.square(b)
+    dof = welch_satterthwaite(parts[0], n, parts[1], m)
+    shared = ((n - 1) * n * parts[0] + (m - 1) * m * parts[1]) / max(n + m - 2, 1) * (1 / max(n, 1) + 1 / max(m, 1))
+    flat = (a == 0) != (b == 0)
+    dof = np.where(flat, max(n + m - 2, 1), np.where(np.isfinite(dof), dof, 1.0))
+    se = np.sqrt(np.where(flat, shared, parts[0] + parts[1]))
+    gap, half = one - other, half_width(se, dof, confidence)
+    unknown = np.full(len(gap), np.nan)
+    tested = t_test(t_ratio(gap, se), dof)
+    return Contrast(gap, se, gap - half, gap + half, tested, unknown, np.zeros(len(gap), np.int64)), dof
+
+
+def membership_p(units: Units, first: Flags, permutations: int, seed: int, within: Integers | None = None) -> Array:
+    """(L,) two-sided p of Welch's t where membership is permuted; null hypothesis: both groups have the same mean.
+
+    It holds its level where one group is small and the label rare, as Welch's t against its own table may not.
+
+    first: (U,) which units are in the first group.  within: (U,) codes, inside of which membership is permuted.
+    """
+    drawn = _memberships(first, within, permutations, seed, units.sums.shape[0])
+    return welch_permutation(units.sums, units.sizes, first, drawn, permutations)
+
+
+def _memberships(first: Flags, within: Integers | None, count: int, seed: int, labels: int) -> Iterator[Array]:
+    """Blocks of (U, b) memberships drawn at random, 0 or 1."""
+    size = max(1, min(count, _BLOCK // 2 // max(labels, len(first))))
+    member = first.astype(np.float64)
+    for generator, number in seeded_blocks(count, size, [seed, 7]):
+        if within is None:
+            yield generator.permuted(np.broadcast_to(member, (number, len(member))), axis=1).T
+            continue
+        ordered, drawn = member[np.argsort(within, kind="stable")], np.empty((len(member), number))
+        for column in range(number):
+            drawn[np.lexsort((generator.random(len(member)), within)), column] = ordered
+        yield drawn

@@ -1,0 +1,126 @@
+"""Outcomes of units under conditions, for all labels: what every contrast is computed from.
+
+A *unit* is what is resampled and permuted as one: a photo, or all photos of a cluster (a person, a keyword). Its
+*outcomes* for a label are K numbers, one a condition. Almost all of them are 0 for almost all labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Single = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """The K outcomes of each unit for each label that it has, sums over the unit's photos; all others are zero.
+
+    values: (K,) of the conditions.  sizes: (U,) float64, photos in each unit.
+    unit: (P,) int32, sorted inside each label.  starts: (L + 1,) int64: label l has rows starts[l] to starts[l + 1].
+    numbers: (P, K) float32.
+    """
+
+    values: Array
+    sizes: Array
+    unit: NDArray[np.int32]
+    starts: Integers
+    numbers: Single
+
+    @property
+    def labels(self) -> int:
+        """L."""
+        return len(self.starts) - 1
+
+    @property
+    def photos(self) -> int:
+        """n, over all units."""
+        return int(self.sizes.sum())
+
+    @property
+    def label(self) -> Integers:
+        """(P,) the label of each row."""
+        return np.repeat(np.arange(self.labels), np.diff(self.starts))
+
+    def part(self, first: int, last: int) -> Outcomes:
+        """The same of the labels from ``first`` to before ``last``."""
+        starts = self.starts[first : last + 1]
+        rows = slice(int(starts[0]), int(starts[-1]))
+        return replace(self, unit=self.unit[rows], starts=starts - starts[0], numbers=self.numbers[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Sums over units, from which every linear estimator's mean and variance follow; x is a unit's K numbers.
+
+    photos: n.  units: U.  squares: the sum of sizes squared.
+    first: (L, K), sum of x.  weighted: (L, K), sum of size * x.  second: (L, K, K), sum of x x'.
+    """
+
+    photos: int
+    units: int
+    squares: float
+    first: Array
+    weighted: Array
+    second: Array
+
+
+def gathered(
+    values: Array,
+    photos: int,
+    photo: NDArray[np.int32],
+    label: NDArray[np.int32],
+    numbers: Single,
+    labels: int,
+    cluster: Integers | None = None,
+) -> Outcomes:
+    """Outcomes from rows of photo and label, sorted by label, then photo.
+
+    photo, label: (P,) codes.  numbers: (P, K).  cluster: (n,) codes of the units that photos belong to; each photo is
+        its own without it.
+    """  # fmt: skip
+    if cluster is None:
+        starts = np.searchsorted(label, np.arange(labels + 1)).astype(np.int64)
+        return Outcomes(values, np.ones(photos), photo, starts, numbers)
+    _, codes, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
+    width = max(len(sizes), 1)
+    key = label.astype(np.int64) * width + codes[photo]
+    order = np.argsort(key, kind="stable")
+    keys, heads = np.unique(key[order], return_index=True)
+    summed = np.add.reduceat(numbers[order], heads, axis=0) if len(heads) else numbers[:0]
+    starts = np.searchsorted(keys // width, np.arange(labels + 1)).astype(np.int64)
+    return Outcomes(values, sizes.astype(np.float64), (keys % width).astype(np.int32), starts, summed)
+
+
+def dense(numbers: Single, values: Array) -> Outcomes:
+    """Outcomes from a dense array, (L, n, K): simulated answers, or a table that was never sparse."""
+    label, photo = np.nonzero(numbers.any(axis=2))
+    rows = np.ascontiguousarray(numbers[label, photo], dtype=np.float32)
+    codes = photo.astype(np.int32), label.astype(np.int32)
+    return gathered(values, numbers.shape[1], *codes, rows, len(numbers))
+
+
+def moments(outcomes: Outcomes) -> Moments:
+    """The sums; one small matrix product a label."""
+    width = len(outcomes.values)
+    first, weighted = np.zeros((outcomes.labels, width)), np.zeros((outcomes.labels, width))
+    second = np.zeros((outcomes.labels, width, width))
+    single = bool((outcomes.sizes == 1).all())
+    for label, (start, stop) in enumerate(zip(outcomes.starts[:-1], outcomes.starts[1:], strict=True)):
+        rows = outcomes.numbers[start:stop].astype(np.float64)
+        first[label] = rows.sum(axis=0)
+        weighted[label] = first[label] if single else outcomes.sizes[outcomes.unit[start:stop]] @ rows
+        second[label] = rows.T @ rows
+    squares = float(np.square(outcomes.sizes).sum())
+    return Moments(outcomes.photos, len(outcomes.sizes), squares, first, weighted, second)
+
+
+def varying(outcomes: Outcomes) -> Integers:
+    """(L,) how many units have numbers that are not all the same."""
+    moves = (outcomes.numbers != outcomes.numbers[:, :1]).any(axis=1)
+    totals = np.concatenate([[0], np.cumsum(moves)])
+    return np.asarray(totals[outcomes.starts[1:]] - totals[outcomes.starts[:-1]], dtype=np.int64)

@@ -1,0 +1,51 @@
+"""Contrasts against scipy: paired differences, changes of signs, clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+
+from gslopes.slopes.fit.measures import unit_slopes
+from gslopes.stats.contrast import Units, contrast
+from tests.slopes.fit.conftest import of
+
+VALUES = np.linspace(-2, 2, 5)
+
+
+def drawn(seed: int, photos: int = 60, slope: float = 0.0) -> np.ndarray:
+    return np.random.default_rng(seed).random((photos, 5)) < 0.4 + slope * VALUES
+
+
+def test_the_difference_is_scipys_paired_t_of_the_photos_slopes() -> None:
+    one, other = drawn(0, slope=0.05), drawn(1)
+    found = contrast(unit_slopes(of(one), "rate").minus(unit_slopes(of(other), "rate")), permutations=2000)
+    weights = 100 * VALUES / (VALUES @ VALUES)
+    theirs = stats.ttest_rel(one @ weights, other @ weights)
+    assert found.difference[0] == pytest.approx(np.mean((one - 1.0 * other) @ weights))
+    assert found.p[0] == pytest.approx(theirs.pvalue)
+    assert (found.low[0], found.high[0]) == pytest.approx(theirs.confidence_interval(0.95))
+    assert found.p_perm[0] == pytest.approx(theirs.pvalue, abs=0.03)
+
+
+def test_changes_of_signs_are_exact_for_few_units() -> None:
+    sums = sparse.csr_array(np.array([[1.0, 1, 1, 1, 1, 0, 0, 0]]))
+    found = contrast(Units(sums, np.ones(8)), permutations=20_000)
+    assert found.p_perm[0] == pytest.approx(2 / 2**5, abs=0.006)
+    assert found.varying.tolist() == [5]
+
+
+def test_a_mean_of_nothing_is_not_tested() -> None:
+    found = contrast(Units(sparse.csr_array((1, 20)), np.ones(20)), permutations=99)
+    assert np.isnan([found.se[0], found.p[0], found.p_perm[0], found.low[0]]).all()
+
+
+def test_photos_of_a_cluster_count_as_one() -> None:
+    present = np.repeat(drawn(2, photos=12), 5, axis=0)
+    cluster = np.repeat(np.arange(12), 5)
+    units = unit_slopes(of(present), "rate", cluster)
+    once = unit_slopes(of(present[::5]), "rate")
+    assert units.means[0] == pytest.approx(once.means[0])
+    several, single = contrast(units), contrast(once)
+    assert several.p[0] == pytest.approx(single.p[0])
+    assert several.se[0] == pytest.approx(single.se[0])
