@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 import gslopes
-from gslopes.ask.classifiers import chat_body
-from gslopes.ask.classifiers.llm_prompt import letters, load_prompt, probabilities, shares
+from gslopes.ask.classifiers import chat
+from gslopes.ask.classifiers.chat import letters, load_prompt, probabilities, shares
 from gslopes.ask.classifiers.model_file import read_labels
 from gslopes.ask.croppers import load_cropper, vxm
 from gslopes.captions import review
@@ -138,7 +138,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ("prompt TOML", (PROMPT,), written("prompt.toml", lambda path: load_prompt(str(path)))),
         ("llm answers", (b'{"answer": "A"}', b'```json\n{"answer": "a nurse"}\n```', b"I'm sorry, I can't."), said),
         ("llm letters", (json.dumps(LETTERS).encode(),), spelt),
-        ("chat bodies", tuple(json.dumps(one).encode() for one in CHATS), chat),
+        ("chat bodies", tuple(json.dumps(one).encode() for one in CHATS), chat_body),
         ("marks of regions", MARKS, written("marks.csv", lambda path: read_marks(path, wanted=True))),
         ("conditions", (b"finding and abs(slope) > 5", b"decision == 'open' or not q < 0.05"), condition),
         ("presence", (b'{"limits": {"c": {"score": 0.5, "most": 3}}}',), lambda data: presence(folder, data)),
@@ -193,7 +193,7 @@ def landmarks() -> bytes:
 
 
 def _prompt() -> object:
-    from gslopes.ask.classifiers.llm_prompt import Prompt
+    from gslopes.ask.classifiers.chat import Prompt
 
     return Prompt(name="mine", kind="choice", question="Who?", options=("a nurse", "a chef", "neither"))
 
@@ -206,21 +206,21 @@ def said(data: bytes) -> None:
     assert all(0 < share <= 1 for share in found.values())
 
 
-def chat(data: bytes) -> None:
+def chat_body(data: bytes) -> None:
     """The body of a chat server's reply; ValueError is what the client maps to its own."""
     try:
-        body = chat_body.read(data.decode("utf-8", "replace"))
+        body = chat.read(data.decode("utf-8", "replace"))
     except ValueError:
         return
-    chat_body.problem_of(body), chat_body.prompt_blocked(body)
-    used = chat_body.tokens_used(body)
+    chat.problem_of(body), chat.prompt_blocked(body)
+    used = chat.tokens_used(body)
     assert used is None or all(0 <= count < 10**9 for count in used)
-    for choice in chat_body.choices_of(body):
-        chat_body.refusal_in(choice, body)
+    for choice in chat.choices_of(body):
+        chat.refusal_in(choice, body)
         message = choice.get("message")
-        text = chat_body.answer_text(message.get("content") if isinstance(message, dict) else None)
-        for token in chat_body.answer_tokens(choice, text) or ():
-            value = chat_body.log_probability(token.get("logprob"))
+        text = chat.answer_text(message.get("content") if isinstance(message, dict) else None)
+        for token in chat.answer_tokens(choice, text) or ():
+            value = chat.log_probability(token.get("logprob"))
             assert value is None or value <= 0
 
 

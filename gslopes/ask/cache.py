@@ -210,7 +210,6 @@ class AnswerCache:
         return count
 
     def _unpacked(self, packed: bytes) -> object:
-        """Raises: StorageError for what ``_packed`` did not write."""
         try:
             return _unpacked(packed)
         except (zlib.error, TypeError, ValueError, RecursionError) as error:
@@ -227,7 +226,6 @@ class AnswerCache:
         return self._sources[key]
 
     def _id_of(self, table: str, columns: tuple[str, str], values: tuple[str, str]) -> int:
-        """The number of a row, which is added if it is missing."""
         one, other = columns
         self._db.execute(f"INSERT OR IGNORE INTO {table} ({one}, {other}) VALUES (?, ?)", values)
         row = self._db.execute(f"SELECT id FROM {table} WHERE {one} = ? AND {other} = ?", values).fetchone()

@@ -126,7 +126,6 @@ def prune(cache: AnswerCache, *, name: str = "", before: datetime | None = None)
 
 
 def _answers(cache: AnswerCache, classifier_id: int) -> Iterator[tuple[bytes, CachedAnswer]]:
-    """All answers of a classifier, a few at a time, in the order in which they came."""
     last = 0
     while rows := cache.rows(_NEXT, classifier_id, last, CHUNK):
         found = cache.find(classifier_id, [picture for _, picture in rows])

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.ask.answers import STOPPED, ClassifierCache, all_failed, asked_rows, failed_answer, score_rows
+from gslopes.ask.answers import ClassifierCache, asked_rows, failed_answer, score_rows
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.cost import Budget, UsageStats, limits_of
 from gslopes.ask.pictures import fit_pictures
@@ -30,7 +30,6 @@ from gslopes.core.text import many
 
 MAX_OPEN_PARTS = 16  # parts that wait for answers
 MIN_PHOTOS_ALL_FAILED = 8  # in a part of this many photos or more, if all answers fail, the classifier is at fault
-MIN_PICTURES_FAILED = 4  # of two photos, the first ones asked about, that fail for one reason: nothing more is asked
 CLAIM_POLL = 0.3  # seconds between looks at what other processes are asking
 
 _Files = list[tuple[Path, str]]  # run folder and file of all pictures of one photo
@@ -43,7 +42,6 @@ class Client:
     cache: where answers are kept.  journal: where those of a classifier that is not cached are, until its run is done;
         without either, they are kept for one part alone.
     budget: of all classifiers of one command.  usage: counts what happens.  seed: of the order of the questions.
-    new: no part of the run has answers yet; if the first pictures all fail for one reason, nothing more is asked.
     retry: with a service that fails.
 
     refits: in words, how pictures that were too large were encoded again.
@@ -58,7 +56,6 @@ class Client:
         budget: Budget | None = None,
         usage: UsageStats | None = None,
         seed: int = 0,
-        new: bool = False,
         retry: RetryPolicy | None = None,
     ) -> None:
         self.classifier = classifier
@@ -69,8 +66,6 @@ class Client:
         self._threads = max(1, self._limits.concurrency)
         self._cache = ClassifierCache(classifier, cache, journal)
         self._seed = seed
-        self._new = new
-        self._first_failures: list[tuple[str, Answer]] = []  # photo and outcome, while nothing else has come
         self._halt = threading.Event()
         self._worker = Worker(self._cache, budget or Budget(), self.usage, self._halt, retry or RetryPolicy())
         self._open: list[PartProgress] = []
@@ -155,7 +150,6 @@ class Client:
         return pictures
 
     def _is_fresh(self, progress: PartProgress, key: bytes) -> bool:
-        """Whether a picture has neither an answer in this part nor a request in flight."""
         if key in self._in_flight:
             if progress not in self._in_flight[key]:
                 self._in_flight[key].append(progress)
@@ -181,7 +175,6 @@ class Client:
         return {key: fitted[key] for key in fresh}
 
     def _send(self, pending: dict[bytes, bytes], files: dict[bytes, _Files], progress: PartProgress) -> None:
-        """Hand one batch to the threads; wait while they have enough to do."""
         if not pending or self._halt.is_set():
             return
         self._in_flight |= {key: [progress] for key in pending}
@@ -200,7 +193,6 @@ class Client:
     # -- answers ------------------------------------------------------------------------------------------------------
 
     def _wait(self, done: Done) -> None:
-        """Wait until something has happened."""
         if self._jobs:
             self._collect(wait(self._jobs, timeout=CLAIM_POLL, return_when=FIRST_COMPLETED).done)
         elif self._claimed_elsewhere:
@@ -214,7 +206,6 @@ class Client:
             self._jobs.discard(job)
             for key, answer in job.result().items():
                 self.usage.add(asked=1)
-                self._raise_if_the_first_failed(key, answer)
                 self._record(key, answer)
 
     def _look_elsewhere(self) -> None:
@@ -249,10 +240,7 @@ class Client:
         self.usage.add(pictures=positions, refused=refused, failed=failed, models=models)
 
     def _emit_finished(self, done: Done) -> None:
-        """Hand over the parts that are complete."""
         for progress in [progress for progress in self._open if progress.complete]:
-            if len(self._first_failures) >= MIN_PICTURES_FAILED and self._new:
-                return  # stopped: its pictures are asked again
             self._open.remove(progress)
             self._raise_if_all_failed(progress)
             self.usage.add(mixed=progress.mixed())
@@ -272,25 +260,6 @@ class Client:
         self._emit_finished(done)
         if first is not None:
             raise first
-
-    def _raise_if_the_first_failed(self, key: bytes, answer: Answer) -> None:
-        """Stop a walk whose first pictures, of two photos or more, all failed for one reason that is no outage."""
-        if not self._new:
-            return
-        reason = SkipReason.of(answer.reason, answer.status).reason
-        if answer.status != "failed" or reason is Reason.UNAVAILABLE:
-            self._new = False
-            return
-        photo = next((part.photo_of(key) for part in self._in_flight.get(key, ())), "")
-        self._first_failures.append((photo, answer))
-        reasons = {SkipReason.of(failed.reason, "failed").reason for _, failed in self._first_failures}
-        photos = {name for name, _ in self._first_failures}
-        if len(reasons) > 1:
-            self._new = False
-        elif len(self._first_failures) >= MIN_PICTURES_FAILED and len(photos) > 1:
-            extent = f"the first {len(self._first_failures)} pictures"
-            why = SkipReason.of(self._first_failures[0][1].reason, "failed")
-            raise all_failed(self.classifier.name, extent, why, STOPPED)
 
     def _raise_if_all_failed(self, progress: PartProgress) -> None:
         """Stop a walk that would only collect failures: scores in percent, a wrong model."""

@@ -244,7 +244,6 @@ class Budget:
             self._changed.notify_all()
 
     def _affordable(self, limits: Limits, pictures: int) -> int:
-        """How many pictures a request may hold, at most as many as it has."""
         if self.max_calls is not None and limits.remote and self.calls + self._unsent >= self.max_calls:
             return 0
         each = limits.cost_of_request(1) or 0.0

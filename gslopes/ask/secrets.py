@@ -260,7 +260,6 @@ def secrets_within(url: str) -> list[str]:
 
 
 def _plain(path: str) -> str:
-    """A path without escapes and placeholders."""
     return _PLACEHOLDERS.sub("", unquote(path))
 
 

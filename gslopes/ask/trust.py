@@ -107,7 +107,6 @@ class Trust:
             print(note, file=sys.stderr)  # noqa: T201 - belongs to the question
 
     def _known(self) -> dict[str, str]:
-        """Digest to file, of this run."""
         return {} if self.run is None else _read().get(str(self.run.resolve()), {})
 
 

@@ -117,12 +117,6 @@ def test_the_frames_are_the_tables_of_the_design(make_edits, tmp_path):
     assert set(scores["classifier"]) == {"box"}
 
 
-def test_answers_land_at_the_picture_that_they_are_about(make_edits, tmp_path):
-    _, scores = ask_part(make_edits(7), tmp_path, Box(lambda text: [(text, 0.5)]))
-    numbers = {photo(number): number for number in range(7)}
-    assert [f"{numbers[row.photo]}:{row.step}" for row in scores.itertuples()] == scores["label"].tolist()
-
-
 def test_refusals_are_recorded_with_their_reason(make_edits, tmp_path):
     asked, scores = ask_part(make_edits(1), tmp_path, Box(lambda text: Answer("refused", (), "policy")))
     assert set(asked["status"]) == {"refused"}
@@ -145,15 +139,6 @@ def test_a_picture_that_makes_a_batch_fail_costs_only_itself(make_edits, tmp_pat
     assert failed["reason"].item() == "failed"
     assert failed["detail"].item() == "RuntimeError: cannot judge this"
     assert len(scores) == 3 * STEPS - 1
-
-
-def test_a_picture_that_failed_alone_is_not_asked_again(make_edits, tmp_path):
-    def answer(text: str) -> object:
-        raise ValueError("no")
-
-    box = Box(answer, batch=1)
-    ask_part(make_edits(1), tmp_path, box)
-    assert len(box.calls) == STEPS
 
 
 @pytest.mark.parametrize("harm", ["unlink", "empty", "folder"])
@@ -248,11 +233,6 @@ def test_a_row_given_twice_is_refused(make_edits, tmp_path):
     edits = make_edits(1)
     with pytest.raises(TableError, match="two rows for one photo"):
         ask_part(pd.concat([edits, edits]), tmp_path, Box())
-
-
-def test_a_frame_that_is_no_edits_table_is_refused(make_edits, tmp_path):
-    with pytest.raises(TableError, match="lacks file"):
-        ask_part(make_edits(1).drop(columns="file"), tmp_path, Box())
 
 
 # --- secrets ---

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import random
-import string
 import time
 
 import pytest
@@ -120,14 +118,6 @@ Arbeitsplatzbewertung klassifiziere-bild gesichtserkennung/vorhersage reconnaiss
 def test_names_of_models_and_functions_do_not_look_random():
     segments = {segment for path in PATHS.split() for segment in path.split("/")}
     assert sorted(filter(looks_random, segments)) == []
-
-
-@pytest.mark.parametrize("alphabet", [string.ascii_letters + string.digits, string.hexdigits[:16]])
-@pytest.mark.parametrize("length", [24, 40])
-def test_nearly_all_keys_of_letters_and_digits_look_random(alphabet, length):
-    lot = random.Random(length)
-    keys = ["".join(lot.choices(alphabet, k=length)) for _ in range(1000)]
-    assert sum(map(looks_random, keys)) >= 960
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------

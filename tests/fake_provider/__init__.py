@@ -7,7 +7,6 @@
         provider.log.calls              who asked what, when, and what became of it
 
 Answers come from the picture's content, so that slopes can be planted and found again: see ``pictures``.
-By hand: ``python -m tests.fake_provider``.
 """
 
 from tests.fake_provider.control import KINDS, Call, FakeProvider

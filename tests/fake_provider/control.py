@@ -98,13 +98,12 @@ class _Window:
 class FakeProvider:
     """Five services on two loopback ports. A context manager; everything can be changed while it runs."""
 
-    def __init__(self, seed: int = 0, threads: int = 32, watch: Callable[[Call], object] = lambda call: None) -> None:
+    def __init__(self, seed: int = 0, threads: int = 32) -> None:
         self.log = Log()
         self._folder = tempfile.TemporaryDirectory(prefix="fake-provider-")
         self._lock = threading.Lock()
         self._seed = seed
         self._threads = threads
-        self._watch = watch
         self.reset()
         self.accounts, self._service_account = _accounts(Path(self._folder.name))
 
@@ -232,7 +231,6 @@ class FakeProvider:
             call.delivered = call.trouble not in ("lost", "truncate", "close")
         finally:
             call.ended = time.monotonic()
-            self._watch(call)
 
     def work(self, call: Call, job: Job) -> tuple[list[Labels | Bad], str]:
         """Judge the pictures of a valid request, or fail as told: what each shows, and the model's version.

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from gslopes.ask.cache import AnswerCache
-from gslopes.ask.classifiers.llm_prompt import load_prompt
+from gslopes.ask.classifiers.chat import load_prompt
 from gslopes.core import tables
 from gslopes.core.errors import BudgetReached
 from gslopes.slopes import stages, walk

@@ -89,7 +89,6 @@ class AzureService(OneByOne):
         """The client's reply about a picture.  more: of the transport."""
 
     def _analysed_for(self, feature: str, picture: bytes, **more: Any) -> Any:
-        """The reply of Image Analysis with one feature."""
         version = self._options.model_version
         pinned = {} if version == "latest" else {"model_version": version}
         return self._client.analyze(picture, [feature], **more, **pinned)

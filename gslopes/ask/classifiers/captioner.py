@@ -24,9 +24,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from gslopes.ask.classifiers.azure import AzureService
+from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.http import HttpClassifier, HttpOptions
 from gslopes.ask.classifiers.llm import Llm, LlmOptions
-from gslopes.ask.classifiers.llm_prompt import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.python import PythonClassifier, PythonOptions
 from gslopes.ask.classifiers.transformers import loaded, version_of
 from gslopes.ask.cost import ServiceOptions
@@ -167,7 +167,6 @@ class ImageToText:
             return self._written(decoded([picture]), top_k=0, **drawn)
 
     def _written(self, arrays: list[Any], **decoding: Any) -> list[str]:
-        """What the model writes about pictures; a model for conversations is asked for a caption of each."""
         inputs = self._inputs(arrays).to(self._device)
         made = self._model.generate(**inputs, max_new_tokens=self._options.max_tokens, num_beams=1, **decoding)
         fresh = made[:, inputs["input_ids"].shape[1] :] if self._template else made
@@ -283,7 +282,6 @@ class HttpCaptioner(Captioning, HttpClassifier):
     Options = HttpCaptionerOptions
 
     def _answered_by(self, entry: dict[str, Any], version: str) -> Answer:
-        """The labels of one entry's caption.  Raises: AnswerError if it holds no caption."""
         caption = entry.get("caption")
         if not isinstance(caption, str):
             raise AnswerError("The captioner's reply has no caption.", 'Each of its answers is {"caption": "..."}.')

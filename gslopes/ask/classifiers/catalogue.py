@@ -75,7 +75,6 @@ def _installed(module: str) -> bool:
 
 
 def _listed(kind: str) -> dict[str, Listed]:
-    """The classifiers of one kind: ``local`` or ``service``."""
     entries = read_toml(Path(str(files("gslopes.ask") / "classifiers" / "catalogue.toml")))[kind]
     for entry in entries.values():
         if entry.get("limits", {}).get("price") == "plan":

@@ -95,7 +95,6 @@ class CelebaTagger:
         return [None if face is None else next(logits) for face in faces]
 
     def _faces(self, pictures: list[ByteArray]) -> list[ByteArray | None]:
-        """The framed face of each picture, (size, size, 3) uint8 RGB, or None."""
         from gslopes.core.geometry import similarity, warp
 
         small, scales = zip(*(_shrunk(picture) for picture in pictures), strict=True)
@@ -121,7 +120,6 @@ class CelebaTagger:
 
 
 def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:
-    """The picture at most LOOK pixels a side, and its scale."""
     import cv2
 
     scale = min(1.0, LOOK / max(picture.shape[:2]))

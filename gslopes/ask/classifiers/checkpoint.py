@@ -73,7 +73,6 @@ def classes_of(state: Mapping[str, Any]) -> int:
 
 
 def _fit_but_for_head(state: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether only the number of outputs is another."""
     other = [key for key in wanted if key in state and state[key].shape != wanted[key].shape]
     if set(state) != set(wanted) or not all(map(_of_head, other)):
         return False

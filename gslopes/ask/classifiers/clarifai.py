@@ -100,7 +100,6 @@ class Clarifai(Service):
         return [self._output(output) for output in reply.outputs]
 
     def _output(self, output: Any) -> object:
-        """One output: its concepts and its model's version, or what is wrong with that picture."""
         if output.status.code not in _ANSWERED:
             return self._said(output.status)
         concepts = [{"id": one.id, "name": one.name, "value": one.value} for one in output.data.concepts]

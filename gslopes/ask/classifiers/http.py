@@ -163,7 +163,6 @@ class HttpClassifier(Endpoint):
         return self._answered_by(entry, version)
 
     def _answered_by(self, entry: dict[str, Any], version: str) -> Answer:
-        """The answer of an entry that is no refusal.  Raises: AnswerError."""
         if "labels" not in entry:
             raise _odd(f"has an entry that lacks the key 'labels' (or 'refused'): it is {_form(entry)}")
         labels = entry["labels"]
@@ -199,7 +198,6 @@ def _form(value: Any) -> str:
 
 
 def _value_of(variable: str) -> str:
-    """The secret that an environment variable holds.  Raises: CredentialsError."""
     value = os.environ.get(variable, "")
     if not value:
         raise CredentialsError("http", [variable])

@@ -143,7 +143,6 @@ def _digest(module: Any) -> str:
 
 
 def _is_module(model: Any) -> bool:
-    """Without importing torch."""
     return _has_base(model, "torch.nn.modules.module", "Module")
 
 

@@ -14,30 +14,37 @@ note.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, cast
 
-from gslopes.ask.classifiers import chat_body, service
-from gslopes.ask.classifiers.chat_body import KEY, OpenAIService, data_url, refusal_of, unknown_parameters
-from gslopes.ask.classifiers.llm_prompt import (
+from gslopes.ask.classifiers import chat, service
+from gslopes.ask.classifiers.chat import (
     REFUSED,
     UNUSABLE,
     Prompted,
     check_repeats,
     cut_short,
     letters,
+    named_in,
     reading,
     scores,
+    words_of,
 )
+from gslopes.ask.classifiers.service import OneByOne
 from gslopes.ask.cost import Limits, RequestUsage, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.secrets import remember_secret
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
 from gslopes.core.records import Answer
 
+KEY = "OPENAI_API_KEY"
+_POLICY = frozenset({"content_filter", "content_policy_violation", "moderation_blocked", "responsible_ai_policy"})
+_OPTIONAL = ("response_format", "top_logprobs", "logprobs", "temperature", "max_tokens", "seed", "n")
 TOP = 20  # log-probabilities a token
 IMAGE_TOKENS = 1105  # of a picture, for the estimate
 # When replies are given up: nearly all of the first ones are of no use.
@@ -83,7 +90,7 @@ class LlmOptions(ServiceOptions):
         check_repeats(self.scores, self.repeats, self.temperature)
 
 
-class Llm(Prompted, OpenAIService):
+class Llm(Prompted, OneByOne):
     """A ``records.Classifier`` over a language model, one picture a request.
 
     Raises: ConfigError if the prompt is none, the endpoint is not safe to send a key to, or log-probabilities are
@@ -91,16 +98,17 @@ class Llm(Prompted, OpenAIService):
     """
 
     Options: ClassVar[type[LlmOptions]] = LlmOptions
-    SERVICE, ENDPOINT_OPTION = "llm", "url"
+    SERVICE, CREDENTIALS, ERRORS = "llm", (KEY,), ("openai",)
+    ENDPOINT_VARIABLES, ENDPOINT_OPTION = ("OPENAI_BASE_URL",), "url"
     cached = True
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
         Prompted.__init__(self, options)
-        OpenAIService.__init__(self, name, options, device)
+        OneByOne.__init__(self, name, options, device)
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
         self._here = service.on_this_machine(self._address)
         self.limits = self._priced(self.limits)
-        self._least_tokens = self._characters // chat_body.CHARACTERS_A_TOKEN
+        self._least_tokens = self._characters // chat.CHARACTERS_A_TOKEN
         self._dropped: set[str] = set()  # parameters that this server does not take
         self._begun: dict[bytes, list[dict[str, Any]]] = {}  # sha256 to the requests' results so far
         self._keep: dict[bytes, Callable[[object], None]] = {}  # sha256 to what keeps them
@@ -154,6 +162,18 @@ class Llm(Prompted, OpenAIService):
         address = self._address or None
         client = openai.OpenAI(api_key=key or "none", base_url=address, max_retries=0, http_client=by)
         return client, client.close
+
+    @classmethod
+    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
+        status, code = getattr(error, "status_code", None), str(getattr(error, "code", "") or "")
+        if kind == "failed" and isinstance(status, int):
+            by_status = service.kind_of_status(status)
+            kind = service.codes_of("openai").get(code) or ("service" if by_status == "failed" else by_status)
+        said = str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
+        facts = body_of(error)
+        if re.fullmatch(r"Error code: \d+\W*", said) or not isinstance(facts.get("message", ""), str):
+            said = f"{said.partition(' - ')[0].rstrip('.')}: {words_of(facts)}"
+        return kind, said
 
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture, or Unfinished if another request is needed."""
@@ -253,9 +273,9 @@ class Llm(Prompted, OpenAIService):
             is not understood: the reply is paid for, and is not asked for again.
         """
         try:
-            body = chat_body.read(text)
+            body = chat.read(text)
         except ValueError as error:
-            raise self._error(chat_body.status_in(str(error)), str(error)) from None
+            raise self._error(chat.status_in(str(error)), str(error)) from None
         try:
             return self._kept(body, request, order)
         except GslopesError:
@@ -268,9 +288,9 @@ class Llm(Prompted, OpenAIService):
     def _kept(
         self, body: Mapping[str, Any], request: Mapping[str, Any], order: Sequence[int]
     ) -> dict[str, Any] | Unfinished:
-        used = chat_body.tokens_used(body, self._least_tokens)
-        if problem := chat_body.problem_of(body):
-            error = chat_body.error_in(body)
+        used = chat.tokens_used(body, self._least_tokens)
+        if problem := chat.problem_of(body):
+            error = chat.error_in(body)
             objection = self._objection(error, request, used) if isinstance(error, dict) else None
             if objection is None:
                 raise self._error(*problem)
@@ -279,8 +299,8 @@ class Llm(Prompted, OpenAIService):
         if wanted and model != wanted:
             said = f"{self._options.model} answers as {model}, not as {wanted}."
             raise _paid(ServiceError(said, "Name another snapshot; answers are kept."))
-        choices = chat_body.choices_of(body)
-        if not choices and (blocked := chat_body.prompt_blocked(body)):
+        choices = chat.choices_of(body)
+        if not choices and (blocked := chat.prompt_blocked(body)):
             return self._blocked(blocked, used)
         if not choices:
             raise self._error("lost", "the reply has no choices")
@@ -294,13 +314,13 @@ class Llm(Prompted, OpenAIService):
     def _choice(self, choice: Mapping[str, Any], body: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any]:
         message = choice.get("message")
         message = message if isinstance(message, dict) else {}
-        text = chat_body.answer_text(message.get("content"))
+        text = chat.answer_text(message.get("content"))
         kept: dict[str, Any] = {"text": text, "refusal": message.get("refusal"), "finish": choice.get("finish_reason")}
-        if blocked := chat_body.refusal_in(choice, body):
+        if blocked := chat.refusal_in(choice, body):
             return kept | {"refusal": kept["refusal"] or blocked, "blocked": True}
         if self._options.scores == "repeats" or not self.prompt.lettered:
             return kept
-        tokens = chat_body.answer_tokens(choice, text)
+        tokens = chat.answer_tokens(choice, text)
         if tokens is None:  # two views of one reply that differ
             return kept | {"mismatch": True}
         kept["letters"] = letters(tokens, self.prompt.answers(order))
@@ -349,7 +369,6 @@ class Llm(Prompted, OpenAIService):
 
     @property
     def _characters(self) -> int:
-        """Of the question, without the picture."""
         return len(self.prompt.system) + len(self.prompt.text(range(len(self.prompt.options))))
 
     def _priced(self, listed: Limits) -> Limits:
@@ -372,6 +391,54 @@ class Llm(Prompted, OpenAIService):
 
 
 def _paid(error: ServiceError) -> ServiceError:
-    """An error that a whole reply led to."""
     error.billed = True
     return error
+
+
+# -- what a server objects to ------------------------------------------------------------------------------------------
+
+
+def data_url(picture: bytes) -> str:
+    """An encoded picture as the protocol takes it."""
+    kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
+    return f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}"
+
+
+def refusal_of(error: Any) -> str:
+    """What the server said if it refuses to answer about this picture: policy, not format; empty otherwise.
+
+    error: of the client, or the ``error`` of a body.
+    """
+    facts = error if isinstance(error, dict) else body_of(error)
+    nested = facts.get("innererror")
+    codes = {str(getattr(error, "code", "") or ""), str(facts.get("code") or ""), str(facts.get("type") or "")}
+    codes |= {str(nested.get("code") or "")} if isinstance(nested, dict) else set()
+    said = str(getattr(error, "message", "") or facts.get("message") or "")
+    return said or min(codes & _POLICY) if {one.lower() for one in codes} & _POLICY else ""
+
+
+def body_of(error: Exception) -> dict[str, Any]:
+    """The JSON object behind an error of the client; empty if there is none."""
+    inner = getattr(error, "body", None)
+    return inner if isinstance(inner, dict) else {"detail": inner} if inner else {}
+
+
+def unknown_parameters(error: Any, sent: set[str]) -> list[str]:
+    """The optional parameters that a 400 or 422 complains about; none if it complains about something else.
+
+    error: of the client, or the ``error`` of a body.
+    """
+    if isinstance(error, dict):
+        facts, text = error, words_of(error)
+    elif getattr(error, "status_code", None) in (400, 422):
+        facts = body_of(error)
+        text = f"{getattr(error, 'message', '')} {words_of(facts)}"
+        facts = facts | {"param": getattr(error, "param", None) or facts.get("param")}
+    else:
+        return []
+    optional = [name for name in _OPTIONAL if name in sent]
+    named = [name for name in optional if name in named_in(facts)]
+    if not named:  # a single letter is a word of its own only between quotation marks
+        quoted = {name: rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"(?<!\w){name}(?!\w)" for name in optional}
+        named = [name for name, pattern in quoted.items() if re.search(pattern, text)][:1]
+    return list(dict.fromkeys("logprobs" if name == "top_logprobs" else name for name in named))

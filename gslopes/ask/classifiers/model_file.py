@@ -139,7 +139,6 @@ class ModelFile(ABC):
         return Answer("answered", choose(self.labels, scores, self._threshold, self._top_k))
 
     def _other_files(self) -> list[Path]:
-        """Further files that hold the model's weights."""
         return []
 
     def sent(self, picture: bytes) -> tuple[str, ByteArray]:
@@ -158,11 +157,9 @@ class ModelFile(ABC):
         """The model's outputs, (B, ...), for its input.  Raises: ClassifierError."""
 
     def _outputs(self, batch: ByteArray) -> NDArray[Any]:
-        """(B, S, S, 3) to (B, L)."""
         return self._run(self._values(batch)).reshape(len(batch), -1)
 
     def _values(self, batch: ByteArray) -> NDArray[np.float32]:
-        """(B, S, S, 3) to the model's input."""
         return self._options.values(batch, self._white, self._options.layout)
 
     def _try_out(self) -> None:

@@ -143,7 +143,6 @@ def read_entry(entry: Any, labels: Sequence[str] = ()) -> Scores | None:
 
 
 def _named(items: Sequence[Any], labels: Sequence[str]) -> Scores:
-    """Numbers in the order of the labels."""
     if not all(isinstance(one, (int, float)) for one in items):
         kind = type(items[0]).__name__ if len(items) == 1 else f"a list of {type(items[0]).__name__}"
         raise AnswerError(f"The function returned {kind} for a picture, not a mapping of label to score.")
@@ -183,7 +182,6 @@ def _listed(value: Any) -> Any:
 
 
 def _column(scores: Any) -> list[Any] | None:
-    """A list of scores; None for a single one."""
     plain = _plain(scores)
     return plain if isinstance(plain, list) else None
 
@@ -230,7 +228,6 @@ def _reached(first: Path, root: Path) -> set[Path]:
 
 
 def _imported(path: Path, root: Path) -> Iterator[str]:
-    """Dotted names, below the root, that a file may import."""
     try:
         tree = ast.parse(read_regular(path, LARGEST_TABLE))
     except (OSError, SyntaxError, ValueError, RecursionError):

@@ -304,7 +304,6 @@ class Service(ABC):
 
     @property
     def _variables(self) -> Sequence[str]:
-        """The variables that hold the credentials under these options."""
         return self.CREDENTIALS
 
     @property

@@ -134,7 +134,6 @@ class TorchModel:
         return words, ((pixels - low) * (255 / max(high - low, 1e-9))).astype(np.uint8)
 
     def _logits(self, images: Sequence[Any]) -> Any:
-        """PIL pictures to (B, L) outputs.  Raises: ModelError if they do not fit the labels."""
         import torch
 
         with torch.inference_mode():
@@ -260,7 +259,6 @@ def _timm_from_hub(timm: Any, name: str) -> Any:
 
 
 def _timm_labels(module: Any) -> list[str]:
-    """The names of the ImageNet classes that the model knows; none if it knows others."""
     data: Any = import_module("timm.data")
     subset = data.infer_imagenet_subset(module)
     if not subset:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers import service
-from gslopes.ask.classifiers.llm_prompt import Prompt, Prompted, check_repeats, scores
+from gslopes.ask.classifiers.chat import Prompt, Prompted, check_repeats, scores
 from gslopes.ask.classifiers.model_file import digest_of, first_words
 from gslopes.ask.classifiers.torch_model import TorchModel, ZeroShotModel, ZeroShotOptions
 from gslopes.ask.names import ARGUMENT
@@ -200,7 +200,6 @@ class ImageText(Prompted):
 
 
 def _letters(tokenizer: Any, prompt: Prompt) -> Mapping[str, list[int]]:
-    """Letter to every token that is this letter alone, spaces aside.  Raises: ModelError."""
     wanted = set(prompt.answers(range(len(prompt.options))))
     found: dict[str, list[int]] = {letter: [] for letter in sorted(wanted)}
     for number in range(len(tokenizer)):
@@ -274,7 +273,6 @@ class ZeroShot(ZeroShotModel):
 
 
 def _transform(processor: Any) -> Any:
-    """From a PIL picture to the network's input, (3, H, W)."""
     return lambda image: processor(images=image, return_tensors="pt")["pixel_values"][0]
 
 

@@ -133,7 +133,6 @@ class Scoring:
                     budget=self._budget,
                     usage=self._usages[one.name],
                     seed=self._seed,
-                    new=len(self._missing[one.name]) == self._parts,
                 )
                 for one in self._due
             ]
@@ -209,7 +208,6 @@ class Scoring:
             yield part, self._wanted[name].edits(part)
 
     def _extent(self, name: str) -> tuple[int, int]:
-        """Pictures in the finished parts, and in all."""
         missing = set(self._missing[name])
         rows = [self._wanted[name].count(part) for part in range(self._parts)]
         return sum(count for part, count in enumerate(rows) if part not in missing), sum(rows)

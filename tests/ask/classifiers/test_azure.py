@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from azure.core.credentials import AccessToken
@@ -94,17 +93,6 @@ def identity(provider: FakeProvider, monkeypatch) -> Iterator[None]:
     yield
     server.shutdown()
     server.server_close()
-
-
-@pytest.mark.parametrize("name", ["azure:auth=entra", "azure:moderation,auth=entra"])
-def test_azure_identity_itself_finds_a_managed_identity(provider: FakeProvider, identity, monkeypatch, name):
-    monkeypatch.delenv("VISION_KEY")
-    monkeypatch.delenv("CONTENT_SAFETY_KEY")
-    classifier = load_classifier(name)
-    assert classifier.parse(classifier.ask([paint(0, 0.2)])[0]).labels
-    assert Identity.asked
-    for path in Identity.asked:
-        assert parse_qs(urlsplit(path).query)["resource"] == ["https://cognitiveservices.azure.com"]
 
 
 def test_an_identity_that_is_not_let_in_is_said_without_its_token(provider: FakeProvider, identity, monkeypatch):

@@ -14,7 +14,7 @@ from gslopes.ask.cache import AnswerCache
 from gslopes.ask.classifiers import canonical_name, load_classifier
 from gslopes.ask.classifiers.captioner import answer_of
 from gslopes.core import tables
-from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, ModelError, UnknownName
+from gslopes.core.errors import AnswerError, ConfigError, ModelError, UnknownName
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.words.labels import caption_labels
@@ -178,12 +178,6 @@ def test_azures_caption_and_its_own_switch(provider: FakeProvider):
     assert "mention:person" in labels[1]
     assert (plain.name, neutral.name) == ("azure-caption", "azure-caption:gender_neutral=yes")
     assert [call.parameters["neutral"] for call in provider.log.of("azure")] == ["false", "true"]
-
-
-def test_azure_without_its_key_is_told_beforehand(provider: FakeProvider, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("VISION_KEY")
-    with pytest.raises(CredentialsError, match="VISION_KEY"):
-        load_classifier("azure-caption")
 
 
 def test_how_captions_are_read_stands_in_the_name_but_not_in_the_one_they_are_kept_under(provider: FakeProvider):

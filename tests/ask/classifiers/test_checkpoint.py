@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 from pathlib import Path
 from typing import Any
@@ -26,10 +25,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def network(classes: int = 4) -> Any:
     return models.get_model("resnet18", weights=None, num_classes=classes)
-
-
-def test_examples_in_the_docstrings_hold() -> None:
-    assert not doctest.testmod(checkpoint).failed
 
 
 @pytest.mark.parametrize("wrapper", ["", "state_dict", "model_state_dict", "model"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gslopes.ask.classifiers import load_classifier
-from gslopes.core.errors import ClassifierError, ConfigError, CredentialsError
+from gslopes.core.errors import ClassifierError, CredentialsError
 from tests.fake_provider import FURNITURE, FakeProvider, paint
 
 
@@ -31,12 +31,6 @@ def test_the_service_takes_sixteen_pictures_and_no_more(provider: FakeProvider):
     assert classifier.batch == 16
     with pytest.raises(ClassifierError, match="Too many images"):
         classifier.ask([paint(0, 0.2)] * 17)
-
-
-@pytest.mark.parametrize("wrong", ["max_results=0", "images_per_minute=0"])
-def test_impossible_parameters_are_refused(wrong):
-    with pytest.raises(ConfigError):
-        load_classifier(f"google:{wrong}")
 
 
 def test_the_quota_of_pictures_is_the_users(provider: FakeProvider):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gslopes.ask.classifiers import load_classifier
-from gslopes.ask.classifiers.llm_prompt import REFUSED
+from gslopes.ask.classifiers.chat import REFUSED
 from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError, Throttled, Unavailable, Unfinished
 from tests.fake_provider import FakeProvider, paint
 

@@ -9,7 +9,7 @@ import pytest
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.classifiers.rekognition import Rekognition
 from gslopes.ask.pictures import fit_pictures
-from gslopes.core.errors import ConfigError, Refused, ServiceError, Unavailable
+from gslopes.core.errors import Refused, ServiceError, Unavailable
 from tests.fake_provider import FakeProvider, paint
 
 
@@ -70,9 +70,3 @@ def test_a_refusal_that_is_cut_short_is_asked_about_again_and_not_taken_for_a_fa
     for body, kind in ((whole, Refused), (whole[: len(whole) // 2], Unavailable), (b"", Unavailable)):
         parsed = JSONParser().parse({"body": body, "headers": {}, "status_code": 400}, None)
         assert isinstance(Rekognition.gslopes_error(ClientError(parsed, "DetectLabels")), kind)
-
-
-@pytest.mark.parametrize("wrong", ["max_labels=0", "min_confidence=101"])
-def test_impossible_parameters_are_refused(wrong):
-    with pytest.raises(ConfigError):
-        load_classifier(f"rekognition:{wrong}")

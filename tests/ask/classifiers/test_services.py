@@ -199,6 +199,23 @@ def test_answers_from_another_address_are_another_version(provider: FakeProvider
     assert (given.name, given.version) == (f"{name}:endpoint=https://gateway.example", "")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("google:max_results=0", "google:images_per_minute=0", "imagga:limit=0", "imagga:language=en,threshold=101"),
+        *(
+            "clarifai:max_concepts=201",
+            "clarifai:min_value=2",
+            "rekognition:max_labels=0",
+            "rekognition:min_confidence=101",
+        ),
+    ],
+)
+def test_impossible_parameters_are_refused(name):
+    with pytest.raises(ConfigError):
+        load_classifier(name)
+
+
 @each
 def test_credentials_are_not_sent_in_the_open_to_another_machine(name):
     with pytest.raises(Exception, match="without encryption"):

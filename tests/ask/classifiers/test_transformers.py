@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gslopes.ask.classifiers import load_classifier
-from gslopes.ask.classifiers.llm_prompt import UNUSABLE
+from gslopes.ask.classifiers.chat import UNUSABLE
 from gslopes.ask.classifiers.transformers import task_of
 from gslopes.core.errors import ConfigError, ModelError
 from tests.ask import tiny_transformers
@@ -125,28 +125,6 @@ def test_the_letters_probability_is_the_models_own_at_that_place(model, picture)
         assert math.exp(value) == pytest.approx(float(chances[words.convert_tokens_to_ids(letter)]), rel=1e-4)
 
 
-def test_another_picture_has_other_scores_and_the_same_has_the_same(model, picture):
-    classifier = load_classifier(f"transformers:{model},prompt=doctor-nurse")
-    one, other = picture((200, 10, 10)), picture((10, 10, 200))
-    classifier.about("photo", [one, other])
-    first = asked(classifier, one)
-    classifier.about("photo", [one])
-    assert asked(classifier, one) == first
-    assert asked(classifier, other)["replies"] != first["replies"]
-
-
-def test_all_pictures_of_a_photo_get_one_order(model, picture):
-    classifier = load_classifier(f"transformers:{model},prompt=doctor-nurse")
-    orders = []
-    for photo in range(8):
-        pictures = [picture((photo * 20, step * 40, 9)) for step in range(3)]
-        classifier.about(f"photo {photo}", pictures)
-        found = {tuple(asked(classifier, one)["order"]) for one in pictures}
-        assert len(found) == 1
-        orders += found
-    assert len(set(orders)) > 1
-
-
 def test_without_letters_the_share_of_drawn_answers_counts_and_is_drawn_alike_again(model, picture):
     name = f"transformers:{model},prompt=labels,repeats=3,max_tokens=8"
     classifier = load_classifier(name)
@@ -157,18 +135,8 @@ def test_without_letters_the_share_of_drawn_answers_counts_and_is_drawn_alike_ag
     assert asked(load_classifier(name), picture((1, 2, 3))) == raw
 
 
-def test_at_temperature_0_there_is_one_answer(model, picture):
-    raw = asked(load_classifier(f"transformers:{model},prompt=caption,temperature=0,max_tokens=4"), picture((1, 2, 3)))
-    assert len(raw["replies"]) == 1
-
-
 def test_what_cannot_be_asked_is_said(model, tmp_path):
     with pytest.raises(ConfigError, match="no options with letters"):
         load_classifier(f"transformers:{model},prompt=caption,scores=logprobs")
     with pytest.raises(ModelError, match="no chat template"):
         load_classifier(f"transformers:{tiny_transformers.llava(tmp_path / 'plain', chat=False)}")
-
-
-def test_the_prompt_is_in_the_version(model):
-    one, other = (load_classifier(f"transformers:{model},prompt={name}") for name in ("doctor-nurse", "trait"))
-    assert one.version != other.version

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import io
-import time
 
 import pytest
 from PIL import Image
 
-from gslopes.ask import transport
 from gslopes.ask.croppers import has_map, is_remote, load_cropper
-from gslopes.core.errors import AnswerError, ConfigError, ServiceError, Unavailable, UsageError
-from tests.ask.test_bounded import BOMB, DRIPS, Handler, Hostile
-from tests.fake_provider import paint
-from tests.loopback import serving
+from gslopes.core.errors import AnswerError, ConfigError, UsageError
 
 HOME = "https://crop.example/v1"
 
@@ -113,41 +108,3 @@ def test_a_crop_of_less_than_a_pixel_is_no_crop(width):
     crop = {"left": 3, "top": 2, "width": width, "height": 10}
     with pytest.raises(AnswerError, match="of a picture of 40 x 30"):
         at().parse({"answer": crop, "size": [40, 30]})
-
-
-@pytest.fixture
-def server(monkeypatch):
-    """A hostile server; a reply ends at a mebibyte, an exchange after a second."""
-    monkeypatch.setattr(transport, "SECONDS", 1.0)
-    monkeypatch.setattr(transport, "MOST", 1 << 20)
-    with serving(Hostile(), Handler) as made:
-        yield made
-
-
-def test_no_picture_follows_a_redirect_and_no_cookie_comes_back(server):
-    cropper = at(url=f"{server.url}/crop")
-    cropper.prepare()
-    with serving(Hostile(), Handler) as elsewhere:
-        server.reply = (307, {"Location": f"{elsewhere.url}/x", "Set-Cookie": "a=b"}, b"")
-        for _ in range(2):
-            with pytest.raises(ServiceError, match=rf"sends us on to {elsewhere.url}/x, and no picture follows"):
-                cropper.ask([paint(0, 0.5)])
-        assert elsewhere.headers == []
-    assert [headers.get("Cookie") for headers in server.headers] == [None, None]
-
-
-def test_a_reply_of_any_size_or_pace_is_given_up(server):
-    cropper = at(url=f"{server.url}/crop")
-    cropper.prepare()
-    for reply, endless in (((200, {"Content-Encoding": "gzip"}, BOMB), b""), ((200, {}, b""), b" " * 65536)):
-        server.reply, server.endless = reply, endless
-        with pytest.raises(AnswerError, match="more than 1 MiB"):
-            cropper.ask([paint(0, 0.5)])
-    server.reply, server.endless = (200, {}, b'{"left": 3, "left": 9, "top": 2, "width": 9, "height": 9}'), b""
-    with pytest.raises(AnswerError, match="twice"):
-        cropper.ask([paint(0, 0.5)])
-    for drip in DRIPS.values():
-        server.drip, began = drip, time.monotonic()
-        with pytest.raises(Unavailable, match="no whole answer within 1 seconds"):
-            cropper.ask([paint(0, 0.5)])
-        assert time.monotonic() - began < 4

@@ -53,12 +53,3 @@ def test_a_terminal_has_a_line_for_each_classifier(screen):
     assert "google" in text.getvalue()
     assert "1 refused" in text.getvalue()
     assert text.getvalue().count("10/10") >= 2
-
-
-def test_nothing_is_shown_to_nobody(clock, screen):
-    text = screen(True)
-    shown = ProgressBars(False)
-    with shown.watch({"google": (0, 10)}):
-        clock[0] += 1000
-        shown.update({"google": UsageStats(pictures=10)})
-    assert text.getvalue() == ""

@@ -17,7 +17,7 @@ from gslopes.ask.cost import Limits
 from gslopes.ask.retry import RateLimiter, RequestSender
 from gslopes.cli import main
 from gslopes.core import tables
-from gslopes.core.errors import ClassifierError, Throttled
+from gslopes.core.errors import Throttled
 from gslopes.core.records import Answer
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import stages, walk
@@ -142,32 +142,6 @@ def test_a_kill_costs_no_answer_of_a_classifier_that_is_not_cached_either(tmp_pa
         frames = [tables.read(table, folder / f"{table.name}.parquet") for folder in (run, calm)]
         pd.testing.assert_frame_equal(*frames)
     assert not list(run.rglob("journal"))
-
-
-def test_first_pictures_that_all_fail_for_one_reason_end_the_asking_and_nothing_is_kept(run):
-    asked = []
-
-    def age(pictures):
-        asked.extend(pictures)
-        return [{"age": float("nan")} for picture in pictures]
-
-    for _ in range(2):  # a second time as the first
-        with pytest.raises(
-            ClassifierError, match=r"failed on the first [0-9]+ pictures: .*not a finite number"
-        ) as stop:
-            walk.score_photos(run, age)
-        assert "{'smile': 0.8}" in stop.value.hint
-    assert len(asked) <= 2 * PHOTOS * STEPS
-    assert not list(run.glob("parts/score/*/asked-*"))
-
-
-def test_a_photo_that_fails_while_others_are_answered_does_not_end_the_asking(run):
-    def picky(pictures):
-        return [{"bright": 0.5 if index > 6 else float("nan")} for index, _ in enumerate(pictures)]
-
-    walk.score_photos(run, picky)
-    asked = tables.read(tables.ASKED, run / "asked.parquet")
-    assert asked["status"].value_counts().to_dict() == {"answered": 14, "failed": 7}
 
 
 def test_the_verb_says_that_some_pictures_failed_by_its_exit_code(run, tmp_path, monkeypatch):

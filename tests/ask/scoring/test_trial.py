@@ -12,7 +12,6 @@ from PIL import Image
 from gslopes.ask.classifiers.in_memory import as_classifier
 from gslopes.ask.cost import Limits
 from gslopes.ask.scoring.trial import try_classifier, what_is_sent
-from gslopes.core.errors import UsageError
 from gslopes.core.records import Answer
 
 
@@ -61,15 +60,3 @@ def test_a_torch_module_says_the_range_of_its_input(photo):
     assert words == "8 x 8 float32, RGB before its preprocessing, channels first, -0.678 to 0.671"
     assert pixels.shape == (8, 8, 3)
     assert (pixels.min(), pixels.max()) == (0, 255)
-
-
-def test_more_than_three_photos_are_three_and_none_is_an_error(photo, tmp_path):
-    made = as_classifier(lambda picture: {"bright": picture.mean() / 255})
-    for level in range(4):
-        Image.new("RGB", (9, 9), (level, level, level)).save(tmp_path / f"{level}.png")
-    photos = sorted(tmp_path.glob("[0-3].png"))
-    found = try_classifier(made, photos, tmp_path / "sent.png")
-    assert [Path(one["picture"]).name for one in found.pictures] == ["0.png", "1.png", "2.png"]
-    assert found.varying == ("bright",)
-    with pytest.raises(UsageError, match="No photo is given"):
-        try_classifier(made, [], tmp_path / "sent.png")

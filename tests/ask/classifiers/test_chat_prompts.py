@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from gslopes.ask.classifiers.llm_prompt import (
+from gslopes.ask.classifiers.chat import (
     LETTERS,
     REFUSED,
     SHIPPED,

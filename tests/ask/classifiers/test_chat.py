@@ -13,9 +13,9 @@ import httpx
 import openai
 import pytest
 
-from gslopes.ask.classifiers import chat_body, load_classifier
-from gslopes.ask.classifiers.chat_body import OpenAIService, refusal_of, unknown_parameters
-from gslopes.ask.classifiers.llm_prompt import REFUSED, UNUSABLE
+from gslopes.ask.classifiers import chat, load_classifier
+from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE
+from gslopes.ask.classifiers.llm import Llm, refusal_of, unknown_parameters
 from gslopes.core.errors import (
     ClassifierError,
     CredentialsError,
@@ -337,7 +337,7 @@ def test_an_error_within_a_good_status_is_read_like_the_status_that_it_names(ser
 
 
 def test_a_fault_of_our_own_parsing_is_paid_once_and_never_retried(server, monkeypatch):
-    monkeypatch.setattr("gslopes.ask.classifiers.chat_body.answer_text", lambda content: content["none"])
+    monkeypatch.setattr("gslopes.ask.classifiers.chat.answer_text", lambda content: content["none"])
     asker = Asker(server, "lpok")
     with pytest.raises(ClassifierError, match="is not understood") as raised:
         asker.scores()
@@ -362,8 +362,8 @@ def test_a_fault_of_our_own_parsing_is_paid_once_and_never_retried(server, monke
 )
 def test_a_report_of_tokens_that_cannot_be_is_not_believed(reported):
     pair = dict(zip(("prompt_tokens", "completion_tokens"), reported, strict=True)) if reported else reported
-    assert chat_body.tokens_used({"usage": pair}, least=20) is None
-    assert chat_body.tokens_used({"usage": {"prompt_tokens": 140, "completion_tokens": 4}}, least=20) == (140, 4)
+    assert chat.tokens_used({"usage": pair}, least=20) is None
+    assert chat.tokens_used({"usage": {"prompt_tokens": 140, "completion_tokens": 4}}, least=20) == (140, 4)
 
 
 # -- openai client -----------------------------------------------------------------------------------------------------
@@ -391,11 +391,7 @@ def error(status: int, code: str | None = None, message: str = "no", param: str 
     ],
 )
 def test_status_and_code_say_what_it_is(raised, kind):
-    assert type(OpenAIService.gslopes_error(raised)) is kind
-
-
-def test_retry_after_is_passed_on():
-    assert OpenAIService.gslopes_error(error(429, **{"retry-after": "3"})).retry_after == 3
+    assert type(Llm.gslopes_error(raised)) is kind
 
 
 @pytest.mark.parametrize(
@@ -412,10 +408,6 @@ def test_retry_after_is_passed_on():
 def test_the_parameter_that_is_not_taken_is_found(raised, name):
     sent = {"logprobs", "top_logprobs", "response_format", "temperature", "n", "seed"}
     assert unknown_parameters(raised, sent) == ([name] if name else [])
-
-
-def test_what_was_not_sent_is_not_blamed():
-    assert unknown_parameters(error(400, param="seed"), {"model"}) == []
 
 
 def test_the_policys_refusal_is_no_error():
