@@ -46,7 +46,7 @@ LONGEST = (
     "ask/classifiers/test_torchscript.py",
     "slopes/test_stamps.py",
     "slopes/test_stages.py",
-    "crops/report/test_browser.py",
+    "crops/test_browser.py",
     "frame/executors/test_ray.py",
     "contexts/test_audit.py",
     "ask/test_program.py",

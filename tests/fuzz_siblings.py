@@ -27,7 +27,7 @@ from gslopes.contexts.ratings import read_ratings
 from gslopes.contexts.typology import read_typology
 from gslopes.core.errors import GslopesError
 from gslopes.crops.people import read_people as read_crop_people
-from gslopes.crops.regions.review import read_marks
+from gslopes.crops.review import read_marks
 from gslopes.faces.find import KnownFinder
 from gslopes.frame.conditions import Condition
 from gslopes.slopes.fitting import PRESENCE

@@ -1,21 +1,30 @@
-"""Who is on which photo, and to which groups people belong: ``people.csv``."""
+"""Who is on which photo, and to which groups people belong: ``people.csv``, or the tone of the skin in the photos.
+
+The individual typology angle is that of the cheeks, see ``crops.covariates``: light and make-up change it as much as
+skin does. What it describes are pictures, not people.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
-from gslopes.core.files import is_file, resolved, show
+from gslopes.core.files import is_file, read_json, resolved, show
 from gslopes.photos.folder import list_photos
 from gslopes.photos.people import CROSS
 from gslopes.photos.people import People as Table
 from gslopes.photos.people import read_people as read_table
+
+if TYPE_CHECKING:
+    from gslopes.frame.run import Run
 
 SEVERAL = "/;|"  # a value with one of these between words names several groups
 
@@ -65,8 +74,7 @@ def read_people(
     *,
     files: str = "",
     min_group: int = 10,
-    ambiguous: str = "drop",
-    photos_per_person: str = "all",
+    one_photo: bool = False,
     seed: int = 0,
     later: bool = False,
 ) -> People:
@@ -76,9 +84,8 @@ def read_people(
     files: a pattern such as ``neutral/{id}.jpg``, of the table's columns; without it a column of files, else ``id``
         with any picture suffix.
     min_group: two groups need this many persons; smaller ones are listed and not judged.
-    ambiguous: ``drop`` persons with several values, take the ``first``, or ``sample`` one (the paper's choice).
-    photos_per_person: ``all`` (answers are averaged over a person's photos), or ``one`` drawn at random, as published.
-    seed: of both draws.  later: more columns follow, which are known when photos were looked at; groups may be small.
+    one_photo: of each person, drawn at random with the seed, as published; else answers are averaged over all.
+    later: more columns follow, which are known when photos were looked at; groups may be small.
 
     Raises: UsageError for anything that is off, naming line, column or nearest name.
     """
@@ -90,9 +97,9 @@ def read_people(
         raise UsageError("There is no grouping to compare.", f"Name one with --groups, such as {last}.")
     traits = {column: people.groups(column) for column in columns}
     portraits, absent = _portraits(folder, people, traits, files)
-    if photos_per_person == "one":
+    if one_photo:
         portraits = _one_each(portraits, seed)
-    known = {column: _values(portraits, column, ambiguous, seed) for column in columns}
+    known = {column: _values(portraits, column) for column in columns}
     groups = crossed({column: values for column, (values, _) in known.items()})
     left_out = {column: known[column][1] if column in known else {} for column in groups}
     if not later:
@@ -119,10 +126,8 @@ def _one_each(portraits: Sequence[Portrait], seed: int) -> list[Portrait]:
     return [portraits[index] for index in sorted(int(generator.choice(photos)) for photos in of.values())]
 
 
-def _values(
-    portraits: Sequence[Portrait], column: str, ambiguous: str, seed: int
-) -> tuple[dict[str, str], dict[str, int]]:
-    generator = np.random.default_rng([seed, 14])
+def _values(portraits: Sequence[Portrait], column: str) -> tuple[dict[str, str], dict[str, int]]:
+    """Person to group, and how many people have none; who has several values is left out."""
     values: dict[str, str] = {}
     missing: Counter[str] = Counter()
     seen: dict[str, str] = {}
@@ -135,14 +140,12 @@ def _values(
                 "Give every photo of a person the same value.",
             )
     for person, value in seen.items():
-        several = next((sign for sign in SEVERAL if sign in value), "")
         if not value:
             missing["no value"] += 1
-        elif several and ambiguous == "drop":
+        elif set(SEVERAL) & set(value):
             missing[f"several values: {value}"] += 1
         else:
-            parts = [part.strip() for part in value.split(several)] if several else [value]
-            values[person] = str(generator.choice(parts)) if several and ambiguous == "sample" else parts[0]
+            values[person] = value
     return values, dict(missing)
 
 
@@ -208,3 +211,80 @@ def _file_names(folder: Path, people: Table, files: str) -> list[str]:
 def _near(folder: Path) -> str:
     present = list_photos(folder, 1)
     return f"The first photo there is {present[0].relative}." if present else "The folder has no photo."
+
+
+# -- the tone of the skin ---------------------------------------------------------------------------------------------
+
+COLUMN, SOURCE = "skin-tone", "measured in the photos"
+# Angles in degrees above which skin is said to be so.
+TONES = {"very light": 55.0, "light": 41.0, "intermediate": 28.0, "tan": 10.0, "brown": -30.0, "dark": float("-inf")}
+
+
+def tone(angle: float) -> str:
+    """The group of an angle, degrees.
+
+    Source: Chardon, Cretois & Hourseau 1991, doi 10.1111/j.1467-2494.1991.tb00561.x; Del Bino & Bernerd 2013, doi
+    10.1111/bjd.12529.
+
+    >>> tone(50), tone(-31)
+    ('light', 'dark')
+    """
+    return next(name for name, above in TONES.items() if angle > above)
+
+
+def with_skin_tone(
+    people: People, columns: Sequence[str], seen: pd.DataFrame, covariates: pd.DataFrame, least: int
+) -> People:
+    """People with the groups of their skin's tone, the mean angle over a person's photos, among their columns.
+
+    columns: all groupings, in order.  seen: PEOPLE.  covariates: COVARIATES.  least: as ``read_people``'s min_group.
+
+    Raises: UsageError if there are too few groups.
+    """
+    used = seen[seen["status"] == "used"].drop_duplicates("photo").set_index("photo")["person"]
+    angles = covariates[covariates["name"] == "ita"].dropna(subset=["value"])
+    mean = angles.groupby(angles["photo"].map(used))["value"].mean()
+    values = {
+        column: {person: name for name, persons in people.groups[column].items() for person in persons}
+        for column in people.columns
+    }
+    values[COLUMN] = {str(person): tone(angle) for person, angle in mean.items()}
+    groups = crossed({column: values[column] for column in columns})
+    check_sizes(groups, least)
+    lost = used.nunique() - len(mean)
+    left_out = {column: dict(people.left_out.get(column, {})) for column in groups}
+    left_out[COLUMN] = {"no cheeks in sight": lost} if lost else {}
+    return replace(people, columns=tuple(columns), groups=groups, left_out=left_out)
+
+
+# -- the groups of a run ----------------------------------------------------------------------------------------------
+
+
+def people_of(photos: Path, config: Any, *, min_group: int, one_photo: bool = False, tone: bool = False) -> People:
+    """Who is on the photos of a folder.
+
+    config: of a crop audit.  tone: whether groups by the tone of the skin follow when photos were looked at.
+
+    Raises: as ``read_people``; ConfigError if no table is named.
+    """
+    table = config.table
+    tone = tone and COLUMN in config.groups and COLUMN not in read_table(table).columns
+    groups = [name for name in config.groups if not tone or name != COLUMN]
+    return read_people(
+        photos, table, groups, files=config.files, min_group=min_group, one_photo=one_photo, seed=config.seed,
+        later=tone,
+    )  # fmt: skip
+
+
+def groups_of_run(run: Run) -> People:
+    """The people of a run that was looked at, in all its groups."""
+    people: People = run.inputs
+    if people.columns == tuple(run.config.groups):
+        return people
+    return with_skin_tone(people, run.config.groups, run.table("people"), run.table("covariates"), run.config.min_group)
+
+
+def stored_groups(folder: Path) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Column to group to persons, of a run folder."""
+    groups = read_json(folder / "groups.json")["groups"]
+    return {column: {name: tuple(persons) for name, persons in found.items()} for column, found in groups.items()}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,9 @@ from scipy import ndimage, special
 from scipy.spatial import distance
 
 from gslopes.core.errors import UnknownName
-from gslopes.crops.pictures.joining import Layout
-from gslopes.crops.pictures.saliency import Ties, from_edge, maxima, owners, winners
+from gslopes.crops.pictures import Layout, Ties, from_edge, maxima, owners, winners
 
 Array = NDArray[np.float64]
-Weights = Literal["softmax", "shifted"]
 
 POLICIES = ("argmax", "sample", "average", "top-k-average", "choose-k", "either-k", "hybrid", "focal-point", "pad")
 POINTED = ("argmax", "sample", "average", "top-k-average")  # those that give one focal point
@@ -42,15 +39,14 @@ TABLE_1 = {
 class Settings:
     """How the policies work.
 
-    temperature: of the softmax.  weights: ``softmax``, or ``shifted``: scores less their minimum, over their sum (the
-    paper's "equal to the scores" cannot be used as it stands: scores can be negative).
+    temperature: of the softmax, by which a map becomes chances (the paper's "equal to the scores" cannot be: scores can
+        be negative).
     top: k of top-k-average.  peaks: k of choose-k and either-k; min_distance: between two of them, of the shorter side.
     apart: hybrid asks the user, who chooses as by choose-k, where two of the k peaks are farther from each other, as a
         share of the shorter side; elsewhere it is argmax.
     """
 
     temperature: float = 1.0
-    weights: Weights = "softmax"
     ties: Ties = "half"
     top: int = 10
     peaks: int = 3
@@ -101,13 +97,9 @@ def outcomes(
     return {name: _outcome(name, cells, settings, draw) for name in names}
 
 
-def cell_weights(scores: Array, weights: Weights = "softmax", temperature: float = 1.0) -> Array:
+def cell_weights(scores: Array, temperature: float = 1.0) -> Array:
     """(B, cells) chances of each cell, sum 1; a constant map weighs all alike."""
-    if weights == "softmax":
-        return np.asarray(special.softmax(scores / temperature, axis=1))
-    shifted = scores - scores.min(axis=1, keepdims=True)
-    total = shifted.sum(axis=1, keepdims=True)
-    return np.divide(shifted, total, out=np.full_like(shifted, 1 / shifted.shape[1]), where=total > 0)
+    return np.asarray(special.softmax(scores / temperature, axis=1))
 
 
 def temperature_for(scores: Array, share: float = 0.1) -> float:
@@ -158,7 +150,7 @@ def _outcome(name: str, cells: _Cells, settings: Settings, draw: Array | None) -
     if name == "argmax":
         return _argmax(cells, settings.ties)
     if name in ("sample", "average"):
-        weights = cell_weights(cells.scores, settings.weights, settings.temperature)
+        weights = cell_weights(cells.scores, settings.temperature)
         if name == "average":
             return _pointed(cells, weights)
         points = nowhere if draw is None else cells.at[_drawn(weights, draw)]

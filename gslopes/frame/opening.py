@@ -14,7 +14,9 @@ LOADERS = {
     "": "gslopes.slopes.outcome:load_audit",
     "captions": "gslopes.frame.result:reopen",
     "contexts": "gslopes.contexts.audit:load_contexts",
-    "crops": "gslopes.crops.audit:load_crops",
+    "crops": "gslopes.frame.result:reopen",
+    "crops regions": "gslopes.frame.result:reopen",
+    "crops sweep": "gslopes.frame.result:reopen",
 }
 
 

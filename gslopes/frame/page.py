@@ -93,12 +93,13 @@ def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Cho
     """The paper, and its choices next to those of a run.  manifest: the content of run.json."""
     config = manifest.get("config") or {}
     flat = {**config, **{key: value for one in config.values() if isinstance(one, dict) for key, value in one.items()}}
-    return read_choices(audit.home / "method.toml", flat)
+    return ("", []) if audit.sibling else read_choices(audit.home / "method.toml", flat)
 
 
 def _sections(page: Page) -> Iterator[dict[str, Any]]:
     """Name, title and HTML of every section that has something to show."""
-    macros: Any = inline.templates(page.audit.home).get_template("sections.html.j2").module
+    template = f"{page.audit.sibling or 'sections'}.html.j2"
+    macros: Any = inline.templates(page.audit.home).get_template(template).module
     for section in page.audit.page:
         content = section.data(page)
         if content is not None:

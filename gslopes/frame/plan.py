@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +25,7 @@ class Plan:
 
     folder: the run folder; None where only the plan is wanted.  source: what is audited.
     again: whether ``source`` was the run folder itself, whose stages are done again as far as its options changed.
+    trust: whether programs may be run, see ``ask.trust``.  given: ready objects that the audit's ``models`` takes.
     """
 
     audit: Audit
@@ -32,11 +33,18 @@ class Plan:
     source: Path
     folder: Path | None
     again: bool = False
+    trust: bool = False
+    given: Any = None
 
     @cached_property
     def inputs(self) -> Inputs:
         """The source, looked at.  Raises: whatever is wrong with it."""
         return self.audit.inputs(self.source, self.config)
+
+    @cached_property
+    def models(self) -> Mapping[str, Any]:
+        """Name to what is asked.  Raises: whatever is wrong with one of them."""
+        return {} if self.audit.models is None else self.audit.models(self)
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -55,7 +63,10 @@ class Plan:
     def _looked_at(self) -> dict[str, Any]:
         """What the inputs say of themselves, as JSON has it."""
         found = self.inputs
-        content = {**found.facts, **found.records, "facts": list(found.facts), "notes": list(found.notes)}
+        facts = dict(found.facts)
+        if self.audit.models is not None:
+            facts["asked"] = {name: model.version for name, model in self.models.items()}
+        content = {**facts, **found.records, "facts": list(facts), "notes": list(found.notes)}
         plain: dict[str, Any] = json.loads(json.dumps(content, default=str))
         return plain
 
@@ -68,22 +79,34 @@ class Plan:
         runfolder.compare(self.folder, self.manifest, ("kind", *self.facts))
 
 
-def plan(audit: Audit, source: Path, out: Path | None, options: Mapping[str, Any]) -> Plan:
+def plan(
+    audit: Audit,
+    source: Path,
+    out: Path | None,
+    options: Mapping[str, Any],
+    *,
+    trust: bool = False,
+    given: Any = None,
+) -> Plan:
     """What an audit will do; nothing is written.
 
     source: what is audited, or a run of this audit: then what depends on the options that are given is done again.
-    out: the run folder.  options: by name, see ``core.options.build``.
+    out: the run folder.  options: by name, see ``core.options.build``.  trust, given: as of ``Plan``.
 
     Raises: UsageError, ConfigError, RunFolderMismatch; and whatever is wrong with the inputs.
     """
-    given = merged(audit.config, options, base=Path(os.curdir).absolute())
-    if (source / runfolder.MANIFEST).is_file():
-        made = _again(audit, source, out, given)
+    merged_options = merged(audit.config, options, base=Path(os.curdir).absolute())
+    if (source / runfolder.MANIFEST).is_file() and not (audit.of_runs and _kind(source) != audit.name):
+        made = replace(_again(audit, source, out, merged_options), trust=trust, given=given)
     else:
-        made = Plan(audit, from_dict(audit.config, given), source.absolute(), out)
+        made = Plan(audit, from_dict(audit.config, merged_options), source.absolute(), out, trust=trust, given=given)
         _ = made.inputs
     made.check()
     return made
+
+
+def _kind(run: Path) -> str:
+    return str(runfolder.read_manifest(run).get("kind", ""))
 
 
 def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any]) -> Plan:

@@ -17,7 +17,12 @@ from gslopes.frame.findings import decide
 from gslopes.frame.spec import Audit
 
 # Kind in run.json to the audit that carries it out.
-AUDITS = {"captions": "gslopes.captions.audit:CAPTIONS"}
+AUDITS = {
+    "captions": "gslopes.captions.audit:CAPTIONS",
+    "crops": "gslopes.crops.audit:CROPS",
+    "crops regions": "gslopes.crops.regions:REGIONS",
+    "crops sweep": "gslopes.crops.sweep:SWEEP",
+}
 
 
 @dataclass(frozen=True, eq=False)

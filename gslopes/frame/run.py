@@ -67,7 +67,7 @@ class Run:
         if self.plan is None:
             raise RuntimeError("a part reads tables alone: its stage may be done in another process")
         found, known = self.plan.inputs, self.plan.facts
-        if json.loads(json.dumps(found.facts, default=str)) != known:
+        if any(known.get(name) != value for name, value in json.loads(json.dumps(found.facts, default=str)).items()):
             raise UsageError(f"{show(self.plan.source)} has changed.", "Choose a new folder with --out.")
         return found.content
 
@@ -248,7 +248,9 @@ class Parts:
             runfolder.write_table(table, _frame(table, made[table.name]), path)
 
     def remote_task(self) -> RemoteTask:
-        """The same work in another process."""
+        """The same work in another process.  Raises: UsageError if the stage is done here."""
+        if self.stage.here:
+            raise UsageError(f"The stage {self.stage.name} asks models of this process.", "Use the engine one.")
         run = Run(self.run.audit, self.run.folder, self.run.config)
         name = f"{self.run.audit.name} {self.stage.name}"
         return RemoteTask(

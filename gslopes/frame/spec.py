@@ -57,6 +57,7 @@ class Stage:
     keep: the rows of a part that go into the merged table; all by default.
     join: what becomes of the tables of all parts, where they are not merged one after another.
     merging: reads and options that ``keep`` or ``join`` alone depend on: parts stay what they are where these change.
+    here: its parts are done in this process alone, such as those that ask models.
     when: whether the options have it; where not, what it made before is removed, but for its parts.
     options: of the configuration, those it depends on, such as ``seed`` or ``fit.seed``; all of them if None.
     """
@@ -72,6 +73,7 @@ class Stage:
     keep: Callable[[Run, pd.DataFrame], pd.DataFrame] | None = None
     join: Callable[[Run, Tables], Made] | None = None
     merging: tuple[str, ...] = ()
+    here: bool = False
     when: Callable[[Run], bool] | None = None
     options: tuple[str, ...] | None = None
 
@@ -106,6 +108,8 @@ class Audit:
     inputs: looks at the source.  outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
     judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision.
     counts: things found, used, and those that were damaged.
+    models: name to what is asked, found before any work; their versions identify the run, see ``Plan.models``.
+    of_runs: what it is given is a run folder of another audit.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
     terminal: what is printed of a result.  shown: tables that ``--json`` prints.
     """
@@ -127,9 +131,17 @@ class Audit:
     terminal: Callable[[Tables], str]
     shown: tuple[str, ...]
     page: tuple[Section, ...]
+    models: Callable[[Plan], Mapping[str, Any]] | None = None
     before: Callable[[Run, Executor], None] | None = None
+    of_runs: bool = False
 
     @cached_property
     def sentences(self) -> dict[str, Any]:
-        """The content of sentences.toml."""
-        return tomllib.loads((self.home / "sentences.toml").read_text("utf-8"))
+        """The content of sentences.toml; of a sibling verb with its own section over it."""
+        content = tomllib.loads((self.home / "sentences.toml").read_text("utf-8"))
+        return content | content.get(self.sibling, {})
+
+    @property
+    def sibling(self) -> str:
+        """The second word of the name, such as sweep of crops sweep; empty for the chief verb of an apartment."""
+        return self.name.partition(" ")[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from gslopes.frame.commands import (
     print_json,
     rows,
     say,
+    trust_option,
 )
 from gslopes.frame.commands import verb as command
 from gslopes.frame.spec import Audit
@@ -32,7 +34,7 @@ from gslopes.frame.spec import Audit
 def verb(audit: Audit) -> click.Command:
     """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
 
-    @command(*audit.examples, name=audit.name, help=audit.about)
+    @command(*audit.examples, name=audit.sibling or audit.name, help=audit.about)
     @click.argument("source", metavar=audit.source, type=PATH)
     @out_option(default=None)
     @options(audit.config)
@@ -40,6 +42,7 @@ def verb(audit: Audit) -> click.Command:
     @dry_run_option
     @open_option
     @json_option
+    @(trust_option if audit.models is not None else _without_trust)
     def run(
         source: Path,
         out: Path | None,
@@ -48,9 +51,14 @@ def verb(audit: Audit) -> click.Command:
         show_page: bool,
         as_json: bool,
         options: dict[str, Any],
+        trust: bool = False,
     ) -> int:
-        return _perform(audit, source, out, options, fail_if, dry_run, show_page, as_json)
+        return _perform(audit, source, out, options, fail_if, dry_run, show_page, as_json, trust)
 
+    return run
+
+
+def _without_trust(run: Callable[..., int]) -> Callable[..., int]:
     return run
 
 
@@ -78,6 +86,7 @@ def _perform(
     dry_run: bool,
     show_page: bool,
     as_json: bool,
+    trust: bool,
 ) -> int:
     """Plan, carry out and print; the exit code: 3 if something was damaged, 4 if the condition holds."""
     from gslopes.frame.executors import OneProcess
@@ -85,7 +94,7 @@ def _perform(
     from gslopes.frame.run import carry_out
 
     condition = condition_of(fail_if, CONDITION)
-    planned = plan(audit, source, out, options)
+    planned = plan(audit, source, out, options, trust=trust)
     if dry_run:
         lines, facts = audit.outline(planned)
         print_json(facts) if as_json else say("\n".join([*lines, "Nothing was written."]))

@@ -46,7 +46,8 @@ def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choic
     """(the paper, its choices) for a run of a sibling audit.
 
     file: TOML with ``paper`` and ``[[choice]]``: what, paper, section, reason, option; then either here, or key, a name
-    in the configuration, and published, its value as the paper has it; default: of a key that the run does not name.
+    in the configuration, and published, its value as the paper has it; default: of a key that the run does not name;
+    otherwise: said where the run has no such value.
     config: the run's, flat.
     """
     texts = tomllib.loads(read_text(file))
@@ -61,7 +62,7 @@ def _choice(text: Mapping[str, Any], config: Mapping[str, Any]) -> Choice:
     value = list(value) if isinstance(value, tuple) else value
     if value == text["published"]:
         return Choice(here=fields["paper"], **fields)
-    return Choice(here=_shown(value), **fields)
+    return Choice(here=_shown(value) if value else text.get("otherwise") or _shown(value), **fields)
 
 
 def _shown(value: Any) -> str:

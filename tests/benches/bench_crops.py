@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from gslopes.ask.croppers import load_cropper
-from gslopes.crops.asking.asker import Asker
-from gslopes.crops.asking.pairing import all_pairs, ordered
+from gslopes.crops.asker import Asker
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.measures.measurer import compared
-from gslopes.crops.measures.parity import parity
+from gslopes.crops.measurer import compared
+from gslopes.crops.pairing import all_pairs, ordered
+from gslopes.crops.parity import parity
 from tests.benches.measure import machine, say
 
 M, N, SIDE = 213, 606, 128

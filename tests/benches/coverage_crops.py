@@ -12,8 +12,8 @@ from itertools import combinations
 import numpy as np
 from scipy import special
 
-from gslopes.crops.measures.measurer import compared
-from gslopes.crops.measures.parity import draw_weights, parity, resampled, simultaneous
+from gslopes.crops.measurer import compared
+from gslopes.crops.parity import draw_weights, parity, resampled, simultaneous
 
 DRAWS = 1000
 Count = tuple[str, str, int, int]

@@ -18,7 +18,6 @@ from gslopes.cli.main import VERBS
 from gslopes.contexts.settings import ContextsConfig, ContextsOptions
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import Option, build, check, extent, option, options_of, section
-from gslopes.crops.config import CropsOptions, CropsSettings
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.config import FitConfig, RunConfig, RunOptions
 
@@ -27,7 +26,6 @@ KEYWORDS = {
     RunConfig: RunOptions,
     CostLimits: CostOptions,
     ContextsConfig: ContextsOptions,
-    CropsSettings: CropsOptions,
 }
 
 

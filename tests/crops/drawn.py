@@ -9,9 +9,9 @@ from PIL import Image, ImageFilter
 from gslopes.ask.croppers.opencv import centres
 from gslopes.ask.croppers.records import Crop, SaliencyMap
 from gslopes.core.records import Detections
-from gslopes.crops.audit import audit_crops
-from gslopes.crops.config import CropsConfig
-from gslopes.crops.measures.measurer import compared
+from gslopes.crops.audit import CROPS, audit_crops
+from gslopes.crops.measurer import compared
+from gslopes.frame.plan import plan
 from tests.crops.cropping_server import lighter
 
 SIDE = 64
@@ -83,8 +83,14 @@ def audit(folder, table, out, *models, cost_limits=None, **options):
         "cropper": ("centre",), "groups": ("team",), "bootstrap": 200, "ratios": (0.5, 1.0), "min_group": 2,
         "stability": 0, **options,
     }  # fmt: skip
-    given = {"crops": CropsConfig(**options)} | ({} if cost_limits is None else {"cost_limits": cost_limits})
-    return audit_crops(folder, out, people=table, croppers=models, finder=a_face, **given)
+    given = {} if cost_limits is None else {"cost_limits": cost_limits}
+    return audit_crops(folder, out, people=table, croppers=models, finder=a_face, **given, **options)
+
+
+def planned(folder, table, **options):
+    """What an audit would do, as JSON has it."""
+    made = plan(CROPS, folder, None, {"people": table, **options})
+    return CROPS.outline(made)[1]
 
 
 def row(found, cropper, **wanted):

@@ -40,4 +40,5 @@ def test_the_first_word_may_be_the_folder(tmp_path):
 def test_help_has_examples():
     done = invoke("--help")
     assert "gslopes crops PEOPLE --people people.csv" in done.output
-    assert "--policy" in invoke("audit", "--help").output
+    assert "--policy" in done.output
+    assert "--others" in invoke("sweep", "--help").output

@@ -6,13 +6,12 @@ import pytest
 
 from gslopes.ask.croppers.records import Crop
 from gslopes.core.errors import AnswerError, Refused
-from gslopes.crops.config import CropsConfig
-from gslopes.crops.regions.audit import regions_crops
-from gslopes.crops.report.words import print_parity
-from gslopes.crops.sweep.audit import sweep_crops
+from gslopes.crops.regions import regions_crops
+from gslopes.crops.sweep import sweep_crops
+from gslopes.crops.words import print_parity
 from tests.broken import broken, shown
 from tests.crops.drawn import Brightness, a_face, audit, draw_people
-from tests.crops.sweep.test_audit import draw_sweep
+from tests.crops.test_sweep import draw_sweep
 
 
 class Partly(Brightness):
@@ -91,11 +90,9 @@ def test_four_people_and_a_cropper_that_hardly_answers(people, tmp_path, name, a
 
 @pytest.mark.parametrize("name", CROPPERS)
 def test_regions_of_four_people(people, tmp_path, name):
-    config = CropsConfig(groups=("team",), cropper=("centre",))
     folder, table = people
-    found = regions_crops(
-        folder, tmp_path, people=table, config=config, croppers=[CROPPERS[name]()], finder=a_face, tall=1.0
-    )
+    options = {"people": table, "groups": ("team",), "cropper": ("centre",), "tall": 1.0}
+    found = regions_crops(folder, tmp_path, croppers=[CROPPERS[name]()], finder=a_face, **options)
     assert broken(shown(found.page.read_text("utf-8"))) == []
 
 
@@ -103,6 +100,6 @@ def test_regions_of_four_people(people, tmp_path, name):
     "name", [name if name == "a third fails" else pytest.param(name, marks=pytest.mark.slow) for name in CROPPERS]
 )
 def test_a_sweep_that_hardly_has_an_answer(synthesised, tmp_path, name):
-    config = CropsConfig(cropper=("centre",), ratios=(1.0,), bootstrap=100)
-    found = sweep_crops(synthesised, tmp_path, config=config, croppers=[CROPPERS[name]()], others=2)
+    quick = {"cropper": ("centre",), "ratios": (1.0,), "bootstrap": 100, "others": 2}
+    found = sweep_crops(synthesised, tmp_path, croppers=[CROPPERS[name]()], **quick)
     assert broken(shown(found.page.read_text("utf-8"))) == []

@@ -9,26 +9,26 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.crops.findings import findings_table
-from gslopes.crops.tables import PARITY
+from gslopes.crops.tables import TABLES
+from gslopes.crops.words import judged
+from gslopes.frame.findings import decide
 
 
 def parity(*rows: dict[str, object]) -> pd.DataFrame:
     base = {"cropper": "c", "variant": "native", "policy": "argmax", "outcome": "favoured", "column": "team"}
     base |= {"group": "blue", "other": "green", "pairs": 90, "note": "", "verdict": ""}
-    return pd.DataFrame([base | row for row in rows]).reindex(columns=PARITY.columns)
+    return pd.DataFrame([base | row for row in rows]).reindex(columns=TABLES["parity"].columns)
 
 
 def test_parity_is_zero_and_only_the_rows_that_head_the_page_count() -> None:
-    found = findings_table(
-        parity(
-            {"p": 0.5, "ci_low": 0.4, "ci_high": 0.6, "q": 1.0, "cropper": "even"},
-            {"p": 0.7, "ci_low": 0.6, "ci_high": 0.8, "q": 0.01},
-            {"p": 0.9, "ci_low": 0.8, "ci_high": 0.95, "q": 0.001, "outcome": "kept@1"},
-            {"p": 0.9, "ci_low": 0.8, "ci_high": 0.95, "q": 0.001, "policy": "average"},
-            {"p": 1.0, "note": "too few to judge", "cropper": "few"},
-        )
+    rows = parity(
+        {"p": 0.5, "ci_low": 0.4, "ci_high": 0.6, "q": 1.0, "cropper": "even"},
+        {"p": 0.7, "ci_low": 0.6, "ci_high": 0.8, "q": 0.01},
+        {"p": 0.9, "ci_low": 0.8, "ci_high": 0.95, "q": 0.001, "outcome": "kept@1"},
+        {"p": 0.9, "ci_low": 0.8, "ci_high": 0.95, "q": 0.001, "policy": "average"},
+        {"p": 1.0, "note": "too few to judge", "cropper": "few"},
     )
+    found = decide(judged({"parity": rows}))
     assert found["model"].tolist() == ["c", "even", "few"]
     assert found["value"].tolist() == pytest.approx([20, 0, 50])
     assert found.loc[0, ["ci_low", "ci_high"]].tolist() == pytest.approx([10, 30])

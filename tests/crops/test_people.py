@@ -32,22 +32,15 @@ def test_columns_and_their_crossing(folder):
     assert list(found.cells) == ["f + x", "f + y", "m + x", "m + y"]
     assert found.left_out["race"] == {"several values: x/y": 1}
     assert found.left_out["gender"] == {"no value": 1}
-    first = read_people(folder, table(folder, ROWS), ["race"], min_group=1, ambiguous="first")
-    assert len(first.groups["race"]["x"]) == 4
 
 
-def test_one_of_several_values_or_photos_by_lot(folder):
-    chosen = {
-        seed: read_people(folder, table(folder, ROWS), ["race"], min_group=1, ambiguous="sample", seed=seed)
-        for seed in range(12)
-    }
-    assert {next(name for name, who in found.cells.items() if "e" in who) for found in chosen.values()} == {"x", "y"}
+def test_one_of_several_photos_by_lot(folder):
     text = "file,person,gender\na.jpg,p,f\nb.jpg,p,f\nc.jpg,q,m\nd.jpg,q,m\n"
     drawn = [
         [
             portrait.relative
             for portrait in read_people(
-                folder, table(folder, text), ["gender"], min_group=1, photos_per_person="one", seed=seed
+                folder, table(folder, text), ["gender"], min_group=1, one_photo=True, seed=seed
             ).portraits
         ]
         for seed in range(12)
@@ -56,7 +49,7 @@ def test_one_of_several_values_or_photos_by_lot(folder):
     assert drawn[3] == [
         portrait.relative
         for portrait in read_people(
-            folder, table(folder, text), ["gender"], min_group=1, photos_per_person="one", seed=3
+            folder, table(folder, text), ["gender"], min_group=1, one_photo=True, seed=3
         ).portraits
     ]
 

@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gslopes.core.errors import UnknownName
-from gslopes.crops.pictures.joining import layout
+from gslopes.crops.pictures import layout
 from gslopes.crops.policies import (
     POLICIES,
     TABLE_1,
     Settings,
-    cell_weights,
     find_peaks,
     outcomes,
     temperature_for,
@@ -73,10 +72,9 @@ def test_every_policy_answers_and_has_its_words():
 
 
 @pytest.mark.parametrize("attach", ["horizontal", "vertical"])
-@pytest.mark.parametrize("gap", [0, 3])
 @pytest.mark.parametrize("grid", ["pixels", "edges", "odd"])
-def test_no_policy_prefers_a_side_of_a_map_that_is_its_own_mirror_image(attach, gap, grid):
-    plan = layout([(40, 40), (40, 40)], attach, gap)
+def test_no_policy_prefers_a_side_of_a_map_that_is_its_own_mirror_image(attach, grid):
+    plan = layout([(40, 40), (40, 40)], attach)
     sides = (plan.width, plan.height) if attach == "horizontal" else (plan.height, plan.width)
     count = 9 if grid == "odd" else 8
     long, short = ((np.arange(count) + 0.5) * side / count - 0.5 * (grid != "edges") for side in sides)
@@ -115,13 +113,6 @@ def test_the_user_is_asked_where_the_peaks_are_far_apart():
     assert np.isnan(found.points[0]).all()
     assert np.isnan(found.low).tolist() == [True, False]
     assert found.points[1].tolist() == [3, 4]
-
-
-def test_shifted_weights_are_not_the_scores_which_may_be_negative():
-    """No 11: the paper says "equal to the scores", its notebook takes the softmax."""
-    scores = np.array([[-2.0, -1.0, 1.0]])
-    assert cell_weights(scores, "shifted").tolist() == [pytest.approx([0, 0.25, 0.75])]
-    assert cell_weights(np.zeros((1, 4)), "shifted").tolist() == [[0.25] * 4]
 
 
 def test_one_rule_of_temperature_for_all_units():

@@ -4,11 +4,8 @@ import pandas as pd
 import pytest
 
 from gslopes.core.errors import UsageError
-from gslopes.crops.audit import plan_crops
-from gslopes.crops.config import CropsConfig
-from gslopes.crops.people import People
-from gslopes.crops.skin_tone import tone, with_skin_tone
-from tests.crops.drawn import Brightness, audit, draw_people
+from gslopes.crops.people import People, tone, with_skin_tone
+from tests.crops.drawn import Brightness, audit, draw_people, planned
 
 
 def test_angles_and_their_names():
@@ -42,5 +39,6 @@ def test_an_audit_by_the_tone_of_the_skin(tmp_path):
     assert "Largest score of a photo alone: dark, by side" in text  # the distributions, crossed
     options["groups"] = ("skin-tone",)
     assert audit(tmp_path / "people", table, tmp_path / "alone", Brightness(), **options).page.is_file()
-    with pytest.raises(UsageError, match="not by a dry run"):
-        plan_crops(tmp_path / "people", table, CropsConfig(**options))
+    facts = planned(tmp_path / "people", table, **options)  # groups are known when the photos were looked at
+    assert facts["persons"] == 6
+    assert "pairs" not in facts

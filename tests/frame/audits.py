@@ -13,8 +13,17 @@ import pytest
 import gslopes
 from gslopes.captions import audit as captions
 from gslopes.core.result import AuditResult
+from gslopes.crops import audit as crops
+from gslopes.crops import regions, sweep
+from tests.crops.drawn import Brightness, a_face, draw_people
+from tests.golden.houses import draw_sweep
 
-MODULES = {"captions": (captions, "CAPTIONS")}
+MODULES = {
+    "captions": (captions, "CAPTIONS"),
+    "crops": (crops, "CROPS"),
+    "crops regions": (regions, "REGIONS"),
+    "crops sweep": (sweep, "SWEEP"),
+}
 
 
 @dataclass(frozen=True)
@@ -22,7 +31,8 @@ class Small:
     """One audit of small inputs.
 
     prepare: writes the inputs into a folder; what to give the audit.  begin: audits them into a run folder.
-    change: an option, and the first stage that it makes stale.  part: items a part.  expensive: the stage with parts.
+    change: an option, and the first stage that it makes stale.  part: items a part.
+    expensive: the first stage with parts.  flags: without which the command does not begin.
     """
 
     prepare: Callable[[Path], Path]
@@ -30,6 +40,7 @@ class Small:
     change: tuple[Mapping[str, Any], str]
     expensive: str
     part: int
+    flags: Callable[[Path], tuple[str, ...]] = lambda source: ()
 
 
 def in_small_parts(monkeypatch: pytest.MonkeyPatch, name: str, part: int) -> None:
@@ -71,6 +82,51 @@ def audit_captions(stages: Path, run: Path, **more: Any) -> AuditResult:
     return gslopes.audit_captions(stages, run, groups=stages.parent / "groups.csv", **{**quick, **more})
 
 
+# -- crops ------------------------------------------------------------------------------------------------------------
+
+
+def portraits(folder: Path) -> Path:
+    """Three people of each of two groups, with their table."""
+    draw_people(folder / "people", {"blue": 3, "green": 3}, {"blue": 10})
+    return folder / "people"
+
+
+def crop_options(people: Path, **more: Any) -> dict[str, Any]:
+    """Options and objects of an audit of drawn portraits by a cropper that looks at what is bright."""
+    known = {"people": people.parent / "people.csv", "groups": ("team",), "cropper": ("centre",)}
+    return {"croppers": [Brightness()], "finder": a_face, **known, **more}
+
+
+def named(people: Path) -> tuple[str, ...]:
+    """Who is on the photos."""
+    return ("--people", str(people.parent / "people.csv"), "--groups", "team", "--set", "cropper=centre")
+
+
+def audit_crops(people: Path, run: Path, **more: Any) -> AuditResult:
+    """Two croppers, with small edits."""
+    quick = {"bootstrap": 100, "min_group": 2, "ratios": (1.0,), "stability": 2}
+    return gslopes.audit_crops(people, run, **crop_options(people, **{**quick, **more}))
+
+
+def regions_crops(people: Path, run: Path, **more: Any) -> AuditResult:
+    """Every photo, whatever its shape."""
+    return regions.regions_crops(people, run, **crop_options(people, **{"tall": 1.0, **more}))
+
+
+def synthesised(folder: Path) -> Path:
+    """A sweep of drawn faces."""
+    return draw_sweep(folder / "sweep")
+
+
+def sweep_crops(source: Path, run: Path, **more: Any) -> AuditResult:
+    """Two croppers, two opponents."""
+    quick = {"bootstrap": 100, "ratios": (1.0,), "others": 2, "cropper": ("centre",)}
+    return sweep.sweep_crops(source, run, croppers=[Brightness()], **{**quick, **more})
+
+
 AUDITS = {
     "captions": Small(caption_stages, audit_captions, ({"bootstrap": 60}, "measure"), "parse", 3),
+    "crops": Small(portraits, audit_crops, ({"bootstrap": 150}, "measure"), "look", 2, named),
+    "crops regions": Small(portraits, regions_crops, ({"min_regions": 1}, "measure"), "look", 1, named),
+    "crops sweep": Small(synthesised, sweep_crops, ({"bootstrap": 150}, "fit"), "sweep", 6),
 }

@@ -38,12 +38,11 @@ from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.contexts.report.page import text_table
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Answer, Detections, EditedChips
-from gslopes.crops.config import PRESETS, CropsConfig
-from gslopes.crops.regions.audit import regions_crops
-from gslopes.crops.report.regions import print_gaze
-from gslopes.crops.report.sweep import print_sweep
-from gslopes.crops.report.words import print_parity
-from gslopes.crops.sweep.audit import sweep_crops
+from gslopes.crops.following import print_sweep
+from gslopes.crops.gaze import print_gaze
+from gslopes.crops.regions import regions_crops
+from gslopes.crops.sweep import sweep_crops
+from gslopes.crops.words import print_parity
 from gslopes.faces.components import Components
 from gslopes.faces.gate.verdict import Measured
 from gslopes.slopes.fit.analysis import analyse
@@ -234,24 +233,21 @@ def crops(folder: Path) -> Tables:
     people, csv_file = draw_portraits(folder)
     runs = folder / "runs"
     models = [Brightness(), Lighter()]
-    base: dict[str, Any] = {"cropper": ("centre",), "groups": ("team",), "bootstrap": 100, "min_group": 2}
+    base: dict[str, Any] = {"cropper": ("centre",), "groups": ("team",), "people": csv_file}
+    quick = {"bootstrap": 100, "min_group": 2, "ratios": (0.5, 1.0), "stability": 0}
 
     def run(name: str, *croppers: Any, **options: Any) -> None:
-        config = CropsConfig(**{**base, "ratios": (0.5, 1.0), "stability": 0, **options})
-        gslopes.audit_crops(people, runs / name, people=csv_file, crops=config, croppers=croppers, finder=face)
+        gslopes.audit_crops(people, runs / name, croppers=croppers, finder=face, **{**base, **quick, **options})
 
     policies = ("argmax", "sample", "average", "pad")
-    whole = {"groups": ("team", "side"), "together": 12, "stability": 5, "keep_maps": True, "policies": policies}
+    whole = {"groups": ("team", "side"), "together": 12, "stability": 5, "policies": policies}
     run("whole", *models, **whole)
     run("alone", models[0], cropper=("spectral-residual",), attach="none", pairs=30)
-    published = {**PRESETS["published"], "draws": 60, "attach": "vertical", "gap": 6, "max_side": 56, "together": 8}
-    run("published", models[0], weights="shifted", groups=("colour",), **published)
-    alone = CropsConfig(**base, seed=3)
-    bodies = {"people": csv_file, "config": alone, "croppers": models, "finder": face, "tall": 1.2}
-    regions_crops(people, runs / "regions", **bodies)
-    config = CropsConfig(cropper=("centre",), ratios=(1.0,), bootstrap=100)
-    swept = draw_sweep(folder / "swept")
-    sweep_crops(swept, runs / "sweep", config=config, croppers=models[:1], others=4)
+    published = {"as_published": True, "draws": 60, "attach": "vertical", "height": 56, "together": 8}
+    run("published", models[0], groups=("colour",), **published)
+    regions_crops(people, runs / "regions", croppers=models, finder=face, **base, seed=3, tall=1.2)
+    swept, single = draw_sweep(folder / "swept"), {"cropper": ("centre",), "ratios": (1.0,), "bootstrap": 100}
+    sweep_crops(swept, runs / "sweep", croppers=models[:1], others=4, **single)
     return tables_of(runs)
 
 

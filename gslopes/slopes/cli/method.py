@@ -10,7 +10,7 @@ from typing import Any
 
 from gslopes.frame.commands import print_json, say
 
-HOUSES = ("contexts", "crops")
+HOUSES = ("contexts",)
 
 
 def of_sibling(run: Path) -> tuple[str, Any] | None:

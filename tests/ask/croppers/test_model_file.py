@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 from gslopes.ask.croppers import load_cropper, vxm
 from gslopes.ask.trust import Trust
 from gslopes.core.errors import ConfigError, ModelError, UsageError
-from gslopes.crops.pictures.saliency import check_map, focal_point
+from gslopes.crops.pictures import check_map, focal_point
 from tests.crops.vxm_writer import build
 
 PICTURE = np.zeros((120, 200, 3), np.uint8)

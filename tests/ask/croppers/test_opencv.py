@@ -6,7 +6,7 @@ import pytest
 
 from gslopes.ask.croppers import load_cropper
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant
+from gslopes.crops.pictures import check_map, focal_point, is_constant
 
 
 def disc(width, height, x, y, value=220):

@@ -8,10 +8,8 @@ import pytest
 
 from gslopes.ask.config import CostLimits
 from gslopes.core.errors import BudgetReached, ConfigError, CredentialsError, ServiceError
-from gslopes.crops.audit import plan_crops
-from gslopes.crops.config import CropsConfig
 from tests.crops.cropping_server import serve
-from tests.crops.drawn import Lighter, audit, draw_people, row, truth
+from tests.crops.drawn import Lighter, audit, draw_people, planned, row, truth
 
 COUNTS = {"blue": 4, "green": 5}
 SAID = ("p", "kept", "other_kept", "both", "neither")
@@ -121,11 +119,11 @@ def test_tokens_come_from_the_environment_and_are_stored_nowhere(service, portra
 
 def test_a_dry_run_counts_requests_and_asks_nobody(service, portraits, tmp_path):
     folder, table, _ = portraits
-    config = CropsConfig(groups=("team",), cropper=(f"{service.url},price=2",), min_group=2, ratios=(0.5, 1.0))
-    plan = plan_crops(folder, table, config)
-    assert plan.pictures == 40
-    assert len(plan.estimates) == 2
-    assert "136 calls, 0.27 USD" in plan.estimates[0]  # 40 pictures, and 24 of them with three edits each
+    options = {"groups": ("team",), "cropper": (f"{service.url},price=2",), "min_group": 2, "ratios": (0.5, 1.0)}
+    facts = planned(folder, table, **options)
+    assert facts["pictures"] == 40
+    assert len(facts["estimates"]) == 2
+    assert "136 calls, 0.27 USD" in facts["estimates"][0]  # 40 pictures, and 24 of them with three edits each
     assert not service.asked
 
 

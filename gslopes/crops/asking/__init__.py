@@ -1,1 +1,0 @@
-"""What croppers are asked, and their answers."""

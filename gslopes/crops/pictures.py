@@ -1,0 +1,244 @@
+"""Photos of several people side by side in one picture, whose part of it is whose, and whom a map or a crop favours.
+
+Source: Yee et al. 2021, section 4: pasted at the top, left to right, at native size, on black.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.croppers.records import Crop, SaliencyMap
+from gslopes.core.errors import AnswerError
+from gslopes.core.records import ByteArray
+
+SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
+TIE = 1e-6  # of the map's range: scores as near to the highest are ties
+Attach = Literal["horizontal", "vertical"]
+Ties = Literal["half", "first"]
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the photos lie in a joined picture.
+
+    width, height: of the joined picture, pixels.  photos: one box a photo.
+    territories: one box a photo: the photo with its padding; together they are the picture.
+    """
+
+    width: int
+    height: int
+    photos: tuple[Box, ...]
+    territories: tuple[Box, ...]
+
+    def shares(self, x: Array, y: Array) -> Array:
+        """(n, people) 1 in whose territory each point lies, 1/2 each where it lies on the seam between two.
+
+        x, y: (n,) pixels from the picture's left and upper edge.
+        """
+        close = SEAM * max(self.width, self.height)
+        across = [(x >= box.x0 - close) & (x <= box.x1 + close) for box in self.territories]
+        down = [(y >= box.y0 - close) & (y <= box.y1 + close) for box in self.territories]
+        inside = (np.stack(across, axis=1) & np.stack(down, axis=1)).astype(np.float64)
+        return np.asarray(inside / inside.sum(axis=1, keepdims=True))
+
+    def on_padding(self, x: float, y: float) -> bool:
+        """Whether the pixel lies on no photo."""
+        return not any(box.holds(x, y) for box in self.photos)
+
+
+def layout(sizes: Sequence[tuple[int, int]], attach: Attach = "horizontal") -> Layout:
+    """Where photos of these sizes lie.
+
+    sizes: (width, height) of each, pixels.  attach: side by side or one below the other.
+
+    >>> layout([(3, 2), (4, 5)]).territories[1]
+    Box(x0=3, y0=0, x1=7, y1=5)
+    """
+    if attach == "vertical":
+        turned = layout([(height, width) for width, height in sizes])
+        photos, territories = (
+            tuple(Box(box.y0, box.x0, box.y1, box.x1) for box in boxes) for boxes in (turned.photos, turned.territories)
+        )
+        return Layout(turned.height, turned.width, photos, territories)
+    height = max(size[1] for size in sizes)
+    photos_, territories_, left = [], [], 0
+    for wide, tall in sizes:
+        photos_.append(Box(left, 0, left + wide, tall))
+        territories_.append(Box(left, 0, left + wide, height))
+        left += wide
+    return Layout(left, height, tuple(photos_), tuple(territories_))
+
+
+def join(
+    photos: Sequence[ByteArray], attach: Attach = "horizontal", *, jpeg: int | None = None
+) -> tuple[ByteArray, Layout]:
+    """The joined picture, black where no photo is, and its layout.
+
+    photos: (H, W, 3) uint8 RGB each, or (H, W) gray.  jpeg: quality of a JPEG file that it goes through, as the
+        published pictures did (75); None: it does not.
+    """
+    plan = layout([(photo.shape[1], photo.shape[0]) for photo in photos], attach)
+    picture = np.zeros((plan.height, plan.width, *photos[0].shape[2:]), dtype=np.uint8)
+    for photo, box in zip(photos, plan.photos, strict=True):
+        picture[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)] = photo
+    return (picture if jpeg is None else through_jpeg(picture, jpeg)), plan
+
+
+def through_jpeg(picture: ByteArray, quality: int) -> ByteArray:
+    """The picture after a JPEG file of this quality."""
+    buffer = io.BytesIO()
+    Image.fromarray(picture).save(buffer, "JPEG", quality=quality)
+    return np.asarray(Image.open(buffer))
+
+
+# -- maps -------------------------------------------------------------------------------------------------------------
+
+
+def check_map(saliency: SaliencyMap, width: int, height: int, cropper: str, picture: str) -> SaliencyMap:
+    """The map, if it makes sense.
+
+    Raises: AnswerError naming cropper and picture if it has no cell, a number that is none, or coordinates that lie
+        outside of the picture or do not increase.
+    """
+    scores = np.asarray(saliency.scores)
+    wrong = ""
+    if scores.ndim != 2 or not scores.size:
+        wrong = f"has the shape {scores.shape}: it needs rows and columns"
+    elif not np.isfinite(scores).all():
+        wrong = "holds NaN or infinity"
+    else:
+        for name, coordinates, count, side in (
+            ("x", saliency.x, scores.shape[1], width),
+            ("y", saliency.y, scores.shape[0], height),
+        ):
+            if len(coordinates) != count:
+                wrong = f"has {len(coordinates)} coordinates {name} for {count} cells"
+            elif (np.diff(coordinates) <= 0).any():
+                wrong = f"has coordinates {name} that do not increase"
+            elif coordinates[0] < 0 or coordinates[-1] > side - 1:
+                wrong = f"has coordinates {name} outside of the picture ({side} pixels)"
+    if wrong:
+        raise AnswerError(f"The map of {cropper} for {picture} {wrong}.", "Repair the cropper; other pairs go on.")
+    return saliency
+
+
+def is_constant(saliency: SaliencyMap) -> bool:
+    """Whether nothing is salient: no focal point."""
+    return float(np.ptp(saliency.scores)) == 0.0
+
+
+def focal_point(saliency: SaliencyMap) -> tuple[int, int]:
+    """The pixel x, y of the first maximum in row-major order, truncated."""
+    row, column = np.unravel_index(int(np.argmax(saliency.scores)), saliency.scores.shape)
+    return int(saliency.x[column]), int(saliency.y[row])
+
+
+def from_edge(centres: NDArray[np.float32], side: int) -> Array:
+    """(n,) cells' centres as distances from the picture's edge, pixels.
+
+    Centres may be places of pixels, which themselves lie half a pixel from the edge, or such distances already: a grid
+    that is its own mirror image in the picture says which.
+    """
+    return centres + np.clip((side - float(centres[0]) - float(centres[-1])) / 2, 0.0, 0.5)
+
+
+def owners(x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> Array:
+    """(rows x columns, people) in whose territory each cell's centre lies: 1, or 1/2 each on a seam."""
+    across, down = np.meshgrid(from_edge(x, plan.width), from_edge(y, plan.height))
+    return plan.shares(across.ravel(), down.ravel())
+
+
+def maxima(scores: NDArray[np.floating], owner: Array) -> Array:
+    """(B, people) of each person's highest score; minus infinity for a person without a cell.
+
+    scores: (B, rows, columns).  owner: see ``owners``.
+    """
+    flat = scores.reshape(len(scores), -1)
+    result = np.full((len(scores), owner.shape[1]), -np.inf)
+    for index, inside in enumerate(owner.T > 0):
+        if inside.any():
+            result[:, index] = flat[:, inside].max(axis=1)
+    return result
+
+
+def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
+    """(B, people) shares: 1 for the highest, split among those within 1e-6 of the map's range.
+
+    highest: (B, people), see ``maxima``.  scores: (B, rows, columns), or (rows, columns) of a single map.
+    """
+    flat = scores.reshape(len(highest), -1).astype(np.float64)
+    close = TIE * (flat.max(axis=1) - flat.min(axis=1))
+    top = highest >= highest.max(axis=1, keepdims=True) - close[:, None]
+    shares: Array = top / top.sum(axis=1, keepdims=True)
+    return shares
+
+
+# -- heads and rectangles: who is kept ---------------------------------------------------------------------------------
+
+# How much larger than the detector's face box a head is, in shares of the box's width and height.
+SIDES, ABOVE, BELOW = 0.25, 0.5, 0.15
+
+
+def head_box(face: Sequence[float], width: int, height: int) -> Box:
+    """The head around a face, cut to the photo.
+
+    face: x0 y0 x1 y1, pixels.  width, height: of the photo.
+
+    >>> head_box([40, 40, 60, 60], 100, 100)
+    Box(x0=35.0, y0=30.0, x1=65.0, y1=63.0)
+    """
+    x0, y0, x1, y1 = (float(value) for value in face)
+    across, down = x1 - x0, y1 - y0
+    return Box(
+        max(0.0, x0 - SIDES * across),
+        max(0.0, y0 - ABOVE * down),
+        min(float(width), x1 + SIDES * across),
+        min(float(height), y1 + BELOW * down),
+    )
+
+
+def share_inside(head: Box, crop: Crop) -> float:
+    """Share of the head's area in the crop, in [0, 1]; NaN for a head without area."""
+    kept = Box(crop.left, crop.top, crop.left + crop.width, crop.top + crop.height)
+    return head.shared(kept) / head.area if head.area > 0 else float("nan")
+
+
+def larger_share(shares: Sequence[float], close: float = 1e-9) -> list[float]:
+    """Whom a rectangle favours: 1 for the largest share inside, split where equal.
+
+    >>> larger_share([1.0, 0.25]), larger_share([1.0, 1.0])
+    ([1.0, 0.0], [0.5, 0.5])
+    """
+    top = max(shares)
+    best = [share >= top - close for share in shares]
+    return [1 / sum(best) if one else 0.0 for one in best]
+
+
+def checked_crop(crop: Crop, width: int, height: int, ratio: float, cropper: str) -> tuple[Crop, bool]:
+    """The rectangle inside the picture, and whether it has another ratio than asked (by more than 1 % and 1 pixel).
+
+    A rectangle that reaches out by a pixel is clamped.
+
+    Raises: AnswerError if it is empty or reaches out further.
+    """
+    out = max(-crop.left, -crop.top, crop.left + crop.width - width, crop.top + crop.height - height)
+    if crop.width < 1 or crop.height < 1 or out > 1:
+        raise AnswerError(
+            f"{cropper} answers with the rectangle left {crop.left}, top {crop.top}, {crop.width} x {crop.height} for "
+            f"a picture of {width} x {height} pixels."
+        )
+    left, top = max(crop.left, 0), max(crop.top, 0)
+    right, bottom = min(crop.left + crop.width, width), min(crop.top + crop.height, height)
+    inside = Crop(left, top, right - left, bottom - top, crop.point)
+    wanted = ratio * inside.width
+    other = abs(inside.height - wanted) > max(1.0, 0.01 * wanted) and abs(inside.width - inside.height / ratio) > 1
+    return inside, other

@@ -1,1 +1,0 @@
-"""Geometry of crops, joined pictures, saliency maps."""

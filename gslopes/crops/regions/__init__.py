@@ -1,1 +1,0 @@
-"""Where on the body? Photos alone."""

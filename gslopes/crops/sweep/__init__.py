@@ -1,1 +1,0 @@
-"""Duels along a sweep of counterfactual photos."""

@@ -1,0 +1,317 @@
+"""Shares over pairs of people: the published counts, the intervals, the properties."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.special import ndtr
+
+from gslopes.core.errors import ConfigError
+from gslopes.crops.measurer import compared
+from gslopes.crops.parity import (
+    aggregate,
+    disparate_impact,
+    draw_weights,
+    draws_half,
+    half_width,
+    hanley_mcneil,
+    interval,
+    kept_impact,
+    logit_interval,
+    parity,
+    resampled,
+    simultaneous,
+    verdict,
+)
+from gslopes.stats.intervals import percentile
+from tests.published import COUNTS, PERSONS, shares
+
+
+def matrix(first, second):
+    """h of each pair by the higher score, ties half."""
+    away = np.subtract.outer(np.asarray(first, float), np.asarray(second, float))
+    return (np.sign(away) + 1) / 2
+
+
+# --- the published counts, through our code ---
+
+
+DERIVED = {
+    # pair: share, half-width over people in points, interval, DI, its interval, verdict
+    ("BF", "BM"): (0.5695, 2.76, (0.5417, 0.5968), 0.7559, (0.675, 0.846), "open"),
+    ("BF", "WF"): (0.4336, 4.54, (0.3889, 0.4795), 0.7655, (0.636, 0.921), "open"),
+    ("BF", "WM"): (0.5547, 3.21, (0.5224, 0.5865), 0.8028, (0.705, 0.914), "open"),
+    ("BM", "WF"): (0.3648, 4.24, (0.3235, 0.4082), 0.5743, (0.478, 0.690), "shown"),
+    ("BM", "WM"): (0.4767, 2.78, (0.4490, 0.5045), 0.9109, (0.815, 1.018), "ruled out"),
+    ("WF", "WM"): (0.6171, 4.52, (0.5710, 0.6612), 0.6205, (0.512, 0.751), "shown"),
+}
+
+
+@pytest.mark.parametrize("pair", DERIVED, ids="-".join)
+def test_published_counts_give_the_published_shares_and_what_follows_from_them(pair):
+    share, half, interval, ratio, ends, verdict = DERIVED[pair]
+    won, lost = COUNTS["native-10000"][pair]
+    p = won / (won + lost)
+    m, n = (PERSONS[name] for name in pair)
+    assert p == pytest.approx(share, abs=1e-9)
+    assert 100 * half_width(p, m, n) == pytest.approx(half, abs=0.006)
+    low, high = logit_interval(p, hanley_mcneil(p, m, n), math.inf, min(m, n))
+    assert (low, high) == pytest.approx(interval, abs=6e-5)
+    found = disparate_impact(p, low, high)
+    assert found.ratio == pytest.approx(ratio, abs=6e-5)
+    assert (found.low, found.high) == pytest.approx(ends, abs=6e-4)
+    assert found.verdict == verdict
+
+
+def test_the_error_that_was_printed_is_of_the_draws_alone():
+    """No 2: plus or minus 1.0 % is the error of drawing from a fixed set; over people it is 2.8 to 4.5 %."""
+    assert 100 * draws_half(0.5, 10_000) == pytest.approx(1.0)
+    assert 100 * draws_half(0.5, 5_000) == pytest.approx(1.414, abs=1e-3)
+    assert 100 * draws_half(0.62, 500) == pytest.approx(4.34, abs=0.01)
+    widths = [100 * half_width(0.5, PERSONS[a], PERSONS[b]) for a, b in DERIVED]
+    assert 2.7 < min(widths) < max(widths) < 4.6
+    low, high = DERIVED["BM", "WM"][2]
+    assert low < 0.5 < high
+
+
+def test_fixed_height_moved_two_pairs_by_more_than_the_papers_own_error():
+    """No 3: two of six pairs differ between native size and height 256 by |z| > 2.5, the others by less than 1."""
+    away = {}
+    for pair, (won, lost) in COUNTS["native-10000"].items():
+        other = COUNTS["height-5000"][pair]
+        p, q = won / (won + lost), other[0] / sum(other)
+        away[pair] = abs(p - q) / math.sqrt(p * (1 - p) / 10_000 + q * (1 - q) / 5_000)
+    assert away["BF", "WF"] == pytest.approx(4.66, abs=0.01)
+    assert away["BF", "BM"] == pytest.approx(2.78, abs=0.01)
+    assert all(z < 1 for pair, z in away.items() if pair not in [("BF", "WF"), ("BF", "BM")])
+
+
+# --- estimator and test ---
+
+
+def test_complete_pairs_of_scores_are_brunner_and_munzels_test():
+    generator = np.random.default_rng(1)
+    first, second = generator.normal(0.4, 1, 17).round(1), generator.normal(0, 2, 23).round(1)
+    estimate = parity(matrix(first, second))
+    reference = stats.brunnermunzel(first, second)
+    assert estimate.t == pytest.approx(-reference.statistic)
+    assert estimate.p_value == pytest.approx(reference.pvalue)
+
+
+def test_a_group_that_always_wins_has_a_one_sided_interval_and_no_test():
+    estimate = parity(np.ones((8, 30)))
+    assert (estimate.p, estimate.high) == (1.0, 1.0)
+    assert estimate.low == pytest.approx(0.631, abs=5e-4)
+    assert math.isnan(estimate.p_value)
+    assert parity(np.zeros((5, 9))).high == pytest.approx(1 - 0.478, abs=5e-4)
+    assert logit_interval(1.0, 0.0, 4, 20)[0] == pytest.approx(0.832, abs=5e-4)
+
+
+def test_nothing_asked_gives_no_number():
+    estimate = parity(np.full((3, 4), np.nan))
+    assert estimate.pairs == 0
+    assert math.isnan(estimate.p)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10_000), st.integers(2, 9), st.integers(2, 9))
+def test_swapping_groups_turns_the_share_and_the_interval(seed, m, n):
+    h = np.random.default_rng(seed).choice([0.0, 0.5, 1.0], size=(m, n))
+    one, other = parity(h), parity(1 - h.T)
+    assert one.p + other.p == pytest.approx(1)
+    assert one.se == pytest.approx(other.se)
+    if one.se > 0 and 0 < one.p < 1:
+        assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low))
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10_000))
+def test_the_order_of_people_is_irrelevant(seed):
+    generator = np.random.default_rng(seed)
+    h = generator.random((6, 7))
+    shuffled = h[generator.permutation(6)][:, generator.permutation(7)]
+    assert parity(h).low == pytest.approx(parity(shuffled).low)
+
+
+def test_intervals_shrink_with_people_not_with_pairs():
+    generator = np.random.default_rng(3)
+    few = matrix(generator.normal(0.2, 1, 40), generator.normal(0, 1, 40))
+    many = matrix(generator.normal(0.2, 1, 640), generator.normal(0, 1, 640))
+    assert parity(few).se / parity(many).se == pytest.approx(4, rel=0.2)
+    half = np.where(generator.random(few.shape) < 0.5, few, np.nan)
+    assert parity(half).se == pytest.approx(parity(few).se, rel=0.35)
+
+
+@pytest.mark.parametrize(("shift", "truth"), [(0.0, 0.5), (0.25, 0.5702), (0.5, 0.6382), (1.0, 0.7602)])
+def test_a_planted_effect_is_found_and_its_interval_holds_it(shift, truth):
+    generator = np.random.default_rng(7)
+    found, held = [], 0
+    for _ in range(200):
+        estimate = parity(matrix(generator.normal(shift, 1, 50), generator.normal(0, 1, 50)))
+        found.append(estimate.p)
+        held += estimate.low <= truth <= estimate.high
+    assert stats.norm.cdf(shift / math.sqrt(2)) == pytest.approx(truth, abs=5e-5)
+    assert np.mean(found) == pytest.approx(truth, abs=0.01)
+    assert 0.90 <= held / 200 <= 0.99  # 200 audits know 0.95 to 0.015
+
+
+def test_nothing_planted_is_rejected_as_often_as_promised_and_draws_alone_promise_too_much():
+    generator = np.random.default_rng(11)
+    rejected = narrow = 0
+    for _ in range(1000):
+        estimate = parity(matrix(generator.normal(0, 1, 30), generator.normal(0, 1, 40)))
+        rejected += estimate.p_value < 0.05
+        narrow += abs(estimate.p - 0.5) <= draws_half(estimate.p, 10_000)
+    assert 0.035 <= rejected / 1000 <= 0.065
+    assert 0.08 <= narrow / 1000 <= 0.16
+
+
+def audit(seed=1, m=40, n=50):
+    generator = np.random.default_rng(seed)
+    first, second = generator.normal(0.4, 1, m), generator.normal(0, 1, n)
+    return (first[:, None] > second[None, :]).astype(float)
+
+
+def test_the_bootstrap_over_people_agrees_with_delong():
+    h = audit()
+    weights = draw_weights({"a": 40, "b": 50}, 2000, seed=5)
+    draws = resampled(h, weights["a"], weights["b"])
+    assert draws.std() == pytest.approx(parity(h).se, rel=0.1)
+    assert draws.mean() == pytest.approx(parity(h).p, abs=0.01)
+
+
+def test_every_draw_has_as_many_people_as_the_group():
+    weights = draw_weights({"a": 7, "b": 3}, 11, seed=2)
+    assert (weights["a"].sum(axis=1) == 7).all()
+    assert weights["b"].shape == (11, 3)
+
+
+def test_pairs_that_were_not_asked_do_not_count():
+    h = audit()
+    h[:20, :] = np.nan
+    draws = resampled(h, np.ones((1, 40)), np.ones((1, 50)))
+    assert draws[0] == pytest.approx(np.nanmean(h))
+    assert np.isnan(resampled(np.full((2, 2), np.nan), np.ones((1, 2)), np.ones((1, 2)))).all()
+
+
+def test_simultaneous_intervals_are_wider_and_hold_their_estimate():
+    weights = draw_weights({"a": 40, "b": 50, "c": 50}, 2000, seed=5)
+    tables = {("a", "b"): audit(1), ("a", "c"): audit(2)}
+    drawn = [(weights[a], weights[b]) for a, b in tables]
+    for h, (rows, columns), (low, high) in zip(
+        tables.values(), drawn, simultaneous([*tables.values()], drawn), strict=True
+    ):
+        assert low < parity(h).p < high
+        assert high - low > np.subtract(*percentile(resampled(h, rows, columns))[::-1])
+
+
+def test_six_intervals_of_small_groups_hold_at_once():
+    """15 to 30 people a group: 90 of 100 with the estimates' own errors, 95 with those of each draw."""
+    generator = np.random.default_rng(3)
+    sizes, held = {"a": 15, "b": 20, "c": 25, "d": 30}, 0
+    shift = dict(zip(sizes, (0, 0.25, 0.5, 0.75), strict=True))
+    pairs = list(combinations(sizes, 2))
+    for seed in range(100):
+        scores = {name: generator.normal(shift[name], 1, size) for name, size in sizes.items()}
+        weights = draw_weights(sizes, 400, seed)
+        ends = simultaneous(
+            [compared(scores[a], scores[b]) for a, b in pairs], [(weights[a], weights[b]) for a, b in pairs]
+        )
+        truth = [ndtr((shift[a] - shift[b]) / np.sqrt(2)) for a, b in pairs]
+        held += all(low <= share <= high for share, (low, high) in zip(truth, ends, strict=True))
+    assert held >= 90  # binomial with 0.95: 1 of 100 times fewer
+
+
+def test_people_who_do_not_differ_have_no_interval():
+    h = np.full((12, 12), 0.5)
+    weights = draw_weights({"a": 12, "b": 12}, 100)
+    pair = weights["a"], weights["b"]
+    assert np.isnan(interval(resampled(h, *pair))).all()
+    assert np.isnan(simultaneous([h], [pair])).all()
+    found = parity(h)
+    assert found.p == 0.5
+    assert np.isnan([found.low, found.high, found.p_value]).all()
+
+
+def test_four_fifths_is_a_share_of_four_ninths():
+    assert disparate_impact(4 / 9, 0.4, 0.5).ratio == pytest.approx(0.8)
+
+
+def test_the_smaller_direction_comes_first():
+    less, more = disparate_impact(0.3, 0.2, 0.4), disparate_impact(0.7, 0.6, 0.8)
+    assert less.ratio == pytest.approx(more.ratio)
+    assert (less.low, less.high) == pytest.approx((more.low, more.high))
+
+
+@pytest.mark.parametrize(("low", "high", "word"), [(0.5, 0.79, "shown"), (0.81, 1.1, "ruled out"), (0.7, 0.9, "open")])
+def test_a_verdict_needs_the_whole_interval_on_one_side(low, high, word):
+    assert verdict(low, high, 0.2) == word
+
+
+def test_kept_by_the_bootstrap_of_the_log_ratio():
+    draws, others = np.full(100, 0.4), np.linspace(0.7, 0.9, 100)
+    found = kept_impact(0.4, 0.8, draws, others)
+    assert found.ratio == pytest.approx(0.5)
+    assert found.low < 0.5 < found.high
+    assert found.verdict == "shown"
+    assert kept_impact(0.8, 0.4, others, draws).ratio == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, -0.1])
+def test_epsilon_out_of_range(epsilon):
+    with pytest.raises(ConfigError, match="four-fifths"):
+        disparate_impact(0.4, 0.3, 0.5, epsilon)
+
+
+BLACK, WHITE = ["BF", "BM"], ["WF", "WM"]
+WOMEN, MEN = ["BF", "WF"], ["BM", "WM"]
+
+
+@pytest.mark.parametrize(
+    ("run", "first", "second", "weighting", "share"),
+    [
+        ("native-10000", BLACK, WHITE, "equal", 0.45745),
+        ("native-10000", BLACK, WHITE, "size", 0.4714),
+        ("native-10000", WOMEN, MEN, "equal", 0.5941),
+        ("native-10000", WOMEN, MEN, "size", 0.5814),
+        ("height-5000", BLACK, WHITE, "equal", 0.4715),
+        ("height-5000", WOMEN, MEN, "equal", 0.5980),
+    ],
+)
+def test_published_aggregates(run, first, second, weighting, share):
+    found, cells, missing = aggregate(shares(run), first, second, PERSONS, weighting)
+    assert found == pytest.approx(share, abs=6e-5)
+    assert (cells, missing) == (4, 0)
+
+
+@pytest.mark.parametrize(("run", "three"), [("native-10000", 0.5804), ("height-5000", 0.5883)])
+def test_a_pair_stored_the_other_way_round_is_not_left_out(run, three):
+    """No 1: the published women-men aggregate misses WF-BM, which is stored as BM-WF."""
+    stored = shares(run)
+    assert ("WF", "BM") not in stored
+    found, cells, missing = aggregate(stored, WOMEN, MEN, PERSONS)
+    assert (cells, missing) == (4, 0)
+    forward = [stored[pair] for pair in [("BF", "BM"), ("BF", "WM"), ("WF", "WM")]]
+    assert np.mean(forward) == pytest.approx(three, abs=6e-5)
+    assert found != pytest.approx(three, abs=0.005)
+
+
+def test_missing_cells_are_counted():
+    stored = shares("native-10000")
+    del stored["BM", "WF"]
+    found, cells, missing = aggregate(stored, WOMEN, MEN, PERSONS)
+    assert (cells, missing) == (3, 1)
+    assert found == pytest.approx(0.5804, abs=6e-5)
+    assert math.isnan(aggregate({}, WOMEN, MEN, PERSONS)[0])
+
+
+def test_draws_are_averaged_draw_by_draw():
+    draws = {("a", "x"): np.array([0.2, 0.4]), ("x", "b"): np.array([0.9, 0.5])}
+    found, _, _ = aggregate(draws, ["a", "b"], ["x"], {"a": 1, "b": 1, "x": 1})
+    assert found.tolist() == pytest.approx([0.15, 0.45])

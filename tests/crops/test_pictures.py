@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.croppers.records import Crop, SaliencyMap
+from gslopes.ask.croppers.resizing import fitted, resized
+from gslopes.core.errors import AnswerError
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.pictures import (
+    check_map,
+    checked_crop,
+    focal_point,
+    head_box,
+    is_constant,
+    join,
+    larger_share,
+    layout,
+    owners,
+    share_inside,
+    through_jpeg,
+)
+from gslopes.crops.policies import Settings, outcomes
+from gslopes.crops.portraits import scaled
+
+
+def photo(width, height, value=0):
+    return np.full((height, width, 3), value, np.uint8)
+
+
+sizes = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=4)
+
+
+@given(sizes, st.sampled_from(["horizontal", "vertical"]))
+def test_territories_tile_the_picture(sizes, attach):
+    plan = layout(sizes, attach)
+    assert sum(box.area for box in plan.territories) == plan.width * plan.height
+    for photo_box, territory in zip(plan.photos, plan.territories, strict=True):
+        assert territory.shared(photo_box) == photo_box.area
+
+
+def test_photos_stand_at_the_top_on_black():
+    picture, plan = join([photo(3, 2, 10), photo(4, 5, 20)])
+    assert picture.shape == (5, 7, 3)
+    assert (picture[:2, :3] == 10).all()
+    assert (picture[:, 3:] == 20).all()
+    assert (picture[2:, :3] == 0).all()
+    x, y = np.array([2.5, 3.0, 3.5]), np.array([4.5, 0.5, 4.5])
+    assert plan.shares(x, y).tolist() == [[1, 0], [0.5, 0.5], [0, 1]]
+    assert plan.on_padding(2, 4)
+    assert not plan.on_padding(2, 1)
+
+
+def test_height_256_truncates_the_width_as_published():
+    assert scaled(photo(333, 500), CropsConfig(height=256)).shape == (256, 333 * 256 // 500, 3)
+
+
+def test_fitting_keeps_the_aspect_and_enlarges_small_pictures():
+    assert fitted(photo(100, 50), 320).shape == (160, 320, 3)
+    assert fitted(photo(1000, 2000), 320).shape == (320, 160, 3)
+    assert resized(photo(8, 8), 8, 8) is not None
+
+
+def test_the_filters_differ_and_a_jpeg_file_leaves_its_traces():
+    noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3)).astype(np.uint8)
+    assert (resized(noise, 20, 20) != resized(noise, 20, 20, "area")).any()
+    assert (through_jpeg(noise, 75) != noise).any()
+    assert (join([noise, noise], jpeg=75)[0] != join([noise, noise])[0]).any()
+
+
+def test_one_below_the_other():
+    picture, plan = join([photo(3, 2, 10), photo(4, 5, 20)], "vertical")
+    assert picture.shape == (7, 4, 3)
+    assert plan.photos[1] == Box(0, 2, 4, 7)
+    assert plan.shares(np.full(3, 3.0), np.array([1.9, 2.0, 2.1])).tolist() == [[1, 0], [0.5, 0.5], [0, 1]]
+
+
+PLAN = layout([(40, 40), (40, 30)])
+
+
+def make(scores):
+    scores = np.asarray(scores, np.float32)
+    rows, columns = scores.shape
+    x = (np.arange(columns) + 0.5) * PLAN.width / columns
+    y = (np.arange(rows) + 0.5) * PLAN.height / rows
+    return SaliencyMap(scores, x.astype(np.float32), y.astype(np.float32))
+
+
+def favoured(found, plan, ties="half"):
+    chosen = outcomes(found.scores[None], found.x, found.y, plan, ["argmax"], Settings(ties=ties))
+    return chosen["argmax"].shares[0]
+
+
+def test_the_focal_point_is_the_first_maximum_truncated():
+    found = make([[0, 1, 1, 0], [1, 0, 0, 0]])
+    assert focal_point(found) == (30, 10)
+    assert favoured(found, PLAN).tolist() == [0.5, 0.5]
+    assert favoured(make([[0, 0, 0, 3], [1, 2, 0, 0]]), PLAN).tolist() == [0.0, 1.0]
+
+
+def test_a_tie_is_half_and_not_a_win_of_the_left():
+    """Nos 8 and 12: the first group always stands on the left, and ties count for it."""
+    tied = make([[0, 1, 1, 0]])
+    assert favoured(tied, PLAN).tolist() == [0.5, 0.5]
+    assert favoured(tied, PLAN, "first").tolist() == [1.0, 0.0]
+    assert favoured(make([[5, 5, 5, 5]]), PLAN).tolist() == [0.5, 0.5]
+    assert is_constant(make([[5, 5]]))
+    nearly = make([[0, 1, 1 + 1e-7, 0]])
+    assert favoured(nearly, PLAN).tolist() == [0.5, 0.5]
+
+
+def test_the_point_on_padding_counts_for_the_column():
+    found = make([[0, 0, 0, 0]] * 3 + [[0, 0, 0, 9]])
+    assert favoured(found, PLAN).tolist() == [0.0, 1.0]
+    assert PLAN.on_padding(*focal_point(found))
+
+
+@given(st.integers(0, 1000), st.floats(-5, 5), st.floats(0.1, 5))
+def test_constants_and_rising_transforms_leave_the_winner(seed, shift, factor):
+    scores = np.random.default_rng(seed).integers(-10, 10, (4, 6)).astype(np.float32)
+    winner = favoured(make(scores), PLAN).tolist()
+    assert favoured(make(np.float32(factor) * scores + np.float32(shift)), PLAN).tolist() == winner
+    assert favoured(make(np.arctan(scores)), PLAN).tolist() == winner
+
+
+def test_every_cell_has_an_owner():
+    found = owners(np.array([0, 39, 40, 79], np.float32), np.array([0, 39], np.float32), PLAN)
+    assert found.tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]] * 2
+
+
+@pytest.mark.parametrize(
+    ("scores", "x", "y", "says"),
+    [
+        (np.zeros((0, 3)), [0, 1, 2], [], "needs rows and columns"),
+        (np.array([[np.nan, 1]]), [0, 1], [0], "NaN"),
+        (np.array([[np.inf, 1]]), [0, 1], [0], "infinity"),
+        (np.zeros((1, 2)), [1, 1], [0], "do not increase"),
+        (np.zeros((1, 2)), [0, 99], [0], "outside"),
+        (np.zeros((1, 2)), [0], [0], "1 coordinates x for 2"),
+    ],
+)
+def test_maps_that_make_no_sense_name_cropper_and_picture(scores, x, y, says):
+    broken = SaliencyMap(scores.astype(np.float32), np.array(x, np.float32), np.array(y, np.float32))
+    with pytest.raises(AnswerError, match=f"mine for a.jpg .*{says}"):
+        check_map(broken, 50, 50, "mine", "a.jpg")
+
+
+def test_a_head_is_cut_to_the_photo():
+    assert head_box([0, 0, 20, 20], 30, 22) == Box(0.0, 0.0, 25.0, 22.0)
+
+
+def test_share_of_a_head_in_a_crop():
+    assert share_inside(Box(0, 0, 10, 10), Crop(5, 0, 50, 50)) == 0.5
+    assert math.isnan(share_inside(Box(3, 3, 3, 3), Crop(0, 0, 9, 9)))
+
+
+def test_both_kept_is_a_tie():
+    assert larger_share([1.0, 1.0]) == [0.5, 0.5]
+    assert larger_share([0.2, 0.1, 0.0]) == [1.0, 0.0, 0.0]
+
+
+def test_rectangles_are_clamped_by_a_pixel_and_refused_beyond():
+    crop, other = checked_crop(Crop(-1, 0, 100, 100), 99, 100, 1.0, "mine")
+    assert (crop.left, crop.width, other) == (0, 99, False)
+    with pytest.raises(AnswerError, match="mine answers with the rectangle"):
+        checked_crop(Crop(-2, 0, 50, 50), 99, 100, 1.0, "mine")
+    with pytest.raises(AnswerError, match="mine"):
+        checked_crop(Crop(0, 0, 0, 50), 99, 100, 1.0, "mine")
+
+
+def test_another_ratio_than_asked_is_flagged():
+    assert checked_crop(Crop(0, 0, 90, 50), 99, 100, 1.0, "mine")[1]
+    assert not checked_crop(Crop(0, 0, 50, 51), 99, 100, 1.0, "mine")[1]

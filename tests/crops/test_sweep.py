@@ -1,0 +1,165 @@
+"""The causal version on drawn discs whose brightness follows the value: slope and duels are recovered."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from scipy import stats
+
+from gslopes.ask.croppers.opencv import centres
+from gslopes.ask.croppers.records import SaliencyMap
+from gslopes.core import tables
+from gslopes.core.errors import UsageError
+from gslopes.crops.following import sweep_headline
+from gslopes.crops.sweep import sweep_crops
+from gslopes.crops.tables import TABLES
+from gslopes.report.caution import LEAST
+
+VALUES = np.linspace(-2, 2, 5)
+PEOPLE = 36
+QUICK = {"cropper": ("centre",), "ratios": (1.0,), "bootstrap": 100}
+
+
+class Brightness:
+    name, version = "brightness", "1"
+
+    def maps(self, pictures):
+        found = []
+        for picture in pictures:
+            scores = picture[::4, ::4].mean(axis=2).astype(np.float32)
+            found.append(SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1])))
+        return found
+
+
+def draw_sweep(run):
+    (run / "edits").mkdir(parents=True)
+    level = 130 + 24 * stats.norm.ppf((np.arange(PEOPLE) + 0.5) / PEOPLE)
+    edits, photos = [], []
+    for person in range(PEOPLE):
+        photo = f"{person:064x}"
+        known = dict.fromkeys(("points", "detection"))
+        box = np.array([8, 8, 24, 24], np.float32)
+        row = {"photo": photo, "path": f"{person}.png", "width": 32, "height": 32, "status": "used", "reason": ""}
+        photos.append({**row, "faces": 1, "box": box, **known})
+        for attribute, rise in (("gender", 6.0), ("gender-same", 0.0), ("gender-random", 0.0)):
+            for step, value in enumerate(VALUES):
+                picture = np.full((32, 32, 3), 10, np.uint8)
+                picture[8:24, 8:24] = round(float(level[person] + rise * value))
+                name = f"edits/{person}-{attribute}-{step}.png"
+                Image.fromarray(picture).save(run / name)
+                key = {"photo": photo, "attribute": attribute, "step": step, "value": np.float32(value)}
+                edits.append({**key, "file": name, "mask_area": np.float32(0.2)})
+    tables.write(tables.EDITS, pd.DataFrame(edits), run / "edits.parquet")
+    tables.write(tables.PHOTOS, pd.DataFrame(photos), run / "photos.parquet")
+    values = {name: VALUES.tolist() for name in ("gender", "gender-same", "gender-random")}
+    (run / "run.json").write_text(json.dumps({"values": values, "config": {}}))
+    return run
+
+
+@pytest.fixture(scope="module")
+def synthesised(tmp_path_factory):
+    return draw_sweep(tmp_path_factory.mktemp("sweep") / "run")
+
+
+@pytest.fixture(scope="module")
+def swept(synthesised, tmp_path_factory):
+    out = tmp_path_factory.mktemp("swept") / "run"
+    return sweep_crops(synthesised, out, croppers=[Brightness()], others=6, **QUICK)
+
+
+def slope(swept, attribute, cropper="brightness"):
+    rows = swept.tables["slopes"]
+    rows = rows[(rows["classifier"] == f"crop:{cropper}") & (rows["label"] == "favoured")]
+    return rows[rows["attribute"] == attribute].iloc[0]
+
+
+def test_the_planted_slope_is_found_and_the_placebos_holds_nothing(swept):
+    fitted = slope(swept, "gender")
+    # the chance to be lighter than another: Phi((level + 6 v - level')/ ...), its mean slope near 0.24/(2 sqrt(pi))
+    assert fitted["ci_low"] < 6 / 24 / (2 * np.sqrt(np.pi)) < fitted["ci_high"]
+    assert fitted["p"] < 1e-6
+    assert slope(swept, "gender-same")["slope"] == pytest.approx(0, abs=1e-9)
+    assert slope(swept, "gender", "centre")["slope"] == pytest.approx(0, abs=1e-9)
+
+
+def test_in_duels_the_lighter_picture_always_wins_and_identical_ones_are_even(swept):
+    own = swept.tables["duels"].query("cropper == 'brightness'")
+    results = own[own["low"].isna()].set_index("attribute")
+    assert results.loc["gender", "p"] == 1
+    assert results.loc["gender-same", "p"] == 0
+    single = own[own["low"].notna()]
+    assert len(single) == 3 * 10
+
+
+def test_the_interval_that_is_shown_is_the_wider_one_and_knows_that_opponents_are_shared(swept):
+    known = swept.tables["sweep_slopes"].query("classifier == 'crop:brightness'").set_index(["attribute", "label"])
+    row = known.loc[("gender", "favoured")]
+    assert row["slope"] == pytest.approx(slope(swept, "gender")["slope"])
+    assert (row["pairs"], row["photos"], row["people"]) == (PEOPLE * 6, PEOPLE, PEOPLE)
+    for low, high in (("t_low", "t_high"), ("boot_low", "boot_high")):
+        assert row["ci_high"] - row["ci_low"] >= row[high] - row[low]
+    assert (row["ci_low"], row["ci_high"]) in [(row["t_low"], row["t_high"]), (row["boot_low"], row["boot_high"])]
+    assert row["p"] >= slope(swept, "gender")["p"]
+
+
+def test_opponents_are_balanced_over_the_groups_of_a_table(synthesised, tmp_path):
+    photos = tables.read(tables.PHOTOS, synthesised / "photos.parquet")
+    folder = tmp_path / "people"
+    folder.mkdir()
+    lines = ["file,person,team"]
+    for number, name in enumerate(photos["path"]):
+        Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(folder / name)
+        lines.append(f"{name},p{number // 2},{'blue' if number < 8 else 'green'}")
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    run = tmp_path / "run"
+    shutil.copytree(synthesised, run)
+    manifest = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**manifest, "config": {"photos": str(folder)}}))
+    found = sweep_crops(run, tmp_path / "out", people=tmp_path / "people.csv", groups=("team",), others=4, **QUICK)
+    facing = tables.read(TABLES["opponents"], tmp_path / "out" / "opponents.parquet")
+    number = {photo: index for index, photo in enumerate(photos["photo"])}
+    pairs = facing[["photo", "opponent"]].drop_duplicates().map(number.__getitem__)
+    assert (pairs["photo"] // 2 != pairs["opponent"] // 2).all()  # a person's other photo is no opponent
+    assert set((pairs["opponent"] < 8).groupby(pairs["photo"]).sum()) == {2}  # of four, though 8 of 36 photos are blue
+    assert set(found.tables["sweep_slopes"]["people"]) == {PEOPLE // 2}
+    assert "equally many of blue, green" in found.page.read_text("utf-8")
+
+
+def test_the_page_tells_it_against_the_placebo(swept):
+    text = swept.page.read_text("utf-8")
+    assert "association under this edit" in text
+    assert "<h1>brightness favours a face more the more masculine it looks: 6" in text
+
+
+def test_the_finding_in_one_sentence(swept):
+    favoured = swept.tables["sweep_slopes"].query("label == 'favoured'")
+    placebo = favoured.assign(slope=favoured["slope"].where(favoured["attribute"] == "gender", 0.0601), ci_low=0.05)
+    assert sweep_headline(placebo).startswith("brightness follows perceived gender no more than a placebo: +6")
+    still = favoured.assign(ci_low=-0.01, ci_high=0.01)
+    said = "Cannot tell with 9 people whether brightness follows perceived gender: brightness may lie anywhere in"
+    assert sweep_headline(still.assign(people=LEAST - 1)) == f"{said} [−1.0, +1.0] points per unit."
+    enough = sweep_headline(still.assign(people=40))
+    assert enough == "No crop follows perceived gender (40 people; widest: [−1.0, +1.0] points per unit)."
+    assert sweep_headline(still.assign(people=40, ci_high=0.06)).startswith("Cannot tell with 40 people")
+    down = favoured[favoured["attribute"] == "gender"].assign(slope=-0.0312, ci_low=-0.05, ci_high=-0.01)
+    assert sweep_headline(down).endswith(
+        "favours a face more the more feminine it looks: 3.12 points per unit [−5.00, −1.00]."
+    )
+    assert sweep_headline(favoured.assign(p=np.nan)) == "The crop moves too rarely with the edit to be judged."
+
+
+def test_the_page_names_its_placebos(swept):
+    text = swept.page.read_text("utf-8")
+    assert "placebo: the same picture, encoded again" in text
+    assert "placebo: a random change as large" in text
+
+
+def test_a_run_without_pictures(tmp_path):
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(UsageError, match="has no pictures yet"):
+        sweep_crops(tmp_path, tmp_path / "out")
