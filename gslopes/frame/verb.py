@@ -35,7 +35,7 @@ def verb(audit: Audit) -> click.Command:
     """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
 
     @command(*audit.examples, name=audit.sibling or audit.name, help=audit.about)
-    @click.argument("source", metavar=audit.source, type=PATH)
+    @click.argument("audited", metavar=audit.source, type=PATH)
     @out_option(default=None)
     @options(audit.config)
     @fail_if_options("the findings", "finding and abs(value) > 5", advanced=True)
@@ -44,7 +44,7 @@ def verb(audit: Audit) -> click.Command:
     @json_option
     @(trust_option if audit.models is not None else _without_trust)
     def run(
-        source: Path,
+        audited: Path,
         out: Path | None,
         fail_if: FailIf,
         dry_run: bool,
@@ -53,7 +53,7 @@ def verb(audit: Audit) -> click.Command:
         options: dict[str, Any],
         trust: bool = False,
     ) -> int:
-        return _perform(audit, source, out, options, fail_if, dry_run, show_page, as_json, trust)
+        return _perform(audit, audited, out, options, fail_if, dry_run, show_page, as_json, trust)
 
     return run
 

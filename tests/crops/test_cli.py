@@ -24,16 +24,18 @@ def test_power_before_anybody_is_asked():
 
 
 def test_the_first_word_may_be_the_folder(tmp_path):
+    people = tmp_path / "people"
+    people.mkdir()
     for index in range(4):
-        Image.fromarray(np.full((20, 20, 3), index, np.uint8)).save(tmp_path / f"{index}.png")
+        Image.fromarray(np.full((20, 20, 3), index, np.uint8)).save(people / f"{index}.png")
     table = tmp_path / "people.csv"
     table.write_text("id,team\n0,a\n1,a\n2,b\n3,b\n")
     arguments = ["--people", table, "--groups", "team", "--out", tmp_path / "run", "--min-group", 2, "--dry-run"]
-    done = invoke(tmp_path, *arguments)
+    done = invoke(people, *arguments)
     assert done.exit_code == 0, done.output
     assert "4 of photos of different groups" in done.output
     assert "8 for each of spectral-residual" in done.output
-    assert json.loads(invoke(tmp_path, *arguments, "--json").output)["pictures"] == 8
+    assert json.loads(invoke(people, *arguments, "--json").output)["pictures"] == 8
     assert not (tmp_path / "run").exists()
 
 
