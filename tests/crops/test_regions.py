@@ -12,6 +12,7 @@ from PIL import Image
 from gslopes.ask.croppers.records import Crop
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import Detections
+from gslopes.crops import segmentation
 from gslopes.crops.gaze import gaze_headline
 from gslopes.crops.regions import regions_crops
 from gslopes.crops.review import marked, read_marks
@@ -119,7 +120,8 @@ def test_a_review_names_the_regions_and_the_same_command_reads_it(done, people):
     (done.folder / "review.csv").unlink()
 
 
-def test_photos_with_one_salient_region_do_not_count_if_two_are_asked_for(people, tmp_path):
+def test_photos_with_one_salient_region_do_not_count_if_two_are_asked_for(people, tmp_path, monkeypatch):
+    monkeypatch.setattr(segmentation, "PERCENTILE", 80.0)
     found = run(people, tmp_path, Whole(), Top(), min_regions=2)
     answered = found.tables["glances"].query("cropper == 'cells' and status == 'answered'")
     counted = int((answered["regions"] >= 2).sum())
