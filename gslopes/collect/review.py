@@ -90,7 +90,8 @@ def _questions(unsure: Sequence[str]) -> list[Question]:
         return {key: (_PROPER.get(word, word), {**_CORRECT, name: word}) for key, word in _READINGS[name].items()}
 
     ends = {"x": ("exclude", {"decision": "exclude"}), "d": ("undecided", {"decision": "undecided"})}
-    first = {"a": ("accept the reading", "accept"), **keys("gender"), **ends}
+    accept = ("accept the reading", "accept")
+    first: dict[str, tuple[str, Mapping[str, str] | str]] = {"a": accept, **keys("gender"), **ends}
     moving = {name: set(said if name == last else "") for name, said in _READINGS.items()}
     return [
         Question("Decision", first, moving["gender"] | set("axd")),
