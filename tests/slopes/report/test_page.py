@@ -12,7 +12,7 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.report import words
-from gslopes.report.inline import render
+from gslopes.report.inline import TEMPLATES, render
 from gslopes.slopes.report import decisions, page, write_report
 from gslopes.slopes.report.decisions import Headline
 from gslopes.slopes.report.loading import Finding, ReportOptions
@@ -139,7 +139,7 @@ def test_the_plots_are_drawn_by_the_very_files_that_npm_gives_with_their_licence
         "d3.min.js": "f2094bbf6141b359722c4fe454eb6c4b0f0e42cc10cc7af921fc158fceb86539",
         "plot.umd.min.js": "4358086467740777dd788d6b27a95cebdbaefdd50c730a3060117073bd7134cb",
     }
-    vendor = Path(page.__file__).parent / "vendor"
+    vendor = TEMPLATES.parent / "vendor"
     assert {name: sha256((vendor / name).read_bytes()).hexdigest() for name in digests} == digests
     assert all("Permission to use" in (vendor / f"{name}.LICENSE").read_text("utf-8") for name in ("d3", "plot"))
 
@@ -244,7 +244,7 @@ def test_what_next_is_concrete_and_by_what_was_found(html: str) -> None:
 
 def test_what_next_asks_to_look_where_a_label_moves_and_for_more_photos_where_one_is_not_judged() -> None:
     screens = [SimpleNamespace(headline=Headline("", "", 2, 1, 1))]
-    html = render("next.html.j2", screens=screens, album=True, observed=None)
+    html = render("next.html.j2", house=page.HERE, screens=screens, album=True, observed=None)
     text = re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
     assert "Look at the pictures of the photos whose answers move most, in the explorer, before" in text
     assert "if you need the label that is not judged (1)." in text
