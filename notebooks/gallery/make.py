@@ -22,12 +22,11 @@ import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.frame.executors import OneProcess
-from gslopes.slopes.report import decisions, headline, loading
-from gslopes.slopes import method
 from gslopes.report import units
-from gslopes.slopes.report.funnel import funnels
-from gslopes.slopes.report.recommended import findings_table
-from gslopes.slopes import stages
+from gslopes.slopes import method, stages
+from gslopes.slopes.report import decisions, loading
+from gslopes.slopes.report.decisions import findings_table
+from gslopes.slopes.report.loading import funnels
 
 GALLERY = Path(__file__).resolve().parents[2] / "docs/gallery"
 MOST_LABELS = 12  # of a table
@@ -43,7 +42,7 @@ def numbers(run: Path) -> dict[str, Any]:
     found = {}
     for one in source.findings:
         decided = decisions.decide(one.read, one.placebo)
-        head = headline.headline(one.read, decided, one.attribute)
+        head = decisions.headline(one.read, decided, one.attribute)
         found[one.attribute] = {
             "photos": counts[one.classifier, one.attribute],
             "sentence": head.sentence,

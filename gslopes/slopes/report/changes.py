@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import runfolder, summary
+from gslopes.frame.findings import decide
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table, wrap
@@ -84,7 +85,7 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
     rows |= {name: changes[name] for name in ("label", "n", "ci_low", "ci_high", "q")}
     unit = changes["measure"].map({**units.UNITS, "log-odds": "log-odds per unit"})
     found = pd.DataFrame({**rows, "value": changes["difference"], "unit": unit, "reason": changes["note"]})
-    return summary.decided(found)
+    return decide(found)
 
 
 def headline(changes: pd.DataFrame) -> str:

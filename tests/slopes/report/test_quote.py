@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import summary
+from gslopes.frame.findings import decide
 from gslopes.report import quote
 
 ABOUT = quote.About("Crops", ("pair", "pairs"), "compared: two people", ("A limit.", "Another."), "A paper")
@@ -15,7 +16,7 @@ ABOUT = quote.About("Crops", ("pair", "pairs"), "compared: two people", ("A limi
 def findings(*rows: dict[str, object]) -> pd.DataFrame:
     row = {"model": "m", "contrast": "gender: woman over man", "label": "other", "n": 40, "value": 9.25, "reason": ""}
     row |= {"ci_low": 2.0, "ci_high": 16.0, "unit": "percentage points", "q": 0.01}
-    return summary.decided(pd.DataFrame([{**row, **one} for one in rows]))
+    return decide(pd.DataFrame([{**row, **one} for one in rows]))
 
 
 @pytest.fixture
