@@ -102,6 +102,11 @@ def named(people: Path) -> tuple[str, ...]:
     return ("--people", str(people.parent / "people.csv"), "--groups", "team", "--set", "cropper=centre")
 
 
+def named_in_small_groups(people: Path) -> tuple[str, ...]:
+    """The same, of groups of three."""
+    return (*named(people), "--set", "min_group=2")
+
+
 def audit_crops(people: Path, run: Path, **more: Any) -> AuditResult:
     """Two croppers, with small edits."""
     quick = {"bootstrap": 100, "min_group": 2, "ratios": (1.0,), "stability": 2}
@@ -126,7 +131,7 @@ def sweep_crops(source: Path, run: Path, **more: Any) -> AuditResult:
 
 AUDITS = {
     "captions": Small(caption_stages, audit_captions, ({"bootstrap": 60}, "measure"), "parse", 3),
-    "crops": Small(portraits, audit_crops, ({"bootstrap": 150}, "measure"), "look", 2, named),
+    "crops": Small(portraits, audit_crops, ({"bootstrap": 150}, "measure"), "look", 2, named_in_small_groups),
     "crops regions": Small(portraits, regions_crops, ({"min_regions": 1}, "measure"), "look", 1, named),
     "crops sweep": Small(synthesised, sweep_crops, ({"bootstrap": 150}, "fit"), "sweep", 6),
 }
