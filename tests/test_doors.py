@@ -23,7 +23,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.pictures.cutting import read_cutout
 from gslopes.core import tables
 from gslopes.core.errors import GslopesError, PhotoError
-from gslopes.core.tables import Table, collection
+from gslopes.core.tables import Table
 from gslopes.crops.people import read_people
 from gslopes.crops.sweep import _digest
 from gslopes.crops.tables import TABLES as CROPS
@@ -84,7 +84,7 @@ def hostile(run: Path) -> list[str]:
 
 def test_every_column_that_may_name_a_file_is_known():
     found = set()
-    for module in (vars(tables), vars(collection), vars(contexts), {"": CROPS}, vars(captions)):
+    for module in (vars(tables), vars(contexts), {"": CROPS}, vars(captions)):
         for value in module.values():
             several = list(value.values()) if isinstance(value, dict) else value
             listed = several if isinstance(several, tuple | list) else [several]
