@@ -231,9 +231,11 @@ def _gap(values: Array, first: Flags, units: Codes, options: FitOptions, *, shar
     if shares:
         counts = []
         for side in (first, ~first):
-            sizes = np.bincount(units, side.astype(np.float64), int(units.max()) + 1)
-            counts.append((np.bincount(units, (side & (values > 0)).astype(np.float64), len(sizes)), sizes))
-        low, high = (100 * end for end in difference_interval(counts[0], counts[1]))
+            width, hits = int(units.max()) + 1, side & (values > 0)
+            counts.append([np.bincount(units, flags, width).astype(np.float64) for flags in (hits, side)])
+        low, high = (
+            100 * end for end in difference_interval((counts[0][0], counts[0][1]), (counts[1][0], counts[1][1]))
+        )
     return {"observed": float(welch.difference[0]), "ci_low": low, "ci_high": high, "p": p, "dof": float(dof[0])}
 
 
