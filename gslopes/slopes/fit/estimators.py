@@ -69,7 +69,10 @@ UNITS = {
     "photo-z": "share of y_centre per unit",
     "photo-logodds": "log-odds per unit",
 }
-KINDS: dict[str, Kind] = dict.fromkeys(UNITS, "rate") | {"photo-score": "score", "photo-measure": "measure"}
+KINDS: dict[str, Kind] = {
+    **{"paper": "rate", "photo-rate": "rate", "photo-z": "rate", "photo-logodds": "rate"},
+    **{"photo-score": "score", "photo-measure": "measure"},
+}
 TESTED = ("photo-rate", "photo-score", "photo-measure")  # means over photos: what permutations and pairs test
 
 

@@ -231,8 +231,8 @@ def _gap(values: Array, first: Flags, units: Codes, options: FitOptions, *, shar
     if shares:
         counts = []
         for side in (first, ~first):
-            width, hits = int(units.max()) + 1, side & (values > 0)
-            counts.append([np.bincount(units, flags, width).astype(np.float64) for flags in (hits, side)])
+            width, counted = int(units.max()) + 1, side & (values > 0)
+            counts.append([np.bincount(units, flags, width).astype(np.float64) for flags in (counted, side)])
         low, high = (
             100 * end for end in difference_interval((counts[0][0], counts[0][1]), (counts[1][0], counts[1][1]))
         )
