@@ -70,8 +70,12 @@ UNITS = {
     "photo-logodds": "log-odds per unit",
 }
 KINDS: dict[str, Kind] = {
-    **{"paper": "rate", "photo-rate": "rate", "photo-z": "rate", "photo-logodds": "rate"},
-    **{"photo-score": "score", "photo-measure": "measure"},
+    "paper": "rate",
+    "photo-rate": "rate",
+    "photo-score": "score",
+    "photo-measure": "measure",
+    "photo-z": "rate",
+    "photo-logodds": "rate",
 }
 TESTED = ("photo-rate", "photo-score", "photo-measure")  # means over photos: what permutations and pairs test
 
