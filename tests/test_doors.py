@@ -17,17 +17,20 @@ from PIL import Image
 
 from gslopes.ask.questions import read_picture
 from gslopes.captions import tables as captions
+from gslopes.contexts import page as context_page
 from gslopes.contexts import tables as contexts
-from gslopes.contexts.audit import reanalyse
-from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.audit import CONTEXTS
 from gslopes.contexts.pictures.cutting import read_cutout
 from gslopes.core import tables
+from gslopes.core.config import from_dict
 from gslopes.core.errors import GslopesError, PhotoError
+from gslopes.core.runfolder import read_manifest
 from gslopes.core.tables import Table
 from gslopes.crops.people import read_people
 from gslopes.crops.sweep import _digest
 from gslopes.crops.tables import TABLES as CROPS
-from gslopes.frame.executors import OneProcess
+from gslopes.frame.page import write_page
+from gslopes.frame.run import Run
 from gslopes.photos.folder import open_photo
 from gslopes.slopes.report import pictures
 from tests.contexts.test_audit import folder, found
@@ -105,9 +108,13 @@ def test_no_reader_leaves_the_folder(reader: str, tmp_path: Path):
             READERS[reader](run, name)
 
 
+def run_of(folder: Path) -> Run:
+    """A finished run of contexts."""
+    return Run(CONTEXTS, folder, from_dict(CONTEXTS.config, read_manifest(folder)["config"]))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("embed", ["full", "thumbs", "none"])
-def test_a_page_of_contexts_shows_nothing_from_outside(found, tmp_path: Path, embed: str):
+def test_a_page_of_contexts_shows_nothing_from_outside(found, tmp_path: Path):
     run = tmp_path / "run"
     shutil.copytree(found.folder, run)
     names = hostile(run)
@@ -116,9 +123,9 @@ def test_a_page_of_contexts_shows_nothing_from_outside(found, tmp_path: Path, em
         frame = tables.read(table, run / f"{table.name}.parquet")
         frame["file"] = pd.Series([names[row % len(names)] for row in range(len(frame))], frame.index)
         tables.write(table, frame, run / f"{table.name}.parquet")
-    page = reanalyse(run, OneProcess(), ContextOptions(bootstrap=20, permutations=19), embed).page
-    assert page is not None
-    for file in page.parent.rglob("*"):
+    context_page.write_sheets(run_of(run))
+    write_page(run_of(run))
+    for file in (run / "report").rglob("*"):
         if file.is_file():
             content = file.read_bytes()
             assert secret not in content
@@ -132,7 +139,9 @@ def test_pictures_of_a_run_that_are_none_leave_their_place_empty(found, tmp_path
     shutil.copytree(found.folder, run)
     for place, file in enumerate(sorted((run / "edits").rglob("*.png"))):
         file.write_bytes((b"no picture", b"\x89PNG\r\n\x1a\n" + bytes(99), b"")[place % 3])
-    assert reanalyse(run, OneProcess(), ContextOptions(bootstrap=20, permutations=19), "thumbs").page.is_file()
+    (run / "report/index.html").unlink()
+    write_page(run_of(run))
+    assert (run / "report/index.html").is_file()
 
 
 def test_windows_is_refused_at_import_in_one_sentence():

@@ -1,16 +1,12 @@
-"""From the answers of a run to all of its tables; no classifier is asked again."""
+"""From the answers of a run to all of its tables; no tagger is asked again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from gslopes.contexts.catalogue import read_contexts
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import accuracy_table
 from gslopes.contexts.measures.congruence import changes_table, congruence_table, consistent
@@ -23,10 +19,11 @@ from gslopes.contexts.measures.recognised import recognised_table
 from gslopes.contexts.ratings import read_ratings, summarise_ratings
 from gslopes.contexts.tables import TABLES
 from gslopes.contexts.typology import Typology, normalise, read_typology
-from gslopes.core import runfolder, tables
 from gslopes.core.reasons import counted
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
+from gslopes.frame.run import Run
+from gslopes.frame.spec import Made
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 TESTED = ("inferred", "recognised", "accuracy", "anova", "changes", "congruence", "interaction", "palettes")
@@ -35,57 +32,39 @@ KNOWN = 0.05  # share of a classifier's tags under which the typology is not for
 _WITH_RUN = ("inferred", "recognised")
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisResult:
-    """tables: by name, those that the page needs too.  notes: sentences for people."""
-
-    tables: dict[str, pd.DataFrame]
-    notes: list[str]
-
-
-def analyse_run(run: Path, options: ContextOptions, content: Mapping[str, Any]) -> AnalysisResult:
-    """Every table that the answers allow, written into the run folder.
-
-    content: of run.json.
-
-    Raises: UsageError, ConfigError, TableError, StorageError.
-    """
-    scores = tables.read(tables.SCORES, run / "scores.parquet")
-    asked = tables.read(tables.ASKED, run / "asked.parquet")
-    people, composites, backgrounds, cutouts = (
-        tables.read(table, run / f"{table.name}.parquet")
-        for table in (TABLES["people"], TABLES["composites"], TABLES["backgrounds"], TABLES["cutouts"])
-    )
-    notes: list[str] = []
+def analyse_run(run: Run) -> Made:
+    """Every table that the answers allow.  Raises: UsageError, ConfigError, TableError."""
+    options, sweep = run.config.analysis, run.config.pictures.sweep
+    values = np.array(next(iter(run.plan.facts["values"].values())) if run.plan is not None and sweep else (), float)
+    scores, asked, people, backgrounds = map(run.table, ("scores", "asked", "people", "backgrounds"))
     made: dict[str, pd.DataFrame] = {}
     if options.ratings is not None:
-        made["ratings"], backgrounds = with_ratings(options, backgrounds, notes)
-        runfolder.write_table(TABLES["backgrounds"], backgrounds, run / "backgrounds.parquet")
+        made["ratings"] = ratings_of(options, backgrounds, run.note)
+        backgrounds = rated(backgrounds, made["ratings"])
     used = backgrounds[backgrounds["status"] == "used"]
     parts: dict[str, list[pd.DataFrame]] = {}
     tagged = {}
     for name, questions in asked.groupby("classifier", sort=True):
         scored = scores[scores["classifier"] == name]
-        typology = typology_of(str(name), options, content, used)
+        typology = typology_of(str(name), options, used)
         answers = answered_tags(scored, questions, options)
         tagged[str(name)] = frozenset(key for key, tags in typology.contexts.items() if tags)
-        notes += _notes_of_classifier(str(name), answers, typology, questions)
+        for note in _notes_of_classifier(str(name), answers, typology, questions):
+            run.note(note)
         described = describe_all(str(name), answers, used, typology, options)
         for table, frame in (
             ("described", described),
-            ("interaction", _interactions(described, answers, people, content, options)),
+            ("interaction", _interactions(described, answers, people, sweep, values, options)),
             ("palettes", _palettes(described, answers, people, used, options)),
             *_about_tags(str(name), scored, answers, typology),
         ):
             parts.setdefault(table, []).append(frame)
     made |= {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()}
+    made["sweep"] = sweep_shares(made["described"], sweep, values)
     more = {name: made.pop(name) for name in ("interaction", "palettes")}
     made |= analyse(made["described"], people, used, tagged, options, more)
-    _write(run, made)
-    made |= {"people": people, "composites": composites, "backgrounds": backgrounds, "cutouts": cutouts}
-    notes += _notes_of_gate(run)
-    made["sweep"] = sweep_shares(made["described"], content)
-    return AnalysisResult(made, notes)
+    _note_gate(run)
+    return {name: frame[TABLES[name].columns] if len(frame) else TABLES[name].empty() for name, frame in made.items()}
 
 
 def analyse(
@@ -108,7 +87,7 @@ def analyse(
         grid = make_grid(rows, people, backgrounds, tagged.get(str(classifier), frozenset()))
         if not len(grid.photos):
             continue
-        anova, tukey = compare_groups(grid, options)
+        anova, tukey = compare_groups(grid)
         for name, frame in (
             ("inferred", inferred_table(grid, labels, options)),
             ("recognised", recognised_table(grid, options)),
@@ -128,7 +107,7 @@ def analyse(
             made[name] = pd.concat(known, ignore_index=True)
     made = adjusted(made)
     if "changes" in made:
-        made["changes"]["consistent"] = consistent(made["changes"], ratings, options.alpha)
+        made["changes"]["consistent"] = consistent(made["changes"], ratings)
     return made
 
 
@@ -161,15 +140,14 @@ def _interactions(
     described: pd.DataFrame,
     answers: Mapping[Key, frozenset[str]],
     people: pd.DataFrame,
-    content: Mapping[str, Any],
+    sweep: str,
+    values: np.ndarray,
     options: ContextOptions,
 ) -> pd.DataFrame:
     """Rows of the ``interaction`` table of one classifier, single tags gross alone; none without a sweep."""
-    sweep = content["config"].get("sweep", "")
     if not sweep:
         return pd.DataFrame()
     presence = _presence(answers, lambda attribute: attribute.endswith(f"~{sweep}"))
-    values = sweep_values(content)
     frames = [
         interaction_table(rows, presence if kind == GROSS else {}, values, people, options, sweep)
         for kind, rows in described.groupby("tags", sort=True)
@@ -227,42 +205,29 @@ def kind_of(label: str, typology: Typology) -> str:
     return next((kind for kind, tags in kinds.items() if tag in tags), "")
 
 
-def sweep_values(content: Mapping[str, Any]) -> np.ndarray:
-    """(K,) values of the sweep of a run."""
-    return np.array(next(iter(content["values"].values())), float)
-
-
-def sweep_shares(described: pd.DataFrame, content: Mapping[str, Any]) -> pd.DataFrame:
-    """Share inferred woman at each value, gross: classifier, background, value, share, n; empty without a sweep."""
-    sweep = content["config"].get("sweep", "")
+def sweep_shares(described: pd.DataFrame, sweep: str, values: np.ndarray) -> pd.DataFrame:
+    """The ``sweep`` table: the share inferred woman at each value, gross; empty without a sweep."""
     if not sweep:
         return pd.DataFrame()
     rows = described[described["attribute"].str.endswith(f"~{sweep}") & (described["tags"] == GROSS)]
     rows = rows.assign(
         background=rows["attribute"].str.partition("~")[0],
-        value=sweep_values(content)[rows["step"].to_numpy(int)],
+        value=values[rows["step"].to_numpy(int)],
         woman=(rows["inferred"] == "woman").astype(float),
     )
     grouped = rows.groupby(["classifier", "background", "value"])["woman"]
     return grouped.agg(share="mean", n="size").reset_index()
 
 
-def typology_of(
-    classifier: str, options: ContextOptions, content: Mapping[str, Any], backgrounds: pd.DataFrame
-) -> Typology:
+def typology_of(classifier: str, options: ContextOptions, backgrounds: pd.DataFrame) -> Typology:
     """The typology of one classifier: the given one, else ``celeba`` for celeba-tagger and ``starter``.
 
     Tags of the contexts.toml of the run's own folders are added.
     """
     usual = "celeba" if classifier.partition(":")[0] == "celeba-tagger" else "starter"
-    tags: dict[str, tuple[str, ...]] = {}
-    for name in content["config"]["backgrounds"]:
-        path = Path(name) / "contexts.toml"
-        if name not in ("rendered", "packaged") and path.is_file():
-            tags |= {key: record.tags for key, record in read_contexts(path).items() if record.tags}
-    shown = set(backgrounds["context"])
-    typology = read_typology(options.typology or (usual,))
-    return typology.with_contexts({key: words for key, words in tags.items() if key in shown})
+    rows = backgrounds[backgrounds["words"] != ""]
+    tags = {context: words.split("|") for context, words in zip(rows["context"], rows["words"], strict=True)}
+    return read_typology(options.typology or (usual,)).with_contexts(tags)
 
 
 def _notes_of_classifier(
@@ -284,46 +249,33 @@ def _notes_of_classifier(
     return notes
 
 
-def _notes_of_gate(run: Path) -> list[str]:
+def _note_gate(run: Run) -> None:
     """How many sweeps the gate dropped, and why."""
-    if not (run / "verdicts.parquet").is_file():
-        return []
-    verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet").drop_duplicates("photo")
+    verdicts = run.table("verdicts").drop_duplicates("photo")
     if verdicts.empty:
-        return []  # nothing was judged
+        return  # nothing was judged
     lost = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
     why = "; ".join(f"{count} dropped: {reason}" for reason, count in lost.items())
-    kept = int(verdicts["kept"].sum())
-    return [
-        f"The gate kept the sweeps of {kept:,} of {many(len(verdicts), 'person', 'people')}"
-        + (f"; {why}." if why else ".")
-    ]
+    kept = f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {many(len(verdicts), 'person', 'people')}"
+    run.note(kept + (f"; {why}." if why else "."))
 
 
-def with_ratings(
-    options: ContextOptions, backgrounds: pd.DataFrame, notes: list[str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The ratings table, and the backgrounds with the medians of the user's own raters in place of their ratings.
-
-    notes: problems in the raters' answers are added to them.  Raises: UsageError.
-    """
+def ratings_of(options: ContextOptions, backgrounds: pd.DataFrame, note: Callable[[str], None]) -> pd.DataFrame:
+    """The ``ratings`` table of the user's own raters; problems in their answers are noted.  Raises: UsageError."""
     assert options.ratings is not None
     answers, warnings = read_ratings(options.ratings)
-    rated = summarise_ratings(answers, draws=options.bootstrap, seed=options.seed)
-    medians = rated.set_index("context")["median"]
-    unknown = sorted(set(medians.index) - set(backgrounds["context"]))
-    notes += [
-        *warnings,
-        *(f"{show(options.ratings)} rates {name}, which is no context of this run." for name in unknown),
-    ]
-    ratings = (
-        backgrounds["context"].map(medians).where(backgrounds["context"].isin(medians.index), backgrounds["rating"])
+    made = summarise_ratings(answers, draws=options.bootstrap, seed=options.seed)
+    for warning in warnings:
+        note(warning)
+    for name in sorted(set(made["context"]) - set(backgrounds["context"])):
+        note(f"{show(options.ratings)} rates {name}, which is no context of this run.")
+    return made
+
+
+def rated(backgrounds: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """The backgrounds with the medians of the user's own raters in place of their ratings, where they rated."""
+    medians = ratings.set_index("context")["median"]
+    there = backgrounds["context"].isin(medians.index)
+    return backgrounds.assign(
+        rating=backgrounds["context"].map(medians).where(there, backgrounds["rating"]).astype(float)
     )
-    return rated, backgrounds.assign(rating=ratings.astype(float))
-
-
-def _write(run: Path, made: dict[str, pd.DataFrame]) -> None:
-    for table in TABLES.values():
-        if table.name in made:
-            made[table.name] = made[table.name][table.columns]
-            runfolder.write_table(table, made[table.name], run / f"{table.name}.parquet")

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from gslopes.core.config import to_dict
+from gslopes.ask.config import CostLimits
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.options import check, option
+from gslopes.core.options import check, option, section
 
-_OPTIONAL = ("editor", "landmarks", "masks", "palettes")  # not in the identity of a run that does not use them
-Crop = Literal["both", "top", "bottom"]
-Baseline = Literal["canvas", "original"]
 KINDS = ("original", "canvas", "context", "empty", "silhouette")
 PALETTES = ("pink", "blue", "yellow", "gray")
+PRESETS: Mapping[str, Mapping[tuple[str, str], Any]] = {
+    "default": {
+        ("pictures", "kinds"): KINDS,
+        ("pictures", "cutout"): "auto",
+        ("analysis", "baseline"): "canvas",
+    },
+    "published": {
+        ("pictures", "kinds"): ("original", "context", "empty"),
+        ("pictures", "cutout"): "eraser",
+        ("analysis", "baseline"): "original",
+    },
+}
+"""Section and name to what we chose, and what Barlas et al. 2020 chose, see method.toml."""
 
 
 def share(text: str) -> float | str:
@@ -37,15 +48,17 @@ def size(text: str) -> tuple[int, int]:
 class StageConfig:
     """What the pictures are.  It is a run's identity: another one needs another folder."""
 
-    people: Path = option(help="The folder of portraits before a plain backdrop.", name="photos", positional=True)
     backgrounds: tuple[str, ...] = option(
         ("rendered",), help="rendered, packaged or a folder; may be repeated.", metavar="DIR", short="b"
     )
     limit: int | None = option(None, help="Only the first N photos.", least=1)
     cutout: str = option(
-        "auto", help="How people are cut out.", metavar="auto|alpha|eraser|studio|parser|DIR", advanced=True
+        "",
+        help="How people are cut out.",
+        metavar="auto|alpha|eraser|studio|parser|DIR",
+        shown="auto; as published eraser",
+        advanced=True,
     )
-    tolerance: int = option(32, help="Tolerance of the eraser.", metavar="LEVELS", advanced=True, least=0, most=255)
     keep_flagged: bool = option(False, help="Also use cut-outs that fail a check.", advanced=True)
     canvas: tuple[int, int] = option(
         (768, 512), help="Size of the pictures.", metavar="WxH", shown="768x512", parse=size, advanced=True
@@ -57,22 +70,14 @@ class StageConfig:
         shown="two of each room's own",
         advanced=True,
     )
-    crop: Crop = option("both", help="Which part of a background is cut away.", advanced=True)
     person_share: float | Literal["max"] = option(
         0.25, help="Size of a person; max: all that fits.", metavar="S|max", parse=share, advanced=True
     )
-    share_of: Literal["canvas", "background"] = option("canvas", help="What that share refers to.", advanced=True)
-    size_by: Literal["share", "face"] = option(
-        "share", help="Give all people one share, or all faces one height.", advanced=True
-    )
-    face_height: float = option(
-        0.3, help="Height of a face as a share of the canvas, with --size-by face.", metavar="H", advanced=True
-    )
     kinds: tuple[str, ...] = option(
-        KINDS,
+        (),
         help="A kind of picture: original, canvas, context, empty, silhouette; may be repeated.",
         metavar="KIND",
-        shown="all; without silhouettes where asking costs money",
+        shown="all; as published original, context and empty",
         advanced=True,
     )
     sweep: Literal["", "gender", "race"] = option("", help="Also K counterfactuals of each person in each context.")
@@ -83,21 +88,18 @@ class StageConfig:
     masks: Path | None = option(
         None, help="Known masks of the sweep instead of a face parser.", metavar="DIR", advanced=True
     )
-    format: Literal["jpeg", "png"] = option("jpeg", help="File format of the pictures.", advanced=True)
-    part: int = option(16, help="Photos in a part, the unit of work and of resuming.", advanced=True, least=1)
 
     def __post_init__(self) -> None:
         check(self)
         width, height = self.canvas
         if not (64 <= width <= 8192 and 64 <= height <= 8192):
             raise ConfigError(f"The canvas is {width}x{height}; its sides must be from 64 to 8192 pixels.")
-        for what, value in (("person's share", self.person_share), ("face height", self.face_height)):
-            if not isinstance(value, str) and not 0 < value < 1:
-                raise ConfigError(f"The {what} is {value:g}; it must lie between 0 and 1.")
+        if not isinstance(self.person_share, str) and not 0 < self.person_share < 1:
+            raise ConfigError(f"The person's share is {self.person_share:g}; it must lie between 0 and 1.")
         unknown = [kind for kind in self.kinds if kind not in KINDS]
         if unknown:
             raise ConfigError(f"There is no kind of picture {unknown[0]!r}.", f"Known: {', '.join(KINDS)}.")
-        if "context" not in self.kinds or not {"canvas", "original"} & set(self.kinds):
+        if self.kinds and ("context" not in self.kinds or not {"canvas", "original"} & set(self.kinds)):
             raise ConfigError("Without contexts and a baseline nothing can be compared.", "Keep context and canvas.")
         if not self.backgrounds:
             raise ConfigError("No backgrounds are given.", "Name rendered, packaged, or a folder with --backgrounds.")
@@ -112,13 +114,6 @@ class StageConfig:
         if self.palettes and "rendered" not in self.backgrounds:
             raise ConfigError("Palettes are of rendered rooms, and there are none.", "Add --backgrounds rendered.")
 
-    def identity(self) -> dict[str, Any]:
-        """What ``run.json`` keeps, JSON-able."""
-        whole: dict[str, Any] = to_dict(self)
-        if not self.sweep:
-            del whole["gate"]  # nothing is judged; folders made before there was a gate stay valid
-        return {key: value for key, value in whole.items() if value or key not in _OPTIONAL}
-
 
 @dataclass(frozen=True, slots=True)
 class PeopleColumns:
@@ -127,15 +122,13 @@ class PeopleColumns:
     gender_column: str = option("", help="Column of the people's CSV with the gender.", shown="gender", advanced=True)
     group_column: str = option("", help="Column with the group; a + b crosses two.", shown="ethnicity", advanced=True)
     person_column: str = option("", help="Who is on several photos.", shown="each photo is a person", advanced=True)
-    genders: dict[str, str] = option(dict, help="What a word of the CSV means, such as frau=woman.", advanced=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """How answers become tables.  None of it needs a classifier to be asked again.
+    """How answers become tables.  None of it needs a tagger to be asked again.
 
     typology: if empty, ``celeba`` for celeba-tagger and ``starter`` for all others.
-    alpha, family: of the paper's Bonferroni: alpha divided by the number of contexts, or of tests.
     seed: of everything drawn at random, the audit's own.
 
     Raises: ConfigError for a value out of its range.
@@ -143,38 +136,62 @@ class ContextOptions:
 
     typology: tuple[str, ...] = option((), help="Dictionaries of tags, merged left to right.", metavar="NAME|FILE")
     ratings: Path | None = option(None, help="Crowd ratings of the contexts.", metavar="CSV")
-    baseline: Baseline = option("canvas", help="What changes are measured from.", advanced=True)
-    vector: Literal["super", "sub", "super+other", "both"] = option(
-        "super", help="Vectors between which distances are measured.", advanced=True
-    )
-    denominator: Literal["all", "assigned"] = option("all", help="Tags that shares are taken of.", advanced=True)
-    zero: Literal["nan", "one"] = option("nan", help="Distance from a vector of length 0.", advanced=True)
-    recognised_at: int = option(
-        1, help="A context counts as recognised from this number of its tags.", advanced=True, least=1
+    baseline: Literal["", "canvas", "original"] = option(
+        "", help="What changes are measured from.", shown="canvas; as published original", advanced=True
     )
     min_score: float = option(
         0.0, help="Tags below it do not count.", metavar="S", shown="0", advanced=True, least=0, most=1
     )
-    top: int | None = option(None, help="Only the best N tags.", advanced=True, least=1)
-    f1_on: Literal["recognised", "all"] = option("recognised", help="Pictures on which F1 is computed.", advanced=True)
-    recognised_share: float = option(
-        0.1, help="A context recognised less often has no F1.", metavar="S", advanced=True, least=0, most=1
-    )
-    ss: Literal[1, 2, 3] = option(2, help="Type of the sums of squares.", advanced=True)
-    tukey: Literal["one-way", "residual"] = option(
-        "one-way", help="The variance that Tukey's test uses.", advanced=True
-    )
-    alpha: float = option(
-        0.05, help="Level of the paper's Bonferroni correction.", metavar="A", advanced=True, least=0, most=1
-    )
-    family: Literal["contexts", "tests"] = option("contexts", help="Family of that correction.", advanced=True)
-    strong: float = option(
-        3.0, help="Ratings this far from 5 are strongly gendered.", metavar="D", advanced=True, least=0, most=5
-    )
-    min_group: int = option(3, help="Minimum people per cell.", advanced=True, least=1)
     bootstrap: int = option(2000, help="Bootstrap resamples.", advanced=True, least=1)
     permutations: int = option(9999, help="Permutations.", advanced=True, least=1)
     seed: int = 0
 
     def __post_init__(self) -> None:
         check(self)
+
+    @property
+    def start(self) -> str:
+        """The baseline."""
+        return self.baseline or "canvas"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextsConfig:
+    """One context audit; what is not given is as the preset says.
+
+    Raises: ConfigError where an option says otherwise than the paper and the preset is ``published``.
+    """
+
+    table: str | Path = option(
+        "", help="Self-reported gender of each photo's person, a CSV; or cfd.", name="people", metavar="CSV"
+    )
+    classifiers: tuple[str, ...] = option(
+        (), help="The tagger to audit; may be repeated.", name="classifier", short="c", shown="celeba-tagger"
+    )
+    review: Path | None = option(
+        None,
+        help="Your decisions about cut-outs: a photo and accept or exclude in each row.",
+        metavar="CSV",
+        advanced=True,
+    )
+    preset: Literal["default", "published"] = option(
+        "default",
+        help="Defaults of gslopes, or the choices of Barlas et al. 2020, which need a folder of one photo a context.",
+    )
+    seed: int = option(0, help="Seed of all random draws.", advanced=True)
+    device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
+    pictures: StageConfig = section(StageConfig)
+    columns: PeopleColumns = section(PeopleColumns)
+    analysis: ContextOptions = section(ContextOptions)
+    score: CostLimits = section(CostLimits)
+
+    def __post_init__(self) -> None:
+        check(self)
+        chosen: dict[str, Any] = {"pictures": self.pictures, "analysis": replace(self.analysis, seed=self.seed)}
+        for (part, name), value in PRESETS[self.preset].items():
+            given = getattr(chosen[part], name)
+            if given and given != value and self.preset == "published":
+                raise ConfigError(f"As published, {name} is {value}, not {given}.", "Leave out one of the two.")
+            chosen[part] = replace(chosen[part], **{name: given or value})
+        for part, options in chosen.items():
+            object.__setattr__(self, part, options)

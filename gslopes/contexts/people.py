@@ -28,14 +28,14 @@ _CFD = re.compile(r"CFD-(?P<race>[A-Z])(?P<gender>[FM])-(?P<person>\d+)-(?P<phot
 _CFD_RACES = {"A": "Asian", "B": "Black", "L": "Latinx", "W": "White", "I": "Indian", "M": "Multiracial"}
 
 
-def gender_of(word: str, aliases: Mapping[str, str] | None = None) -> str:
+def gender_of(word: str) -> str:
     """The word under which a self-reported gender is counted; words that are no alias stay themselves.
 
     >>> gender_of("Female"), gender_of("m"), gender_of("non-binary"), gender_of("NA")
     ('woman', 'man', 'non-binary', 'not said')
     """
     plain = word.strip().casefold()
-    return {**ALIASES, **{key.casefold(): value for key, value in (aliases or {}).items()}}.get(plain, plain)
+    return ALIASES.get(plain, plain)
 
 
 def read_reports(path: Path, names: PeopleColumns | None = None) -> dict[str, dict[str, Any]]:
@@ -56,7 +56,7 @@ def read_reports(path: Path, names: PeopleColumns | None = None) -> dict[str, di
     cells = {what: people.columns[people.parts_of(name)[0]] if name else empty for what, name in usual.items()}
     reports = {
         "person": [person or photo for person, photo in zip(cells["person"], photos, strict=True)],
-        "gender": [gender_of(str(word), names.genders) for word in cells["gender"]],
+        "gender": [gender_of(str(word)) for word in cells["gender"]],
         "group": people.groups(usual["group"]) if usual["group"] else empty,
     }
     ages = [_number(age) for age in cells["age"]]

@@ -13,7 +13,7 @@ from gslopes.core.result import AuditResult
 LOADERS = {
     "": "gslopes.slopes.outcome:load_audit",
     "captions": "gslopes.frame.result:reopen",
-    "contexts": "gslopes.contexts.audit:load_contexts",
+    "contexts": "gslopes.frame.result:reopen",
     "crops": "gslopes.frame.result:reopen",
     "crops regions": "gslopes.frame.result:reopen",
     "crops sweep": "gslopes.frame.result:reopen",

@@ -19,6 +19,7 @@ from gslopes.frame.spec import Audit
 # Kind in run.json to the audit that carries it out.
 AUDITS = {
     "captions": "gslopes.captions.audit:CAPTIONS",
+    "contexts": "gslopes.contexts.audit:CONTEXTS",
     "crops": "gslopes.crops.audit:CROPS",
     "crops regions": "gslopes.crops.regions:REGIONS",
     "crops sweep": "gslopes.crops.sweep:SWEEP",

@@ -232,10 +232,9 @@ def _frame(table: Table, rows: pd.DataFrame | Sequence[Mapping[str, Any]]) -> pd
 class Parts:
     """The work of a stage's parts, here or in other processes; the last table that it makes commits a part."""
 
-    in_threads = False
-
     def __init__(self, run: Run, stage: Stage, name: str | None = None) -> None:
         assert stage.items is not None
+        self.in_threads = stage.threads
         self.run, self.stage, self.name, self.items = run, stage, name, stage.items(run)
 
     def __call__(self, part: int, tick: Tick) -> None:

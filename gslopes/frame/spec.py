@@ -57,6 +57,7 @@ class Stage:
     keep: the rows of a part that go into the merged table; all by default.
     join: what becomes of the tables of all parts, where they are not merged one after another.
     merging: reads and options that ``keep`` or ``join`` alone depend on: parts stay what they are where these change.
+    threads: whether its parts may be done side by side in threads.
     here: its parts are done in this process alone, such as those that ask models.
     when: whether the options have it; where not, what it made before is removed, but for its parts.
     options: of the configuration, those it depends on, such as ``seed`` or ``fit.seed``; all of them if None.
@@ -74,6 +75,7 @@ class Stage:
     join: Callable[[Run, Tables], Made] | None = None
     merging: tuple[str, ...] = ()
     here: bool = False
+    threads: bool = False
     when: Callable[[Run], bool] | None = None
     options: tuple[str, ...] | None = None
 
@@ -111,6 +113,7 @@ class Audit:
     models: name to what is asked, found before any work; their versions identify the run, see ``Plan.models``.
     of_runs: what it is given is a run folder of another audit.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
+    data: what the script of the page, sections.js, reads as JSON; None: no script.
     terminal: what is printed of a result.  shown: tables that ``--json`` prints.
     """
 
@@ -133,6 +136,7 @@ class Audit:
     page: tuple[Section, ...]
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     before: Callable[[Run, Executor], None] | None = None
+    data: Callable[[Page], Any] | None = None
     of_runs: bool = False
 
     @cached_property

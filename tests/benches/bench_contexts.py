@@ -27,16 +27,14 @@ ROOT = Path(__file__).resolve().parents[2]
 STAGE = (
     "import sys; from gslopes.contexts.audit import audit_contexts; from gslopes.frame.executors import OneProcess\n"
     "people, table, run = sys.argv[1:]\n"
-    "audit_contexts(people, run, people=table, executor=OneProcess(progress=True))"
+    "audit_contexts(people, run, people=table, classifier=[], executor=OneProcess(progress=True))"
 )
 ASK = (
-    "import sys; from gslopes.slopes.walk import score_photos as score\n"
-    "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
+    "import sys; from gslopes.contexts.audit import audit_contexts\n"
+    "audit_contexts(sys.argv[1], classifier=sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
 )
 ANALYSE = (
-    "import sys; from pathlib import Path; from gslopes.contexts.audit import reanalyse\n"
-    "from gslopes.contexts.config import ContextOptions; from gslopes.frame.executors import OneProcess\n"
-    "reanalyse(Path(sys.argv[1]), OneProcess(), ContextOptions())"
+    "import sys; from gslopes.contexts.audit import audit_contexts\naudit_contexts(sys.argv[1], permutations=9998)"
 )
 
 

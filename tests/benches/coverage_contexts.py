@@ -165,7 +165,7 @@ def contexts_f1(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 said[1] = np.where(rng.random(people) < 0.6, said[0], said[1])
                 gender = np.where(woman, "woman", "man").astype(object)
                 made = grid(np.where(said.T, 1, 2), np.arange(people), ["", "room"], gender=gender)
-                rows = accuracy_table(made, ContextOptions(permutations=1, f1_on="all"))
+                rows = accuracy_table(made, ContextOptions(permutations=1))
                 row = rows[(rows["context"] == "room") & (rows["gender"] == "woman")].iloc[0]
                 draws = multinomial_counts(people, DRAWS, rng)
                 tops, bottoms = 2.0 * (said & woman), said.astype(float) + woman

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.analysis import adjusted, analyse, with_ratings
+from gslopes.contexts.analysis import adjusted, analyse, rated, ratings_of
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import describe_all
 from gslopes.contexts.typology import read_typology
@@ -110,7 +110,7 @@ def test_ones_own_raters_decide_over_the_file_and_other_contexts_that_they_rate_
     path.write_text("\n".join(["context,rater,rating", *rows]), "utf-8")
     backgrounds = pd.DataFrame({"context": ["a", "b", "a"], "rating": [4.0, 6.0, 4.0]})
     notes: list[str] = []
-    rated, changed = with_ratings(ContextOptions(ratings=path, bootstrap=10), backgrounds, notes)
-    assert changed["rating"].tolist() == [1.0, 6.0, 1.0]
-    assert set(rated["context"]) == {"a", "z"}
+    made = ratings_of(ContextOptions(ratings=path, bootstrap=10), backgrounds, notes.append)
+    assert rated(backgrounds, made)["rating"].tolist() == [1.0, 6.0, 1.0]
+    assert set(made["context"]) == {"a", "z"}
     assert any("rates z, which is no context of this run" in note for note in notes)

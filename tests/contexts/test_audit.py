@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +13,18 @@ import pytest
 from PIL import Image
 
 import gslopes
-from gslopes.contexts.audit import audit_contexts, reanalyse
-from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.method import of_run
-from gslopes.contexts.people import read_reports
-from gslopes.contexts.settings import configure
+from gslopes.contexts import stimuli
+from gslopes.contexts.audit import CONTEXTS, audit_contexts
+from gslopes.contexts.config import ContextOptions, ContextsConfig
+from gslopes.contexts.pictures import composing
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.core.options import build
+from gslopes.core.reasons import listed
 from gslopes.core.records import Answer, Detections
+from gslopes.core.runfolder import read_manifest
 from gslopes.frame.opening import load
-from gslopes.slopes import stages, walk
+from gslopes.frame.page import choices_of
+from tests.frame.audits import in_small_parts
 
 PEOPLE = 24
 CANVAS = (192, 128)
@@ -70,14 +74,18 @@ class Tagger:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """People, their CSV, and two backgrounds with their records."""
-    root = tmp_path_factory.mktemp("contexts")
-    (root / "people").mkdir()
+    return draw(tmp_path_factory.mktemp("contexts"))
+
+
+def draw(root: Path, people: int = PEOPLE) -> Path:
+    """People, their CSV, and two backgrounds with their records, in a folder."""
+    (root / "people").mkdir(parents=True)
     rows = ["id,gender,ethnicity"]
     y, x = np.mgrid[0:180, 0:160]
     person = ((x - 80) / 26) ** 2 + ((y - 68) / 36) ** 2 < 1
     person |= (np.abs(x - 80) < 15) & (y > 90)
     shirt = ((x - 80) / 62) ** 2 + ((y - 195) / 78) ** 2 < 1
-    for index in range(PEOPLE):
+    for index in range(people):
         woman = index % 2 == 0
         pixels = np.full((180, 160, 3), 200, np.uint8)
         pixels[person] = (130 + index, 105, 80)  # no two composites alike
@@ -97,13 +105,36 @@ def folder(tmp_path_factory) -> Path:
     return root
 
 
-def audit(folder: Path, out: Path, **more):
-    options = {"canvas": CANVAS, "format": "png", "cutout": "eraser", "part": 7, "analysis": QUICK, **more}
+def audit(folder: Path, out: Path, *, finder=None, **more):
+    options = {"canvas": CANVAS, "cutout": "eraser", "analysis": QUICK, **more}
     options.setdefault("people", folder / "people.csv")
     options.setdefault("backgrounds", (str(folder / "backgrounds"),))
     options.setdefault("classifier", Tagger())
-    options.setdefault("finder", Finder())
-    return audit_contexts(folder / "people", out, **options)
+    with small(finder or Finder()):
+        return audit_contexts(folder / "people", out, **options)
+
+
+@contextmanager
+def small(finder, part=7):
+    """Parts of so many photos, pictures as they were drawn, and this finder."""
+    with pytest.MonkeyPatch.context() as patch:
+        in_small_parts(patch, "contexts", part)
+        patch.setattr(composing, "FORMAT", "png")
+        patch.setattr(stimuli, "mtcnn", lambda least: finder)
+        yield
+
+
+def again(run: Path, **more):
+    """The run done again, with other options."""
+    with small(Finder()):
+        return audit_contexts(run, **more)
+
+
+def skipped(found) -> dict[str, int]:
+    """Reason to photos of people that are left out."""
+    photos = found.tables["photos"]
+    out = photos[(photos["status"] != "used") & ~photos["path"].str.startswith("background ")]
+    return pd.Series(list(map(listed, out["reason"], out["detail"])), dtype=object).value_counts().to_dict()
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +145,7 @@ def found(folder, tmp_path_factory):
 def test_a_run_opens_again_with_its_sentence(found):
     opened = load(found.folder)
     assert (opened.summary, opened.page) == (found.summary, found.page)
-    assert (opened.people, opened.used, opened.skipped) == (found.people, found.used, found.skipped)
+    assert (opened.found, opened.used, opened.notes) == (found.found, found.used, found.notes)
 
 
 def test_the_page_ends_with_what_to_do_next_and_what_to_quote(found):
@@ -126,7 +157,7 @@ def test_the_page_ends_with_what_to_do_next_and_what_to_quote(found):
 
 @pytest.mark.figures("png")
 def test_everybody_is_cut_out_and_put_in_front_of_every_room(found):
-    assert (found.people, found.used, found.flagged) == (PEOPLE, PEOPLE, 0)
+    assert (found.found, found.used, found.damaged) == (PEOPLE, PEOPLE, 0)
     kinds = found.tables["composites"]["kind"].value_counts().to_dict()
     assert kinds == {"context": 2 * PEOPLE, "canvas": PEOPLE, "original": PEOPLE, "empty": 2, "silhouette": 2}
     shares = found.tables["composites"].query("kind == 'context'")["person_share"]
@@ -158,7 +189,8 @@ def test_the_page_and_the_papers_tables_are_there(found):
     folder = found.page.parent
     assert (folder / "tables/table7.tex").read_text("utf-8").startswith("\\begin{tabular}")
     assert "12-12-0" in (folder / "tables/table7.csv").read_text("utf-8")
-    assert (folder / "figures/inferred.png").is_file()
+    assert (folder / "figures/shares.png").is_file()
+    assert text.count("<svg") >= 6
     assert (folder / "cutouts.html").read_text("utf-8").count("<figure") == PEOPLE
 
 
@@ -172,33 +204,24 @@ def test_what_was_stopped_goes_on_and_ends_in_the_same_tables(found, folder, tmp
         assert (run / path.name).read_bytes() == path.read_bytes(), path.name
 
 
-def test_analysis_alone_asks_nobody(found, tmp_path):
+def test_analysis_alone_asks_nobody_and_needs_no_people(found, folder, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(found.folder, run)
-    shutil.rmtree(run / "edits")
-    shutil.rmtree(run / "cutouts")
-    from gslopes.frame.executors import OneProcess
-
-    same = reanalyse(run, OneProcess(), QUICK)
-    pd.testing.assert_frame_equal(same.tables["inferred"], found.tables["inferred"])
+    same = again(run, permutations=298)
+    assert set(same.tables["congruence"]["p_perm"].dropna()) != set(found.tables["congruence"]["p_perm"].dropna())
+    pd.testing.assert_series_equal(same.tables["inferred"]["share"], found.tables["inferred"]["share"])
 
 
-@pytest.mark.slow
-def test_one_more_tagger_is_asked_by_score(found, folder, tmp_path):
+def test_one_more_tagger_is_asked_about_the_same_pictures(found, folder, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(found.folder, run)
     other = Tagger()
     other.name = "another"
-    walk.score_photos(run, other)
-    from gslopes.frame.executors import OneProcess
-
-    both = reanalyse(run, OneProcess(), QUICK)
+    both = audit(folder, run, classifier=other)
     assert set(both.tables["inferred"]["classifier"]) == {"planted", "another"}
-
-
-def test_fit_and_report_say_what_the_folder_is(found):
-    with pytest.raises(UsageError, match="is a context audit; run gslopes contexts"):
-        stages.run_fit(found.folder)
+    other.version = "2"
+    with pytest.raises(RunFolderMismatch, match="has answers of another in version 1; it is 2 now"):
+        audit(folder, run, classifier=other)
 
 
 def test_another_canvas_needs_another_folder(found, folder):
@@ -242,7 +265,7 @@ def test_small_backgrounds_are_skipped_with_the_reason(folder, tmp_path):
 
 @pytest.mark.parametrize("given", ["rendered", Path("rendered"), ("rendered",), [Path("rendered")]])
 def test_one_background_is_as_good_as_a_list_of_one(given):
-    assert configure("p", {"backgrounds": given, "kinds": None}).pictures.backgrounds == ("rendered",)
+    assert build(ContextsConfig, {"backgrounds": given, "kinds": None}).pictures.backgrounds == ("rendered",)
 
 
 def test_it_is_a_function_of_the_package():
@@ -257,39 +280,27 @@ def test_everybody_is_as_large_as_the_one_who_fits_least(folder, tmp_path):
     assert shares.min() > 0.26
 
 
-def test_words_for_genders_come_from_a_file_and_a_wrong_option_in_it_is_named(folder, tmp_path):
-    people, words = tmp_path / "people.csv", tmp_path / "words.toml"
-    people.write_text((folder / "people.csv").read_text("utf-8").replace("Female", "frau"), "utf-8")
-    words.write_text('person-share = "max"\n[genders]\nfrau = "woman"\n', "utf-8")
-    config = configure("people", {"config": words})
-    assert config.pictures.person_share == "max"
-    rows = read_reports(people, config.columns)
-    assert {row["gender"] for row in rows.values()} == {"woman", "man"}
-    words.write_text("persn-share = 1\n", "utf-8")
-    with pytest.raises(ConfigError, match="persn_share"):
-        configure("people", {"config": words})
-
-
 def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_context_is_asked_for(folder, tmp_path):
-    options = {"preset": "published", "canvas": CANVAS, "bootstrap": 20, "permutations": 19, "finder": Finder()}
+    options = {"preset": "published", "canvas": CANVAS, "bootstrap": 20, "permutations": 19}
     options |= {"people": folder / "people.csv", "classifier": Tagger()}
-    with pytest.raises(UsageError, match="backgrounds are photographs"):
+    with small(Finder()), pytest.raises(UsageError, match="backgrounds are photographs"):
         audit_contexts(folder / "people", tmp_path / "a", **options)
     shutil.copytree(folder / "backgrounds", tmp_path / "two")
     (tmp_path / "two/bridal").mkdir()
     for name in ("1", "2"):
         Image.new("RGB", (400, 300), (250, 200, 200 + int(name))).save(tmp_path / f"two/bridal/{name}.png")
     (tmp_path / "two/bridal.png").unlink()
-    with pytest.raises(UsageError, match="bridal has several"):
+    with small(Finder()), pytest.raises(UsageError, match="bridal has several"):
         audit_contexts(folder / "people", tmp_path / "b", backgrounds=str(tmp_path / "two"), **options)
     with pytest.raises(ConfigError, match="baseline is original, not canvas"):
         audit_contexts(folder / "people", tmp_path / "c", baseline="canvas", **options)
-    found = audit_contexts(folder / "people", tmp_path / "d", backgrounds=str(folder / "backgrounds"), **options)
+    with small(Finder()):
+        found = audit_contexts(folder / "people", tmp_path / "d", backgrounds=str(folder / "backgrounds"), **options)
     assert set(found.tables["composites"]["kind"]) == {"original", "context", "empty"}
     assert set(found.tables["distances"]["context"]) == {"bridal", "garage"}
-    _, listed = of_run(found.folder)
-    same = {one.what for one in listed if one.same}
-    assert {"baseline", "photographs a context", "backgrounds", "cut-outs", "pictures that are asked"} <= same
+    _, choices = choices_of(CONTEXTS, read_manifest(found.folder))
+    same = {one.what for one in choices if one.same}
+    assert {"baseline", "cut-outs", "pictures that are asked"} <= same
     page = (found.folder / "report/index.html").read_text("utf-8")
     assert "How this audit differs from the paper" in page
     assert "net of the room" in page

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from PIL import Image
 
-from gslopes.contexts.audit import Contexts, audit_contexts, reanalyse
-from gslopes.contexts.cli import contexts as command
+from gslopes.contexts.audit import audit_contexts
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
@@ -20,8 +18,7 @@ from gslopes.core.errors import ConfigError, RunFolderMismatch, StorageError, Us
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, Detections
 from gslopes.core.runfolder import locked
-from gslopes.frame.executors import OneProcess
-from tests.contexts.test_audit import COLOURS, PEOPLE, Finder, Tagger, folder, found
+from tests.contexts.test_audit import COLOURS, PEOPLE, Finder, Tagger, again, folder, found, skipped
 from tests.contexts.test_audit import audit as whole_audit
 
 __all__ = ["folder", "found"]  # fixtures
@@ -50,13 +47,13 @@ def test_a_folder_of_people_that_is_none(kind, message, folder, tmp_path):
     elif kind == "empty":
         people.mkdir()
     with pytest.raises(UsageError, match=message):
-        audit_contexts(people, tmp_path / "run", people=folder / "people.csv", classifier=Tagger(), finder=Finder())
+        audit_contexts(people, tmp_path / "run", people=folder / "people.csv", classifier=Tagger())
 
 
 def test_a_photo_without_a_row_is_skipped_and_all_without_one_are_an_error(folder, tmp_path):
     short = people_csv(folder, tmp_path / "short.csv", lambda lines: lines[:-1])
     run = audit(folder, tmp_path / "run", people=short)
-    assert (run.used, run.skipped) == (PEOPLE - 1, {Reason.UNKNOWN_PERSON.value: 1})
+    assert (run.used, skipped(run)) == (PEOPLE - 1, {Reason.UNKNOWN_PERSON.value: 1})
     other = people_csv(folder, tmp_path / "other.csv", lambda lines: [lines[0], "someone,Female,A"])
     with pytest.raises(UsageError, match="says nothing about any of the photos"):
         audit(folder, tmp_path / "none", people=other)
@@ -91,7 +88,7 @@ def test_a_photo_that_cannot_be_read_has_its_reason_and_the_rest_goes_on(folder,
         file.write("zz,Female,A\n")
     run = audit(more, tmp_path / "run")
     assert run.used == PEOPLE
-    (reason,) = run.skipped
+    (reason,) = skipped(run)
     assert reason.startswith("unreadable")
 
 
@@ -120,7 +117,7 @@ def test_photos_that_go_or_change_on_the_way_have_their_own_reason(folder, tmp_p
     for file in (finder.replaced, finder.twin):
         assert photos.loc[file.name, "detail"] == "another picture has its name"
     assert run.used == PEOPLE - 3
-    assert Reason.UNKNOWN_PERSON.value not in run.skipped
+    assert Reason.UNKNOWN_PERSON.value not in skipped(run)
 
 
 def test_a_photo_of_the_same_bytes_is_not_said_to_be_unknown(folder, tmp_path):
@@ -130,19 +127,10 @@ def test_a_photo_of_the_same_bytes_is_not_said_to_be_unknown(folder, tmp_path):
     with (more / "people.csv").open("a") as file:
         file.write("zz,Female,A\n")
     run = audit(more, tmp_path / "run", classifier=[])
-    assert run.skipped == {Reason.DUPLICATE.value: 1}
-    with pytest.raises(UsageError, match="has no answers yet"):
-        audit_contexts(run.folder)
+    assert skipped(run) == {Reason.DUPLICATE.value: 1}
+    assert run.summary.startswith("No tagger was asked yet")
     with locked(run.folder), pytest.raises(StorageError, match="Another process"):
-        audit_contexts(run.folder)
-
-
-@pytest.mark.parametrize("as_json", [False, True])
-def test_the_exit_code_says_with_json_too_that_photos_were_unreadable(as_json, tmp_path, monkeypatch):
-    found = Contexts(tmp_path, tmp_path / "index.html", "", 2, 1, 0, {"unreadable: gone": 1}, made={})
-    monkeypatch.setattr("gslopes.contexts.audit.audit_contexts", lambda *_, **__: found)
-    done = CliRunner().invoke(command, [str(tmp_path), *(["--json"] if as_json else [])], standalone_mode=False)
-    assert done.return_value == 3, done.output
+        again(run.folder)
 
 
 @pytest.mark.slow
@@ -156,7 +144,7 @@ def test_a_person_whom_the_canvas_cannot_hold_is_skipped_with_the_share_that_fit
         file.write("zz,Female,A\n")
     run = audit(more, tmp_path / "run", keep_flagged=True)
     assert run.used == PEOPLE
-    assert run.skipped == {Reason.DOES_NOT_FIT.value: 1}
+    assert skipped(run) == {Reason.DOES_NOT_FIT.value: 1}
     photos = tables.read(tables.PHOTOS, run.folder / "photos.parquet").set_index("path")
     assert "at most 0." in photos.loc["zz.png", "detail"]
 
@@ -171,7 +159,7 @@ def test_a_photo_without_a_backdrop_is_flagged_and_accepted_by_review(folder, tm
     with (more / "people.csv").open("a") as file:
         file.write("zz,Female,A\n")
     run = audit(more, tmp_path / "run", person_share=0.1)
-    assert (run.used, run.flagged) == (PEOPLE, 1)
+    assert run.used == PEOPLE
     cutouts = tables.read(TABLES["cutouts"], run.folder / "cutouts.parquet")
     (row,) = cutouts[cutouts["status"] == "flagged"].to_dict("records")
     assert "%" in row["detail"]
@@ -179,8 +167,8 @@ def test_a_photo_without_a_backdrop_is_flagged_and_accepted_by_review(folder, tm
     another = cutouts.loc[cutouts["status"] != "flagged", "photo"].iloc[0]
     review.write_text(f"photo,decision\n{row['photo']},accept\n{another},exclude\n", "utf-8")
     other = audit(more, tmp_path / "other", person_share=0.1, review=review)
-    assert (other.used, other.flagged) == (PEOPLE, 0)
-    assert other.skipped == {Reason.CUTOUT_EXCLUDED.value: 1}
+    assert other.used == PEOPLE
+    assert skipped(other) == {Reason.CUTOUT_EXCLUDED.value: 1}
     for text, message in (("photo\n", "no column"), ("photo,decision\nx,maybe\n", "line 2")):
         review.write_text(text, "utf-8")
         with pytest.raises(UsageError, match=message):
@@ -282,13 +270,13 @@ def test_another_typology_may_follow(found, folder, tmp_path):
         "".join(f'[clusters.{name}]\nsuper = "demographics"\ntags = ["{tag}"]\n'
                 for name, tag in (("masculine", "herr"), ("feminine", "dame")))
     )  # fmt: skip
-    other = reanalyse(run, OneProcess(), ContextOptions(typology=(str(words),), **QUICK))
+    other = again(run, typology=str(words))
     assert set(other.tables["described"]["inferred"]) == {"neutral"}
     # of woman, man, shirt, veil and car it knows the two that name the contexts
     assert other.tables["typologies"]["unassigned"].tolist() == [0.6]
     rooms = folder / "backgrounds/contexts.toml"
     with pytest.raises(ConfigError, match="unknown key 'bridal'"):
-        reanalyse(run, OneProcess(), ContextOptions(typology=(str(rooms),), **QUICK))
+        again(run, typology=str(rooms))
 
 
 def test_a_dictionary_for_other_words_is_said_to_be_none(found, folder, tmp_path):
@@ -310,7 +298,7 @@ def test_ratings_of_ones_own_may_follow_and_those_of_no_context_are_named(found,
         f"{context},r{n},{level}" for context, level in (("bridal", 10), ("garage", 0), ("pub", 7)) for n in range(9)
     ]
     ratings.write_text("context,rater,rating\n" + "\n".join(lines) + "\n", "utf-8")
-    other = reanalyse(run, OneProcess(), ContextOptions(ratings=ratings, **QUICK))
+    other = again(run, ratings=ratings)
     assert any("rates pub, which is no context of this run" in note for note in other.notes)
     assert other.tables["ratings"].set_index("context").loc["bridal", "median"] == 10
     men = [

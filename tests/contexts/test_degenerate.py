@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gslopes
-from gslopes.contexts.report.page import text_table
+from gslopes.contexts.page import text_table
 from gslopes.core.errors import Refused
 from tests.broken import broken, shown
 from tests.contexts.test_audit import Tagger, audit, folder

@@ -38,7 +38,7 @@ def found(tmp_path_factory):
 
     return gslopes.audit_contexts(
         drawn["photos"], work / "run", people=work / "people.csv", backgrounds="rendered", classifier=room_and_face,
-        sweep="gender", steps=3, canvas=(288, 192), size_by="face", face_height=0.5, keep_flagged=True,
+        sweep="gender", steps=3, canvas=(288, 192), person_share=0.5, keep_flagged=True,
         kinds=("canvas", "context"), analysis=ContextOptions(bootstrap=500, permutations=499),
         **{name: drawn[name] for name in ("landmarks", "masks", "editor", "gate")},
     )  # fmt: skip

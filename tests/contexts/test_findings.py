@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gslopes.contexts.findings import findings_table
+from gslopes.contexts.lead import judged
 from tests.contexts.test_audit import audit
 from tests.contexts.test_audit import folder as folder  # a fixture
 
@@ -33,4 +33,4 @@ def test_a_red_and_a_green_gate_and_the_planted_effect_in_the_summary(gslopes, r
 
 
 def test_pictures_without_answers_have_no_findings() -> None:
-    assert findings_table({}).empty
+    assert judged({}).empty

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gslopes.contexts.audit import Contexts
 from gslopes.contexts.cli import contexts as command
 from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
+from gslopes.frame.result import Result
 from tests.contexts.test_audit import audit, folder, found
 from tests.fake_provider import FakeProvider
 
@@ -38,7 +38,7 @@ def see(provider: FakeProvider, run: Path) -> None:
 
 
 @pytest.fixture
-def asked(provider: FakeProvider, found: Contexts, folder: Path, tmp_path: Path) -> Contexts:
+def asked(provider: FakeProvider, found: Result, folder: Path, tmp_path: Path) -> Result:
     """The run of another tagger, about whose pictures the model is asked, too."""
     run = tmp_path / "run"
     shutil.copytree(found.folder, run)
@@ -46,7 +46,7 @@ def asked(provider: FakeProvider, found: Contexts, folder: Path, tmp_path: Path)
     return audit(folder, run, classifier=NAME, cache=tmp_path / "cache", yes=True)
 
 
-def test_a_language_models_words_are_counted_as_a_taggers(asked: Contexts, provider: FakeProvider) -> None:
+def test_a_language_models_words_are_counted_as_a_taggers(asked: Result, provider: FakeProvider) -> None:
     pictures = len(tables.read(tables.EDITS, asked.folder / "edits.parquet"))
     assert len(provider.log.calls) == pictures
     rows = asked.tables["inferred"].query("classifier == @NAME and tags == 'gross'")
@@ -65,13 +65,13 @@ def test_a_language_models_words_are_counted_as_a_taggers(asked: Contexts, provi
     assert NAME in asked.page.read_text("utf-8")
 
 
-def test_tags_that_no_cluster_holds_count_once_a_list_names_them(asked: Contexts, tmp_path: Path) -> None:
+def test_tags_that_no_cluster_holds_count_once_a_list_names_them(asked: Result, tmp_path: Path) -> None:
     run, todo = asked.folder, tmp_path / "todo.csv"
     todo.write_text("tag,cluster\nzeppelin,masculine\n")
     again = ["--typology", "starter", "--typology", str(todo)]
     done = CliRunner().invoke(command, [str(run), *again, "--bootstrap", "50", "--permutations", "49", "--json"])
     assert done.exit_code == 0, done.output
-    inferred = json.loads(done.stdout)["tables"]["inferred"]
+    inferred = json.loads(done.stdout)["inferred"]
     counts = {
         (row["context"], row["inferred"]): row["count"]
         for row in inferred

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.contexts.audit import reanalyse
 from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName
-from gslopes.frame.executors import OneProcess
-from tests.contexts.test_audit import PEOPLE, QUICK, Tagger, audit
+from tests.contexts.test_audit import PEOPLE, Tagger, again, audit
 from tests.contexts.test_audit import folder as folder  # a fixture
 
 PALETTES = ("pink", "gray")
@@ -53,20 +51,17 @@ def test_the_planted_effect_of_pink_comes_back_at_the_same_rooms(found):
     assert finding["value"] == pytest.approx(25)
 
 
-def test_the_page_shows_it_and_the_command_makes_it_again(found):
+def test_the_page_shows_it(found):
     page = found.page.read_text("utf-8")
     assert "Colours within one context" in page
     assert "pink − gray" in page
-    assert "--palettes pink --palettes gray" in page
     assert "8 contexts, 2 rooms each in 2 palettes" in page
-    assert (found.folder / "report/figures/palettes.pdf").is_file()
     assert "palette" in (found.folder / "report/tables/palettes.csv").read_text("utf-8")
 
 
 def test_the_analysis_goes_on_from_the_answers_and_other_palettes_need_another_folder(folder, found):
-    again = reanalyse(found.folder, OneProcess(), QUICK)
-    assert again.tables["palettes"].equals(found.tables["palettes"])
-    assert runfolder.read_manifest(found.folder)["config"]["palettes"] == list(PALETTES)
+    assert again(found.folder).tables["palettes"].equals(found.tables["palettes"])
+    assert runfolder.read_manifest(found.folder)["config"]["pictures"]["palettes"] == list(PALETTES)
     with pytest.raises(RunFolderMismatch, match="palettes"):
         audit(folder, found.folder, backgrounds=("rendered",), palettes=("pink", "blue"), classifier=Pinkish())
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gslopes.contexts.config import PeopleColumns
-from gslopes.contexts.people import cfd_person, gender_of, read_reports
-from gslopes.contexts.planning import _self_reports
+from gslopes.contexts.people import cfd_person, read_reports
+from gslopes.contexts.stimuli import self_reports
 from gslopes.core.errors import UsageError
 from gslopes.photos.folder import PhotoFile
 
@@ -34,10 +34,6 @@ def test_columns_of_ones_own_and_two_crossed(tmp_path):
     assert found["a.jpg"]["group"] == "X + old"
 
 
-def test_aliases_of_ones_own(tmp_path):
-    assert gender_of("Frau", {"frau": "woman"}) == "woman"
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -54,7 +50,7 @@ def test_what_is_wrong_is_said(text, message, tmp_path):
 def test_people_without_a_photo_there_are_said_and_not_refused(tmp_path):
     path = _csv(tmp_path, "id,gender\n001,f\n002,m\n003,m\n")
     files = [PhotoFile(tmp_path / name, name) for name in ("001.jpg", "x/002.png", "other.jpg")]
-    known, absent = _self_reports(files, path, PeopleColumns())
+    known, absent = self_reports(files, path, PeopleColumns())
     assert list(known) == ["001.jpg", "x/002.png"]
     assert absent == "1 row of people.csv is about none of the photos looked at: '003'."
 

@@ -7,13 +7,10 @@ from hashlib import sha256
 import pandas as pd
 import pytest
 
-from gslopes.contexts.audit import reanalyse
 from gslopes.contexts.measures.paired import ALIKE
 from gslopes.core.records import Answer
-from gslopes.frame.executors import OneProcess
-from gslopes.slopes import walk
 from tests.contexts.planted import plant
-from tests.contexts.test_audit import QUICK, audit, folder
+from tests.contexts.test_audit import audit, folder
 from tests.fake_provider import FakeProvider
 
 __all__ = ["folder"]  # a fixture
@@ -47,13 +44,13 @@ def asked(folder, tmp_path_factory):
         provider.known = plant(run, SLOPES)
         cache = tmp_path_factory.mktemp("cache")
         names = [f"{name}:rate=1000" for name in SLOPES]  # the fake one has no quota
-        walk.score_photos(run, names, cache=cache, yes=True)
+        audit(folder, run, classifier=names, cache=cache, yes=True)
         calls = len(provider.log.calls)
-        walk.score_photos(run, names, cache=cache, yes=True)
+        audit(folder, run, classifier=names, cache=cache, yes=True)
         assert len(provider.log.calls) == calls  # nobody is asked twice
         for name, known in provider.known.items():
-            walk.score_photos(run, Same(f"twin-{name}", known))
-        yield reanalyse(run, OneProcess(), QUICK)
+            found = audit(folder, run, classifier=Same(f"twin-{name}", known))
+        yield found
 
 
 @pytest.mark.parametrize("service", SLOPES)

@@ -15,7 +15,6 @@ import pytest
 from gslopes.ask.config import CostLimits, CostOptions
 from gslopes.cli import main
 from gslopes.cli.main import VERBS
-from gslopes.contexts.settings import ContextsConfig, ContextsOptions
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import Option, build, check, extent, option, options_of, section
 from gslopes.faces.gate.verdict import GateConfig
@@ -25,7 +24,6 @@ MOST_SHOWN = 15
 KEYWORDS = {
     RunConfig: RunOptions,
     CostLimits: CostOptions,
-    ContextsConfig: ContextsOptions,
 }
 
 

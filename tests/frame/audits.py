@@ -12,6 +12,7 @@ import pytest
 
 import gslopes
 from gslopes.captions import audit as captions
+from gslopes.contexts import audit as contexts
 from gslopes.core.result import AuditResult
 from gslopes.crops import audit as crops
 from gslopes.crops import regions, sweep
@@ -20,6 +21,7 @@ from tests.golden.houses import draw_sweep
 
 MODULES = {
     "captions": (captions, "CAPTIONS"),
+    "contexts": (contexts, "CONTEXTS"),
     "crops": (crops, "CROPS"),
     "crops regions": (regions, "REGIONS"),
     "crops sweep": (sweep, "SWEEP"),
@@ -129,9 +131,40 @@ def sweep_crops(source: Path, run: Path, **more: Any) -> AuditResult:
     return sweep.sweep_crops(source, run, croppers=[Brightness()], **{**quick, **more})
 
 
+# -- contexts ---------------------------------------------------------------------------------------------------------
+
+
+def people_and_rooms(folder: Path) -> Path:
+    """Eight drawn people and two walls."""
+    from tests.contexts.test_audit import draw
+
+    return draw(folder, 8) / "people"
+
+
+def self_reports(people: Path) -> tuple[str, ...]:
+    """Who is on the portraits."""
+    return ("--people", str(people.parent / "people.csv"))
+
+
+def audit_contexts(people: Path, run: Path, **more: Any) -> AuditResult:
+    """With a tagger of this process, quickly; a run alone is done again by its options."""
+    from tests.contexts.test_audit import Finder, Tagger, small
+
+    home, quick = people.parent, {"bootstrap": 20, "permutations": 19}
+    with small(Finder(), 2):
+        if (people / "run.json").is_file():
+            return gslopes.audit_contexts(people, **more)
+        given = {"people": home / "people.csv", "backgrounds": str(home / "backgrounds"), "cutout": "eraser"}
+        given |= {"canvas": (192, 128), "classifier": Tagger()}
+        return gslopes.audit_contexts(people, run, **{**given, **quick, **more})
+
+
 AUDITS = {
     "captions": Small(caption_stages, audit_captions, ({"bootstrap": 60}, "measure"), "parse", 3),
     "crops": Small(portraits, audit_crops, ({"bootstrap": 150}, "measure"), "look", 2, named_in_small_groups),
     "crops regions": Small(portraits, regions_crops, ({"min_regions": 1}, "measure"), "look", 1, named),
     "crops sweep": Small(synthesised, sweep_crops, ({"bootstrap": 150}, "fit"), "sweep", 6),
+    "contexts": Small(
+        people_and_rooms, audit_contexts, ({"permutations": 18}, "measure"), "synthesise", 2, self_reports
+    ),
 }

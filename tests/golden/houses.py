@@ -20,10 +20,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+import pytest
 from PIL import Image
 from scipy import stats
 
@@ -33,9 +33,11 @@ from gslopes.ask.croppers.records import Crop, SaliencyMap
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.page import print_measures, print_rows
 from gslopes.captions.sweep import measure_sweep
+from gslopes.contexts import stimuli
 from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.page import text_table
+from gslopes.contexts.pictures import composing
 from gslopes.contexts.pictures.sweeping import Sweeper
-from gslopes.contexts.report.page import text_table
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Answer, Detections, EditedChips
 from gslopes.crops.following import print_sweep
@@ -139,18 +141,24 @@ def contexts(folder: Path) -> Tables:
     draw_contexts(folder)
     quick = {"bootstrap": 200, "permutations": 199}
     more: dict[str, Any] = {"people": folder / "people.csv", "backgrounds": (str(folder / "backgrounds"),)}
-    more |= {"canvas": (192, 128), "format": "png", "cutout": "eraser", "part": 7, "finder": Finder()}
+    more |= {"canvas": (192, 128), "cutout": "eraser"}
     both = (Tagger("planted", 999), Tagger("light", 150))
     analysis = ContextOptions(**quick, ratings=folder / "ratings.csv")
-    gslopes.audit_contexts(folder / "people", folder / "runs/plain", classifier=both, analysis=analysis, **more)
 
-    def sweeper(plan, device):
+    def sweeper(run):
         components = Components(Finder(), masker, {"gender": Whiter()}, {})
-        return Sweeper(components, "gender", plan.values, 20, "cpu", Measurer())
+        return Sweeper(components, "gender", run.once(stimuli.material_of).values, 20, "cpu", Measurer())
 
-    analysis = ContextOptions(**quick, baseline="original", vector="both", tukey="residual", ss=3)
-    more |= {"sweep": "gender", "steps": 3, "limit": 10, "person_share": "max", "keep_flagged": True}
-    with patch("gslopes.contexts.staging.load_sweeper", sweeper):
+    from tests.frame.audits import in_small_parts
+
+    with pytest.MonkeyPatch.context() as patched:
+        in_small_parts(patched, "contexts", 7)
+        patched.setattr(composing, "FORMAT", "png")
+        patched.setattr(stimuli, "mtcnn", lambda least: Finder())
+        patched.setattr(stimuli, "load_sweeper", sweeper)
+        gslopes.audit_contexts(folder / "people", folder / "runs/plain", classifier=both, analysis=analysis, **more)
+        analysis = ContextOptions(**quick, baseline="original")
+        more |= {"sweep": "gender", "steps": 3, "limit": 10, "person_share": "max", "keep_flagged": True}
         gslopes.audit_contexts(folder / "people", folder / "runs/sweep", classifier=both[1], analysis=analysis, **more)
     return tables_of(folder / "runs")
 

@@ -18,6 +18,7 @@ from gslopes.contexts.tables import filled
 from gslopes.stats.shares import difference_interval, share_interval
 
 Array = NDArray[np.float64]
+LEAST = 0.1  # share of the pictures; the paper's, Table 9
 
 
 def f1(tp: Any, fp: Any, fn: Any) -> Any:
@@ -35,7 +36,7 @@ def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str
     """Rows of the ``accuracy`` table without q: F1 of each gender against self-report, at baselines and in contexts.
 
     A neutral answer is a miss; people of other genders are in no F1.  In contexts it is over pictures whose context was
-    recognised (``f1_on``), and NaN for both genders where less than ``recognised_share`` were.  Interval: Wilson's for
+    recognised, and NaN for both genders where less than ``LEAST`` were, as in the paper.  Interval: Wilson's for
     people before these rooms, of F1 as the share 2 tp of 2 tp + fp + fn, with a design effect; of its change,
     Newcombe's for two shares of the same people.  Change: against the baseline over the same pictures, so that it is
     no gain of selection; null hypothesis: each person's two answers are exchangeable; p by exchanging them.
@@ -44,7 +45,7 @@ def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str
     """
     genders = [gender for gender in GENDERS if gender in grid.genders()]
     rows = [_row(grid, name, gender, options) for name in [*grid.baselines, *grid.names] for gender in genders]
-    base = {row["gender"]: row["f1"] for row in rows if row["context"] == options.baseline}
+    base = {row["gender"]: row["f1"] for row in rows if row["context"] == options.start}
     for row in rows:
         congruent = CONGRUENT.get((labels or {}).get(row["context"], "")) == row["gender"]
         row["congruent_rise"] = congruent and bool(row["f1"] > base.get(row["gender"], math.nan))
@@ -59,24 +60,24 @@ def _hits(inferred: NDArray[np.int8], keep: NDArray[np.bool_], grid: Grid, gende
     return tuple(sums(part.astype(float), keep, grid.person, grid.people) for part in parts)
 
 
-def _counted(grid: Grid, name: str, options: ContextOptions) -> tuple[NDArray[np.bool_], str]:
+def _counted(grid: Grid, name: str) -> tuple[NDArray[np.bool_], str]:
     """(P, B) pictures that count in a context, and why none does, or why there is no restriction."""
     columns = grid.of(name)
     answered = grid.answered[:, columns]
-    if name in grid.baselines or options.f1_on == "all":
+    if name in grid.baselines:
         return answered, ""
     if name not in grid.tagged:
         return answered, "over all pictures: the context has no tags"
     named = answered & grid.recognised[:, columns]
-    if answered.sum() and named.sum() / answered.sum() < options.recognised_share:
+    if answered.sum() and named.sum() / answered.sum() < LEAST:
         share = named.sum() / answered.sum()
-        return np.zeros_like(named), f"recognised in {share:.1%} of the pictures, under {options.recognised_share:.0%}"
+        return np.zeros_like(named), f"recognised in {share:.1%} of the pictures, under {LEAST:.0%}"
     return named, ""
 
 
 def _row(grid: Grid, name: str, gender: str, options: ContextOptions) -> dict[str, Any]:
     columns = grid.of(name)
-    keep, note = _counted(grid, name, options)
+    keep, note = _counted(grid, name)
     n = int((keep & np.isin(grid.gender, GENDERS)[:, None]).sum())
     row = {**grid.head, "context": name, "gender": gender, "n": n, "f1": math.nan, "note": note}
     if not keep.any():
@@ -86,9 +87,9 @@ def _row(grid: Grid, name: str, gender: str, options: ContextOptions) -> dict[st
     low, high = share_interval(*_as_share(parts))
     row |= {"tp": tp, "fp": fp, "fn": fn, "f1": f1(tp, fp, fn), "ci_low": low, "ci_high": high}
     row["note"] = note = noted(note, ALIKE * (bool(tp + fp + fn) and math.isnan(low)))
-    if name in grid.baselines or options.baseline not in grid.baselines:
+    if name in grid.baselines or options.start not in grid.baselines:
         return row
-    start = grid.of(options.baseline)
+    start = grid.of(options.start)
     both = keep & grid.answered[:, start]
     before = _hits(np.broadcast_to(grid.inferred[:, start], both.shape), both, grid, gender)
     after = _hits(grid.inferred[:, columns], both, grid, gender)

@@ -22,10 +22,12 @@ from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.tables import filled
 from gslopes.stats.clusters import Source, crossed, pooled_source
 from gslopes.stats.intervals import mean_t, t_quantile
+from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.permutation import permutation_p
 
 Array = NDArray[np.float64]
 ROUNDING = 2.0**-40  # of shares of tags
+STRONG = 3.0  # how far a rating is from neutral; the contexts that the paper shows
 # Linguistic expectancy bias: for the gender that fits a context more abstract, fewer concrete and demographic tags.
 EXPECTED = {"demographics": -1, "concrete": -1, "abstract": 1}
 
@@ -58,17 +60,17 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
 
     within: the change of a share of tags from the baseline.  between: the share in the context itself.  Each person
     counts once.  Null hypothesis: women's and men's means are equal (Welch's t).  The note names the contexts that the
-    paper would show, rated further from 5 than ``strong``.
+    paper would show, rated further from 5 than ``STRONG``.
     """
     rows = []
     genders = person_words(grid, grid.gender)
     for name in grid.names:
-        strong = abs(ratings.get(name, math.nan) - 5) >= options.strong
-        for analysis in ("within", "between") if options.baseline in grid.baselines else ("between",):
+        strong = abs(ratings.get(name, math.nan) - 5) >= STRONG
+        for analysis in ("within", "between") if options.start in grid.baselines else ("between",):
             for measure in EXPECTED:
                 values = grid.measures[measure]
                 if analysis == "within":
-                    values = values - values[:, grid.of(options.baseline)]
+                    values = values - values[:, grid.of(options.start)]
                 person_values = by_person(values, grid, grid.of(name))
                 women, men = (person_values[genders == gender] for gender in GENDERS)
                 row = {**grid.head, "context": name, "analysis": analysis, "super": measure, **welch(women, men)}
@@ -77,14 +79,14 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
     return filled("changes", rows)
 
 
-def consistent(rows: pd.DataFrame, ratings: Mapping[str, float], alpha: float = 0.05) -> list[bool]:
+def consistent(rows: pd.DataFrame, ratings: Mapping[str, float]) -> list[bool]:
     """Whether a difference is found (q) and its sign is what linguistic expectancy bias predicts.
 
     rows: of the ``changes`` table, with q.
     """
     sides = [float(np.sign(5 - ratings.get(context, math.nan))) for context in rows["context"]]
     signs = rows["difference"] * rows["super"].map(EXPECTED) * sides
-    return ((signs > 0) & (rows["q"] < alpha)).tolist()
+    return ((signs > 0) & (rows["q"] < LEVEL)).tolist()
 
 
 def mean_of(values: Array) -> float:

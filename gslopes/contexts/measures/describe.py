@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from gslopes.contexts.tables import filled
 from gslopes.contexts.typology import SUPERS, Typology, normalise
 
 SUBS = ("masculine", "feminine", "judgement", "traits", "emotion", "occupation")
-VECTORS = {"super": SUPERS[:3], "sub": SUBS, "super+other": SUPERS, "both": (*SUPERS[:3], *SUBS)}
+VECTOR = SUPERS[:3]  # the paper's
 GROSS, NET = "gross", "net"
 BASELINES = ("original", "canvas")
 ALONE = ("empty", "silhouette")  # pictures without a person
@@ -26,10 +26,8 @@ Key = tuple[str, str, int]
 """Photo, attribute and step of a picture."""
 
 
-def cosine_distance(one: Sequence[float], other: Sequence[float], zero: Literal["nan", "one"] = "nan") -> float:
-    """1 minus the cosine of two vectors, equation (6).
-
-    zero: what it is where a vector has length 0: ``nan``, or ``one``: 1 if exactly one has, 0 if both have.
+def cosine_distance(one: Sequence[float], other: Sequence[float]) -> float:
+    """1 minus the cosine of two vectors, equation (6); NaN where one has length 0.
 
     >>> round(cosine_distance((0.25, 0.5, 0.125), (0, 12 / 13, 0)), 6)
     0.127128
@@ -39,13 +37,11 @@ def cosine_distance(one: Sequence[float], other: Sequence[float], zero: Literal[
         return math.nan
     length = float(np.linalg.norm(u)), float(np.linalg.norm(v))
     if 0.0 in length:
-        return math.nan if zero == "nan" else float(length[0] != length[1])
+        return math.nan
     return max(0.0, 1 - float(u @ v) / (length[0] * length[1]))
 
 
-def describe(
-    tags: Collection[str], typology: Typology, context: Collection[str] = (), *, options: ContextOptions | None = None
-) -> dict[str, Any]:
+def describe(tags: Collection[str], typology: Typology, context: Collection[str] = ()) -> dict[str, Any]:
     """One answer's counts and proportions, equations (1) to (4), under the names of the ``described`` table.
 
     tags: normalised, complements added.  context: the tags that name the background, empty if there is none.
@@ -55,41 +51,35 @@ def describe(
     >>> describe({"young_man", "stubble"}, read_typology("starter"))["inferred"]
     'man'
     """
-    options = options or ContextOptions()
     answer = frozenset(tags)
     masculine, feminine = (len(answer & typology.clusters[name]) for name in ("masculine", "feminine"))
     named = len(answer & frozenset(context))
-    n = len(answer) if options.denominator == "all" else len(answer & typology.known)
+    n = len(answer)
     counts = {name: len(answer & typology.super_tags(name)) for name in SUPERS}
     counts |= {name: len(answer & typology.clusters.get(name, frozenset())) for name in SUBS[2:]}
     return {
-        "n_tags": len(answer),
+        "n_tags": n,
         "masculine": masculine,
         "feminine": feminine,
         "context_tags": named,
         "inferred": "woman" if feminine > masculine else "man" if masculine > feminine else "neutral",
         "silent": masculine == feminine == 0,
-        "recognised": bool(context) and named >= options.recognised_at,
+        "recognised": named > 0,
         **{name: count / n if n else math.nan for name, count in counts.items()},
     }
 
 
-def vector(row: Mapping[str, Any], options: ContextOptions) -> tuple[float, ...]:
+def vector(row: Mapping[str, Any]) -> tuple[float, ...]:
     """The vector of a description, equation (5).  row: as from ``describe``."""
-    n = row["n_tags"]
-    share = {"masculine": row["masculine"] / n if n else math.nan, "feminine": row["feminine"] / n if n else math.nan}
-    return tuple(share[name] if name in share else row[name] for name in VECTORS[options.vector])
+    return tuple(row[name] for name in VECTOR)
 
 
 def tag_sets(scores: pd.DataFrame, options: ContextOptions) -> dict[Key, frozenset[str]]:
-    """(photo, attribute, step) to the tags of its answer, normalised, by score cut and ``top``.
+    """(photo, attribute, step) to the tags of its answer, normalised, by score cut.
 
     scores: of one classifier, columns photo, attribute, step, label, score.
     """
     rows = scores[scores["score"] >= options.min_score]
-    if options.top is not None:
-        rows = rows.sort_values(["score", "label"], ascending=[False, True], kind="stable")
-        rows = rows.groupby(["photo", "attribute", "step"], sort=False, observed=True).head(options.top)
     tags: dict[Key, set[str]] = {}
     plain = {label: normalise(str(label)) for label in rows["label"].unique()}
     for key, label in zip(_keys(rows), rows["label"], strict=True):
@@ -135,18 +125,18 @@ def describe_all(
         named = typology.contexts.get(context_of.get(condition, ""), frozenset())
         head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}
         for kind, kept in ((GROSS, tags), (NET, tags - empty.get(condition, frozenset()))):
-            rows.append({**head, "tags": kind, **describe(kept, typology, named, options=options)})
+            rows.append({**head, "tags": kind, **describe(kept, typology, named)})
     _add_distances(rows, options)
     return filled("described", rows)
 
 
 def _add_distances(rows: list[dict[str, Any]], options: ContextOptions) -> None:
     base = {
-        (row["photo"], row["tags"]): vector(row, options)
+        (row["photo"], row["tags"]): vector(row)
         for row in rows
-        if row["attribute"] == options.baseline and row["step"] == 0
+        if row["attribute"] == options.start and row["step"] == 0
     }
     for row in rows:
         start = base.get((row["photo"], row["tags"]))
         if start is not None and "~" not in row["attribute"] and row["attribute"] not in ALONE:
-            row["distance"] = cosine_distance(start, vector(row, options), options.zero)
+            row["distance"] = cosine_distance(start, vector(row))

@@ -13,14 +13,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import ROUNDING, settled
 from gslopes.contexts.measures.grid import GENDERS, Grid, by_person, person_words
 from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.tables import filled
 from gslopes.stats.intervals import mean_t
+from gslopes.stats.multiplicity import LEVEL
 
 Array = NDArray[np.float64]
+LEAST = 3  # people of a cell
+SUMS = 2  # type of the sums of squares: one factor over the other, for cells of unequal size
 _ANOVA = ["term", "df", "sum_sq", "F", "p", "eta_sq"]
 
 
@@ -56,12 +58,11 @@ def _mean(values: Array) -> dict[str, Any]:
 # -- ANOVA ------------------------------------------------------------------------------------------------------------
 
 
-def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_], ss: int = 2) -> pd.DataFrame:
+def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_]) -> pd.DataFrame:
     """Two-way analysis of variance of one number a person: columns term, df, sum_sq, F, p, eta_sq (partial).
 
     Null hypotheses: the means do not differ by gender, by group, nor by their interaction.  An empty cell drops the
-    interaction.  Where no one differs from the others of a cell, F and p are NaN.  By statsmodels, with sum contrasts;
-    ss: type of the sums of squares, 1, 2 or 3.
+    interaction.  Where no one differs from the others of a cell, F and p are NaN.  By statsmodels, with sum contrasts.
     """
     import statsmodels.api as sm
     from statsmodels.formula.api import ols
@@ -76,7 +77,7 @@ def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_]
     formula = "d ~ " + joint.join(f"C({name}, Sum)" for name in factors)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a cell without spread shows in the numbers
-        table = sm.stats.anova_lm(ols(formula, frame).fit(), typ=ss).drop(index="Intercept", errors="ignore")
+        table = sm.stats.anova_lm(ols(formula, frame).fit(), typ=SUMS)
     rows = []
     rounding = len(frame) * ROUNDING**2
     residual = _without_rounding(float(table.loc["Residual", "sum_sq"]), rounding)
@@ -97,10 +98,10 @@ def _without_rounding(squares: float, rounding: float) -> float:
     return squares if squares > rounding else 0.0
 
 
-def tukey(values: Array, factor: NDArray[np.object_], *, residual: tuple[float, int] | None = None) -> pd.DataFrame:
+def tukey(values: Array, factor: NDArray[np.object_]) -> pd.DataFrame:
     """Tukey-Kramer comparisons of the levels of a factor: columns one, other, difference, ci_low, ci_high, p.
 
-    residual: (mean square, degrees of freedom) of a larger model, in place of the one-way variance.
+    The variance is that within the levels, as in the paper.
 
     Source: Kramer 1956, doi 10.2307/3001469.
     """
@@ -111,17 +112,13 @@ def tukey(values: Array, factor: NDArray[np.object_], *, residual: tuple[float, 
         return pd.DataFrame(columns=columns)
     dof = len(values) - len(levels)
     within = sum(float(((sample - sample.mean()) ** 2).sum()) for sample in samples) / dof
-    variance, dof = residual or (within, dof)
     critical = _critical(len(levels), dof)
-    ready = None if residual or within <= 0 else stats.tukey_hsd(*samples)
+    ready = stats.tukey_hsd(*samples) if within > 0 else None
     rows = []
     for one, other in combinations(range(len(levels)), 2):
         difference = float(samples[one].mean() - samples[other].mean())
-        error = math.sqrt(variance / 2 * (1 / len(samples[one]) + 1 / len(samples[other])))
-        if ready is not None:
-            p = float(ready.pvalue[one, other])
-        else:
-            p = float(stats.studentized_range.sf(abs(difference) / error, len(levels), dof)) if error else math.nan
+        error = math.sqrt(within / 2 * (1 / len(samples[one]) + 1 / len(samples[other])))
+        p = math.nan if ready is None else float(ready.pvalue[one, other])
         half = critical * error
         rows.append((levels[one], levels[other], difference, difference - half, difference + half, p))
     return pd.DataFrame(rows, columns=columns)
@@ -133,44 +130,42 @@ def _critical(levels: int, dof: int) -> float:
     return float(stats.studentized_range.ppf(0.95, levels, dof))
 
 
-def compare_groups(grid: Grid, options: ContextOptions) -> tuple[pd.DataFrame, pd.DataFrame]:
+def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of the ``anova`` (without q) and ``tukey`` tables: distance by gender and group in each context.
 
-    Each person counts once.  Cells of fewer than ``min_group`` people are left out, and named.
+    Each person counts once.  Cells of fewer than ``LEAST`` people are left out, and named.
     """
     variances, comparisons = [], []
     genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
-    tests = len(grid.names) * (3 if options.family == "tests" else 1)
-    level = options.alpha / max(tests, 1)
+    level = LEVEL / max(len(grid.names), 1)  # the paper's Bonferroni, over contexts
     for name in grid.names:
         distances = by_person(grid.measures["distance"], grid, grid.of(name))
         use = np.isfinite(distances) & np.isin(genders, GENDERS) & (groups != "")
-        use, small = _large_cells(use, genders, groups, options.min_group)
+        use, small = _large_cells(use, genders, groups)
         head = {**grid.head, "context": name, "measure": "distance"}
-        table = anova(distances[use], genders[use], groups[use], options.ss)
+        table = anova(distances[use], genders[use], groups[use])
         note = "; ".join(part for part in (small, _missing_terms(table)) if part)
         significant = table["p"].to_numpy(float) < level
         variances.append(table.assign(**head, note=note, paper_significant=significant))
-        residual = _residual(table) if options.tukey == "residual" else None
         for factor, words in (("gender", genders), ("group", groups)):
-            pairs = tukey(distances[use], words[use], residual=residual)
+            pairs = tukey(distances[use], words[use])
             significant = pairs["p"].to_numpy(float) < level
             comparisons.append(pairs.assign(**head, factor=factor, paper_significant=significant))
     return _stacked(variances), _stacked(comparisons)
 
 
 def _large_cells(
-    use: NDArray[np.bool_], genders: NDArray[np.object_], groups: NDArray[np.object_], least: int
+    use: NDArray[np.bool_], genders: NDArray[np.object_], groups: NDArray[np.object_]
 ) -> tuple[NDArray[np.bool_], str]:
     """Without the people of cells that are too small, and the sentence that names those."""
     use, small = use.copy(), []
     for gender in sorted(set(genders[use].tolist())):
         for group in sorted(set(groups[use].tolist())):
             at = use & (genders == gender) & (groups == group)
-            if 0 < at.sum() < least:
+            if 0 < at.sum() < LEAST:
                 small.append(f"{gender} {group} ({int(at.sum())})")
                 use &= ~at
-    return use, f"left out, fewer than {least}: {', '.join(small)}" if small else ""
+    return use, f"left out, fewer than {LEAST}: {', '.join(small)}" if small else ""
 
 
 def _missing_terms(table: pd.DataFrame) -> str:
@@ -180,13 +175,6 @@ def _missing_terms(table: pd.DataFrame) -> str:
     if table.loc[table["term"] == "residual", "sum_sq"].eq(0).any():
         return "no test: no one differs within a group"
     return "an empty cell: no interaction" if {"gender", "group"} <= terms and "gender:group" not in terms else ""
-
-
-def _residual(table: pd.DataFrame) -> tuple[float, int] | None:
-    """(mean square, degrees of freedom) of an analysis of variance, if there is one."""
-    for row in table[table["term"] == "residual"].to_dict("records"):
-        return float(row["sum_sq"]) / int(row["df"]), int(row["df"])
-    return None
 
 
 def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:

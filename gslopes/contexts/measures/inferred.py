@@ -46,12 +46,12 @@ def _row(grid: Grid, name: str, gender: str, code: int, label: str, options: Con
     parts = ((grid.inferred[:, columns] == code).astype(float), np.ones(shown.shape))
     row: dict[str, Any] = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
     row |= share_of(*(grid.pooled(sums(part, shown, grid.person, grid.people), name) for part in parts))
-    if name in grid.baselines or options.baseline not in grid.baselines:
+    if name in grid.baselines or options.start not in grid.baselines:
         return row
-    start = grid.of(options.baseline)
+    start = grid.of(options.start)
     keep = shown & grid.answered[:, start]
     before = np.broadcast_to(grid.inferred[:, start] == code, keep.shape).astype(float)
-    base = counts(grid, options.baseline, gender)
+    base = counts(grid, options.start, gender)
     rises = bool(row["n"] and sum(base.values())) and row["share"] > base[inferred] / sum(base.values())
     row["congruent_rise"] = rises and CONGRUENT.get(label) == inferred
     moved = share_change(before, parts[0], keep, grid.person, options, partial(grid.pooled, context=name))

@@ -12,7 +12,6 @@ import numpy as np
 from PIL import Image
 
 from gslopes.contexts.catalogue import Context, name_backgrounds, read_contexts
-from gslopes.contexts.config import Crop
 from gslopes.contexts.pictures.canvas import cover, to_srgb
 from gslopes.contexts.pictures.scenes import SCENES, backgrounds, draw_scene
 from gslopes.core.errors import PhotoError, UsageError
@@ -77,7 +76,6 @@ class BackgroundPicture:
 def read_backgrounds(
     wanted: tuple[str, ...],
     canvas: tuple[int, int],
-    crop: Crop,
     finder: Callable[[], Finder],
     palettes: tuple[str, ...] = (),
 ) -> list[BackgroundPicture]:
@@ -92,9 +90,9 @@ def read_backgrounds(
         if name == "rendered":
             pictures += _rendered(canvas, palettes)
         elif name == "packaged":
-            pictures += _packaged(canvas, crop)
+            pictures += _packaged(canvas)
         else:
-            pictures += _folder(Path(name), canvas, crop, finder)
+            pictures += _folder(Path(name), canvas, finder)
     seen: dict[tuple[str, str], BackgroundPicture] = {}
     for background in pictures:
         for what, name in (("name", background.key), ("picture", background.photo)):
@@ -122,7 +120,7 @@ def _rendered(canvas: tuple[int, int], palettes: tuple[str, ...]) -> list[Backgr
     return pictures
 
 
-def _packaged(canvas: tuple[int, int], crop: Crop) -> list[BackgroundPicture]:
+def _packaged(canvas: tuple[int, int]) -> list[BackgroundPicture]:
     pictures = []
     for key, (package, name, licence, creator) in _PACKAGED.items():
         try:
@@ -132,7 +130,7 @@ def _packaged(canvas: tuple[int, int], crop: Crop) -> list[BackgroundPicture]:
         source = f"{package}: {name}; terms: {TERMS[licence]}"
         record = Context(key.replace("-", " "), licence=licence, creator=creator, source=source)
         head = BackgroundPicture(f"{key}.1", key, f"packaged:{name}", record)
-        pictures.append(_fitted(head, _digest(pixels), pixels, canvas, crop))
+        pictures.append(_fitted(head, _digest(pixels), pixels, canvas))
     if not pictures:
         raise UsageError("No photographs of other packages are installed.", "pip install scikit-image scikit-learn")
     return pictures
@@ -149,7 +147,7 @@ def _from_package(package: str, name: str) -> ByteArray:
     return np.ascontiguousarray(np.repeat(pixels[..., None], 3, 2) if pixels.ndim == 2 else pixels[..., :3], np.uint8)
 
 
-def _folder(folder: Path, canvas: tuple[int, int], crop: Crop, finder: Callable[[], Finder]) -> list[BackgroundPicture]:
+def _folder(folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder]) -> list[BackgroundPicture]:
     files = list_photos(folder)
     if not files:
         raise UsageError(f"There are no pictures in {folder}.", "Name a folder of backgrounds: <context>/<picture>.")
@@ -164,19 +162,19 @@ def _folder(folder: Path, canvas: tuple[int, int], crop: Crop, finder: Callable[
             pictures.append(replace(head, why=SkipReason.of(error.reason)))
             continue
         photo = replace(photo, pixels=to_srgb(photo.pixels, photo.icc))
-        pictures.append(_fitted(head, photo.id, photo.pixels, canvas, crop, len(detector([photo])[0].scores)))
+        pictures.append(_fitted(head, photo.id, photo.pixels, canvas, len(detector([photo])[0].scores)))
     return pictures
 
 
 def _fitted(
-    head: BackgroundPicture, photo: str, pixels: ByteArray, canvas: tuple[int, int], crop: Crop, faces: int = 0
+    head: BackgroundPicture, photo: str, pixels: ByteArray, canvas: tuple[int, int], faces: int = 0
 ) -> BackgroundPicture:
     """A picture at the canvas' size, unless it is skipped.  photo: sha256 of its file."""
     height, width = pixels.shape[:2]
     why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
     if min(width, height) < SMALLEST:
         why = SkipReason(Reason.SHORTER_SIDE, f"{min(width, height)} px, at least {SMALLEST}")
-    fitted, scale = cover(pixels, *canvas, crop)
+    fitted, scale = cover(pixels, *canvas)
     size = {"width": width, "height": height}
     return replace(head, photo=photo, pixels=None if why else fitted, scale=scale, faces=faces, why=why, **size)
 

@@ -12,14 +12,12 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageCms
 
-from gslopes.contexts.config import Crop
 from gslopes.core.errors import GslopesError
 from gslopes.core.records import ByteArray, FloatArray
 
@@ -51,43 +49,25 @@ class Placement:
     opaque: int
 
 
-def share_of_canvas(share: float, of: Literal["canvas", "background"]) -> float:
-    """A share of the canvas; ``background``: the share was one of the background that is left uncovered.
-
-    >>> round(share_of_canvas(1 / 3, "background"), 4)
-    0.25
-    """
-    return share / (1 + share) if of == "background" else share
-
-
-def cover(picture: ByteArray, width: int, height: int, crop: Crop = "both") -> tuple[ByteArray, float]:
+def cover(picture: ByteArray, width: int, height: int) -> tuple[ByteArray, float]:
     """A background scaled to cover the canvas and cut to exactly its size; (picture, scale).
 
-    picture: (h, w, 3) uint8.  crop: where rows are cut away, if any are; columns go evenly from both sides.
+    picture: (h, w, 3) uint8.  What is cut away goes evenly from both sides.
     """
     h, w = picture.shape[:2]
     scale = max(width / w, height / h)
     wide, high = max(width, round(w * scale)), max(height, round(h * scale))
     method = cv2.INTER_AREA if scale < 1 else cv2.INTER_LANCZOS4
     scaled = picture if (wide, high) == (w, h) else cv2.resize(picture, (wide, high), interpolation=method)
-    left = (wide - width) // 2
-    top = {"both": (high - height) // 2, "top": high - height, "bottom": 0}[crop]
+    left, top = (wide - width) // 2, (high - height) // 2
     return np.ascontiguousarray(scaled[top : top + height, left : left + width], np.uint8), scale
 
 
-def place(
-    alpha: FloatArray,
-    width: int,
-    height: int,
-    *,
-    share: float = 0.25,
-    face: float | None = None,
-    face_height: float = 0.3,
-) -> Placement:
+def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Placement:
     """Where a person's cut-out goes: bottoms aligned, centred by its box, left = floor((W - w) / 2).
 
     alpha: (h, w) float32 in [0, 1], cut to its box.  share: opaque pixels (alpha of a half and more) over all pixels of
-    the canvas.  face: instead, the height of the face box in pixels of the cut-out, made ``face_height`` of the canvas.
+    the canvas.
 
     Raises: DoesNotFit with the largest share that would.
 
@@ -95,15 +75,7 @@ def place(
     Placement(scale=1.25, x=50, y=25, width=50, height=75, opaque=3750)
     """
     h, w = alpha.shape
-    fits = min(width / w, height / h)
-    limit = min(fits, LARGEST_SCALE)
-    if face is not None:
-        scale = face_height * height / face
-        if scale > limit:
-            wanted = float((alpha >= OPAQUE).sum()) * scale**2 / (width * height)
-            raise DoesNotFit(wanted, _share(alpha, limit, width * height), scale if scale <= fits else None)
-    else:
-        scale = _scale_for(alpha, share, width * height, fits)
+    scale = _scale_for(alpha, share, width * height, min(width / w, height / h))
     wide, high = _size(alpha.shape, scale)
     return Placement(scale, (width - wide) // 2, height - high, wide, high, _opaque(alpha, scale))
 

@@ -1,4 +1,4 @@
-"""The second stage: cut-out people in front of every background, at one size and place; rows of the edits table."""
+"""Cut-out people in front of every background, at one size and place; rows of the edits table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,33 +15,30 @@ from gslopes.contexts.pictures.backgrounds import BackgroundPicture
 from gslopes.contexts.pictures.canvas import DoesNotFit, Placement, box, largest_share, paste, place, resample, to_srgb
 from gslopes.contexts.pictures.cutting import REPLACED, face_of, read_cutout, same_photo
 from gslopes.contexts.pictures.sweeping import Sweeper
-from gslopes.contexts.tables import TABLES, filled
-from gslopes.core import runfolder, tables
+from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import VALUES, Reason, SkipReason
 from gslopes.core.records import ByteArray, FloatArray, Photo
-from gslopes.core.runfolder import SYNTHESIS
-from gslopes.core.tables import frame_of
 from gslopes.faces.compose.encode import SUFFIX, Variants, encode
 from gslopes.photos.folder import PhotoFile, open_photo, photo_bytes
 
 Row = dict[str, Any]
 GRAY = 128
+FORMAT: Literal["jpeg"] = "jpeg"  # what services take, and a tenth of the size
 
 
 @dataclass(frozen=True, slots=True)
 class Composing:
-    """The work: parts of people, then of backgrounds, to pictures and the tables photos, edits and composites.
+    """People, then backgrounds, to pictures and rows of the tables photos, edits and composites.
 
-    files: of people.  backgrounds: that are used.  cutouts: photo to its row of that table.
+    backgrounds: that are used.  cutouts: photo to its row of that table.
     names: relative name of a file to its photo, of those that are used.  backdrop: the plain canvas' colour.
     share: of the canvas that a person is.  outline: a photo whose cut-out is of median size, for the silhouettes; empty
-    before it is known.  sweeper: makes counterfactuals, if there is a sweep.  known: names in people.csv.
+    if there is none.  sweeper: makes counterfactuals, if there is a sweep.  known: names in people.csv.
     """
 
     run: Path
-    files: tuple[PhotoFile, ...]
     backgrounds: tuple[BackgroundPicture, ...]
     cutouts: dict[str, Row]
     names: dict[str, str]
@@ -52,31 +49,16 @@ class Composing:
     sweeper: Sweeper | None = None
     known: frozenset[str] = frozenset()
 
-    @property
-    def in_threads(self) -> bool:
-        """Nothing is kept between two calls."""
-        return True
-
-    def __call__(self, part: int, tick: Tick) -> None:
-        """Raises: StorageError."""
-        made = _Part(self)
-        size = self.config.part
-        for index in range(part * size, min((part + 1) * size, len(self.files) + len(self.backgrounds))):
-            if index < len(self.files):
-                made.person(self.files[index])
+    def part(self, items: Iterable[PhotoFile | BackgroundPicture], tick: Tick) -> Part:
+        """The rows of some people and backgrounds.  Raises: StorageError."""
+        made = Part(self)
+        for item in items:
+            if isinstance(item, BackgroundPicture):
+                made.background(item)
             else:
-                made.background(self.backgrounds[index - len(self.files)])
+                made.person(item)
             tick(1)
-        runfolder.settle(self.run / row["file"] for row in made.edits)
-        written = {
-            tables.EDITS: frame_of(tables.EDITS, made.edits),
-            TABLES["composites"]: filled("composites", made.composites),
-        }
-        if self.sweeper is not None:
-            written[tables.VERDICTS] = frame_of(tables.VERDICTS, made.verdicts)
-        written[tables.PHOTOS] = frame_of(tables.PHOTOS, made.photos)  # the last one marks the part as done
-        for table, frame in written.items():
-            runfolder.write_table(table, frame, runfolder.part_path(self.run, SYNTHESIS, table, part))
+        return made
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +76,7 @@ class _Cutout:
         return resample(colour[self.crop], self.alpha[self.crop], self.where)
 
 
-class _Part:
+class Part:
     """Rows of one part, and the pictures that they name."""
 
     def __init__(self, work: Composing) -> None:
@@ -164,7 +146,7 @@ class _Part:
             if judged is not None:
                 self.verdicts.append({"photo": photo_id, "attribute": attribute, **judged})
             start = paste(background, layers[0], opacity, where)
-            files = Variants(start, False, None, self.config.format)
+            files = Variants(start, False, None, FORMAT)
             for step, (layer, value) in enumerate(zip(layers, sweeper.values, strict=True)):
                 picture = paste(background, layer[cut], opacity[cut], inner)
                 data = files.encode(picture[at[1] : at[3], at[0] : at[2]], at)
@@ -216,13 +198,10 @@ class _Part:
         colour, alpha = read_cutout(self.work.run, row["file"])
         x0, y0, x1, y1 = box(alpha)
         crop, face = (slice(y0, y1), slice(x0, x1)), face_of(row["face"])
-        size: Row = {"share": self.work.share}
-        if self.config.size_by == "face":
-            size = {"face": float(face[3] - face[1]), "face_height": self.config.face_height}
-        return _Cutout(colour, alpha, crop, face, place(alpha[crop], *self.config.canvas, **size))
+        return _Cutout(colour, alpha, crop, face, place(alpha[crop], *self.config.canvas, self.work.share))
 
     def _encoded(self, picture: ByteArray) -> bytes:
-        return encode(picture, False, None, self.config.format)
+        return encode(picture, False, None, FORMAT)
 
     def _add(
         self,
@@ -238,7 +217,7 @@ class _Part:
         **more: Any,
     ) -> None:
         """Write one picture and its rows.  more: columns of the ``composites`` table."""
-        name = f"edits/{attribute}/{photo[:16]}-{more.get('step', 0)}{suffix or SUFFIX[self.config.format]}"
+        name = f"edits/{attribute}/{photo[:16]}-{more.get('step', 0)}{suffix or SUFFIX[FORMAT]}"
         path = self.work.run / name
         runfolder.make_folder(path.parent)
         runfolder.write_bytes(path, data)

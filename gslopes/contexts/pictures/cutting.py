@@ -1,4 +1,4 @@
-"""The first stage: every person cut out of the backdrop, checked, and kept as a PNG with an alpha channel."""
+"""Every person cut out of the backdrop, checked, and kept as a PNG with an alpha channel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from gslopes.contexts.config import StageConfig
 from gslopes.contexts.pictures.canvas import to_srgb
 from gslopes.contexts.pictures.cutout import (
     FLAT,
@@ -27,53 +26,33 @@ from gslopes.contexts.pictures.cutout import (
 )
 from gslopes.contexts.pictures.matte import Matte, edge_error, halo, matte
 from gslopes.contexts.pictures.parsing import PersonMask
-from gslopes.contexts.tables import TABLES, filled
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
-from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
 from gslopes.photos.decode import named_picture
 from gslopes.photos.folder import PhotoFile, photo_bytes, photo_of
 
-STAGE = "cutout"
+TOLERANCE = 32  # of the eraser, levels; that of the published script
 REPLACED = "another picture has its name"
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Cutting:
-    """The work: parts of photos to cut-outs and the ``cutouts`` table.
+    """Photos to cut-outs and rows of the ``cutouts`` table.
 
-    run: the run folder.  files: of the people.  photos: relative name of each to its photo.  finder: of faces.
+    run: the run folder.  photos: relative name of each file to its photo.  method: of ``--cutout``.  finder: of faces.
     parser: for ``--cutout parser`` and, with ``auto``, for photos on which everything else fails.
     """
 
     run: Path
-    files: tuple[PhotoFile, ...]
     photos: Mapping[str, str]
-    config: StageConfig
+    method: str
     finder: Finder
     parser: PersonMask
 
-    @property
-    def in_threads(self) -> bool:
-        """OpenCV's random numbers are each thread's own, and set for each photo."""
-        return True
-
-    def __call__(self, part: int, tick: Tick) -> None:
-        """Raises: StorageError."""
-        rows: dict[str, Row] = {}
-        size = self.config.part
-        for file in self.files[part * size : (part + 1) * size]:
-            row = self._row(file)
-            rows.setdefault(row["photo"], row)
-            tick(1)
-        runfolder.settle(self.run / row["file"] for row in rows.values() if "file" in row)
-        path = runfolder.part_path(self.run, STAGE, TABLES["cutouts"], part)
-        runfolder.write_table(TABLES["cutouts"], filled("cutouts", list(rows.values())), path)
-
-    def _row(self, file: PhotoFile) -> Row:
+    def row(self, file: PhotoFile) -> Row:
         """Cut out one person, and the row about it."""
         try:
             data = photo_bytes(file.path)
@@ -86,8 +65,8 @@ class Cutting:
             return _skipped(photo.id, SkipReason(Reason.NO_FACE))
         person = self._cut(photo, data, pixels, face, points)
         if person is None:
-            reason = Reason.NO_ALPHA if self.config.cutout == "alpha" else Reason.NO_MASK
-            return _skipped(photo.id, SkipReason(reason), self.config.cutout)
+            reason = Reason.NO_ALPHA if self.method == "alpha" else Reason.NO_MASK
+            return _skipped(photo.id, SkipReason(reason), self.method)
         cut = matte(pixels, person) if 0 < person.mask.mean() < 1 else Matte(person.mask.astype(np.float32), pixels)
         numbers = measure(person, face)
         numbers |= {"edge": edge_error(cut, person), "halo": halo(cut, person, min(pixels.shape[:2]))}
@@ -108,7 +87,7 @@ class Cutting:
 
     def _cut(self, photo: Photo, data: bytes, pixels: ByteArray, face: FloatArray, points: FloatArray) -> Person | None:
         """By the method that was asked for; ``auto`` takes the alpha channel, else the first whose checks pass."""
-        wanted, tolerance = self.config.cutout, self.config.tolerance
+        wanted = self.method
         alpha = _alpha_of(data) if wanted in ("auto", "alpha") else None
         if alpha is not None:
             return given_alpha(alpha)
@@ -117,7 +96,7 @@ class Cutting:
 
         def cut(method: str) -> Person:
             if method == "eraser":
-                return eraser(pixels, tolerance, face)
+                return eraser(pixels, TOLERANCE, face)
             probable = self.parser(photo, points, face) if method == "parser" else None
             return studio(pixels, face, int(photo.id[:8], 16), probable=probable)
 
@@ -125,7 +104,7 @@ class Cutting:
             return cut(wanted)
         if wanted != "auto":
             return _given_mask(Path(wanted) / f"{photo.path.stem}.png", pixels)
-        flat = behind(pixels, face).spread <= FLAT and corners_agree(pixels, tolerance)
+        flat = behind(pixels, face).spread <= FLAT and corners_agree(pixels, TOLERANCE)
         tried = {}
         for method in ("eraser", "studio", "parser")[0 if flat else 1 :]:
             tried[method] = cut(method)

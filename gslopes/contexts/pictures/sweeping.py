@@ -16,7 +16,6 @@ from gslopes.faces.find import choose
 from gslopes.faces.gate.verdict import Measured, Thresholds, verdict
 
 if TYPE_CHECKING:
-    from gslopes.contexts.planning import ContextPlan
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
 
 
@@ -80,17 +79,3 @@ class Sweeper:
         measured: Measured = self.measurer(sweep)[0]
         why = verdict(measured, self.thresholds or Thresholds())
         return {**asdict(measured), "mask_area": composite.mask_area, "kept": not why, **why.columns}
-
-
-def load_sweeper(plan: ContextPlan, device: str) -> Sweeper:
-    """The sweeper of a run, its models loaded.  Raises: ModelError."""
-    from gslopes.contexts.planning import faces_config
-    from gslopes.faces.components import default_components
-    from gslopes.faces.gate.judge import load_reader
-    from gslopes.faces.gate.sweep_measurer import SweepMeasurer
-
-    config = faces_config(plan.config)
-    least = config.find.min_face
-    measurer = SweepMeasurer(load_reader(device), device, least) if plan.config.gate else None
-    components = default_components(config, device)
-    return Sweeper(components, plan.config.sweep, plan.values, least, device, measurer, config.gate)

@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pandas as pd
 from PIL import Image
 
+from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
-from gslopes.core.errors import ConfigError, PhotoError
+from gslopes.core.errors import PhotoError
 from gslopes.photos.folder import photo_bytes, photo_of
 from gslopes.report import words
-from gslopes.report.inline import data_uri, jpeg_uri
+from gslopes.report.inline import jpeg_uri
 
 MOST_PEOPLE = 8
-EMBED = ("thumbs", "full", "none")
 _THUMB = 240
 Answers = dict[str, tuple[str, list[tuple[str, str]]]]
 """Classifier to the inferred gender and the tags with their kinds, best first."""
@@ -52,16 +51,9 @@ class PictureGrid:
     empty: list[Cell | None]
 
 
-def picture_grid(run: Path, results: Mapping[str, pd.DataFrame], embed: str = "thumbs") -> PictureGrid:
-    """The grid of at most eight people, chosen evenly over the photos' ids, never for what they show.
-
-    embed: ``thumbs`` and ``full`` put the pictures into the page, ``none`` links their files.
-
-    Raises: ConfigError for another word.
-    """
-    if embed not in EMBED:
-        raise ConfigError(f"embed is {embed!r}.", f"It is one of {', '.join(EMBED)}.")
-    composites, described = results["composites"], results["described"]
+def picture_grid(run: Path, results: Mapping[str, pd.DataFrame]) -> PictureGrid:
+    """The grid of at most eight people, chosen evenly over the photos' ids, never for what they show."""
+    composites, described = results["composites"], results.get("described", TABLES["described"].empty())
     plain = composites[(composites["step"] == 0) & ~composites["attribute"].str.contains("~")]
     shown = plain[plain["kind"].isin(["original", "canvas", "context"])]
     firsts = shown[shown["kind"] == "context"].groupby("context", sort=True)["attribute"].min()
@@ -73,7 +65,7 @@ def picture_grid(run: Path, results: Mapping[str, pd.DataFrame], embed: str = "t
         file = files.get((photo, attribute))
         if file is None:
             return None
-        src = _address(run, file, embed)
+        src = _address(run, file)
         return Cell(src, condition, answers.get((photo, attribute), {})) if src else None
 
     people = results["people"].set_index("photo")
@@ -101,20 +93,15 @@ def _evenly(people: pd.DataFrame, shown: set[str]) -> list[str]:
     return [photo for gender in order for photo in chosen[gender]]
 
 
-def _address(run: Path, file: str, embed: str) -> str:
-    """The address of an image: the file's, or the picture itself, small or whole; empty if it is no picture of the run.
+def _address(run: Path, file: str) -> str:
+    """An image as an address, small; empty if it is no picture of the run.
 
     file: relative to the run folder, as a table names it.
     """
     try:
-        data = photo_bytes(file, run)
-        if embed == "none":
-            return "../" + quote(file)
-        photo = photo_of(data, Path(file))
+        photo = photo_of(photo_bytes(file, run), Path(file))
     except PhotoError:
         return ""
-    if embed == "full":
-        return data_uri(data, "png" if file.endswith(".png") else "jpeg")
     small = Image.fromarray(photo.pixels)
     small.thumbnail((_THUMB, _THUMB), Image.Resampling.LANCZOS)
     return jpeg_uri(small, 82)

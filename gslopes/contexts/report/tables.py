@@ -169,7 +169,8 @@ def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     wide = rows.assign(cell=rows["gender"] + " " + rows["group"]).pivot_table(
         index=["classifier", "context"], columns="cell", values="mean", sort=False
     )
-    table = wide.map(_share).reset_index()
+    women_first = sorted(wide.columns, key=lambda cell: (not cell.startswith("woman"), cell))
+    table = wide[women_first].map(_share).reset_index()
     for factor in ("gender", "group"):
         places = zip(table["classifier"], table["context"], strict=True)
         table[f"differs by {factor}"] = [_differing(pairs, *place, factor) for place in places]
@@ -190,7 +191,7 @@ def _differing(pairs: pd.DataFrame, classifier: str, context: str, factor: str) 
 
 def _table11(rows: pd.DataFrame) -> pd.DataFrame:
     made: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in rows.to_dict("records"):
+    for row in rows.sort_values("analysis", ascending=False, kind="stable").to_dict("records"):
         head = {"classifier": row["classifier"], "context": row["context"], "tags": row["super"]}
         sign = "Δ " if row["analysis"] == "within" else ""
         t = _number(row["t"], ".2f", "ns") + "*" * (row["p"] < STAR) + "†" * bool(row.get("consistent", False))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from gslopes.frame.commands import print_json, say
-
-HOUSES = ("contexts",)
 
 
 def of_sibling(run: Path) -> tuple[str, Any] | None:
@@ -23,8 +20,7 @@ def of_sibling(run: Path) -> tuple[str, Any] | None:
     kind = str(manifest.get("kind") or "").partition(" ")[0]
     if kind in AUDITS:
         return choices_of(find_audit(kind), manifest)
-    found: tuple[str, Any] | None = import_module(f"gslopes.{kind}.method").of_run(run) if kind in HOUSES else None
-    return found
+    return None
 
 
 def print_differences(run: Path, options: Mapping[str, Any], as_json: bool) -> int:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.distances import anova, compare_groups, distances_table, tukey
 from gslopes.contexts.measures.paired import ALIKE
 from tests.contexts.conftest import golden, grid_of
@@ -57,15 +56,6 @@ def test_tukey_one_way():
         assert found.loc[pair, "p"] == pytest.approx(p, abs=1e-5)
 
 
-def test_tukey_with_the_residual_variance():
-    found = tukey(VALUES, GROUP, residual=(0.010275 / 16, 16)).set_index(["one", "other"])["p"]
-    want = {("A", "B"): 1.45166e-5, ("B", "L"): 1.08845e-4, ("B", "W"): 8.46204e-5}
-    for pair, p in want.items():
-        assert found[pair] == pytest.approx(p, rel=1e-3)
-    for pair, p in {("A", "L"): 0.957748, ("A", "W"): 0.982657, ("L", "W"): 0.999275}.items():
-        assert found[pair] == pytest.approx(p, abs=1e-5)
-
-
 def test_an_empty_cell_drops_the_interaction():
     keep = ~((GENDER == "W") & (GROUP == "L"))
     found = anova(VALUES[keep], GENDER[keep], GROUP[keep])
@@ -102,7 +92,7 @@ def _planted(per_cell: int = 40):
 
 
 def test_planted_differences_of_gender_and_group_are_found_and_no_interaction():
-    found, pairs = compare_groups(_planted(), ContextOptions())
+    found, pairs = compare_groups(_planted())
     terms = found.set_index("term")
     assert terms.loc["gender", "paper_significant"]
     assert terms.loc["group", "paper_significant"]
@@ -117,7 +107,7 @@ def test_cells_of_few_people_are_left_out_and_named():
     distance = np.stack([np.full(24, np.nan), np.linspace(0, 1, 24)], 1)
     cells = [(0, True, 1)] * 24
     grid = grid_of({"B": cells, "F1": cells}, gender=gender, group=group, measures={"distance": distance})
-    found, _ = compare_groups(grid, ContextOptions())
+    found, _ = compare_groups(grid)
     assert "woman B (2)" in found["note"].iloc[0]
     assert "no interaction" in found["note"].iloc[0]
 

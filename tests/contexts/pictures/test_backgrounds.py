@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gslopes.contexts.lead import credit_line
 from gslopes.contexts.pictures import backgrounds as module
 from gslopes.contexts.pictures.backgrounds import TERMS, read_backgrounds
 from gslopes.contexts.pictures.scenes import SCENES
-from gslopes.contexts.report.words import credit_line
-from gslopes.contexts.staging import background_rows
+from gslopes.contexts.stimuli import background_rows
 
 LICENCES = Path(module.__file__).with_name("LICENCES.md")
 CANVAS = (96, 64)
@@ -25,7 +25,7 @@ def no_finder():
 
 def packaged():
     pytest.importorskip("sklearn", reason="scikit-learn is not installed: pip install 'gslopes[test]'")
-    return read_backgrounds(("packaged",), CANVAS, "both", no_finder)
+    return read_backgrounds(("packaged",), CANVAS, no_finder)
 
 
 def licences() -> dict[str, tuple[str, str, str]]:
@@ -39,7 +39,7 @@ def licences() -> dict[str, tuple[str, str, str]]:
 
 
 def test_every_background_that_is_drawn_or_read_from_a_package_has_its_licence_in_the_file():
-    every = [*read_backgrounds(("rendered",), CANVAS, "both", no_finder), *packaged()]
+    every = [*read_backgrounds(("rendered",), CANVAS, no_finder), *packaged()]
     assert {one.context for one in every} == set(licences())
     for one in every:
         creator, licence, terms = licences()[one.context]
@@ -49,7 +49,7 @@ def test_every_background_that_is_drawn_or_read_from_a_package_has_its_licence_i
 
 
 def test_eight_contexts_are_drawn_in_two_layouts_and_nine_pictures_are_read():
-    drawn = read_backgrounds(("rendered",), CANVAS, "both", no_finder)
+    drawn = read_backgrounds(("rendered",), CANVAS, no_finder)
     assert len({one.context for one in drawn}) == len(SCENES) == 8
     assert len(drawn) == 16
     assert len({one.photo for one in drawn}) == 16
@@ -61,7 +61,7 @@ def test_whoever_must_be_named_is_named_where_the_pictures_are_shown():
     text = credit_line({"backgrounds": background_rows(packaged())})
     assert "temple by danielbuechele, CC-BY-2.0" in text
     assert "flower by vultilion, CC-BY-2.0" in text
-    drawn = read_backgrounds(("rendered",), CANVAS, "both", no_finder)
+    drawn = read_backgrounds(("rendered",), CANVAS, no_finder)
     assert credit_line({"backgrounds": background_rows(drawn)}) == ""
 
 

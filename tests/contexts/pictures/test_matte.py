@@ -49,7 +49,7 @@ def test_without_a_backdrop_nothing_is_measured(cut):
 @pytest.mark.slow
 def test_real_portraits_keep_to_the_reference_and_have_no_halo(unpacked: Callable[[str], Path]):
     from gslopes.contexts.pictures.cutting import largest_face
-    from gslopes.contexts.planning import mtcnn
+    from gslopes.contexts.stimuli import mtcnn
     from gslopes.photos.folder import open_photo
 
     finder, numbers = mtcnn(40), []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.contexts import staging
+from gslopes.contexts import stimuli
 from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.core import tables
 from gslopes.core.geometry import warp
@@ -61,12 +61,12 @@ def masker(photos, faces, chips, border=None):
 
 @pytest.fixture(scope="module")
 def swept(folder, tmp_path_factory):
-    def made(plan, device):
+    def made(run):
         components = Components(Aligned(), masker, {"gender": Lighter()}, {})
-        return Sweeper(components, "gender", plan.values, 20, "cpu", Measurer())
+        return Sweeper(components, "gender", run.once(stimuli.material_of).values, 20, "cpu", Measurer())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(staging, "load_sweeper", made)
+        patch.setattr(stimuli, "load_sweeper", made)
         yield audit(folder, tmp_path_factory.mktemp("sweep") / "run", sweep="gender", steps=3)
 
 
@@ -108,7 +108,6 @@ def test_context_and_face_are_on_the_page(swept):
     row = rows[(rows["label"] == "inferred woman") & (rows["tags"] == "gross")]
     assert set(row["background"]) == {"bridal.1", "garage.1"}
     assert "Context and face" in swept.page.read_text("utf-8")
-    assert (swept.page.parent / "figures/sweep.pdf").is_file()
 
 
 class Tinted(Lighter):
@@ -150,10 +149,16 @@ class Faceless(Aligned):
 
 @pytest.mark.slow
 def test_a_person_whose_face_cannot_be_edited_stays_in_the_plain_part(folder, tmp_path, monkeypatch):
-    def made(plan, device):
-        return Sweeper(Components(Faceless(), masker, {"gender": Lighter()}, {}), "gender", plan.values, 20, "cpu")
+    def made(run):
+        return Sweeper(
+            Components(Faceless(), masker, {"gender": Lighter()}, {}),
+            "gender",
+            run.once(stimuli.material_of).values,
+            20,
+            "cpu",
+        )
 
-    monkeypatch.setattr(staging, "load_sweeper", made)
+    monkeypatch.setattr(stimuli, "load_sweeper", made)
     run = audit(folder, tmp_path / "run", sweep="gender", steps=3, limit=4, gate=False)
     rows = run.tables["composites"]
     swept = rows[rows["attribute"].str.contains("~")]

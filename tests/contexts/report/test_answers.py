@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from gslopes.contexts.report import answers
-from gslopes.contexts.report.figures import tradeoff
+from gslopes.contexts.report.charts import TITLES, charts_of
 from gslopes.contexts.report.tables import paper_tables
 
 HEAD = {"classifier": "a", "tags": "gross"}
@@ -84,7 +84,10 @@ def test_the_trade_off_has_a_point_a_tagger_and_none_without_a_slope():
         table(measure="correct", gender="all", group="all", estimator="person", slope=[2.0], ci_low=1.0, ci_high=3.0)
         .assign(classifier=name) for name in "ab"
     )  # fmt: skip
-    figure = tradeoff({"inferred": inferred, "congruence": slopes, "backgrounds": BACKGROUNDS})
-    points = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
-    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in points] == [(70, 2), (70, 2)]
-    assert tradeoff({"inferred": inferred, "congruence": slopes[:0], "backgrounds": BACKGROUNDS}) is None
+    unknown = ("share", "ci_low", "ci_high", "change", "change_low", "change_high")
+    inferred = inferred.assign(**dict.fromkeys(unknown, float("nan")))
+    drawn = charts_of({"inferred": inferred, "congruence": slopes, "backgrounds": BACKGROUNDS})
+    assert drawn["tradeoff"].count("<circle") == 2
+    assert drawn["tradeoff"].count("right: 70 %") == 2
+    assert "tradeoff" not in charts_of({"inferred": inferred, "congruence": slopes[:0], "backgrounds": BACKGROUNDS})
+    assert set(drawn) <= set(TITLES)

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from gslopes.contexts.audit import Contexts
 from gslopes.contexts.people import read_review
 from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
+from gslopes.frame.result import Result
 from gslopes.report import words
 from tests.contexts.pictures.test_sweeping import swept
 from tests.contexts.test_audit import PEOPLE, Tagger, audit, folder
@@ -43,7 +43,7 @@ class Hostile(Tagger):
 
 
 @pytest.fixture(scope="module")
-def hostile(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Contexts:
+def hostile(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
     """An audit all of whose names are a stranger's."""
     home = tmp_path_factory.mktemp("strangers") / "of<b>markup&amp;"
     shutil.copytree(folder, home)
@@ -68,7 +68,7 @@ def hostile(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Contexts:
 
 
 @pytest.fixture
-def page(chromium: Any, hostile: Contexts) -> Iterator[Any]:
+def page(chromium: Any, hostile: Result) -> Iterator[Any]:
     """The report, opened from the disk; at the end: no message, no dialog, no request to anywhere else."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     opened = context.new_page()
@@ -93,7 +93,7 @@ def rows(page: Any) -> list[str]:
 
 
 def test_tags_and_names_of_strangers_are_text(page: Any) -> None:
-    assert SCRIPT in page.inner_text("h1 + .answer")
+    assert SCRIPT in page.inner_text("h1")
     cell = page.locator(".grid tr[data-gender=woman] [data-cell]").nth(1)
     cell.locator("summary").click()
     said = cell.locator(".tags li").all_inner_texts()
@@ -132,12 +132,12 @@ def test_every_picture_and_figure_of_the_page_is_there(page: Any) -> None:
     broken = """Promise.all([...document.images].map((image) => { image.loading = "eager";
         return image.decode().then(() => null, () => image.alt); })).then((found) => found.filter(Boolean))"""
     assert page.evaluate(broken) == []
-    assert page.locator("figure img").count() >= 6
-    assert page.locator(".hero svg circle").count() == 3
+    assert page.locator("figure svg").count() >= 6
+    assert page.locator(".hero svg circle").count() == 6  # three dots and their legend
 
 
 def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_command_reads(
-    page: Any, hostile: Contexts, tmp_path: Path
+    page: Any, hostile: Result, tmp_path: Path
 ) -> None:
     page.get_by_role("link", name="All cut-outs").click()
     figures = page.locator("figure")
@@ -166,7 +166,7 @@ def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_comman
 @pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["report", "cutouts", "sweep"])
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
-    chromium: Any, hostile: Contexts, swept: Contexts, name: str, size: str
+    chromium: Any, hostile: Result, swept: Result, name: str, size: str
 ) -> None:
     assert hostile.page
     assert swept.page
@@ -174,21 +174,17 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
     assert_page_fits(chromium, pages[name], *SIZES[size])
 
 
-def test_the_page_answers_its_questions_in_order(hostile: Contexts) -> None:
+def test_the_page_answers_its_questions_in_order(hostile: Result) -> None:
     assert hostile.page
     assert questions(hostile.page.read_text("utf-8")) == QUESTIONS
 
 
-def test_the_sweeps_page_shows_context_and_face(chromium: Any, swept: Contexts) -> None:
+def test_the_sweeps_page_shows_context_and_face(chromium: Any, swept: Result) -> None:
     opened = chromium.new_page()
     opened.goto(swept.page.as_uri())
     section = opened.locator("section", has=opened.get_by_role("heading", name="Context and face"))
     titles = section.locator("figcaption").all_inner_texts()
-    assert [title.partition(".")[0] for title in titles] == [
-        "Context and face: what each moves alone, in points",
-        "Share inferred woman along the edit, one line a background, the plain canvas in black",
-    ]
-    for image in section.locator("img").all():
-        assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 600
+    assert titles[0].startswith("Context and face")
+    assert section.locator("svg circle").count() > 6
     assert "Of 2 backgrounds the one that moves planted most" in opened.inner_text("header")
     opened.close()

@@ -48,7 +48,7 @@ def test_as_published_the_edit_is_the_papers():
 @pytest.mark.parametrize(
     ("kind", "config", "paper", "differs", "same"),
     [
-        ("contexts", {"backgrounds": ["rendered"], "kinds": ["original", "context", "empty"]}, "Barlas",
+        ("contexts", {"preset": "default", "pictures": {"kinds": ["original", "context", "empty"]}}, "Barlas",
          {"backgrounds", "baseline"}, {"pictures that are asked", "level of Tables 10 and 12"}),
         ("crops", {"orders": "left", "draws": None, "ties": "half", "cropper": ["fastgaze:f.pt"]}, "Yee",
          {"pairs", "ties"}, {"orders", "cropper", "padding"}),
@@ -64,13 +64,3 @@ def test_each_sibling_audits_run_is_held_against_its_own_paper(kind, config, pap
     assert differs <= {row["what"] for row in rows if not row["same"]}
     assert same <= {row["what"] for row in rows if row["same"]}
     assert all(row["reason"] for row in rows if not row["same"])
-
-
-def test_the_analysis_of_a_context_audit_is_that_of_its_last_page(tmp_path):
-    (tmp_path / "run.json").write_text(json.dumps({"kind": "contexts", "config": {}}))
-    (tmp_path / "report").mkdir()
-    (tmp_path / "report" / "settings.json").write_text(json.dumps({"baseline": "original", "alpha": 0.01}))
-    rows = json.loads(CliRunner().invoke(audit, ["--method", "--out", str(tmp_path), "--json"]).output)
-    found = {row["what"]: row for row in rows}
-    assert found["baseline"]["same"]
-    assert found["level of Tables 10 and 12"]["here"] == "0.01, contexts"

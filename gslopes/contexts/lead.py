@@ -1,4 +1,4 @@
-"""The sentences of the context audit's page: the result, and what it does not say."""
+"""The finding of a context audit: its sentence, the numbers that are judged, and what is said next to them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,44 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from gslopes.contexts.analysis import rated
+from gslopes.contexts.tables import TABLES
+from gslopes.core import summary
+from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
 
-LIMITS = (
-    "Inferred gender is what a tagger's words say. It is compared with people's self-reports, and is no truth about "
-    "anybody.",
-    "The pictures are staged: people are cut out of a studio photo; their light and colour stay as they were.",
-    "An association under this exchange of backgrounds; other rooms, people and taggers may show another.",
-)
 SEVERAL = (
     "; intervals and p are about people before these rooms. What is said of any such rooms takes the rooms, too, as a "
     "sample: two of them tell little."
 )
+ANSWERS = {
+    "correct": "right answers",
+    "distance": "distance of the description",
+    "n_tags": "number of tags",
+    "demographics": "tags of demographics",
+    "concrete": "concrete tags",
+    "abstract": "abstract tags",
+}
+EVERYBODY = "congruence, everybody"
+NOT_ASKED = "No tagger was asked yet: repeat the command with --classifier NAME."
 NO_ANSWER = "No tagger described any picture: each was refused, or failed; asked.parquet says why."
+_ALWAYS = ("backgrounds", "people", "cutouts", "composites", "described")
 NO_SLOPE = "No slope on congruence: that needs two contexts of different rating, and a tagger that names genders."
+
+
+def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
+    """Name to table, those of results that have rows, the backgrounds with the ratings of the user's own raters."""
+    made = {name: tables[name] for name in TABLES if name in tables}
+    kept = {name: frame for name, frame in made.items() if len(frame) or name in _ALWAYS}
+    return kept | ({"backgrounds": rated(kept["backgrounds"], kept["ratings"])} if "ratings" in kept else {})
+
+
+def headline_of(tables: Tables) -> Headline:
+    """The finding in a sentence."""
+    if "described" not in tables:
+        return Headline(NOT_ASKED)
+    return Headline(headline(results_of(tables)), ANSWERS["correct"], EVERYBODY)
 
 
 def main_rows(results: Mapping[str, pd.DataFrame], gender: str = "all") -> pd.DataFrame:
@@ -160,3 +183,65 @@ def typologies(results: Mapping[str, pd.DataFrame]) -> list[str]:
         name = f"{printable(row['name'])} {printable(row['version'])}{partial}"
         lines.append(f"{printable(row['classifier'])}: typology {name}; {known}")
     return lines
+
+
+# -- what is judged ---------------------------------------------------------------------------------------------------
+
+
+def judged(tables: Tables) -> pd.DataFrame:
+    """Columns of ``core.summary.FINDINGS`` but for the decision: slopes on congruence, what each context changes of
+    inferred gender, and what the palette of the same rooms changes of every label.
+
+    Of gross tags. A slope's unit is points (of tags: tags) per unit of congruence, 1 where a context fits the person's
+    gender wholly, -1 where not at all; a change is in points. q is that of the row's own table.
+
+    Without answers there is no row.
+    """
+    parts = [_slopes(tables["congruence"])] if "congruence" in tables else []
+    parts += [_changes(tables["inferred"])] if "inferred" in tables else []
+    parts += [_palettes(tables["palettes"])] if "palettes" in tables else []
+    parts = [part for part in parts if len(part)]
+    return pd.concat(parts, ignore_index=True) if parts else summary.FINDINGS.empty()
+
+
+def _slopes(rows: pd.DataFrame) -> pd.DataFrame:
+    kept = rows[(rows["tags"] == "gross") & (rows["estimator"] == "person")]
+    who = ["everybody" if gender == "all" else f"gender: {gender}" for gender in kept["gender"]]
+    groups = ["" if group in ("", "all") else f", {group}" for group in kept["group"]]
+    return pd.DataFrame(
+        {
+            "model": kept["classifier"],
+            "contrast": [f"congruence, {one}{group}" for one, group in zip(who, groups, strict=True)],
+            "label": kept["measure"].map(ANSWERS),
+            **{name: kept[name] for name in ("n", "ci_low", "ci_high", "q")},
+            "value": kept["slope"],
+            "unit": ["tags per unit" if name == "n_tags" else "points per unit" for name in kept["measure"]],
+            "reason": kept["note"],
+        }
+    )
+
+
+def _changes(rows: pd.DataFrame) -> pd.DataFrame:
+    kept = rows[(rows["tags"] == "gross") & (rows["gender"] == "all") & rows["change"].notna()]
+    return _of_changes(kept, "context: " + kept["context"], "inferred " + kept["inferred"])
+
+
+def _palettes(rows: pd.DataFrame) -> pd.DataFrame:
+    kept = rows[(rows["tags"] == "gross") & (rows["context"] == "all") & rows["change"].notna()]
+    return _of_changes(kept, "palette: " + kept["palette"] + " - " + kept["other"], kept["label"])
+
+
+def _of_changes(kept: pd.DataFrame, contrast: pd.Series, label: pd.Series) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "model": kept["classifier"],
+            "contrast": contrast,
+            "label": label,
+            **{name: kept[name] for name in ("n", "q")},
+            "value": 100 * kept["change"],
+            "ci_low": 100 * kept["change_low"],
+            "ci_high": 100 * kept["change_high"],
+            "unit": "percentage points",
+            "reason": kept["note"],
+        }
+    )

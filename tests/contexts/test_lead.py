@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.report.words import context_and_face, headline
+from gslopes.contexts.lead import context_and_face, headline
 
 
 def slopes(*rows: tuple[str, float, float, float]) -> dict[str, pd.DataFrame]:

@@ -1,0 +1,143 @@
+"""Taggers are asked once about every picture of a run; where pictures changed, they are asked again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gslopes.ask.config import ScoreConfig
+from gslopes.ask.cost import Estimate, limits_of
+from gslopes.ask.given import DEFAULT_CLASSIFIER, load_classifiers
+from gslopes.ask.scoring.cost import confirm_cost, estimate_walk
+from gslopes.ask.scoring.first_pictures import raise_if_all_failed
+from gslopes.ask.scoring.score import Scoring, score_stage
+from gslopes.ask.trust import Trust
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import RunFolderMismatch
+from gslopes.core.executor import Executor
+from gslopes.core.files import read_json, sha256_of, show
+from gslopes.core.records import Classifier
+from gslopes.core.text import many
+from gslopes.faces.gate.judge import SweepSelection
+from gslopes.frame.executors import OneProcess
+from gslopes.frame.plan import Plan
+from gslopes.frame.run import Run
+from gslopes.frame.spec import Audit, Made
+from gslopes.photos.folder import count_parts
+
+NAME = "taggers"
+_KEPT = "asked.json"  # next to the answers: the pictures that they are about, and each tagger's version
+
+
+@dataclass
+class Taggers:
+    """Those that one command asks.  More may be asked about the pictures of a run later, so they do not identify it.
+
+    limits: what asking may cost; ``yes`` once the user has confirmed it.  executor: says what users should know.
+    """
+
+    classifiers: Sequence[Classifier]
+    limits: ScoreConfig
+    executor: Executor = field(default_factory=OneProcess)
+    version: str = ""
+
+
+def taggers_of(plan: Plan) -> Mapping[str, Taggers]:
+    """Those that are named, or were given; celeba-tagger for a new run without either.
+
+    Raises: as ``ask.classifiers.load_classifier``.
+    """
+    config = plan.config
+    names = config.classifiers or ((DEFAULT_CLASSIFIER,) if plan.given is None and not plan.again else ())
+    trust = Trust(plan.trust, plan.folder or Path("run"))
+    ready = [*load_classifiers(names, config.device, trust), *(plan.given or ())]
+    return {NAME: Taggers(ready, ScoreConfig(**asdict(config.score), dropped_sample=0))}
+
+
+def taggers(run: Run) -> Taggers:
+    """Those of this command."""
+    assert run.plan is not None
+    found: Taggers = run.plan.models[NAME]
+    return found
+
+
+def part_size(audit: Audit) -> int:
+    """Photos whose pictures are made, and asked about, together."""
+    return next(stage.part for stage in audit.stages if stage.name == runfolder.SYNTHESIS)
+
+
+def estimates(classifiers: Sequence[Classifier], pictures: int, photos: int, part: int) -> list[Estimate]:
+    """Upper bounds of the cost of asking each of them about every picture.  part: photos."""
+    each = part * max(1, pictures // max(1, photos))
+    return [estimate_walk(one, pictures, each) for one in classifiers]
+
+
+def check_before(run: Run, executor: Executor) -> None:
+    """Before pictures are made: versions, credentials, and whether the user agrees to the price.
+
+    Raises: RunFolderMismatch, CredentialsError, UsageError, ConfigError.
+    """
+    from gslopes.ask.classifiers import prepare_classifier
+
+    asked = taggers(run)
+    asked.executor = executor
+    for one in asked.classifiers:
+        old = _kept(run)["versions"].get(one.name, one.version)
+        if old != one.version:
+            problem = f"{show(run.folder)} has answers of {one.name} in version {old or 'unknown'}"
+            hint = "Make the pictures again in a new folder, or restore that version of the tagger."
+            raise RunFolderMismatch(f"{problem}; it is {one.version or 'unknown'} now.", hint)
+    if run.has("photos"):
+        return  # what is still due is confirmed when it is asked
+    for one in asked.classifiers:
+        prepare_classifier(one)
+    paid = [one for one in asked.classifiers if not limits_of(one).free]
+    material = run.inputs
+    due = estimates(paid, material.pictures(run.config.pictures.kinds), len(material.files), part_size(run.audit))
+    confirm_cost(due, asked.limits, executor)
+    asked.limits = replace(asked.limits, yes=True)
+
+
+def is_asked(run: Run) -> bool:
+    """Whether there are answers, or somebody to give them."""
+    return bool(names_of(run))
+
+
+def names_of(run: Run) -> list[str]:
+    """Name and version of each tagger, those of earlier commands too."""
+    return sorted(f"{name} {version}" for name, version in _versions(run).items())
+
+
+def _versions(run: Run) -> dict[str, str]:
+    return {**_kept(run)["versions"], **{one.name: one.version for one in taggers(run).classifiers}}
+
+
+def _kept(run: Run) -> dict[str, Any]:
+    file = run.folder / "parts" / "score" / _KEPT
+    return dict(read_json(file)) if file.is_file() else {"edits": "", "versions": {}}
+
+
+def ask(run: Run) -> Made:
+    """The tables ``asked`` and ``scores``.  Raises: as ``Scoring.ask``; ClassifierError if all pictures failed."""
+    assert run.plan is not None
+    asked, folder, seed = taggers(run), run.folder, run.config.seed
+    home, edits = folder / "parts" / "score", sha256_of(folder / "edits.parquet")
+    if _kept(run)["edits"] not in ("", edits):
+        shutil.rmtree(home)
+    runfolder.make_folder(home)
+    versions = _versions(run)
+    runfolder.write_json(home / _KEPT, {"edits": edits, "versions": versions})
+    parts = count_parts(run.plan.facts["inputs"]["photos"], part_size(run.audit))
+    Scoring(folder, asked.classifiers, parts, seed, asked.limits, asked.executor).ask()
+    kept = SweepSelection(folder, seed=seed)
+    stages = [score_stage(name) for name in sorted(versions)]
+    done = [name for name in stages if not runfolder.missing_parts(folder, name, tables.ASKED, parts)]
+    for table in (tables.SCORES, tables.ASKED):
+        runfolder.merge(folder, table, done, parts, kept.keep)
+    for _, answered in run.table("asked").groupby("classifier"):
+        hint = "Mend it and run the same command again with --retry-failed (retry_failed=True in Python)."
+        raise_if_all_failed(answered, f"all {many(len(answered), 'picture')}", hint)
+    return {}

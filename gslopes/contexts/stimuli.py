@@ -1,0 +1,354 @@
+"""What a context audit is about: people and what they say of themselves, backgrounds, the values of a sweep.
+
+All of it is looked at and checked before any work; then people are cut out, and put in front of every background.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.contexts.config import ContextsConfig, PeopleColumns, StageConfig
+from gslopes.contexts.people import cfd_person, read_reports, read_review, reviewed
+from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
+from gslopes.contexts.pictures.composing import Composing, largest_common_share
+from gslopes.contexts.pictures.cutting import Cutting, median_backdrop
+from gslopes.contexts.pictures.parsing import PersonParser
+from gslopes.contexts.pictures.sweeping import Sweeper
+from gslopes.contexts.tables import TABLES, filled
+from gslopes.contexts.typology import read_typology
+from gslopes.core import runfolder, runtime
+from gslopes.core.config import to_dict
+from gslopes.core.csv_table import unmatched
+from gslopes.core.errors import UsageError
+from gslopes.core.files import sha256_of
+from gslopes.core.reasons import explained
+from gslopes.core.records import Finder
+from gslopes.core.runfolder import show
+from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
+from gslopes.faces.gate.verdict import GateConfig
+from gslopes.frame.run import Run
+from gslopes.frame.spec import Inputs, Made, Tables
+from gslopes.photos.folder import PhotoFile, check_outside, list_photos, passed_over
+from gslopes.photos.people import name_in
+
+EXTRAS = ("statsmodels", "krippendorff")
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Looked at, and not yet worked on.
+
+    files: photos of people.  who: relative name to its row of people.csv.  backgrounds: skipped ones too.
+    values: (K,) of the sweep.  photos: relative name to the sha256 of its bytes, or of the name itself where the file
+    cannot be read.
+    """
+
+    files: tuple[PhotoFile, ...]
+    who: dict[str, dict[str, Any]]
+    backgrounds: tuple[BackgroundPicture, ...]
+    values: tuple[float, ...]
+    photos: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def used(self) -> tuple[BackgroundPicture, ...]:
+        """Backgrounds that people are put in front of."""
+        return tuple(background for background in self.backgrounds if background.used)
+
+    @property
+    def items(self) -> list[PhotoFile | BackgroundPicture]:
+        """What pictures are made of: people, then backgrounds."""
+        return [*self.files, *self.used]
+
+    def pictures(self, kinds: Sequence[str]) -> int:
+        """Pictures that taggers are asked about, at most: P (B + 2) + 2 B, and P (B + 1) K with a sweep."""
+        people, backgrounds = len(self.who), len(self.used)
+        count = people * (backgrounds + ("original" in kinds) + ("canvas" in kinds))
+        count += backgrounds * (("empty" in kinds) + ("silhouette" in kinds))
+        return count + people * (backgrounds + 1) * len(self.values)
+
+
+# -- before any work --------------------------------------------------------------------------------------------------
+
+
+def look(people: Path, config: ContextsConfig) -> Inputs:
+    """People and backgrounds.  Raises: as ``audit_contexts``."""
+    check_extras()
+    pictures = config.pictures
+    if config.analysis.typology:
+        read_typology(config.analysis.typology)
+    if not config.table:
+        raise UsageError(
+            "The context audit needs the self-reported gender of the people.",
+            "Give it with --people people.csv: columns id, gender and, where known, ethnicity, age and person.",
+        )
+    files = tuple(list_photos(people, pictures.limit))
+    if not files:
+        raise UsageError(f"There are no photos in {show(people)}.", "Name the folder that holds the portraits.")
+    who, absent = self_reports(files, config.table, config.columns)
+    backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: mtcnn(20), pictures.palettes))
+    if config.preset == "published":
+        _check_published(pictures, backgrounds)
+    values: tuple[float, ...] = ()
+    models: dict[str, dict[str, str]] = {}
+    if pictures.sweep:
+        from gslopes.faces.components import model_records
+        from gslopes.faces.edit.steps import values_for
+
+        values = tuple(float(str(value)) for value in values_for(pictures.sweep, steps=pictures.steps, extent=None))
+        models = model_records(swept_faces(people, pictures))
+    if config.review is not None and not config.review.is_file():
+        raise UsageError(f"There is no file {show(config.review)}.", "Name the CSV that the page of cut-outs saves.")
+    material = Material(files, who, backgrounds, values, {file.relative: _digest(file) for file in files})
+    conditions = [*(background.key for background in material.used), "canvas"] if values else []
+    facts = {
+        "pictures": to_dict(pictures),
+        "values": {f"{condition}~{pictures.sweep}": list(values) for condition in conditions},
+        "models": models,
+        "inputs": {"photos": len(material.items), "digest": _identity(material)},
+        "seed": config.seed,
+    }
+    return Inputs(material, facts, notes=tuple(filter(None, (passed_over(people), absent))))
+
+
+def check_extras() -> None:
+    """Raises: UsageError if the extra is not installed."""
+    missing = [name for name in EXTRAS if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UsageError(f"The context audit needs {' and '.join(missing)}.", "pip install 'gslopes[contexts]'")
+
+
+def _check_published(pictures: StageConfig, backgrounds: Sequence[BackgroundPicture]) -> None:
+    if {"rendered", "packaged"} & set(pictures.backgrounds):
+        raise UsageError(
+            "As published, backgrounds are photographs.",
+            "Give --backgrounds FOLDER with one photo a context, such as FOLDER/kitchen.jpg.",
+        )
+    several = sorted(name for name, many in Counter(one.context for one in backgrounds if one.used).items() if many > 1)
+    if several:
+        problem = f"As published, a context has one photograph; {several[0]} has several."
+        raise UsageError(problem, "Leave one of them in the folder.")
+
+
+def self_reports(
+    files: Sequence[PhotoFile], people: str | Path, columns: PeopleColumns
+) -> tuple[dict[str, dict[str, Any]], str]:
+    """Relative name to its person's row, and a sentence on rows without a photo.  Raises: UsageError if no photo has a
+    row.
+    """
+    if str(people) == "cfd":
+        rows = {file.relative: row for file in files if (row := cfd_person(file.relative))}
+        absent = ""
+    else:
+        table = read_reports(Path(people), columns)
+        names = {file.relative: name for file in files if (name := name_in(table, file.relative))}
+        rows = {photo: table[name] for photo, name in names.items()}
+        absent = unmatched(Path(people), [name for name in table if name not in set(names.values())])
+    if not rows:
+        raise UsageError(f"{people} says nothing about any of the photos.", f"The first photo is {files[0].relative}.")
+    return rows, absent
+
+
+def _identity(material: Material) -> str:
+    digest = hashlib.sha256()
+    for name, photo in material.photos.items():
+        digest.update(f"{name}\0{photo}\0{material.who.get(name)}\n".encode())
+    for background in material.used:
+        digest.update(f"{background.key}\0{background.photo}\0{asdict(background.record)}\n".encode())
+    return digest.hexdigest()
+
+
+def _digest(file: PhotoFile) -> str:
+    try:
+        return sha256_of(file.path)
+    except (OSError, ValueError):
+        return hashlib.sha256(file.relative.encode()).hexdigest()
+
+
+def mtcnn(min_face: int) -> Finder:
+    """The detector of faces, on the CPU, so that every device uses the same photos."""
+    from gslopes.faces.find import MtcnnFinder
+
+    return MtcnnFinder(min_face)
+
+
+# -- stages -----------------------------------------------------------------------------------------------------------
+
+
+def material_of(run: Run) -> Material:
+    """What the run is about; in other processes it is looked at again."""
+    found = run.inputs if run.plan is not None else look(_people(run), run.config).content
+    assert isinstance(found, Material)
+    return found
+
+
+def _people(run: Run) -> Path:
+    return Path(runfolder.read_manifest(run.folder)["source"])
+
+
+def read(run: Run) -> Made:
+    """The tables ``people`` and ``backgrounds``."""
+    check_outside(run.folder, _people(run))
+    material: Material = run.inputs
+    rows = [{"photo": material.photos[name], **row} for name, row in material.who.items()]
+    people = pd.DataFrame(rows, columns=TABLES["people"].columns).drop_duplicates("photo")
+    return {"people": people, "backgrounds": background_rows(material.backgrounds)}
+
+
+def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
+    """The ``backgrounds`` table."""
+    rows = [
+        {
+            **{name: getattr(background, name) for name in ("key", "photo", "context", "path")},
+            "status": "used" if background.used else "skipped",
+            **background.why.columns,
+            **{name: getattr(background, name) for name in ("width", "height", "scale", "faces", "palette")},
+            **{name: getattr(background.record, name) for name in ("rating", "label", "licence", "creator", "source")},
+            "words": "|".join(background.record.tags),
+        }
+        for background in backgrounds
+    ]
+    return pd.DataFrame(rows, columns=TABLES["backgrounds"].columns).astype({"rating": float})
+
+
+def files_of(run: Run) -> Sequence[PhotoFile]:
+    """Photos of people."""
+    return run.once(material_of).files
+
+
+def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
+    """Rows of the ``cutouts`` table, and the pictures that they name."""
+    work, rows = run.once(_cutting), dict[str, dict[str, Any]]()
+    for file in files:
+        row = work.row(file)
+        rows.setdefault(row["photo"], row)
+        run.tick(1)
+    runfolder.settle(run.folder / row["file"] for row in rows.values() if "file" in row)
+    return {"cutouts": filled("cutouts", list(rows.values()))}
+
+
+def _cutting(run: Run) -> Cutting:
+    pictures = run.config.pictures
+    finder = mtcnn(40)
+    if pictures.landmarks is not None:
+        from gslopes.faces.find import KnownFinder
+
+        finder = KnownFinder(pictures.landmarks, _people(run))
+    parser = PersonParser(runtime.pick_device(run.config.device))
+    return Cutting(run.folder, run.once(material_of).photos, pictures.cutout, finder, parser)
+
+
+def decide(run: Run, parts: Tables) -> Made:
+    """The ``cutouts`` table with people's decisions."""
+    cutouts, review = parts["cutouts"].drop_duplicates("photo"), run.config.review
+    decisions = read_review(review) if review is not None else {}
+    if unknown := decisions.keys() - set(cutouts["photo"]):
+        note = f"{len(unknown):,} of its {len(decisions):,} decisions are about photos that are not in this run"
+        run.note(f"{show(review)}: {note}, such as {show(min(unknown)[:40])}.")
+    return {"cutouts": reviewed(cutouts, decisions)}
+
+
+def items_of(run: Run) -> Sequence[PhotoFile | BackgroundPicture]:
+    """People, then backgrounds."""
+    return run.once(material_of).items
+
+
+def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
+    """Every person in front of every background, and the backgrounds alone."""
+    made = run.once(_composing).part(items, run.tick)
+    runfolder.settle(run.folder / row["file"] for row in made.edits)
+    return {
+        "edits": made.edits,
+        "composites": filled("composites", made.composites),
+        "verdicts": made.verdicts,
+        "photos": made.photos,
+    }
+
+
+def _composing(run: Run) -> Composing:
+    material, pictures = run.once(material_of), run.config.pictures
+    rows = run.table("cutouts").to_dict("records")
+    cutouts = {str(row["photo"]): {str(key): value for key, value in row.items()} for row in rows}
+    first: dict[str, str] = {}
+    photo_of = {
+        name: photo
+        for name, photo in material.photos.items()
+        if name in material.who and first.setdefault(photo, name) == name  # the same bytes twice are one photo
+    }
+    usable = [row for row in cutouts.values() if row["status"] == "used" or (pictures.keep_flagged and row["file"])]
+    share = pictures.person_share
+    if isinstance(share, str):
+        asked = set(photo_of.values())
+        share = largest_common_share(run.folder, [row for row in usable if row["photo"] in asked], pictures.canvas)
+    return Composing(
+        *(run.folder, material.used, cutouts, photo_of, pictures),
+        backdrop=median_backdrop(str(row["backdrop"]) for row in cutouts.values()),
+        share=share,
+        outline=_median_person(usable),
+        sweeper=load_sweeper(run) if material.values else None,
+        known=frozenset(material.who),
+    )
+
+
+def _median_person(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The photo whose cut-out has the median area; empty if there is none."""
+    known = sorted((row["share"], row["photo"]) for row in rows if row["share"] == row["share"])
+    return str(known[len(known) // 2][1]) if known else ""
+
+
+def check_anybody(run: Run) -> None:
+    """Raises: UsageError if no person has a composite."""
+    photos = run.table("photos")
+    people = photos[~photos["path"].str.startswith("background ")]
+    if not (people["status"] == "used").any():
+        first = photos[photos["status"] != "used"].iloc[0]
+        why = explained(first["reason"], first["detail"])
+        raise UsageError(f"No person can be put in front of a background: {why}.", "Look at the cut-outs.")
+
+
+# -- a sweep of the face ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SweptFaces:
+    """By what the counterfactuals of a sweep are made, see ``faces.config.FacesConfig``, and judged."""
+
+    photos: Path
+    find: FindConfig
+    edit: EditConfig
+    compose: ComposeConfig
+    gate: GateConfig = field(default_factory=GateConfig)
+
+
+def swept_faces(people: Path, pictures: StageConfig) -> SweptFaces:
+    """The configuration by which the components of an audit make the counterfactuals."""
+    return SweptFaces(
+        people,
+        find=FindConfig(landmarks=pictures.landmarks),
+        edit=EditConfig(attributes=(pictures.sweep,), model=pictures.editor),
+        compose=ComposeConfig(masks=pictures.masks),
+    )
+
+
+def load_sweeper(run: Run) -> Sweeper:
+    """The sweeper of a run, its models loaded.  Raises: ModelError."""
+    from gslopes.faces.components import default_components
+    from gslopes.faces.gate.judge import load_reader
+    from gslopes.faces.gate.sweep_measurer import SweepMeasurer
+
+    pictures, device = run.config.pictures, runtime.pick_device(run.config.device)
+    config = swept_faces(_people(run), pictures)
+    least = config.find.min_face
+    measurer = SweepMeasurer(load_reader(device), device, least) if pictures.gate else None
+    values = run.once(material_of).values
+    return Sweeper(default_components(config, device), pictures.sweep, values, least, device, measurer, config.gate)
+
+
+PICTURES = tuple(f"pictures.{one.name}" for one in fields(StageConfig))
