@@ -135,7 +135,7 @@ class ContextOptions:
     """
 
     typology: tuple[str, ...] = option((), help="Dictionaries of tags, merged left to right.", metavar="NAME|FILE")
-    ratings: Path | None = option(None, help="Crowd ratings of the contexts.", metavar="CSV")
+    ratings: Path | None = option(None, help="Crowd ratings of the contexts.", metavar="CSV", advanced=True)
     baseline: Literal["", "canvas", "original"] = option(
         "", help="What changes are measured from.", shown="canvas; as published original", advanced=True
     )
