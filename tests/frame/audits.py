@@ -141,7 +141,7 @@ def people_and_rooms(folder: Path) -> Path:
     return draw(folder, 8) / "people"
 
 
-def self_reports(people: Path) -> tuple[str, ...]:
+def reports(people: Path) -> tuple[str, ...]:
     """Who is on the portraits."""
     return ("--people", str(people.parent / "people.csv"))
 
@@ -164,7 +164,5 @@ AUDITS = {
     "crops": Small(portraits, audit_crops, ({"bootstrap": 150}, "measure"), "look", 2, named_in_small_groups),
     "crops regions": Small(portraits, regions_crops, ({"min_regions": 1}, "measure"), "look", 1, named),
     "crops sweep": Small(synthesised, sweep_crops, ({"bootstrap": 150}, "fit"), "sweep", 6),
-    "contexts": Small(
-        people_and_rooms, audit_contexts, ({"permutations": 18}, "measure"), "synthesise", 2, self_reports
-    ),
+    "contexts": Small(people_and_rooms, audit_contexts, ({"permutations": 18}, "measure"), "synthesise", 2, reports),
 }
