@@ -115,7 +115,7 @@ CROPS = Audit(
     source="PEOPLE",
     about="""Two people side by side, one automatic crop: who is favoured, and who is kept?
 
-    PEOPLE is a folder of portraits, one person each, or a run of this command; --people names a CSV with a file (or an
+    PEOPLE is a folder of portraits, one person each, or a run of this command. The table of people has a file (or an
     id) a row and its groups in columns. All pairs of people of different groups, both orders, intervals over people.
 
     Parity of counts does not show that a crop is harmless. The remedy that the authors of the method recommend is to

@@ -120,7 +120,7 @@ class CropsConfig(JoiningConfig):
     draws: int | None = option(
         None, help="Pairs drawn with replacement for each pair of groups, instead of all.", advanced=True, least=1
     )
-    together: int = option(0, help="Also N pictures with one person of each group.", least=0)
+    together: int = option(0, help="Also N pictures with one person of each group.", advanced=True, least=0)
     stability: int = option(24, help="Pictures asked about again after small edits; 0: none.", advanced=True, least=0)
     policies: tuple[str, ...] = option(  # type: ignore[misc]
         ("argmax", "sample"), help="How a map becomes a crop; may be repeated.", name="policy"
