@@ -17,12 +17,13 @@ from gslopes.core.errors import AnswerError, PhotoError
 from gslopes.crops.asker import RECTANGLE
 from gslopes.crops.asking import material
 from gslopes.crops.charts import with_map
-from gslopes.crops.people import CROSS, People
+from gslopes.crops.people import People
 from gslopes.crops.pictures import check_map
 from gslopes.crops.policies import find_peaks
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.photos.folder import open_photo
+from gslopes.photos.people import CROSS
 from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FOCUS, FRAMES
@@ -159,7 +160,7 @@ def _drawn(
     inputs: People = run.inputs
     photos = {portrait.relative: portrait.path for portrait in inputs.portraits}
     of_column = traits[traits["column"] == CROSS.join(config.groups)]
-    group = dict(of_column[["person", "value"]].itertuples(index=False))
+    group: dict[str, Any] = dict(of_column[["person", "value"]].itertuples(index=False))
     crops = crops[(crops["cropper"] == cropper) & crops["policy"].isin(["argmax", RECTANGLE])]
     crops = crops.set_index(["left", "right"]).sort_index()
     mapless = both[0]["margin"].isna().all()

@@ -28,9 +28,9 @@ from gslopes.crops.parity import (
     resampled,
     simultaneous,
 )
-from gslopes.crops.people import CROSS
 from gslopes.crops.strengths import bradley_terry
 from gslopes.crops.tables import CONSTANT, FEW, TABLES
+from gslopes.photos.people import CROSS
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.resampling import multinomial_counts
 

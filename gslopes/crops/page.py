@@ -15,11 +15,11 @@ from gslopes.core.files import read_json
 from gslopes.core.reasons import listed
 from gslopes.crops import charts
 from gslopes.crops.grids import Grid, other_grids, parity_grid, selected
-from gslopes.crops.people import CROSS
 from gslopes.crops.tables import FEW, TABLES
 from gslopes.crops.words import favours, in_order, lost, main_rows, none_favoured, side_effect, uneven
 from gslopes.frame.page import Page
 from gslopes.frame.spec import Section
+from gslopes.photos.people import CROSS
 from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
@@ -172,7 +172,7 @@ def _distributions(saliency: pd.DataFrame, found: Found, names: Sequence[str]) -
         return curves
     person = dict(zip(found["people"]["photo"], found["people"]["person"], strict=True))
     traits = found["traits"]
-    group = {
+    group: dict[str, Any] = {
         column: rows["photo"]
         .map(person)
         .map(dict(traits[traits["column"] == column][["person", "value"]].itertuples(index=False)))
@@ -246,6 +246,6 @@ def _selection(cropper: str, found: Found, column: str) -> list[str]:
     pairs, people, traits = found["pairs"], found["people"], found["traits"]
     person = dict(zip(people["photo"], people["person"], strict=True))
     column_traits = traits[traits["column"] == column]
-    group = dict(column_traits[["person", "value"]].itertuples(index=False))
+    group: dict[str, Any] = dict(column_traits[["person", "value"]].itertuples(index=False))
     sentences = selected(pairs[pairs["cropper"] == cropper], person, group)
     return [f"Warning, {plain.printable(cropper)}: {plain.printable(sentence)}" for sentence in sentences]

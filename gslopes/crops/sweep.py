@@ -188,7 +188,7 @@ def _sizes_and_heads(
     sizes: list[tuple[int, int]] = []
     heads: dict[int, Box] = {}
     for index, photo in enumerate(ids):
-        row = known.loc[photo]
+        row: Any = known.loc[photo]
         width, height = int(row["width"]), int(row["height"])
         sizes += [(width, height)] * steps
         if row["box"] is not None:

@@ -21,12 +21,13 @@ from gslopes.crops.asker import RECTANGLE
 from gslopes.crops.config import INSIDE, CropsConfig
 from gslopes.crops.measurer import Measurer, Panel
 from gslopes.crops.parity import interval, resampled
-from gslopes.crops.people import CROSS, stored_groups
+from gslopes.crops.people import stored_groups
 from gslopes.crops.policies import TABLE_1, weighted_exposure
 from gslopes.crops.strengths import shares as shares_of
 from gslopes.crops.tables import MEASURES, TABLES
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
+from gslopes.photos.people import CROSS
 from gslopes.report.layouts import to_latex, to_markdown
 from gslopes.report.words import printable
 

@@ -18,6 +18,7 @@ from gslopes.core.tables.schema import Table
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from gslopes.core.executor import Executor
     from gslopes.frame.page import Page
@@ -67,7 +68,7 @@ class Stage:
     reads: tuple[str, ...]
     makes: tuple[str, ...]
     work: Callable[..., Made]
-    items: Callable[[Run], Sequence[Any]] | None = None
+    items: Callable[[Run], Sequence[Any] | NDArray[Any]] | None = None
     part: int = 32
     unit: str = "photos"
     each: Callable[[Run], Sequence[str]] | None = None

@@ -42,7 +42,7 @@ def verb(audit: Audit) -> click.Command:
     @dry_run_option
     @open_option
     @json_option
-    @(trust_option if audit.models is not None else _without_trust)
+    @_trusted(audit)
     def run(
         audited: Path,
         out: Path | None,
@@ -58,8 +58,9 @@ def verb(audit: Audit) -> click.Command:
     return run
 
 
-def _without_trust(run: Callable[..., int]) -> Callable[..., int]:
-    return run
+def _trusted(audit: Audit) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """``--trust`` for an audit that asks models."""
+    return trust_option if audit.models is not None else lambda run: run
 
 
 class Verbs(click.Group):

@@ -113,8 +113,7 @@ def write_page(
 
     Raises: TableError, StorageError.
     """
-    from gslopes.slopes.report import changes
-    from gslopes.slopes.report.changes import findings_table, headline, write_changes
+    from gslopes.slopes.report.changes import findings_table, headline, observed_rows, write_changes
 
     one, other = Path(one), Path(other)
     shown = _changed_photos(one, other, changes, photos)
@@ -122,7 +121,7 @@ def write_page(
     page = write_changes(folder, other, changes, shown, (one.name, other.name), observed, notes)
     rows, photos_in_both = findings_table(changes), int(changes["n"].max())
     counts = photos_in_both, photos_in_both
-    real = changes.observed_rows(observed)
+    real = observed_rows(observed)
     summary.write(folder, "compare", rows, counts, headline=headline(changes), page=page, began=other, observed=real)
     return page
 

@@ -73,7 +73,9 @@ def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> p
     if "note" in slopes:
         counts = slopes[["varying", "active", "n"]].astype(int).to_numpy().tolist()
         cells = zip(measure, slopes["estimator"], counts, strict=True)
-        notes = [_lacking(by, name, *count, options.min_varying) for by, name, count in cells]
+        notes = [
+            _lacking(by, name, varying, active, n, options.min_varying) for by, name, (varying, active, n) in cells
+        ]
         slopes["note"] = slopes["note"].mask(slopes["note"] == RARE, pd.Series(notes, index=slopes.index))
     return slopes
 

@@ -215,4 +215,4 @@ def _weighted(slopes: Units, weights: Array, units: Codes) -> Units:
     codes = np.unique(units[counted], return_inverse=True)[1]
     size = int(codes.max(initial=-1)) + 1
     members = sparse.csr_array((weights[counted], (counted, codes)), shape=(len(weights), size))
-    return Units((slopes.sums @ members).tocsr(), np.bincount(codes, weights[counted], size))
+    return Units((slopes.sums @ members).tocsr(), np.bincount(codes, weights[counted], size).astype(np.float64))
