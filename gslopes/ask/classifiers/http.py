@@ -39,7 +39,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, cast
 
-from gslopes.ask import transport
 from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import ServiceOptions
@@ -93,6 +92,8 @@ class Endpoint(Service):
         return [self._options.token or "token=VARIABLE"]
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
+        from gslopes.ask import transport
+
         headers = {}
         if self._variable:
             self._url = _value_of(self._variable)

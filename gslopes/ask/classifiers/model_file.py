@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from gslopes.ask.names import ARGUMENT, check_unit
 from gslopes.ask.pictures import batch_of, normalise
 from gslopes.core.errors import ClassifierError, ConfigError, ModelError
-from gslopes.core.files import read_named, read_text, sha256_of
+from gslopes.core.files import read_named, read_text, sha256_of, show
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray, FloatArray
-from gslopes.core.runfolder import show
 
 if TYPE_CHECKING:
     from gslopes.ask.trust import Trust
