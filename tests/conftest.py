@@ -49,7 +49,6 @@ LONGEST = (
     "crops/test_browser.py",
     "frame/executors/test_ray.py",
     "contexts/test_audit.py",
-    "ask/test_program.py",
     "ask/croppers/test_remote.py",
     "slopes/test_drift.py",
 )

@@ -43,7 +43,7 @@ SHIFT = 2
 
 
 class Given(NamedTuple):
-    """What Python gives beside the options: functions or ready objects, and a finder of faces instead of MTCNN."""
+    """What only Python gives: functions or ready objects, and a finder of faces instead of MTCNN."""
 
     croppers: Sequence[Any] = ()
     finder: Finder | None = None

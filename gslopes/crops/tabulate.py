@@ -36,7 +36,7 @@ Frames = dict[str, list[pd.DataFrame]]
 
 
 def measure(run: Run) -> Made:
-    """Every table of measures, from the answers; the chief ones beside the page, too, as CSV, Markdown and LaTeX."""
+    """Every table of measures, from the answers; the chief ones next to the page, too, as CSV, Markdown and LaTeX."""
     config: CropsConfig = run.config
     saliency = run.table("saliency")
     measurer = Measurer(Panel.of(run.table("people")), stored_groups(run.folder), config)

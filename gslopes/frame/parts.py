@@ -82,9 +82,3 @@ def read_table(table: Table, run: Path, *, optional: bool = False) -> pd.DataFra
     """RUN/<table>.parquet; without that file an empty one if ``optional``.  Raises: TableError."""
     path = run / f"{table.name}.parquet"
     return tables.read(table, path) if path.is_file() or not optional else table.empty()
-
-
-def write_tables(run: Path, frames: dict[str, pd.DataFrame], *kinds: Table) -> None:
-    """Write RUN/<table>.parquet of each.  frames: by the tables' names.  Raises: TableError, StorageError."""
-    for table in kinds:
-        runfolder.write_table(table, frames[table.name], run / f"{table.name}.parquet")

@@ -19,7 +19,7 @@ _SPECIAL = {
 
 
 def to_markdown(shown: pd.DataFrame, caption: str, grey: NDArray[np.bool_] | None = None) -> str:
-    """A table of strangers' texts as Markdown under its caption, numbers to the right; grey cells in italics."""
+    """A table of untrusted texts as Markdown under its caption, numbers to the right; grey cells in italics."""
     grey = np.zeros(shown.shape, dtype=bool) if grey is None else grey
     rows = [
         [f"*{_escaped(cell)}*" if pale else _escaped(cell) for cell, pale in zip(*pair, strict=True)]
@@ -47,14 +47,14 @@ def _escaped(cell: str) -> str:
 
 
 def to_html(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of strangers' texts as HTML."""
+    """A table of untrusted texts as HTML."""
     titles = "".join(f"<th>{escape(title)}</th>" for title in head)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.bool_] | None = None) -> str:
-    r"""A table of strangers' texts as LaTeX with booktabs; the classifier stands at its first row only.
+    r"""A table of untrusted texts as LaTeX with booktabs; the classifier stands at its first row only.
 
     grey: (rows, columns) cells that are printed in grey, which needs xcolor.
     Where rows come from one classifier after the other, ``\midrule`` parts them; in Table 4 they do not.
@@ -90,7 +90,7 @@ def _tex(cells: Iterable[str]) -> str:
 
 
 def latex(text: str) -> str:
-    r"""A stranger's text as LaTeX shows it.
+    r"""An untrusted text as LaTeX shows it.
 
     >>> latex("50 % of R&D_x")
     '50 \\% of R\\&D\\_x'

@@ -42,7 +42,7 @@ def render_review(
 ) -> str:
     """A review of one item at a time as text; rows about no item of it are kept when it is saved again.
 
-    template, house: a template that extends ``review.html.j2``, and its folder.  page: what it uses besides.
+    template, house: a template that extends ``review.html.j2``, and its folder.  page: what else it uses.
     items, answers, columns, how: see ``review_data``.
     """
     keys = {

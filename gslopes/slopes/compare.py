@@ -103,7 +103,7 @@ def write_page(
     notes: Sequence[str] = (),
     photos: int = 6,
 ) -> Path:
-    """The page of a comparison, see ``slopes.report.changes_page``; its path.
+    """The page of a comparison, see ``slopes.report.changes.write_changes``; its path.
 
     changes: of ``compare_runs``.
     observed: of ``slopes.compare_observed.compare_observed``.

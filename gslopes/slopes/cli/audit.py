@@ -10,6 +10,7 @@ import click
 from gslopes.frame.commands import (
     PATH,
     FailIf,
+    Flag,
     condition_of,
     dry_run_option,
     fail_if_options,
@@ -40,7 +41,11 @@ from gslopes.slopes.config import RunConfig, configure
 @options(RunConfig)
 @dry_run_option
 @click.option(
-    "--method", is_flag=True, help="Only list how the run in --out, or these options, differ from the paper, and why."
+    "--method",
+    is_flag=True,
+    cls=Flag,
+    advanced=True,
+    help="Only list how the run in --out, or these options, differ from the paper, and why.",
 )
 @trust_option
 @fail_if_options("the findings", "finding and abs(slope) > 5")

@@ -12,6 +12,7 @@ from gslopes.core.errors import UsageError
 from gslopes.frame.commands import (
     PATH,
     FailIf,
+    Flag,
     condition_of,
     fail_if_options,
     flags,
@@ -51,6 +52,8 @@ from gslopes.slopes.config import FitConfig
     type=click.Choice(["bh", "by", "holm"]),
     default="bh",
     show_default=True,
+    cls=Flag,
+    advanced=True,
     help="Correction for q, over labels.",
 )
 @click.option(
