@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from gslopes.core import tables
 from gslopes.core.errors import RunFolderMismatch, StorageError, TableError, UsageError
-from gslopes.core.files import LARGEST_TABLE, read_json, read_regular
+from gslopes.core.files import read_json, read_regular
 from gslopes.core.files import show as show
 from gslopes.core.killpoints import kill_point
 from gslopes.core.tables import Table
@@ -67,10 +67,12 @@ def storage(path: Path) -> Iterator[None]:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old one or the whole new one. Not yet durable: see ``settle``.
+    """Write a file so that a reader sees the old one or the whole new one; a file that holds the same stays as it is.
 
-    Raises: StorageError.
+    Not yet durable: see ``settle``.  Raises: StorageError.
     """
+    if _holds(path, data):
+        return
     # one writer a run folder: a fixed temporary name means that what a killed run left is overwritten, not collected
     temporary = path.with_name(f".{path.name}.tmp")
     with storage(path):
@@ -82,6 +84,12 @@ def write_bytes(path: Path, data: bytes) -> None:
         except OSError:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    with suppress(OSError):
+        return path.is_file() and path.stat().st_size == len(data) and read_regular(path, len(data)) == data
+    return False
 
 
 def settle(paths: Iterable[Path]) -> None:
@@ -124,11 +132,7 @@ def write_json(path: Path, content: Any) -> None:
 
     Raises: StorageError.
     """
-    data = (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode()
-    with storage(path):
-        same = path.is_file() and read_regular(path, LARGEST_TABLE) == data
-    if not same:
-        write_bytes(path, data)
+    write_bytes(path, (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode())
     settle([path])
 
 
