@@ -25,7 +25,7 @@ def read_groups(file: Path, columns: Sequence[str] = (), *, identifiers: bool = 
     columns: of the file, ``a + b`` crosses two; all but the image's by default.
     identifiers: whether they name people rather than groups: then two spellings are two.
 
-    Raises: DataMissing if there is no column of images, or an image has two different values; UsageError for an
+    Raises: DataMissing if there is no column of images, or an image has two different values; UnknownName for an
         unknown column.
     """
     people = _zhao(read_people(file, raises=DataMissing, limit=LARGEST))

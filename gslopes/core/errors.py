@@ -70,13 +70,17 @@ class RunFolderMismatch(UsageError):
 
 
 class UnknownName(UsageError):
-    """No such classifier, model, attribute or recipe; names the nearest one."""
+    """No such classifier, model, attribute, recipe or column; names the nearest one.
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        known = sorted(known)
+    home: what should have it, such as a file.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], home: str = "") -> None:
+        known = list(known) if home else sorted(known)
         close = get_close_matches(name, known, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(known) or 'none'}."
-        super().__init__(f"There is no {kind} named {name!r}.", hint)
+        there = f"{'It has' if home else 'Known:'} {', '.join(known) or 'none'}."
+        hint = f"Did you mean {close[0]!r}?" if close else there
+        super().__init__(f"{home} has no {kind} {name!r}." if home else f"There is no {kind} named {name!r}.", hint)
 
 
 class PhotoError(GslopesError):

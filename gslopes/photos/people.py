@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gslopes.core import tables
 from gslopes.core.csv_table import CsvTable, normal_names, read_csv, read_frame, unmatched
-from gslopes.core.errors import GslopesError, UsageError
+from gslopes.core.errors import GslopesError, UnknownName, UsageError
 from gslopes.core.files import LARGEST_TABLE, show
 
 if TYPE_CHECKING:
@@ -42,13 +41,11 @@ class People:
         return column
 
     def parts_of(self, name: str) -> list[str]:
-        """The columns that ``a + b`` crosses.  Raises: UsageError with the nearest name."""
+        """The columns that ``a + b`` crosses.  Raises: UnknownName with the nearest name."""
         parts = [name] if name in self.columns else [part.strip() for part in name.split("+")]
         for part in parts:
             if part not in self.columns:
-                close = get_close_matches(part, self.columns, n=1)
-                hint = f"Did you mean {close[0]!r}?" if close else f"It has {', '.join(self.columns)}."
-                raise UsageError(f"{show(self.path)} has no column {part!r}.", hint)
+                raise UnknownName("column", part, self.columns, home=show(self.path))
         return parts
 
     def groups(self, name: str, *, identifiers: bool = False) -> list[str]:
