@@ -177,7 +177,7 @@ def errors() -> str:
             kind.exit_code,
             paragraphs(kind.__doc__ or "").split("\n\n")[0],
         )
-        for below in kind.__subclasses__():
+        for below in (one for one in kind.__subclasses__() if one.__module__ == GslopesError.__module__):
             yield from rows(below, depth + 1)
 
     return table(("error", "exit code", "what it means"), rows(GslopesError, 0))
