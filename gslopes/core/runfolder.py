@@ -67,12 +67,10 @@ def storage(path: Path) -> Iterator[None]:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old one or the whole new one; a file that holds the same stays as it is.
+    """Write a file so that a reader sees the old one or the whole new one. Not yet durable: see ``settle``.
 
-    Not yet durable: see ``settle``.  Raises: StorageError.
+    Raises: StorageError.
     """
-    if _holds(path, data):
-        return
     # one writer a run folder: a fixed temporary name means that what a killed run left is overwritten, not collected
     temporary = path.with_name(f".{path.name}.tmp")
     with storage(path):
@@ -84,6 +82,12 @@ def write_bytes(path: Path, data: bytes) -> None:
         except OSError:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def write_changed(path: Path, data: bytes) -> None:
+    """Write a file unless it holds the same already, so that its time stays.  Raises: StorageError."""
+    if not _holds(path, data):
+        write_bytes(path, data)
 
 
 def _holds(path: Path, data: bytes) -> bool:
@@ -132,7 +136,7 @@ def write_json(path: Path, content: Any) -> None:
 
     Raises: StorageError.
     """
-    write_bytes(path, (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode())
+    write_changed(path, (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode())
     settle([path])
 
 

@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 Array = NDArray[np.float64]
 LEVEL = 0.05  # of q, below which a number is a finding
@@ -23,6 +22,8 @@ def benjamini_hochberg(p: Array) -> Array:
     >>> benjamini_hochberg(np.array([0.01, np.nan, 0.04])).tolist()
     [0.02, nan, 0.04]
     """
+    from scipy import stats  # LEVEL is read where nothing is fitted
+
     return _of_tested(p, partial(stats.false_discovery_control, method="bh"))
 
 
@@ -34,6 +35,8 @@ def benjamini_yekutieli(p: Array) -> Array:
     >>> benjamini_yekutieli(np.array([0.01, np.nan, 0.04])).tolist()
     [0.03, nan, 0.06]
     """
+    from scipy import stats  # LEVEL is read where nothing is fitted
+
     return _of_tested(p, partial(stats.false_discovery_control, method="by"))
 
 

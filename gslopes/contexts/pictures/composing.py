@@ -220,7 +220,7 @@ class Part:
         name = f"edits/{attribute}/{photo[:16]}-{more.get('step', 0)}{suffix or SUFFIX[FORMAT]}"
         path = self.work.run / name
         runfolder.make_folder(path.parent)
-        runfolder.write_bytes(path, data)
+        runfolder.write_changed(path, data)
         row = {
             "photo": photo,
             "attribute": attribute,

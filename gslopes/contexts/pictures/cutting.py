@@ -72,7 +72,7 @@ class Cutting:
         numbers |= {"edge": edge_error(cut, person), "halo": halo(cut, person, min(pixels.shape[:2]))}
         wrong = "; ".join(flaws(numbers))
         name = f"cutouts/{photo.id[:16]}.png"
-        runfolder.write_bytes(self.run / name, _rgba(cut))
+        runfolder.write_changed(self.run / name, _rgba(cut))
         behind_it = (pixels if person.backdrop is None else person.backdrop.colour)[~person.mask]
         middle = np.median(behind_it, axis=0) if len(behind_it) else np.full(3, 128)
         why = SkipReason(Reason.CUTOUT_FLAGGED, wrong) if wrong else SkipReason()
