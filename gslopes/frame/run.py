@@ -7,24 +7,21 @@ stopped, by Ctrl-C, a power cut or ``kill -9``, and the same command goes on fro
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, partial, reduce
-from importlib import metadata
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import runfolder, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor, RemoteTask, Work
-from gslopes.core.files import inside, is_file, read_json, sha256_of, show
+from gslopes.core.files import inside, is_file, read_json, show
 from gslopes.core.progress import Tick
 from gslopes.core.tables import Table
 from gslopes.frame.executors.engines import engine
@@ -32,11 +29,10 @@ from gslopes.frame.page import write_page
 from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result, notes_of, result_of
 from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage
+from gslopes.frame.stamps import digest, listed, program
 
 T = TypeVar("T")
-PROGRAM = Path(__file__).resolve().parents[1]
 ENGINE = {"engine": "auto", "workers": None, "device": "cpu"}  # options of a configuration that has them
-DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
 
 
 def _no_tick(count: int) -> None:
@@ -278,7 +274,7 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
     facts = run.plan.facts if run.plan is not None and INPUTS in stage.reads else None
     notes = notes_of(run.audit, run.folder) if NOTES in stage.reads else None
     known = {"inputs": facts, "tables": read, "options": options, "files": files, "notes": notes}
-    return known | {"each": None if stage.each is None else list(stage.each(run)), "program": _program()}
+    return known | {"each": None if stage.each is None else list(stage.each(run)), "program": program()}
 
 
 def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
@@ -326,38 +322,4 @@ def _paths(value: Any) -> Iterator[Path]:
 
 def _digest(path: Path) -> str:
     """Of a file its sha256, of a folder that of its files' names, sizes and times; empty if it is missing."""
-    if path.is_file():
-        return sha256_of(path)
-    listed = hashlib.sha256()
-    for name, size, time in sorted(_listing(path)):
-        listed.update(os.fsencode(f"{name.removeprefix(str(path))}\0{size}\0{time}\n"))
-    return listed.hexdigest() if path.is_dir() else ""
-
-
-def _listing(folder: Path) -> Iterator[tuple[str, int, int]]:
-    """(path, bytes, nanoseconds) of every file below a folder."""
-    if not folder.is_dir():
-        return
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _listing(Path(entry.path))
-            else:
-                about = entry.stat()
-                yield entry.path, about.st_size, about.st_mtime_ns
-
-
-def _program() -> dict[str, Any]:
-    """The version, and the very text of the program, which in a checkout changes without it; what it stands on."""
-    versions = runtime.versions() | {name: metadata.version(name) for name in DRAWS}
-    return {"gslopes": runtime.gslopes_version(), "code": _code(PROGRAM), "versions": versions}
-
-
-@cache  # what runs is what was read when the process began
-def _code(program: Path) -> str:
-    """A digest of the names and texts of all files of a program."""
-    code = hashlib.sha256()
-    for path in sorted(program.rglob("*")):
-        if path.is_file() and not {"__pycache__", "_assets"} & set(path.parts):
-            code.update(f"{path.relative_to(program)}\0".encode() + path.read_bytes() + b"\0")
-    return code.hexdigest()
+    return listed(path, path) if path.is_dir() else digest(path)

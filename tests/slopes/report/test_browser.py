@@ -275,7 +275,7 @@ def test_the_first_screen_has_the_finding_and_a_forest_whose_labels_open_their_p
 
 def test_scripts_and_terminal_write_the_same_numbers(page: Any) -> None:
     known = [17.46, -24.197, -0.04, 0.05, 2.25, -2.25, 0.0, 100.05, 1e-9]
-    script = (Path(words.__file__).parent / "templates/page-base.js").read_text("utf-8")
+    script = (Path(words.__file__).parents[1] / "slopes/templates/page-base.js").read_text("utf-8")
     body = script[script.index("function points(") : script.index("// The paper's slopes")]
     shown = page.evaluate(f"(numbers) => {{ {body}; return numbers.map(points); }}", known)
     assert shown == [numbers.points(number) for number in known]
