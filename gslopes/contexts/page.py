@@ -17,7 +17,7 @@ from gslopes.contexts.report.answers import sentences
 from gslopes.contexts.report.picture_grid import PictureGrid, picture_grid
 from gslopes.contexts.report.rating import rating_page
 from gslopes.core import runfolder
-from gslopes.core.files import inside, is_file
+from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
 from gslopes.frame.page import Page
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Section, Tables
@@ -77,7 +77,7 @@ def paper(page: Page) -> dict[str, Any] | None:
     results = results_of(page.tables)
     papers, drawn = tables.paper_tables(results), charts.charts_of(results)
     file = page.run.folder / SHARES
-    picture = data_uri(file.read_bytes(), "png") if is_file(file) else ""
+    picture = data_uri(read_regular(file, LARGEST_TABLE), "png") if is_file(file) else ""
     parts = []
     for part in page.audit.sentences["part"]:
         shown = [{"title": charts.TITLES[name], "svg": Markup(drawn[name])} for name in part["charts"] if name in drawn]
