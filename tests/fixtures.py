@@ -28,10 +28,10 @@ DRAWS = {
     "collect",
     "contexts",
     "crops",
-    "executors",
+    "export",
+    "frame",
     "report",
-    "run",
-    "synthetic",
+    "slopes",
     "training",
 }  # folders whose tests write reports
 EMPTY = {"pdf": b"%PDF-1.4\n", "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>"}  # in place of figures; and a PNG:
