@@ -47,7 +47,8 @@ def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choic
 
     file: TOML with ``paper`` and ``[[choice]]``: what, paper, section, reason, option; then either here, or key, a name
     in the configuration, and published, its value as the paper has it; default: of a key that the run does not name;
-    otherwise: said where the run has no such value.
+    otherwise: said where the run has no such value; instead: said in place of any other value; named: true for names
+    such as ``onnx:FILE``, of which what comes before the colon is compared.
     config: the run's, flat.
     """
     texts = tomllib.loads(read_text(file))
@@ -60,8 +61,12 @@ def _choice(text: Mapping[str, Any], config: Mapping[str, Any]) -> Choice:
         return Choice(here=text["here"], **fields)
     value = config.get(text["key"], text.get("default"))
     value = list(value) if isinstance(value, tuple) else value
+    if text.get("named"):
+        value = [name.partition(":")[0] for name in value or ()]
     if value == text["published"]:
         return Choice(here=fields["paper"], **fields)
+    if "instead" in text:
+        return Choice(here=text["instead"], **fields)
     return Choice(here=_shown(value) if value else text.get("otherwise") or _shown(value), **fields)
 
 

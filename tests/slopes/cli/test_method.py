@@ -50,8 +50,11 @@ def test_as_published_the_edit_is_the_papers():
     [
         ("contexts", {"preset": "default", "pictures": {"kinds": ["original", "context", "empty"]}}, "Barlas",
          {"backgrounds", "baseline"}, {"pictures that are asked", "level of Tables 10 and 12"}),
-        ("crops", {"orders": "left", "draws": None, "ties": "half", "cropper": ["fastgaze:f.pt"]}, "Yee",
-         {"pairs", "ties"}, {"orders", "cropper", "padding"}),
+        ("contexts", {"preset": "published"}, "Barlas", {"people"}, {"backgrounds", "photographs a context"}),
+        ("crops", {"as_published": False, "draws": None, "cropper": ["fastgaze:f.pt"]}, "Yee",
+         {"pairs", "ties", "orders"}, {"cropper", "padding"}),
+        ("crops", {"as_published": True, "draws": 10000, "cropper": ["onnx:m.onnx"]}, "Yee",
+         {"cropper", "people"}, {"pairs", "ties", "orders"}),
         ("captions", {"senses": "paper", "options": {"types": 100, "as_published": True}}, "Wang",
          {"types of S2", "parser"}, {"sense of a word", "estimate of S2"}),
     ],
