@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import subprocess
@@ -60,6 +61,15 @@ def test_every_model_has_all_facts_and_every_page_a_small_picture() -> None:
     sizes = {path.stem: path.stat().st_size for path in GALLERY.glob("*.jpg")}
     assert set(RESULTS) <= set(sizes)
     assert max(sizes.values()) <= 150_000
+
+
+def test_the_functions_that_models_name_are_in_their_files() -> None:
+    for one in MODELS.values():
+        kind, _, rest = one["classifier"].partition(":")
+        if kind == "python":
+            file, name = rest.partition(",")[0].split(":")
+            tree = ast.parse((NOTEBOOKS / file).read_text("utf-8"))
+            assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("name", RESULTS)

@@ -354,10 +354,10 @@ def test_our_english_is_edited():
 # --- Models ---
 
 
-def test_all_weights_together_stay_under_24_mib_and_none_is_a_pickle():
+def test_all_weights_together_stay_under_32_mib_and_none_is_a_pickle():
     files = [path for path in (ROOT / "weights").rglob("*") if path.is_file()]
     assert files
-    assert sum(path.stat().st_size for path in files) < 24 * 2**20
+    assert sum(path.stat().st_size for path in files) < 32 * 2**20
     assert not [path.name for path in files if path.suffix in (".pt", ".pth", ".pkl", ".ckpt", ".bin")]
 
 
@@ -386,10 +386,9 @@ def wheel_install(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_an_installed_wheel_holds_models_recipes_and_weights_bit_for_bit(wheel_install: Path):
+def test_an_installed_wheel_holds_models_and_weights_bit_for_bit(wheel_install: Path):
     read = {
         "models": ("*/spec.toml", "*/card.md"),
-        "training": ("*.toml",),
         "weights": ("*/model.safetensors", "*/metrics.json", "*/sha256"),
     }
     assets = wheel_install / "gslopes/_assets"

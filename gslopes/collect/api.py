@@ -16,20 +16,16 @@ def collect_photos(out: str | Path, *, progress: bool = False, **options: Any) -
     """Photos of people at work from a source, with licence, creator and page of each.
 
     out: the folder, made if missing.  progress: show lines of progress on stderr.
-    options: as of ``gslopes collect --help-all``, with underscores; ``source`` is openverse by default.
+    options: as of ``gslopes collect --help``, with underscores; ``source`` is openverse by default.
 
-    Returns the manifest, one row a photo.
+    Returns the manifest, one row a result.
 
-    Raises: UsageError, CredentialsError, StorageError.
+    Raises: UsageError, StorageError, ServiceError.
     """
-    from gslopes.collect.photos import collect as gather
-    from gslopes.collect.photos import plan_collection
-    from gslopes.core import tables
-    from gslopes.core.tables import MANIFEST
+    from gslopes.collect.photos import collect, plan_collection
 
-    folder = Path(out)
-    gather(plan_collection(build(CollectConfig, options), folder), OneProcess(progress=progress))
-    return tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
+    plan = plan_collection(build(CollectConfig, options), Path(out))
+    return collect(plan, OneProcess(progress=progress)).table
 
 
 def census(photos: str | Path, out: str | Path, *, progress: bool = False, **options: Any) -> pd.DataFrame:
@@ -45,5 +41,5 @@ def census(photos: str | Path, out: str | Path, *, progress: bool = False, **opt
     from gslopes.collect.census import census as count
     from gslopes.report.composition import table3
 
-    found = count(Path(photos), Path(out), build(CensusConfig, options), executor=OneProcess(progress=progress))
-    return table3(found.composition, found.women)
+    result = count(Path(photos), Path(out), build(CensusConfig, options), executor=OneProcess(progress=progress))
+    return table3(result.composition, result.women)

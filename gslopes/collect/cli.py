@@ -18,7 +18,6 @@ from gslopes.frame.commands import PATH, dry_run_option, json_option, options, o
     "gslopes collect --source wikimedia --contact me@example.org --occupations chef,nurse --out photos",
     "gslopes collect --source wikidata --contact me@example.org --per-query 5000 --out people",
     "gslopes collect --source urls:list.csv --out photos",
-    "gslopes collect --source folder:idenprof --per-query 100 --out photos",
 )
 @out_option("PHOTOS", "The collection's folder.")
 @options(CollectConfig)
@@ -37,48 +36,43 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
     from gslopes.frame.executors import OneProcess
 
     plan = plan_collection(build(CollectConfig, options), out)
-    counts = {"searches": len(plan.queries), "done": plan.done, "photos": plan.photos, "requests": plan.requests}
+    terms = plan.source.terms
     if dry_run:
+        counts = {"searches": len(plan.queries), "done": plan.done, "photos": plan.photos, "requests": plan.requests}
         if as_json:
-            hours = {"hours": plan.hours, "download_hours": plan.download_hours}
-            print_json({**counts, **hours, "per_day": plan.source.terms.per_day, "terms": plan.source.terms.note})
+            print_json({**counts, "hours": plan.hours, "per_day": terms.per_day, "terms": terms.note})
             return 0
         lines = [
-            f"source       {plan.config.source}: {plan.source.terms.note}",
+            f"source       {plan.config.source}: {terms.note}",
             f"searches     {len(plan.queries):,}, of which {plan.done:,} are done",
-            f"photos       {plan.photos:,} at most, before duplicates are removed",
+            f"photos       {plan.photos:,} at most; downloads from one host are {plan.config.gap:g} s apart",
             f"requests     {plan.requests:,} at most to the source, {plan.duration}",
-            *([f"downloads    {plan.downloads}"] if plan.downloads else []),
             f"collection   {show(out)}",
             "No request was sent, nothing was written.",
         ]
         say("\n".join(lines))
         return 0
-    found = carry_out(plan, OneProcess(progress=True))
+    result = carry_out(plan, OneProcess(progress=True))
     if as_json:
-        facts = {"searches": found.searches, "photos": found.photos, "statuses": found.statuses}
-        more = {"people": dict(found.people)} if found.people else {}
-        print_json({**facts, "reasons": found.reasons, "licences": found.licences, **more, "out": str(out)})
+        facts = {"searches": result.searches, "photos": result.photos, "statuses": result.statuses}
+        people = {"people": dict(result.people)} if result.people else {}
+        print_json({**facts, "reasons": result.reasons, "licences": result.licences, **people, "out": str(out)})
         return 0
-    lines = [f"{many(found.photos, 'photo')} of {found.searches:,} searches in {show(out)}"]
-    lines += [f"  {count:>7,}  licence: {licence}" for licence, count in found.licences.items()]
-    lines += [f"  {count:>7,}  not kept: {reason}" for reason, count in found.reasons.items()]
-    lines += [f"  {count:>7,}  people {outcome}" for outcome, count in found.people]
+    lines = [f"{many(result.photos, 'photo')} of {result.searches:,} searches in {show(out)}"]
+    lines += [f"  {count:>7,}  licence: {licence}" for licence, count in result.licences.items()]
+    lines += [f"  {count:>7,}  not kept: {reason}" for reason, count in result.reasons.items()]
+    lines += [f"  {count:>7,}  people {step}" for step, count in result.people]
     say("\n".join(lines))
     following = f"gslopes census {show(out)} --out census"
-    if found.people:
+    if result.people:
         table = f"{show(out)}/people.csv"
         following = f"gslopes crops {show(out)} --people {table} --groups group,gender --source wikidata --out RUN"
     say(f"\nmanifest   {show(out)}/manifest.csv\nnext       {following}", err=True)
     return 0
 
 
-# --- ``gslopes census``: who is shown in a folder of photos, as perceived ---------------------------------------------
-
-
 @verb(
     "gslopes census photos --out census",
-    "gslopes census photos --out census --review review.csv",
     "gslopes census photos --out census --reader res34_fair_align_multi_7_20190809.pt --unsure race",
 )
 @click.argument("photos", type=PATH)
@@ -97,22 +91,21 @@ def census(photos: Path, out: Path, as_json: bool, options: dict[str, Any]) -> i
     from gslopes.frame.executors import OneProcess
     from gslopes.report.composition import print_table3, table3
 
-    config = build(CensusConfig, options)
-    found = count(photos, out, config, executor=OneProcess(progress=True))
-    table = table3(found.composition, found.women)
+    result = count(photos, out, build(CensusConfig, options), executor=OneProcess(progress=True))
+    table = table3(result.composition, result.women)
     if as_json:
-        counts = {"photos": found.photos, "read": found.read, "queue": found.queue}
-        print_json({**counts, "answered": found.answered, "excluded": found.excluded, "table3": rows(table)})
+        counts = {"photos": result.photos, "read": result.read, "queue": result.queue}
+        print_json({**counts, "answered": result.answered, "excluded": result.excluded, "table3": rows(table)})
         return 0
     say(print_table3(table))
-    place = show(found.out)
+    folder = show(out)
     lines = [
-        f"\nphotos     {found.read:,} with a readable face of {found.photos:,}",
-        f"review     {found.queue:,} to be looked at, {found.answered:,} answered, {found.excluded:,} excluded",
-        f"page       {show(found.page)}",
-        f"tables     {place}/table3.csv, composition.csv, census.parquet",
-        f"picture    {place}/table3.png",
-        f"labels     {place}/photos.csv (gslopes fit RUN --photos-csv {place}/photos.csv --groups perceived_gender)",
+        f"\nphotos     {result.read:,} with a readable face of {result.photos:,}",
+        f"review     {result.queue:,} to be looked at, {result.answered:,} answered, {result.excluded:,} excluded",
+        f"page       {folder}/review.html",
+        f"tables     {folder}/table3.csv, composition.csv, census.parquet",
+        f"picture    {folder}/table3.png",
+        f"labels     {folder}/photos.csv (gslopes fit RUN --photos-csv {folder}/photos.csv --groups perceived_gender)",
     ]
     say("\n".join(lines), err=True)
     return 0

@@ -9,11 +9,9 @@ reason parts must be carried out in their order.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import re
-import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,17 +19,18 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import numpy as np
 from PIL import Image
 
-from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy, Robots
+from gslopes.collect.config import CollectConfig
+from gslopes.collect.fetch import DownloadError, Fetcher, Robots
 from gslopes.collect.lists import Query
 from gslopes.collect.source import Candidate, Source
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import CredentialsError, PhotoError, ServiceError, UsageError
+from gslopes.core.errors import PhotoError, ServiceError, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason, explained
@@ -39,9 +38,18 @@ from gslopes.core.records import ByteArray
 from gslopes.core.tables import MANIFEST
 from gslopes.photos.decode import decode
 
-_KINDS = ((b"\xff\xd8\xff", "jpg"), (b"\x89PNG", "png"), (b"RIFF", "webp"), (b"BM", "bmp"), (b"II*", "tif"))
-_BINARY = ("application/octet-stream", "binary/octet-stream")
-_FIRST = 1024
+STAGE = "collect"
+NEAR = 4  # of the 64 bits of two perceptual hashes that may differ for two photos to be one
+OVERSAMPLE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others
+WORKERS = 8
+OUTAGE = 25  # downloads that fail one after the other before it is the network that is to blame
+_KINDS = {b"\xff\xd8\xff": "jpg", b"\x89PNG": "png", b"RIFF": "webp", b"BM": "bmp", b"II*": "tif", b"MM\0*": "tif"}
+
+Row = dict[str, Any]
+Outcome = bytes | DownloadError
+
+
+# --- What counts as a photo, and what as the same photo again ---------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +67,6 @@ class Picture:
     phash: int
 
 
-def check_type(content_type: str) -> None:
-    """Raises: DownloadError unless a server's type is that of a picture, or says nothing about the contents."""
-    if content_type in _BINARY or (content_type.startswith("image/") and "svg" not in content_type):
-        return
-    raise DownloadError("refused", SkipReason(Reason.NOT_SENT_AS_PICTURE, content_type[:60]))
-
-
 def examine(data: bytes, min_side: int) -> Picture:
     """Decode a whole file; sizes are checked in its header before a pixel is decoded.
 
@@ -73,7 +74,7 @@ def examine(data: bytes, min_side: int) -> Picture:
 
     Raises: DownloadError if it is none, or too small, too large, damaged or of a format that the walk does not read.
     """
-    suffix = next((name for magic, name in (*_KINDS, (b"MM\0*", "tif")) if data.startswith(magic)), "")
+    suffix = next((name for magic, name in _KINDS.items() if data.startswith(magic)), "")
     if not suffix:
         raise DownloadError("refused", SkipReason(Reason.UNKNOWN_FORMAT))
     try:
@@ -105,16 +106,12 @@ def perceptual_hash(pixels: ByteArray) -> int:
 
 
 class DuplicateIndex:
-    """The photos that were kept, found again by bytes or by looks.
+    """The photos that were kept, found again by bytes or by looks."""
 
-    near: how many of 64 bits of two perceptual hashes may differ for two photos to be one.
-    """
-
-    def __init__(self, near: int) -> None:
-        self.near = near
+    def __init__(self) -> None:
         self._files: list[tuple[str, str]] = []
         self._positions: dict[str, int] = {}
-        self._hashes = np.zeros(_FIRST, np.uint64)
+        self._hashes = np.zeros(1024, np.uint64)
 
     def add(self, photo: str, path: str, phash: int) -> None:
         """Remember a photo that was kept."""
@@ -132,64 +129,34 @@ class DuplicateIndex:
         """
         if picture.photo in self._positions:
             return (*self._files[self._positions[picture.photo]], SkipReason(Reason.DUPLICATE))
-        if not self._files or self.near < 0:
+        if not self._files:
             return None
         differing = (self._hashes[: len(self._files)] ^ np.uint64(picture.phash)).view(np.uint8).reshape(-1, 8)
         distances = np.unpackbits(differing, axis=1).sum(1)
         nearest = int(distances.argmin())
-        if distances[nearest] > self.near:
+        if distances[nearest] > NEAR:
             return None
-        return (
-            *self._files[nearest],
-            SkipReason(Reason.LOOKS_THE_SAME, f"{int(distances[nearest])} of 64 bits differ"),
-        )
+        reason = SkipReason(Reason.LOOKS_THE_SAME, f"{int(distances[nearest])} of 64 bits differ")
+        return (*self._files[nearest], reason)
 
 
-# --- One search after the other: results, downloads, duplicates, files. Stopped at any moment, it loses no download
-# A search is a part. Its results are kept as they came, each photo is on the disk before a line of a journal says so,
-# and the part's manifest table is its commit marker. Photos are judged in the order of the searches and of the ranks,
-# one at a time, whatever the order in which they arrive: what repeats what does not depend on the network. For the
-# same reason parts must be carried out in their order.
-
-
-STAGE = "collect"
-OVERSAMPLE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others
-WORKERS = 8
-OUTAGE = 25  # downloads that fail one after the other before it is the network that is to blame
-
-Row = dict[str, Any]
-Outcome = bytes | DownloadError
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionLimits:
-    """What is wanted of each search.
-
-    per_query: photos kept.  near: of 64 bits of the perceptual hash, how many may differ between duplicates.
-    min_side: least length of a photo's shorter side, pixels.
-    """
-
-    per_query: int = 250
-    near: int = 4
-    min_side: int = 64
+# --- The work of the stage --------------------------------------------------------------------------------------------
 
 
 class Collector:
-    """The work of the stage; a context manager, whose end closes all connections.
+    """Carries out one search after the other; a context manager, whose end closes all connections.
 
-    out: the collection's folder.  source, queries, limits, policy: what, and how.
+    out: the collection's folder.  source, queries, config: what, and how.
     """
 
-    def __init__(
-        self, out: Path, source: Source, queries: Sequence[Query], limits: CollectionLimits, policy: FetchPolicy
-    ) -> None:
-        self.out, self.source, self.queries, self.limits = out, source, queries, limits
+    def __init__(self, out: Path, source: Source, queries: Sequence[Query], config: CollectConfig) -> None:
+        self.out, self.source, self.queries, self.config = out, source, queries, config
         self.stop = threading.Event()
-        self.fetcher = Fetcher(policy, self.stop)
+        self.fetcher = Fetcher(config.policy(), self.stop)
         self.robots = Robots(self.fetcher)
-        self.duplicates = DuplicateIndex(limits.near)
+        self.duplicates = DuplicateIndex()
         self._pool = ThreadPoolExecutor(WORKERS)
-        self._known = 0
+        self._known = 0  # parts whose photos are remembered
         self._failures = 0  # downloads that failed one after the other, up to now
         self._failed_parts: list[int] = []  # parts of this run in which they all did
         self._any_outcome = False
@@ -206,35 +173,37 @@ class Collector:
     def __call__(self, part: int, tick: Callable[[int], None]) -> None:
         """One search: its photos, then its piece of the manifest.
 
-        Raises: ServiceError if the source does not answer or the network is gone; CredentialsError, StorageError.
+        Raises: ServiceError if the source does not answer or the network is gone; StorageError.
         """
-        self._remember(part)
-        query = self.queries[part]
+        for index in range(self._known, part):
+            for row in cast("list[Row]", tables.read(MANIFEST, self._table(index)).to_dict("records")):
+                self._remember(row)
+        query, wanted = self.queries[part], self.config.per_query
         results = self._results(part, query)
         journal = self._path(part, "journal.jsonl")
         done = _read_journal(journal, self.out)
         rows: list[Row] = []
         kept = 0
-        while kept < self.limits.per_query and len(rows) < len(results):
-            start, max_results = len(rows), min(2 * WORKERS, self.limits.per_query - kept)
-            batch = list(enumerate(results[start : start + max_results], start + 1))
-            coming = self._downloads([(rank, one) for rank, one in batch if rank not in done])
+        while kept < wanted and len(rows) < len(results):
+            start, most = len(rows), min(2 * WORKERS, wanted - kept)
+            batch = list(enumerate(results[start : start + most], start + 1))
+            coming = self._downloads([one for rank, one in batch if rank not in done])
             for rank, candidate in batch:
-                row = done.get(rank) or self._repeated(query, rank, candidate)
-                row = row or self._examine(query, rank, candidate, coming[rank])
+                row = done.get(rank) or self._judge(self._row(query, rank, candidate), candidate, coming)
                 kill_point("collect:stored")
                 if rank not in done and row["status"] != "failed":
-                    _append(journal, row)
+                    with runfolder.storage(journal), journal.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(row) + "\n")
+                        file.flush()
+                        os.fsync(file.fileno())
                     kill_point("collect:noted")
                 if row["status"] == "kept":
-                    self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
                     kept += 1
                     tick(1)
-                self._settle(row)
+                self._remember(row)
                 rows.append(row)
-        tick(self.limits.per_query - kept)
-        frame = tables.frame_of(MANIFEST, rows)
-        runfolder.write_table(MANIFEST, frame, runfolder.part_path(self.out, STAGE, MANIFEST, part))
+        tick(wanted - kept)
+        runfolder.write_table(MANIFEST, tables.frame_of(MANIFEST, rows), self._table(part))
         kill_point("collect:committed")
         journal.unlink(missing_ok=True)
         self._known = part + 1
@@ -250,41 +219,28 @@ class Collector:
         path = self._path(part, "results.json")
         with contextlib.suppress(OSError, ValueError, TypeError):  # not there yet, or damaged
             return [Candidate(**row) for row in read_json(path)]
-        max_results = int(self.limits.per_query * OVERSAMPLE)
         try:
-            found = self.source.search(query, max_results, self._ask)
+            candidates = self.source.search(query, int(self.config.per_query * OVERSAMPLE), self._ask)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             message = f"{self.source.name} answered in a form that is not its own ({type(error).__name__})."
             raise ServiceError(message, "Try again later; what was collected is kept.") from error
-        shared = getattr(self.source, "shares_files", False)  # then each person on a file is a result
         unique: dict[tuple[str, str], Candidate] = {}
-        for one in found:
+        for one in candidates:
             if one.url:
-                unique.setdefault((one.url, one.title if shared else ""), one)
+                unique.setdefault((one.url, one.title if self.source.of_people else ""), one)
         runfolder.make_folder(path.parent)
         runfolder.write_json(path, [asdict(one) for one in unique.values()])
-        shutil.rmtree(path.parent / "answers", ignore_errors=True)
-        return [Candidate(**row) for row in read_json(path)]
+        return list(unique.values())
 
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
-        """The JSON of an answer.  Raises: ServiceError, CredentialsError; neither holds the address or a key."""
-        address = httpx.URL(url, params=dict(params))
-        kept = self.out / "parts" / STAGE / "answers" / f"{hashlib.sha256(str(address).encode()).hexdigest()[:32]}.json"
-        with contextlib.suppress(OSError, ValueError):  # not there, or damaged: it is asked for again
-            return read_json(kept)
+        """The JSON of an answer.  Raises: ServiceError, which holds neither the address nor a key."""
+        address = str(httpx.URL(url, params=dict(params)))
         rate_key = f"interface of {self.source.name}"  # its pace is its own, even where it also serves the photos
         self.fetcher.rate.set_min_interval(rate_key, self.source.terms.gap)
         try:
             sent = {"Accept": "application/json", **headers}
-            answer = json.loads(self.fetcher.get(str(address), headers=sent, rate_key=rate_key).body)
-            if getattr(self.source, "keeps_answers", False):  # they are many, and the service slow
-                runfolder.make_folder(kept.parent)
-                runfolder.write_json(kept, answer)
-            return answer
+            return json.loads(self.fetcher.get(address, headers=sent, rate_key=rate_key).body)
         except DownloadError as error:
-            variables = getattr(self.source, "variables", ())
-            if error.code in (401, 403) and variables:
-                raise CredentialsError(self.source.name, variables, rejected=True) from None
             hint = "What was collected is kept: the same command goes on from there."
             raise ServiceError(f"{self.source.name} does not answer: {error.reason}.", hint) from None
         except ValueError:
@@ -292,65 +248,62 @@ class Collector:
 
     # -- photos -------------------------------------------------------------------------------------------------------
 
-    def _downloads(self, batch: Sequence[tuple[int, Candidate]]) -> dict[int, Future[Outcome]]:
-        """Rank to what is on its way; each address is fetched once, however many results point to it."""
-        by_address: dict[str, Future[Outcome]] = {}
-        for _, one in batch:
-            if one.url not in self._settled and one.url not in by_address:
-                by_address[one.url] = self._pool.submit(self._bytes, one)
-        return {rank: by_address[one.url] for rank, one in batch if one.url in by_address}
+    def _downloads(self, batch: Sequence[Candidate]) -> dict[str, Future[Outcome]]:
+        """Address to what is on its way; each is fetched once, however many results point to it."""
+        coming: dict[str, Future[Outcome]] = {}
+        for one in batch:
+            if one.url not in self._settled and one.url not in coming:
+                coming[one.url] = self._pool.submit(self._bytes, one.url)
+        return coming
 
-    def _settle(self, row: Row) -> None:
-        if row["status"] != "failed":
-            self._settled.setdefault(row["url"], row)
-
-    def _repeated(self, query: Query, rank: int, candidate: Candidate) -> Row | None:
-        """The row of a result whose address is known: a duplicate of what was kept, or refused like it."""
-        known = self._settled.get(candidate.url)
-        if known is None:
-            return None
-        row = self._row(query, rank, candidate)
-        copied = {name: known[name] for name in ("status", "reason", "detail", "photo", "path", "phash")}
-        if known["status"] == "kept":
-            copied |= {"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns}
-        return row | copied
-
-    def _bytes(self, candidate: Candidate) -> Outcome:
+    def _bytes(self, url: str) -> Outcome:
         """In a thread of its own.  Raises: Stopped."""
         try:
-            local = self.source.read(candidate)
-            if local is not None:
-                return local
-            reply = self.fetcher.get(candidate.url, before_request=self.robots)
-            check_type(reply.content_type)
+            reply = self.fetcher.get(url, before_request=self.robots)
+            kind = reply.content_type
+            if not kind.endswith("/octet-stream") and (not kind.startswith("image/") or "svg" in kind):
+                return DownloadError("refused", SkipReason(Reason.NOT_SENT_AS_PICTURE, kind[:60]))
             return reply.body
         except DownloadError as error:
             return error
-        except OSError as error:
-            return DownloadError("refused", SkipReason(Reason.UNREADABLE, str(error.strerror)))
         except (ArithmeticError, LookupError, RecursionError, ValueError) as error:  # one photo's, whatever it sent
             return DownloadError("refused", SkipReason(Reason.CANNOT_BE_REQUESTED, type(error).__name__))
 
-    def _examine(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
-        """The manifest row of one result; its file is durable if it is kept."""
-        row = self._row(query, rank, candidate)
-        outcome = coming.result()
+    def _judge(self, row: Row, candidate: Candidate, coming: Mapping[str, Future[Outcome]]) -> Row:
+        """The manifest row of one result; its file is durable if it is kept.
+
+        One whose address is known is a duplicate of what was kept, or refused like it.
+        """
+        known = self._settled.get(candidate.url)
+        if known is not None:
+            row |= {name: known[name] for name in ("status", "reason", "detail", "photo", "path", "phash")}
+            again = {"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns}
+            return row | (again if known["status"] == "kept" else {})
+        outcome = coming[candidate.url].result()
         try:
             if isinstance(outcome, DownloadError):
                 raise outcome
-            picture = examine(outcome, self.limits.min_side)
+            picture = examine(outcome, self.config.min_side)
         except DownloadError as error:
-            self._count(error)
+            if error.status == "failed":
+                self._failures += 1
+                if self._failures >= OUTAGE:
+                    self._stop_for_outage(error.reason)
+            else:
+                self._failures, self._failed_parts, self._any_outcome = 0, [], True
             return row | {"status": error.status, **error.reason.columns}
         self._failures, self._failed_parts, self._any_outcome = 0, [], True
         row["phash"] = f"{picture.phash:016x}"
-        again = self.duplicates.find(picture)
-        if again is not None:
-            return row | {"status": "duplicate", "photo": again[0], "path": again[1], **again[2].columns}
-        row["path"] = f"{folder_name(query.occupation)}/{picture.photo[:16]}.{picture.suffix}"
-        self._store(self.out / row["path"], outcome)
+        repeated = self.duplicates.find(picture)
+        if repeated is not None:
+            photo, file, reason = repeated
+            return row | {"status": "duplicate", "photo": photo, "path": file, **reason.columns}
+        path = self.out / folder_name(row["occupation"]) / f"{picture.photo[:16]}.{picture.suffix}"
+        runfolder.make_folder(path.parent)
+        runfolder.write_bytes(path, outcome)
+        runfolder.settle([path])
         size = {"width": picture.width, "height": picture.height, "bytes": len(outcome)}
-        return row | size | {"status": "kept", "photo": picture.photo}
+        return row | size | {"status": "kept", "photo": picture.photo, "path": f"{path.parent.name}/{path.name}"}
 
     def _row(self, query: Query, rank: int, candidate: Candidate) -> Row:
         row: Row = dict.fromkeys(MANIFEST.columns, "") | asdict(candidate)
@@ -358,36 +311,22 @@ class Collector:
         row |= {"rank": rank, "source": self.source.name, "width": 0, "height": 0, "bytes": 0}
         return row | {"retrieved": datetime.now(UTC).isoformat(timespec="seconds")}
 
-    def _store(self, path: Path, data: bytes) -> None:
-        runfolder.make_folder(path.parent)
-        runfolder.write_bytes(path, data)
-        runfolder.settle([path])
-
-    def _count(self, error: DownloadError) -> None:
-        if error.status != "failed":
-            self._failures, self._failed_parts, self._any_outcome = 0, [], True
-            return
-        self._failures += 1
-        if self._failures >= OUTAGE:
-            self._stop_for_outage(error.reason)
+    def _remember(self, row: Row) -> None:
+        if row["status"] != "failed":
+            self._settled.setdefault(row["url"], row)
+        if row["status"] == "kept":
+            self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
 
     def _stop_for_outage(self, reason: str) -> None:
         """Raises: ServiceError, always. Searches that only saw the outage are left to the next run."""
         for part in self._failed_parts:
-            runfolder.part_path(self.out, STAGE, MANIFEST, part).unlink(missing_ok=True)
+            self._table(part).unlink(missing_ok=True)
         several = f"{self._failures} downloads failed one after the other, the last one with"
         message = f"{several if self._failures > 1 else 'The only download failed with'}: {reason}."
         raise ServiceError(message, "If the network is back, the same command goes on from there.")
 
-    def _remember(self, part: int) -> None:
-        """The photos of the parts before this one."""
-        for index in range(self._known, part):
-            frame = tables.read(MANIFEST, runfolder.part_path(self.out, STAGE, MANIFEST, index))
-            for row in frame.to_dict("records"):
-                self._settle({str(name): value for name, value in row.items()})
-                if row["status"] == "kept":
-                    self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
-        self._known = max(self._known, part)
+    def _table(self, part: int) -> Path:
+        return runfolder.part_path(self.out, STAGE, MANIFEST, part)
 
     def _path(self, part: int, name: str) -> Path:
         return self.out / "parts" / STAGE / f"{part:06d}-{name}"
@@ -403,41 +342,22 @@ def folder_name(occupation: str) -> str:
     return plain if plain and plain != "parts" else "photos"
 
 
-def _append(journal: Path, row: Row) -> None:
-    """One line, durable."""
-    with runfolder.storage(journal), journal.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(row) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def _read_journal(journal: Path, out: Path) -> dict[int, Row]:
     """Rank to row, of the lines that are whole and whose files are there; a torn last line is cut off."""
-    if not journal.exists():
-        return {}
-    found: dict[int, Row] = {}
-    whole = 0
-    data = journal.read_bytes()
+    rows: dict[int, Row] = {}
+    whole, data = 0, journal.read_bytes() if journal.exists() else b""
     for line in data.splitlines(keepends=True):
-        read = _read_line(line, out)
-        if read is None:
+        try:
+            row: Row = json.loads(line)
+            rank, there = int(row["rank"]), row["status"] != "kept" or (out / row["path"]).is_file()
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, OSError):
+            break
+        if not line.endswith(b"\n"):
             break
         whole += len(line)
-        rank, row, there = read
         if there:
-            found[rank] = row
+            rows[rank] = row
     if whole < len(data):
         with runfolder.storage(journal):
             os.truncate(journal, whole)
-    return found
-
-
-def _read_line(line: bytes, out: Path) -> tuple[int, Row, bool] | None:
-    """Rank, row, and whether its file is there; None if the line is torn or damaged."""
-    if not line.endswith(b"\n"):
-        return None
-    try:
-        row: Row = json.loads(line)
-        return int(row["rank"]), row, row["status"] != "kept" or (out / row["path"]).is_file()
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, OSError):
-        return None
+    return rows

@@ -22,35 +22,18 @@ class CollectConfig:
 
     source: str = option(
         "openverse",
-        help="openverse, wikimedia, google (your key in the environment), urls:FILE or folder:DIR; wikidata, "
-        "or wikidata:FILE with a saved answer: people of named ethnic groups, with a people.csv.",
+        help="openverse, wikimedia or urls:FILE; wikidata, or wikidata:groups=Q-IDS with / between: people of "
+        "named ethnic groups, with a people.csv.",
     )
     occupations: str = option("bls-129", help="bls-129, a CSV, or jobs: chef,nurse.", metavar="LIST")
     keywords: str = option("paper", help="paper (six and none), none, a CSV, or words.", metavar="LIST")
     per_query: int = option(250, help="Photos per search.", least=1)
-    near: int = option(
-        4,
-        help="Photos whose 64-bit hashes differ in at most this many bits are duplicates; -1: only equal files.",
-        metavar="BITS",
-        advanced=True,
-    )
     min_side: int = option(64, help="Minimum length of the shorter side, pixels.", metavar="PX")
     gap: float = option(1.0, help="Seconds between requests to one host.", metavar="S", advanced=True, least=0)
     contact: str = option("", help="How site operators can reach you; sent in the user agent.", metavar="MAIL")
-    test_servers: tuple[str, ...] = option(
-        (),
-        help="Allow this one server at a private address, for tests.",
-        name="test_server",
-        metavar="HOST:PORT",
-        advanced=True,
-    )
-    min_ethnic: int = option(40, help="With wikidata: the fewest people of an ethnic group.", advanced=True)
-    min_group: int = option(100, help="With wikidata: the fewest people of a group and gender.", advanced=True)
 
     def __post_init__(self) -> None:
         check(self)
-        if not -1 <= self.near <= 16:
-            raise ConfigError(f"near is {self.near}; it must be -1 to 16: beyond that photos that differ become one.")
         if self.gap == float("inf"):
             raise ConfigError(f"gap is {self.gap}; it must be a number of seconds.")
         if not self.contact.isprintable() or not self.contact.isascii():
@@ -61,8 +44,7 @@ class CollectConfig:
         from gslopes.collect.fetch import FetchPolicy
 
         about = "; ".join(filter(None, ("audits of image classifiers", self.contact)))
-        agent = f"gslopes/{runtime.gslopes_version()} ({about})"
-        return FetchPolicy(gap=self.gap, agent=agent, allowed=self.test_servers)
+        return FetchPolicy(gap=self.gap, agent=f"gslopes/{runtime.gslopes_version()} ({about})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +54,6 @@ class CensusConfig:
     confidence: float = option(
         0.9, help="Readings less certain than this go to the review.", metavar="P", least=0.5, most=1
     )
-    limit: int | None = option(None, help="At most N photos, taken from every folder in turn.")
     reader: Path | None = option(
         None, help="FairFace's ResNet-34 of seven races, a file of yours.", metavar="FILE", shown="the shipped reader"
     )
@@ -82,7 +63,6 @@ class CensusConfig:
         metavar="READING",
         shown="gender",
     )
-    review: Path | None = option(None, help="Answers saved by the review.", metavar="CSV", shown="CENSUS/review.csv")
     device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]")
 
     def __post_init__(self) -> None:

@@ -1,11 +1,8 @@
-"""The only road to the network: to public addresses, as robots.txt allows, paced, bounded in size and time.
+"""Downloads by ``ask.transport``: from public addresses, as robots.txt allows, paced, bounded in size and time.
 
-Redirects are followed by hand and checked one by one. httpcore, the layer below httpx, is used directly, because there
-the address of every connection can be checked at the moment of connecting, with certificates still checked against the
-name; it follows no redirect, decodes nothing and reads no proxy from the environment.
-
-A name that is checked first and resolved again later can point somewhere else the second time. Here the name is
-resolved once, every address that it has is checked, and the connection goes to one of them.
+Redirects are followed by hand and checked one by one. A name that is checked first and resolved again later can point
+somewhere else the second time. Here it is resolved once, every address that it has is checked, and the connection goes
+to one of them, with certificates still checked against the name.
 """
 
 from __future__ import annotations
@@ -40,6 +37,8 @@ Resolve = Callable[..., list[tuple[Any, ...]]]
 _SPECIAL = Path(__file__).parent / "data/special-purpose-addresses.csv"
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+REDIRECTS = 5
+_RETRYABLE = (408, 425, 429)  # and every code of 500 and above
 
 
 class ForbiddenAddress(Exception):
@@ -61,10 +60,15 @@ def is_public(address: str) -> bool:
     """
     if "%" in address:
         return False
-    found = _unwrapped(ipaddress.ip_address(address))
-    if isinstance(found, ipaddress.IPv6Address) and found not in _GLOBAL_UNICAST:
-        return False
-    return not any(found in block for block in _special_blocks())
+    number: Address = ipaddress.ip_address(address)
+    if isinstance(number, ipaddress.IPv6Address):
+        if number.ipv4_mapped is not None:
+            number = number.ipv4_mapped
+        elif number in _NAT64:
+            number = ipaddress.IPv4Address(int(number) & 0xFFFFFFFF)
+        elif number not in _GLOBAL_UNICAST:
+            return False
+    return not any(number in block for block in _special_blocks())
 
 
 @functools.cache
@@ -72,14 +76,6 @@ def _special_blocks() -> tuple[Network, ...]:
     lines = _SPECIAL.read_text(encoding="utf-8").splitlines()
     rows = [line.partition(",")[0] for line in lines if not line.startswith("#")]
     return tuple(ipaddress.ip_network(block) for block in rows[1:])
-
-
-def _unwrapped(address: Address) -> Address:
-    if isinstance(address, ipaddress.IPv4Address):
-        return address
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else address
 
 
 class PublicNetwork(WatchedNetwork):
@@ -104,41 +100,30 @@ class PublicNetwork(WatchedNetwork):
         address = host if f"{host}:{port}" in self._allowed else self._checked(host, port)
         return super().connect_tcp(address, port, *rest, **named)
 
-    def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
-        """Raises: ForbiddenAddress: a local socket is never public."""
-        raise ForbiddenAddress("a local socket")
-
     def _checked(self, host: str, port: int) -> str:
         try:
-            found = self._exchange.run(lambda: self._resolve(host, port, type=socket.SOCK_STREAM))
+            entries = self._exchange.run(lambda: self._resolve(host, port, type=socket.SOCK_STREAM))
         except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError(f"no address: {error}") from error
-        addresses = [str(entry[4][0]) for entry in found]
+        addresses = [str(entry[4][0]) for entry in entries]
         if not addresses or not all(map(is_public, addresses)):
             raise ForbiddenAddress("its address is private, loopback or link-local")
         return addresses[0]
 
 
-# --- The only road to the network: paced, bounded in size and time, redirects followed by hand and checked one by one
-# httpcore, the layer below httpx, is used directly, because there the address of every connection can be checked at the
-# moment of connecting, with certificates still checked against the name; it follows no redirect, decodes nothing and
-# reads no proxy from the environment.
-
-
-REDIRECTS = 5
-_RETRYABLE = (408, 425, 429)  # and every code of 500 and above
+# --- Downloads: paced, bounded in size and time, redirects followed by hand and checked one by one --------------------
 
 
 class DownloadError(Exception):
     """A download that came to nothing.
 
     status: ``refused`` (asking again would not help) or ``failed`` (it might).  reason: of the manifest.
-    code: the HTTP status, 0 if there was none.
+    code: the HTTP status, 0 if there was none.  wait: seconds after which it may be tried again; None: not now.
     """
 
-    def __init__(self, status: str, reason: SkipReason, code: int = 0) -> None:
+    def __init__(self, status: str, reason: SkipReason, code: int = 0, wait: float | None = None) -> None:
         super().__init__(reason)
-        self.status, self.reason, self.code = status, reason, code
+        self.status, self.reason, self.code, self.wait = status, reason, code, wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,23 +187,17 @@ class HostRateLimiter:
                 if free <= now:
                     self._free[host] = now + max(self.min_interval, self._gaps.get(host, 0.0))
                     return now - began
-            self.wait(free - now)
-
-    def wait(self, seconds: float) -> None:
-        """Sleep.  Raises: Stopped."""
-        if self.stop.wait(max(seconds, 0.0)):
-            raise Stopped
+            if self.stop.wait(max(free - now, 0.0)):
+                raise Stopped
 
 
 class Fetcher:
     """Downloads over HTTP and HTTPS; its methods may be called from several threads.
 
-    policy: see there.  stop: set to end everything that waits or reads.  network: as httpcore's; for tests.
+    policy: see there.  stop: set to end everything that waits or reads.
     """
 
-    def __init__(
-        self, policy: FetchPolicy, stop: threading.Event, network: httpcore.NetworkBackend | None = None
-    ) -> None:
+    def __init__(self, policy: FetchPolicy, stop: threading.Event) -> None:
         self.policy, self.stop = policy, stop
         self.rate = HostRateLimiter(policy.gap, stop)
         self._exchange = Exchange(stop)
@@ -226,7 +205,7 @@ class Fetcher:
             ssl_context=httpx.create_ssl_context(trust_env=False),
             max_connections=32,
             max_keepalive_connections=16,
-            network_backend=network or PublicNetwork(self._exchange, policy.allowed),
+            network_backend=PublicNetwork(self._exchange, policy.allowed),
         )
 
     def close(self) -> None:
@@ -241,13 +220,12 @@ class Fetcher:
         max_bytes: int = 0,
         before_request: Callable[[httpx.URL], None] | None = None,
         rate_key: str = "",
-        truncate: bool = False,
     ) -> Reply:
         """One document.
 
         headers: in addition to our own; sent to the first host alone.  max_bytes: at most; that of the policy if 0.
         before_request: called with each address before it is asked; may raise DownloadError.
-        rate_key: whose rate limit counts; the host's if empty.  truncate: cut what is too large instead of refusing.
+        rate_key: whose rate limit counts; the host's if empty.
 
         Raises: DownloadError, Stopped.
         """
@@ -259,9 +237,18 @@ class Fetcher:
                 before_request(address)
                 deadline += time.monotonic() - began
             limit = max_bytes or self.policy.max_bytes
-            answer = self._get_with_retries(
-                address, extra_headers, limit, deadline, rate_key or origin(address), truncate
-            )
+            key = rate_key or origin(address)
+            attempt = 0
+            answer: Reply | str | None = None
+            while answer is None:
+                deadline += self.rate.acquire(key)  # a queue at our own door is not the server's slowness
+                try:
+                    answer = self._request(address, extra_headers, limit, deadline)
+                except DownloadError as error:
+                    wait, attempt = error.wait, attempt + 1
+                    if wait is None or attempt == self.policy.max_attempts or wait > self.policy.max_retry_after:
+                        raise
+                    self.rate.pause(key, max(wait, self.policy.backoff * 2 ** (attempt - 1)))
             if isinstance(answer, Reply):
                 return answer
             following = parse_url(answer, address)
@@ -269,26 +256,10 @@ class Fetcher:
             address = following
         raise DownloadError("refused", SkipReason(Reason.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}"))
 
-    def _get_with_retries(
-        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, rate_key: str, truncate: bool
-    ) -> Reply | str:
-        """A document, or where a redirect leads; tried again while the server is busy."""
-        for attempt in range(self.policy.max_attempts):
-            last = attempt + 1 == self.policy.max_attempts
-            try:
-                deadline += self.rate.acquire(rate_key)  # a queue at our own door is not the server's slowness
-                return self._request(url, headers, max_bytes, deadline, truncate)
-            except _Retry as retry:
-                if last or retry.seconds > self.policy.max_retry_after:
-                    raise DownloadError("failed", retry.reason, retry.code) from None
-                waiting = max(retry.seconds, self.policy.backoff * 2**attempt)
-            self.rate.pause(rate_key, waiting)
-        raise AssertionError("unreachable")
-
-    def _request(
-        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, truncate: bool
-    ) -> Reply | str:
-        sent = {"Host": _host(url), "User-Agent": self.policy.agent, "Accept-Encoding": "identity", "Accept": "*/*"}
+    def _request(self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float) -> Reply | str:
+        """A document, or where a redirect leads.  Raises: DownloadError."""
+        sent = {"Host": url.netloc.decode("ascii"), "User-Agent": self.policy.agent}
+        sent |= {"Accept-Encoding": "identity", "Accept": "*/*"}
         raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in (sent | headers).items()]
         left = max(0.1, min(20.0, deadline - time.monotonic()))
         timeouts = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)}
@@ -299,10 +270,9 @@ class Fetcher:
         ):
             received = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in response.headers}
             if response.status in _RETRYABLE or response.status >= 500:
-                raise _Retry(
-                    SkipReason(Reason.HTTP_ERROR, str(response.status)),
-                    seconds_to_wait(received.get("retry-after", "")) or 0.0,
-                    response.status,
+                wait = seconds_to_wait(received.get("retry-after", "")) or 0.0
+                raise DownloadError(
+                    "failed", SkipReason(Reason.HTTP_ERROR, str(response.status)), response.status, wait
                 )
             if response.status in (301, 302, 303, 307, 308) and received.get("location"):
                 return received["location"]
@@ -310,41 +280,23 @@ class Fetcher:
                 raise DownloadError("refused", SkipReason(Reason.HTTP_ERROR, str(response.status)), response.status)
             if received.get("content-encoding", "identity").lower() != "identity":
                 raise DownloadError("refused", SkipReason(Reason.COMPRESSED))
-            promised = _length(received.get("content-length", ""))
-            if promised is not None and promised > max_bytes and not truncate:
-                raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, f"more than {max_bytes >> 20} MiB"))
-            kind = received.get("content-type", "").partition(";")[0].strip().lower()
-            return Reply(kind, _read(response, max_bytes, promised, truncate))
-
-
-def _read(response: httpcore.Response, max_bytes: int, promised: int | None, truncate: bool) -> bytes:
-    """The body, by a stream that keeps to the deadline."""
-    try:
-        body = decoded(response.iter_stream(), "identity", max_bytes)
-    except TooLarge as error:
-        if truncate:
-            return error.body[:max_bytes]
-        limit = f"more than {max_bytes >> 20} MiB"
-        raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, limit)) from None
-    if promised is not None and promised != len(body):
-        raise _Retry(SkipReason(Reason.CUT_SHORT))
-    return body
-
-
-def _length(value: str) -> int | None:
-    """A Content-Length; None if it is none that makes sense."""
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 20 else None
+            length = received.get("content-length", "")
+            promised = int(length) if length.isascii() and length.isdigit() and len(length) < 20 else None
+            try:
+                if promised is not None and promised > max_bytes:
+                    raise TooLarge(b"")
+                body = decoded(response.iter_stream(), "identity", max_bytes)
+            except TooLarge:
+                limit = f"more than {max_bytes / 2**20:.2g} MiB"
+                raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, limit)) from None
+            if promised is not None and promised != len(body):
+                raise DownloadError("failed", SkipReason(Reason.CUT_SHORT), wait=0.0)
+            return Reply(received.get("content-type", "").partition(";")[0].strip().lower(), body)
 
 
 def origin(url: httpx.URL) -> str:
     """Scheme, host and port: what robots.txt and our pace are about."""
-    return f"{url.scheme}://{_host(url)}"
-
-
-class _Retry(Exception):
-    def __init__(self, reason: SkipReason, seconds: float = 0.0, code: int = 0) -> None:
-        super().__init__(reason)
-        self.reason, self.seconds, self.code = reason, seconds, code
+    return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
 @contextlib.contextmanager
@@ -356,16 +308,13 @@ def _translated_errors(too_late: SkipReason) -> Iterator[None]:
         raise DownloadError("refused", SkipReason.of(str(error))) from error
     except DeadlineExceeded as error:
         raise DownloadError("failed", too_late) from error
-    except httpcore.TimeoutException as error:
-        raise _Retry(SkipReason(Reason.NO_ANSWER)) from error
-    except httpcore.ConnectError as error:
-        raise _Retry(SkipReason(Reason.NO_CONNECTION)) from error
-    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
-        raise _Retry(SkipReason(Reason.CONNECTION_BROKE)) from error
+    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
+        late, unreached = isinstance(error, httpcore.TimeoutException), isinstance(error, httpcore.ConnectError)
+        kind = Reason.NO_ANSWER if late else Reason.NO_CONNECTION if unreached else Reason.CONNECTION_BROKE
+        raise DownloadError("failed", SkipReason(kind), wait=0.0) from error
     except (ValueError, OverflowError, httpcore.UnsupportedProtocol) as error:  # headers, hosts, ports beyond reason
-        raise DownloadError(
-            "refused", SkipReason(Reason.INVALID_ADDRESS, "or an answer that makes no sense")
-        ) from error
+        reason = SkipReason(Reason.INVALID_ADDRESS, "or an answer that makes no sense")
+        raise DownloadError("refused", reason) from error
 
 
 def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
@@ -377,20 +326,19 @@ def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
         raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS)) from error
     if b"%" in found.raw_host:  # what httpx makes of characters that no host has
         raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS))
+    problem = ""
     if found.scheme not in ("http", "https") or not found.raw_host:
-        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS, "not http or https"))
-    if port is not None and not 0 < port < 2**16:
-        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS, "there is no such port"))
-    if found.userinfo:
-        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS, "it holds a password"))
+        problem = "not http or https"
+    elif port is not None and not 0 < port < 2**16:
+        problem = "there is no such port"
+    elif found.userinfo:
+        problem = "it holds a password"
+    if problem:
+        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS, problem))
     return found
 
 
-def _host(url: httpx.URL) -> str:
-    return url.netloc.decode("ascii")
-
-
-# --- robots.txt, asked for once a host and obeyed; its Crawl-delay and Request-rate, too ------------------------------
+# --- robots.txt, asked for once a host and obeyed; its Crawl-delay, too -----------------------------------------------
 # No such file means that all is allowed; a server that cannot answer means neither yes nor no: requests must wait.
 #
 # Source: RFC 9309, sections 2.3.1.2 to 2.3.1.4; its matching is that of the library protego.
@@ -401,7 +349,7 @@ LONGEST_DELAY = 60.0  # seconds between two requests that a host may ask for
 RETRY_AFTER = 60.0  # seconds after which a host whose rules could not be had is asked again
 # RFC 9309, section 2.2.1: the token is letters, - and _; what follows it, such as a version, is no part of it.
 _AGENT_LINE = re.compile(r"^\s*user[- ]?agent[\s:]+(?:(?P<any>\*)(?=\s|#|$)|(?P<token>[A-Za-z_-]*)).*", re.IGNORECASE)
-_MAX_BYTES = 500 << 10  # of which RFC 9309 asks that they be read; the rest is ignored
+_MAX_BYTES = 500 << 10  # RFC 9309 asks that as much be read; nothing is fetched from a host that writes more
 
 
 class Robots:
@@ -417,15 +365,6 @@ class Robots:
 
     def __call__(self, url: httpx.URL) -> None:
         """Raises: DownloadError: ``refused`` if the rules forbid this address, ``failed`` if they cannot be fetched."""
-        rules = self._of(url)
-        try:
-            allowed = rules.can_fetch(str(url), AGENT)
-        except ValueError as error:
-            raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
-        if not allowed:
-            raise DownloadError("refused", SkipReason(Reason.ROBOTS_FORBIDS))
-
-    def _of(self, url: httpx.URL) -> Protego:
         key = origin(url)
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
@@ -440,12 +379,17 @@ class Robots:
                     self._failures[key] = self._clock(), error
                     raise
                 self._fetcher.rate.set_min_interval(key, min_interval(self._rules[key]))
-            return self._rules[key]
+        try:
+            allowed = self._rules[key].can_fetch(str(url), AGENT)
+        except ValueError as error:
+            raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
+        if not allowed:
+            raise DownloadError("refused", SkipReason(Reason.ROBOTS_FORBIDS))
 
     def _asked(self, url: httpx.URL) -> Protego:
         address = str(url.copy_with(raw_path=b"/robots.txt", fragment=None))
         try:
-            return parse(self._fetcher.get(address, max_bytes=_MAX_BYTES, truncate=True).body)
+            return parse(self._fetcher.get(address, max_bytes=_MAX_BYTES).body)
         except DownloadError as error:
             if error.status == "refused" and 200 <= error.code < 500 and not 300 <= error.code < 400:
                 return parse(b"")  # none, or an answer without one
@@ -458,6 +402,11 @@ def parse(body: bytes) -> Protego:
 
     Raises: UsageError if protego is not installed; DownloadError if the file breaks the parser.
     """
+
+    def by_token(line: re.Match[str]) -> str:
+        """By its product token alone: protego takes g for us, and us with a version for another."""
+        return line[0] if line["any"] else f"User-agent: {AGENT if line['token'].lower() == AGENT else 'x-other'}"
+
     try:
         from protego import Protego
     except ImportError as error:
@@ -465,24 +414,11 @@ def parse(body: bytes) -> Protego:
         raise UsageError("Reading robots.txt needs the library protego.", hint) from error
     try:
         lines = body.decode("utf-8-sig", "replace").splitlines()
-        return Protego.parse("\n".join(_AGENT_LINE.sub(_token, line) for line in lines))
+        return Protego.parse("\n".join(_AGENT_LINE.sub(by_token, line) for line in lines))
     except Exception as error:  # an untrusted file: whatever it does to a parser is no reason to stop
         raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
 
 
-def _token(line: re.Match[str]) -> str:
-    """A User-agent line by its product token alone: protego takes g for us, and us with a version for another."""
-    if line["any"]:
-        return line[0]
-    return f"User-agent: {AGENT if line['token'].lower() == AGENT else 'x-other'}"
-
-
 def min_interval(rules: Protego) -> float:
     """Seconds between two requests that the rules ask of us, at most ``LONGEST_DELAY``."""
-    found = float(rules.crawl_delay(AGENT) or 0.0)
-    rate = rules.request_rate(AGENT)
-    if rate is not None:
-        found = max(
-            found, LONGEST_DELAY if rate.seconds > rate.requests * LONGEST_DELAY else rate.seconds / rate.requests
-        )
-    return min(found, LONGEST_DELAY)
+    return min(float(rules.crawl_delay(AGENT) or 0.0), LONGEST_DELAY)

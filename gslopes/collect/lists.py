@@ -55,18 +55,16 @@ def read_occupations(which: str) -> list[Occupation]:
 
     Raises: UsageError if there is no such list, or nothing in it.
     """
-    if which in OCCUPATIONS or is_file(Path(which)):
-        rows = read_rows(OCCUPATIONS.get(which, Path(which)), "occupation")
-        found = [Occupation(row["occupation"], row.get("soc", ""), row.get("cps", "")) for row in rows]
-        found = [job for job in found if job.name]
+    rows = _rows_of(which, OCCUPATIONS, "occupation")
+    if rows is not None:
+        jobs = [Occupation(row["occupation"], row.get("soc", ""), row.get("cps", "")) for row in rows]
     else:
-        _no_file(which)
-        known = {job.name: job for job in read_occupations("bls-129")}
-        names = [name.strip() for name in which.split(",") if name.strip()]
-        found = [known.get(name, Occupation(name)) for name in dict.fromkeys(names)]
-    if not found:
+        listed = {job.name: job for job in read_occupations("bls-129")}
+        jobs = [listed.get(name, Occupation(name)) for name in dict.fromkeys(map(str.strip, which.split(",")))]
+    jobs = [job for job in jobs if job.name]
+    if not jobs:
         raise UsageError(f"There is no occupation in {which!r}.", "Name bls-129, a CSV file, or jobs: chef,nurse.")
-    return found
+    return jobs
 
 
 def read_keywords(which: str) -> list[str]:
@@ -77,9 +75,9 @@ def read_keywords(which: str) -> list[str]:
 
     Raises: UsageError if there is no such file.
     """
-    if which in KEYWORDS or is_file(Path(which)):
-        return list(dict.fromkeys(row["keyword"] for row in read_rows(KEYWORDS.get(which, Path(which)), "keyword")))
-    _no_file(which)
+    rows = _rows_of(which, KEYWORDS, "keyword")
+    if rows is not None:
+        return list(dict.fromkeys(row["keyword"] for row in rows))
     return list(dict.fromkeys(["", *(word.strip() for word in which.split(",") if word.strip() not in ("", "none"))]))
 
 
@@ -96,26 +94,26 @@ def women_of(names: Sequence[str]) -> dict[str, float]:
     """
     shares = {row["cps"]: float(row["women"]) / 100 for row in read_rows(WOMEN, "cps") if row["women"]}
     jobs = {job.name: job.cps for job in read_occupations("bls-129")}
-    found = {}
+    women = {}
     for name in names:
-        title = _title(name, jobs)
-        if title and jobs[title] in shares:
-            found[name] = shares[jobs[title]]
-    return found
-
-
-def _title(name: str, jobs: dict[str, str]) -> str:
-    plain = name.replace("_", " ").replace("-", " ").strip().lower()
-    starts = [title for title in jobs if title.startswith(plain + " ")]
-    return plain if plain in jobs else starts[0] if len(starts) == 1 else ""
-
-
-def _no_file(which: str) -> None:
-    if which.lower().endswith((".csv", ".txt")):
-        raise UsageError(f"There is no file {show(which)}.", "Name a CSV file, or the words with commas between them.")
+        plain = name.replace("_", " ").replace("-", " ").strip().lower()
+        starts = [title for title in jobs if title.startswith(plain + " ")]
+        title = plain if plain in jobs else starts[0] if len(starts) == 1 else ""
+        if jobs.get(title) in shares:
+            women[name] = shares[jobs[title]]
+    return women
 
 
 def read_rows(path: Path, column: str) -> list[dict[str, str]]:
     """Rows of a CSV whose lines that begin with # are comments.  Raises: UsageError."""
     hint = f"Its first line should name it: {column}."
     return [row for _, row in read_csv(path, (column,), comments=True, strip=True, hint=hint).rows()]
+
+
+def _rows_of(which: str, lists: dict[str, Path], column: str) -> list[dict[str, str]] | None:
+    """Of a list of ours or a file; None if it is neither.  Raises: UsageError if a file is named that is not there."""
+    if which in lists or is_file(Path(which)):
+        return read_rows(lists.get(which, Path(which)), column)
+    if which.lower().endswith((".csv", ".txt")):
+        raise UsageError(f"There is no file {show(which)}.", "Name a CSV file, or the words with commas between them.")
+    return None

@@ -13,20 +13,19 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.ask.secrets import secret_in_address
-from gslopes.collect.collector import OVERSAMPLE, STAGE, CollectionLimits, Collector
+from gslopes.collect.collector import NEAR, OVERSAMPLE, STAGE, Collector
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.lists import Query, make_queries, read_keywords, read_occupations
-from gslopes.collect.source import Folder, Google, Openverse, Source, Urls, Wikimedia
+from gslopes.collect.source import Openverse, Source, Urls, Wikimedia
 from gslopes.collect.wikidata import Wikidata, people_of
 from gslopes.core import runfolder, runtime, tables
-from gslopes.core.config import to_dict
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
 
 IDENTITY = ("kind", "source", "queries", "limits")
+NAMES = ("openverse", "wikimedia", "wikidata", "urls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +54,11 @@ class CollectPlan:
 
     @property
     def hours(self) -> float:
-        """Asking the interface alone, at its pace and its requests a day; of the last day only what it takes."""
+        """Asking the interface alone, at its pace and its requests a day."""
         terms = self.source.terms
         paced = self.requests * max(terms.gap, self.config.gap) / 3600
-        if not terms.per_day or self.requests <= terms.per_day:
-            return paced
-        full, rest = divmod(self.requests - 1, terms.per_day)
-        return full * 24 + (rest + 1) * max(terms.gap, self.config.gap) / 3600
-
-    @property
-    def download_hours(self) -> float:
-        """Of the photos that are left, if all lie at one host; with several hosts it is less."""
-        left = len(self.queries) - self.done
-        return self.photos * left / max(len(self.queries), 1) * self.config.gap / 3600
-
-    @property
-    def downloads(self) -> str:
-        """``download_hours`` in words; empty where nothing is downloaded."""
-        if not self.source.terms.page or not self.download_hours:
-            return ""
-        hours = self.download_hours
-        long = f"{hours / 24:,.1f} days" if hours >= 48 else f"{hours:,.1f} hours"
-        return f"up to {long}, {self.config.gap:g} s apart, if all photos lie at one host"
+        limited = terms.per_day and self.requests > terms.per_day
+        return max(paced, 24 * self.requests / terms.per_day) if limited else paced
 
     @property
     def duration(self) -> str:
@@ -92,12 +74,12 @@ class CollectPlan:
 class Collection:
     """What was collected.
 
-    out: the folder.  searches: that are finished.  photos: kept.  statuses: of all results.
+    searches: that are finished.  photos: kept.  statuses: of all results.
     reasons: why results were not kept, with their counts.  licences: of the photos kept, with their counts.
+    table: core.tables.MANIFEST.
     people: of ``wikidata``, whose table of people is written next to the manifest: how many were left after each step.
     """
 
-    out: Path
     searches: int
     photos: int
     statuses: dict[str, int]
@@ -110,19 +92,18 @@ class Collection:
 def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
     """Check everything that can be checked without the network, and count.
 
-    Raises: UsageError, UnknownName, ConfigError, RunFolderMismatch; CredentialsError if a key is missing.
+    Raises: UsageError, UnknownName, ConfigError, RunFolderMismatch.
     """
     source = load_source(config.source)
     source.check()
-    if getattr(source, "needs_contact", False) and not config.contact:
+    if source.needs_contact and not config.contact:
         hint = "Give a mail address or a page with --contact."
         raise UsageError(f"{source.name} asks for a way to reach you in the user agent.", hint)
     queries = source.queries()
     if queries is None:
         queries = make_queries(read_occupations(config.occupations), read_keywords(config.keywords))
     runfolder.compare(out, _manifest(config, queries), IDENTITY)
-    missing = runfolder.missing_parts(out, STAGE, MANIFEST, len(queries))
-    return CollectPlan(config, out, source, tuple(queries), missing[0] if missing else len(queries))
+    return CollectPlan(config, out, source, tuple(queries), _done(out, len(queries)))
 
 
 def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection:
@@ -130,12 +111,10 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
 
     executor: must carry out the parts in their order, in one process: a photo repeats an earlier one.
 
-    Raises: ServiceError, CredentialsError, StorageError, KeyboardInterrupt; the manifest of all finished searches is
-        written first.
+    Raises: ServiceError, StorageError, KeyboardInterrupt; the manifest of all finished searches is written first.
     """
     executor = executor or OneProcess()
     out, config = plan.out, plan.config
-    limits = CollectionLimits(config.per_query, config.near, config.min_side)
     with runfolder.locked(out):
         new = _manifest(config, plan.queries)
         runfolder.compare(out, new, IDENTITY)
@@ -144,27 +123,54 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
             runfolder.write_json(out / runfolder.MANIFEST, {**new, **head, "terms": plan.source.terms.note})
         runfolder.make_folder(out / "parts" / STAGE)
         try:
-            with Collector(out, plan.source, plan.queries, limits, config.policy()) as collector:
+            with Collector(out, plan.source, plan.queries, config) as collector:
                 parts = dict.fromkeys(range(plan.done, len(plan.queries)), config.per_query)
                 executor(collector, parts, label="collect", unit="photos", done=plan.done * config.per_query)
         finally:
-            missing = runfolder.missing_parts(out, STAGE, MANIFEST, len(plan.queries))
-            finished = missing[0] if missing else len(plan.queries)
+            finished = _done(out, len(plan.queries))
             runfolder.merge(out, MANIFEST, [STAGE], finished)
             table = tables.read(MANIFEST, out / "manifest.parquet")
-            _write_csv(table, out / "manifest.csv")
+            write_csv(table, out / "manifest.csv")
     people: tuple[tuple[str, int], ...] = ()
-    if plan.source.name == Wikidata.name:
-        known, people = people_of(table, config.min_ethnic, config.min_group)
-        _write_csv(known, out / "people.csv")
-    return _summary(out, finished, table, people)
-
-
-def _summary(out: Path, searches: int, table: pd.DataFrame, people: tuple[tuple[str, int], ...]) -> Collection:
+    if plan.source.of_people:
+        of_people, people = people_of(table)
+        write_csv(of_people, out / "people.csv")
     kept = table[table["status"] == "kept"]
     columns = table["status"], table[table["status"] != "kept"]["reason"], kept["licence"].replace("", "none stated")
     statuses, reasons, licences = (dict(Counter(column).most_common()) for column in columns)
-    return Collection(out, searches, len(kept), statuses, reasons, licences, table, people)
+    return Collection(finished, len(kept), statuses, reasons, licences, table, people)
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """A table as a CSV that no spreadsheet takes for formulas, durable."""
+    runfolder.write_bytes(path, csv_bytes(table))
+    runfolder.settle([path])
+
+
+def load_source(spec: str) -> Source:
+    """A source from its name, with what follows it.
+
+    spec: ``openverse``, ``wikimedia``, ``wikidata`` (see ``collect.wikidata``) or ``urls:FILE``.
+
+    Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter.
+    """
+    name, _, rest = spec.partition(":")
+    if name == "urls":
+        if not rest:
+            raise ConfigError("The source 'urls' needs a file.", "Write it as urls:FILE.")
+        return Urls(Path(rest))
+    if name == "wikidata":
+        return Wikidata(rest)
+    if name not in NAMES:
+        raise UnknownName("source", name, NAMES)
+    if rest:
+        raise ConfigError(f"The source {name!r} has no parameter.", f"Write it as {name}.")
+    return Openverse() if name == "openverse" else Wikimedia()
+
+
+def _done(out: Path, searches: int) -> int:
+    missing = runfolder.missing_parts(out, STAGE, MANIFEST, searches)
+    return missing[0] if missing else searches
 
 
 def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]:
@@ -173,51 +179,5 @@ def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]
         "kind": "collection",
         "source": config.source,
         "queries": {"searches": len(queries), "digest": hashlib.sha256(lines.encode()).hexdigest()},
-        "limits": to_dict(CollectionLimits(config.per_query, config.near, config.min_side)),
+        "limits": {"per_query": config.per_query, "near": NEAR, "min_side": config.min_side},
     }
-
-
-def _write_csv(table: pd.DataFrame, path: Path) -> None:
-    runfolder.write_bytes(path, csv_bytes(table))
-    runfolder.settle([path])
-
-
-# --- The sources by name: ``openverse``, ``google:base=URL``, ``urls:FILE``, ``folder:DIR`` ---------------------------
-
-
-_WEB: dict[str, type[Openverse] | type[Wikimedia] | type[Google]] = {
-    "openverse": Openverse,
-    "wikimedia": Wikimedia,
-    "google": Google,
-}
-_USER: dict[str, type[Urls] | type[Folder]] = {"urls": Urls, "folder": Folder}
-NAMES = (*_WEB, Wikidata.name, *_USER)
-
-
-def load_source(spec: str) -> Source:
-    """A source from its name, with what follows it.
-
-    spec: ``openverse``, ``wikimedia`` or ``google``, each optionally with ``:base=URL`` for an interface of
-        the same form elsewhere (``,public=yes`` after it if it has parameters or a part that looks random);
-        ``wikidata``, see ``collect.wikidata``; ``urls:FILE``; ``folder:DIR``.
-
-    Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter.
-    """
-    name, _, rest = spec.partition(":")
-    if name in _USER:
-        if not rest:
-            raise ConfigError(f"The source {name!r} needs a place.", f"Write it as {name}:PATH.")
-        return _USER[name](Path(rest))
-    if name not in NAMES:
-        raise UnknownName("source", name, NAMES)
-    base, public, _ = rest.partition("base=")[2].partition(",public=yes")
-    if found := secret_in_address(base, public=bool(public)):
-        hint = "Keys belong into the environment variables that gslopes collect --help names."
-        raise ConfigError(f"The address of {name} holds {found}, which would be stored with the photos.", hint)
-    if name == Wikidata.name:
-        return Wikidata(rest)
-    if not rest:
-        return _WEB[name]()
-    if rest.partition("=")[0] != "base" or not base.startswith(("http://", "https://")):
-        raise ConfigError(f"The source {name!r} has an unknown parameter.", f"Its only one is {name}:base=URL.")
-    return _WEB[name](base)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from gslopes.report import review, words
 from gslopes.report.review import Question
-from gslopes.report.words import link
 
 _PROPER = {name: name.capitalize() for name in ("white", "black", "asian", "indian")}
 _CORRECT = {"decision": "correct"}
@@ -23,99 +21,61 @@ _READINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One photo to be reviewed.
+def item_of(
+    row: Mapping[Any, Any], chances: Mapping[str, Mapping[str, float]], source: Mapping[str, Any], file: str
+) -> dict[str, Any]:
+    """What the page shows of a photo, and what accepting its reading says.
 
-    photo: its sha256.  path: below the photos folder.  src: where the page finds the file.  occupation: its folder's or
-    its search's.  box: x0 y0 x1 y1 of the face that was read, as shares of the sides.
-    gender, race, age: the reader's reading and its probability.
-    title, creator, licence, page: as the manifest tells; empty if there is none.
+    row: of the census.  chances: what was read, see ``collect.census.chances``.
+    source: of the manifest, empty if there is none.  file: its path as seen from the page.
     """
-
-    photo: str
-    path: str
-    src: str
-    occupation: str
-    box: tuple[float, ...]
-    gender: tuple[str, float]
-    race: tuple[str, float]
-    age: tuple[str, float]
-    title: str = ""
-    creator: str = ""
-    licence: str = ""
-    page: str = ""
-
-    @classmethod
-    def of(cls, row: Mapping[Any, Any], source: Mapping[str, Any], file: str) -> Item:
-        """From a row of the census and one of the manifest (empty if there is none).
-
-        file: its path as seen from the page.
-        """
-        races = {name: float(row[name]) for name in ("white", "black", "asian", "indian", "other")}
-        masculine, young = float(row["masculine"]), float(row["young"])
-        return cls(
-            photo=str(row["photo"]),
-            path=words.printable(row["path"]),
-            src=quote(os.fsencode(file)),
-            occupation=words.printable(row["occupation"]),
-            box=tuple(round(float(end), 4) for end in row["box"]),
-            gender=("male", masculine) if masculine >= 0.5 else ("female", 1 - masculine),
-            race=max(races.items(), key=lambda pair: pair[1]),
-            age=("under 35", young) if young >= 0.5 else ("35 or older", 1 - young),
-            page=link(source.get("page", "")),
-            **{name: words.printable(source.get(name, "")) for name in ("title", "creator", "licence")},
-        )
-
-    def shown(self) -> dict[str, Any]:
-        """What the page shows of it, and what accepting its reading says."""
-        read = {name: getattr(self, name)[0] for name in _READINGS}
-        texts = {
-            f"{name}_text": f"{_PROPER.get(word, word)} ({round(100 * getattr(self, name)[1])} %)"
-            for name, word in read.items()
-        }
-        credit = " · ".join(filter(None, (self.title, self.creator, self.licence)))
-        alt = f"Photo of a search for {self.occupation or 'people at work'}"
-        return {**asdict(self), **texts, "credit": credit, "alt": alt, "accept": {"decision": "accept", **read}}
-
-
-def _questions(unsure: Sequence[str]) -> list[Question]:
-    """Only what a person said is an answer: accepting says all three, a key of one says that one.
-
-    The key of gender moves on, else that of the last reading that is asked for.
-    """
-    last = "gender" if "gender" in unsure else unsure[-1]
-
-    def keys(name: str) -> dict[str, tuple[str, Mapping[str, str]]]:
-        return {key: (_PROPER.get(word, word), {**_CORRECT, name: word}) for key, word in _READINGS[name].items()}
-
-    ends = {"x": ("exclude", {"decision": "exclude"}), "d": ("undecided", {"decision": "undecided"})}
-    accept = ("accept the reading", "accept")
-    first: dict[str, tuple[str, Mapping[str, str] | str]] = {"a": accept, **keys("gender"), **ends}
-    moving = {name: set(said if name == last else "") for name, said in _READINGS.items()}
-    return [
-        Question("Decision", first, moving["gender"] | set("axd")),
-        Question("Perceived race", keys("race"), moving["race"], _FOLDED),
-        Question("Perceived age", keys("age"), moving["age"], _FOLDED),
-    ]
+    read = {name: max(values.items(), key=lambda pair: pair[1]) for name, values in chances.items()}
+    occupation = words.printable(row["occupation"])
+    credit = [words.printable(source.get(name, "")) for name in ("title", "creator", "licence")]
+    return {
+        "photo": str(row["photo"]),
+        "path": words.printable(row["path"]),
+        "src": quote(os.fsencode(file)),
+        "occupation": occupation,
+        "box": [round(float(end), 4) for end in row["box"]],
+        "page": words.link(source.get("page", "")),
+        "credit": " · ".join(filter(None, credit)),
+        "alt": f"Photo of a search for {occupation or 'people at work'}",
+        "accept": {"decision": "accept", **{name: value for name, (value, _) in read.items()}},
+        **{f"{name}_text": f"{_PROPER.get(value, value)} ({round(100 * p)} %)" for name, (value, p) in read.items()},
+    }
 
 
 def render_review(
-    items: Sequence[Item],
+    items: Sequence[Mapping[str, Any]],
     answers: Sequence[Mapping[str, str]],
     confidence: float,
     unsure: Sequence[str] = ("gender",),
 ) -> str:
     """The page as text.
 
-    items: in the order in which they are shown.  answers: rows of the review's CSV so far; those about other photos are
-    kept when it is saved again.  confidence: below which a photo is here.  unsure: the readings that are asked for.
+    items: as of ``item_of``, in the order in which they are shown.  answers: rows of the review's CSV so far; those
+    about other photos are kept when it is saved again.  confidence: below which a photo is here.
+    unsure: the readings that are asked for. Only what a person said is an answer: accepting says all three, a key of
+    one says that one. The key of gender moves on, else that of the last reading that is asked for.
     """
+    last = "gender" if "gender" in unsure else unsure[-1]
+    keys: dict[str, dict[str, tuple[str, Mapping[str, str] | str]]] = {
+        name: {key: (_PROPER.get(word, word), {**_CORRECT, name: word}) for key, word in of_reading.items()}
+        for name, of_reading in _READINGS.items()
+    }
+    moving = {name: set(keys[name] if name == last else "") for name in _READINGS}
+    first = {"a": ("accept the reading", "accept"), **keys["gender"]}
+    first |= {"x": ("exclude", {"decision": "exclude"}), "d": ("undecided", {"decision": "undecided"})}
     return review.render_review(
         "census-review.html.j2",
         Path(__file__).parent,
-        _questions(unsure),
-        [item.shown() for item in items],
+        [
+            Question("Decision", first, moving["gender"] | set("axd")),
+            Question("Perceived race", keys["race"], moving["race"], _FOLDED),
+            Question("Perceived age", keys["age"], moving["age"], _FOLDED),
+        ],
+        items,
         answers,
         ("photo", "path", "decision", *_READINGS),
         copied=("photo", "path"),

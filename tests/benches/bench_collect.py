@@ -25,11 +25,12 @@ from pathlib import Path
 import httpx
 from PIL import Image
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "collect")]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 import measure  # noqa: E402
-from server import PhotoServer, serving  # noqa: E402
 
-from gslopes.collect.photos import CollectConfig, collect, plan_collection  # noqa: E402
+from gslopes.collect.config import CollectConfig  # noqa: E402
+from gslopes.collect.photos import collect, plan_collection  # noqa: E402
+from tests.collect.server import PhotoServer, aim, serving  # noqa: E402
 
 
 def serve(photos: Path, pipe: Connection) -> None:
@@ -45,11 +46,11 @@ def files(photos: Path, most: int = 300) -> list[Path]:
     return sorted(photos.glob("*/*.jpg"))[:most]
 
 
-def ours(addresses: Path, host: str, root: Path) -> Callable[[], None]:
+def ours(addresses: Path, root: Path) -> Callable[[], None]:
     numbers = count()
 
     def run() -> None:
-        config = CollectConfig(source=f"urls:{addresses}", per_query=1000, gap=0.0, near=4, test_servers=(host,))
+        config = CollectConfig(source=f"urls:{addresses}", per_query=1000, gap=0.0)
         done = collect(plan_collection(config, root / f"ours-{next(numbers)}"))
         assert not done.statuses.get("failed"), done.reasons
 
@@ -86,8 +87,8 @@ def main() -> None:
         addresses = root / "list.csv"
         with addresses.open("w", newline="") as file:
             csv.writer(file).writerows([("url", "occupation"), *pairs])
-        host = pairs[0][0].split("/")[2]
-        runs = {"ours": ours(addresses, host, root), "plain loop": peer([url for url, _ in pairs], root)}
+        aim("/".join(pairs[0][0].split("/")[:3]))
+        runs = {"ours": ours(addresses, root), "plain loop": peer([url for url, _ in pairs], root)}
         seconds = measure.in_turn(runs, options.rounds)
     here.send("enough")
     server.join(5)

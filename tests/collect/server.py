@@ -1,23 +1,29 @@
-"""A loopback server that speaks Openverse's, Wikimedia's and Google's formats, serves photos, and misbehaves.
+"""A loopback server that speaks Openverse's and Wikimedia's formats, serves photos, and misbehaves.
 
 The photos of a search are those of the folder that its occupation names. ``troubles`` maps a photo's number in a search
-to what goes wrong there; ``asked`` is the log of all requests.
+to what goes wrong there; ``asked`` is the log of all requests. ``python -m tests.collect.server BASE collect …`` is the
+command with this server as its internet.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import struct
-import threading
+import sys
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from gslopes.collect.config import CollectConfig
+from gslopes.collect.source import Openverse, Wikimedia
+from gslopes.collect.wikidata import Wikidata
+from tests import loopback
 
 TROUBLES = (
     *("slow", "throttle", "gone", "wrong-type", "loopback", "file", "endless", "bomb", "not-a-picture", "cut"),
@@ -34,6 +40,7 @@ class PhotoServer:
         self.delay = 0.0
         self.status = 0  # of every reply, if it is set
         self.elsewhere = ""
+        self.kind = "image/jpeg"  # of photos that are fine
         self.port = 0
 
     @property
@@ -60,13 +67,24 @@ class PhotoServer:
         return found
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # else head and body of an answer wait 40 ms for one another
-    photo_server: PhotoServer
+def aim(base: str, put: Callable[[object, str, object], None] = setattr, attempts: int = 2) -> None:
+    """Let every source and download ask this server, at once; others stay where they are."""
+    policy = CollectConfig.policy
+    quick = {"seconds": 20, "max_attempts": attempts, "backoff": 0.01, "max_bytes": 1 << 20}
+    quick |= {"allowed": (base.removeprefix("http://"),)}
+    put(CollectConfig, "policy", lambda config: dataclasses.replace(policy(config), **quick))
+    for source, names in ((Openverse, ("base",)), (Wikimedia, ("base",)), (Wikidata, ("service", "commons"))):
+        for name in names:
+            put(source, name, base)
+        terms = "anonymous" if source is Openverse else "terms"  # it has others with a token
+        put(source, terms, dataclasses.replace(getattr(source, terms), gap=0.0))
 
-    def do_GET(self) -> None:
-        server = self.photo_server
+
+class _Handler(loopback.QuietHandler):
+    service: PhotoServer
+
+    def do_GET(self) -> None:  # noqa: N802 - the name that http.server looks up
+        server = self.service
         url = urlsplit(self.path)
         server.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
         server.times.append(time.monotonic())
@@ -80,9 +98,6 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_json(openverse(server, query))
             elif url.path == "/w/api.php":
                 self.send_json(wikimedia(server, query))
-            elif url.path == "/customsearch/v1":
-                right = self.headers.get("X-goog-api-key") == "right" and query.get("cx") == "engine"
-                self.send_json(google(server, query) if right else {"error": {"code": 403}}, 200 if right else 403)
             elif url.path.startswith("/photo/"):
                 self.photo(*[unquote(part) for part in url.path.removeprefix("/photo/").split("/", 2)])
             else:
@@ -91,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def photo(self, trouble: str, occupation: str, name: str) -> None:
-        server = self.photo_server
+        server = self.service
         server.hits[self.path] += 1
         data = (server.photos / occupation / name).read_bytes()
         time.sleep(server.delay)
@@ -134,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.close()
         else:
-            self.send(200, data, "image/jpeg")
+            self.send(200, data, server.kind)
 
     def send_header_of(self, length: int) -> None:
         self.send_response(200)
@@ -142,18 +157,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(length))
         self.end_headers()
 
-    def send(self, status: int, body: bytes, kind: str, more: dict[str, str] | None = None) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **(more or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def send_json(self, content: object, status: int = 200) -> None:
-        self.send(status, json.dumps(content).encode(), "application/json")
-
-    def log_message(self, *_: object) -> None:
-        """The log is ``asked``."""
+    def send_json(self, content: object) -> None:
+        self.send(200, json.dumps(content).encode(), "application/json")
 
 
 def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
@@ -163,7 +168,6 @@ def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
         {
             "id": f"4bc43a04-ef46-4544-a0c1-{number:012d}",
             "title": f"Photo {name}",
-            "indexed_on": "2022-08-27T17:39:48Z",
             "foreign_landing_url": f"https://photos.example/{name}",
             "url": url,
             "creator": '=HYPERLINK("x")' if number == 0 else f"Ann <b>{number}</b>",
@@ -171,13 +175,6 @@ def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
             "license": "by-sa" if number % 2 else "cc0",
             "license_version": "2.0" if number % 2 else "1.0",
             "license_url": "https://creativecommons.org/licenses/by-sa/2.0/",
-            "provider": "flickr",
-            "source": "flickr",
-            "category": "photograph",
-            "tags": [{"accuracy": None, "name": "work", "unstable__provider": "flickr"}],
-            "mature": False,
-            "height": 224,
-            "width": 224,
         }
         for number, (url, name) in enumerate(found)
     ]
@@ -193,21 +190,13 @@ def wikimedia(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     pages = [
         {
             "pageid": 1000 + number,
-            "ns": 6,
             "title": f"File:{name}",
             "index": number + 1,
-            "imagerepository": "local",
             "imageinfo": [
                 {
-                    "size": 1353326,
-                    "width": 3746,
-                    "height": 2400,
                     "thumburl": url,
-                    "thumbwidth": 960,
-                    "thumbheight": 615,
                     "url": f"{server.base}/original/{name}",
                     "descriptionurl": f"https://commons.example/wiki/File:{name}",
-                    "mime": "image/jpeg",
                     "extmetadata": {
                         "LicenseShortName": {"value": "CC BY-SA 4.0", "source": "commons-desc-page", "hidden": ""},
                         "LicenseUrl": {"value": "https://creativecommons.org/licenses/by-sa/4.0", "hidden": ""},
@@ -222,27 +211,6 @@ def wikimedia(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     if start + size < len(found):
         answer["continue"] = {"gsroffset": start + size, "continue": "gsroffset||"}
     return answer
-
-
-def google(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
-    """As customsearch/v1 answers with searchType=image."""
-    assert query["searchType"] == "image"
-    found, start, size = server.results(query["q"]), int(query["start"]), int(query["num"])
-    items = [
-        {
-            "kind": "customsearch#result",
-            "title": name,
-            "link": url,
-            "displayLink": "photos.example",
-            "mime": "image/jpeg",
-            "image": {"contextLink": f"https://photos.example/{name}", "height": 224, "width": 224, "byteSize": 9000},
-        }
-        for url, name in found[start - 1 : start - 1 + size]
-    ]
-    queries: dict[str, object] = {"request": [{"startIndex": start, "count": len(items)}]}
-    if start + size <= min(len(found), 100):
-        queries["nextPage"] = [{"startIndex": start + size, "count": size}]
-    return {"kind": "customsearch#search", "queries": queries, "items": items} if items else {"queries": queries}
 
 
 @functools.cache
@@ -261,24 +229,13 @@ def bomb() -> bytes:
     )
 
 
-@contextmanager
-def serving(server: PhotoServer) -> Iterator[PhotoServer]:
+def serving(server: PhotoServer) -> AbstractContextManager[PhotoServer]:
     """The server on a free loopback port."""
+    return loopback.serving(server, _Handler)
 
-    class Handler(_Handler):
-        photo_server = server
 
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *_: object) -> None:
-            """A client that hangs up is nothing to print about."""
+if __name__ == "__main__":
+    from gslopes.cli import main
 
-    listener = Server(("127.0.0.1", 0), Handler)
-    listener.daemon_threads, listener.block_on_close = True, False
-    server.port = listener.server_address[1]
-    thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        listener.shutdown()
-        listener.server_close()
+    aim(sys.argv[1])
+    main(sys.argv[2:])

@@ -1,51 +1,48 @@
-"""The sources, each against answers in its service's own form; and those that the user brings."""
+"""The sources, each against answers in its service's own form; the lists of searches, and the Bureau's shares."""
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
-from gslopes.collect.lists import Query
+from gslopes.collect.lists import DATA, Query, make_queries, read_keywords, read_occupations, women_of
 from gslopes.collect.photos import NAMES, load_source
 from gslopes.collect.source import Candidate
-from gslopes.core.errors import ConfigError, CredentialsError, UnknownName, UsageError
-from tests.collect.server import PhotoServer, serving
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from tests.collect.server import PhotoServer, aim, serving
 
 FILES = [f"{number:03d}.jpg" for number in range(130)]
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[PhotoServer]:
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PhotoServer]:
     (tmp_path / "photos/chef").mkdir(parents=True)
     for name in FILES:
         (tmp_path / "photos/chef" / name).write_bytes(b"x")
+    monkeypatch.delenv("OPENVERSE_TOKEN", raising=False)
     with serving(PhotoServer(tmp_path / "photos")) as started:
+        aim(started.base, monkeypatch.setattr)
         yield started
 
 
-@pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    monkeypatch.setenv("GOOGLE_SEARCH_KEY", "right")
-    monkeypatch.setenv("GOOGLE_SEARCH_ENGINE", "engine")
-
-    def asked(url: str, params: dict[str, str], headers: dict[str, str]) -> Any:
-        request = urllib.request.Request(f"{url}?{urlencode(params)}", headers=dict(headers))
-        with urllib.request.urlopen(request) as reply:
-            return json.load(reply)
-
-    return asked
+def ask(url: str, params: dict[str, str], headers: dict[str, str]) -> Any:
+    request = urllib.request.Request(f"{url}?{urlencode(params)}", headers=dict(headers))
+    with urllib.request.urlopen(request) as reply:
+        return json.load(reply)
 
 
-@pytest.mark.parametrize("name", ["openverse", "wikimedia", "google"])
+@pytest.mark.parametrize("name", ["openverse", "wikimedia"])
 @pytest.mark.parametrize("max_results", [7, 95, 500])
-def test_results_come_in_their_order_page_after_page(server, ask, name, max_results):
-    source = load_source(f"{name}:base={server.base}")
+def test_results_come_in_their_order_page_after_page(server, name, max_results):
+    source = load_source(name)
     source.check()
     found = source.search(Query("chef", "female"), max_results, ask)
     expected = FILES[: min(max_results, source.terms.max_results)]
@@ -54,35 +51,29 @@ def test_results_come_in_their_order_page_after_page(server, ask, name, max_resu
     assert source.queries() is None
 
 
-@pytest.mark.parametrize("name", ["openverse", "wikimedia", "google"])
-def test_a_search_that_finds_nothing_is_empty(server, ask, name):
-    assert load_source(f"{name}:base={server.base}").search(Query("astronaut"), 50, ask) == []
+@pytest.mark.parametrize("name", ["openverse", "wikimedia"])
+def test_a_search_that_finds_nothing_is_empty(server, name):
+    assert load_source(name).search(Query("astronaut"), 50, ask) == []
 
 
-def test_openverse_tells_licence_and_creator(server, ask):
-    _, second = load_source(f"openverse:base={server.base}").search(Query("chef"), 2, ask)
+def test_openverse_tells_licence_and_creator(server):
+    _, second = load_source("openverse").search(Query("chef"), 2, ask)
     assert (second.licence, second.creator) == ("CC BY-SA 2.0", "Ann <b>1</b>")
     assert second.licence_url == "https://creativecommons.org/licenses/by-sa/2.0/"
 
 
-def test_commons_names_are_made_plain_and_files_are_asked_for_at_a_size_that_it_keeps(server, ask):
-    (first,) = load_source(f"wikimedia:base={server.base}").search(Query("chef"), 1, ask)
+def test_commons_names_are_made_plain_and_files_are_asked_for_at_a_size_that_it_keeps(server):
+    (first,) = load_source("wikimedia").search(Query("chef"), 1, ask)
     assert (first.licence, first.creator, first.title) == ("CC BY-SA 4.0", "Bo & Co", "000.jpg")
     assert "iiurlwidth=960" in server.asked[0][0]
 
 
-def test_googles_key_is_sent_as_a_header_and_never_in_an_address(server, ask):
-    load_source(f"google:base={server.base}").search(Query("chef"), 10, ask)
+def test_a_token_is_sent_as_a_header_and_never_in_an_address(server, monkeypatch):
+    monkeypatch.setenv("OPENVERSE_TOKEN", "right")
+    load_source("openverse").search(Query("chef"), 10, ask)
     path, headers = server.asked[0]
     assert "right" not in path
-    assert headers["x-goog-api-key"] == "right"
-
-
-def test_a_missing_key_is_named_before_any_work(monkeypatch):
-    for variable in ("GOOGLE_SEARCH_KEY", "GOOGLE_SEARCH_ENGINE"):
-        monkeypatch.delenv(variable, raising=False)
-    with pytest.raises(CredentialsError, match="GOOGLE_SEARCH_KEY"):
-        load_source("google").check()
+    assert headers["authorization"] == "Bearer right"
 
 
 def test_a_list_of_addresses_brings_its_own_searches(tmp_path):
@@ -98,21 +89,12 @@ def test_a_list_of_addresses_brings_its_own_searches(tmp_path):
     assert [one.url for one in plain.search(Query("photos"), 9, None)] == ["http://a/1", "http://a/2?x=1,2"]
 
 
-def test_a_folder_brings_its_subfolders(server, tmp_path):
-    source = load_source(f"folder:{tmp_path / 'photos'}")
-    source.check()
-    assert source.queries() == [Query("chef")]
-    (first, *_) = source.search(Query("chef"), 5, None)
-    assert source.read(first) == b"x"
-
-
-@pytest.mark.parametrize("spec", ["urls:no-such.csv", "folder:no-such"])
-def test_what_is_not_there_is_a_sentence(spec):
+def test_what_is_not_there_is_a_sentence():
     with pytest.raises(UsageError):
-        load_source(spec).check()
+        load_source("urls:no-such.csv").check()
 
 
-@pytest.mark.parametrize("spec", ["urls", "folder:", "google:key=secret", "openverse:http://x"])
+@pytest.mark.parametrize("spec", ["urls", "openverse:http://x"])
 def test_a_parameter_that_there_is_not_is_an_error(spec):
     with pytest.raises(ConfigError):
         load_source(spec)
@@ -121,9 +103,81 @@ def test_a_parameter_that_there_is_not_is_an_error(spec):
 def test_an_unknown_source_names_the_nearest():
     with pytest.raises(UnknownName, match="openverse"):
         load_source("openvers")
-    assert NAMES == ("openverse", "wikimedia", "google", "wikidata", "urls", "folder")
+    assert NAMES == ("openverse", "wikimedia", "wikidata", "urls")
 
 
 def test_every_source_says_what_its_photos_may_be_used_for():
     for name in NAMES:
-        assert "icen" in load_source(f"{name}:x" if name in ("urls", "folder") else name).terms.note or name == "folder"
+        assert "icen" in load_source("urls:x" if name == "urls" else name).terms.note
+
+
+# --- The lists: complete, in form, replaceable ------------------------------------------------------------------------
+
+
+def test_there_are_129_occupations_each_once_with_a_code_of_the_classification():
+    jobs = read_occupations("bls-129")
+    assert len({job.name for job in jobs}) == len(jobs) == 129
+    assert [job for job in jobs if not re.fullmatch(r"(1[1-9]|2[1-9]|3[1-9]|4[1-9]|5[135])-\d{4}", job.soc)] == []
+
+
+def test_the_titles_that_the_paper_prints_in_table_3_and_ours_lacked_are_there_and_marked():
+    lines = [line for line in (DATA / "occupations-bls-129.csv").read_text("utf-8").splitlines() if line[0] != "#"]
+    printed = {row["occupation"] for row in csv.DictReader(lines) if row["printed"] == "table 3"}
+    wanted = {
+        "merchandise displayer",
+        "nursing assistant",
+        "businessperson",
+        "chief executive officer",
+        "repair worker",
+    }
+    assert printed == wanted
+
+
+def test_the_ten_professions_of_idenprof_are_among_them():
+    folders = ["chef", "doctor", "engineer", "farmer", "firefighter", "judge", "mechanic", "pilot", "police", "waiter"]
+    assert set(women_of(folders)) == set(folders)
+
+
+def test_the_paper_has_six_keywords_and_none():
+    words = ["", "male", "female", "African American", "Asian", "Caucasian", "Hispanic"]
+    assert read_keywords("paper") == words
+    assert len(make_queries(read_occupations("bls-129"), words)) == 903
+
+
+def test_every_occupation_that_the_survey_counts_has_a_row_in_its_table():
+    lines = [line for line in (DATA / "women-bls-2022.csv").read_text("utf-8").splitlines() if line[0] != "#"]
+    rows = {row["cps"]: row["women"] for row in csv.DictReader(lines)}
+    assert {job.cps for job in read_occupations("bls-129")} - {""} == set(rows)
+    assert all(value == "" or 0 <= float(value) <= 100 for value in rows.values())
+
+
+def test_the_bureaus_shares_of_women_are_those_of_table_11_for_2022():
+    published = {"chief executive": 0.292, "nurse": 0.879, "dental hygienist": 0.963, "electrician": 0.022}
+    assert women_of([*published, "soldier", "surgeon", "astronaut"]) == pytest.approx(published)
+
+
+@pytest.mark.parametrize(("folder", "share"), [("police", 0.127), ("Hair_Stylist", 0.931), ("truck-driver", 0.081)])
+def test_a_folders_name_finds_its_occupation(folder, share):
+    assert women_of([folder]) == pytest.approx({folder: share})
+
+
+def test_a_word_that_begins_two_titles_finds_neither():
+    assert list(women_of(["dental", "physical"])) == ["physical"]
+
+
+def test_lists_can_be_words_or_files(tmp_path):
+    jobs = read_occupations("chef, glass blower,chef")
+    assert [(job.name, job.soc) for job in jobs] == [("chef", "35-1011"), ("glass blower", "")]
+    (tmp_path / "jobs.csv").write_text("# mine\noccupation,soc\nbeekeeper,45-2093\n")
+    assert [query.text for query in make_queries(read_occupations(str(tmp_path / "jobs.csv")), ["", "old"])] == [
+        "beekeeper",
+        "old beekeeper",
+    ]
+    assert read_keywords("none") == [""]
+    assert read_keywords("old,young") == ["", "old", "young"]
+
+
+@pytest.mark.parametrize("which", ["no-such.csv", ",", ""])
+def test_a_list_that_is_not_there_is_a_sentence(which):
+    with pytest.raises(UsageError):
+        read_occupations(which)

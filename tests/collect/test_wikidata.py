@@ -4,22 +4,112 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
+import re
+from collections import Counter
+from functools import partial
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.collect import collector, wikidata
-from gslopes.collect.lists import read_rows
-from gslopes.collect.photos import CollectConfig, collect, load_source, plan_collection
-from gslopes.collect.wikidata import CENSUS, read_answer, traits_of
+from gslopes.collect import photos as photos_of
+from gslopes.collect import wikidata
+from gslopes.collect.config import CollectConfig
+from gslopes.collect.photos import collect, load_source, plan_collection
+from gslopes.collect.wikidata import people_of, read_answer, traits_of
 from gslopes.core.errors import ConfigError, ServiceError, UsageError
-from tests.collect.wikidata_server import binding, serve
+from tests.collect.server import aim
+from tests.loopback import QuietHandler, serving
 
+WIKI = "http://www.wikidata.org/entity/"
+FILES = "http://commons.wikimedia.org/wiki/Special:FilePath/"
 WOMAN, MAN = "Q6581072", "Q6581097"
 BLACK, JAPANESE = "Q49085", "Q161652"
+
+
+class Service:
+    """rows: what SPARQL knows.  photos: file name to bytes.  troubles: the next SPARQL answers, instead of rows."""
+
+    def __init__(self, rows, photos):
+        self.rows, self.photos = rows, photos
+        self.troubles = []
+        self.largest = 10**9  # rows of a page that the service can do in its time
+        self.robots = ""
+        self.asked = Counter()
+        self.queries = []
+        self.agents = set()
+        self.titles = []
+        self.years = {}
+        self.port = 0
+
+    @property
+    def base(self):
+        return f"http://127.0.0.1:{self.port}"
+
+
+def binding(row):
+    uri = {"human": WIKI + row["human"], "image": FILES + row["file"], "sex_or_gender": WIKI + row["gender"]}
+    uri["ethnic_group"] = WIKI + row["group"]
+    values = {name: {"type": "uri", "value": value} for name, value in uri.items() if not value.endswith("/")}
+    return values | {"loc_aid": {"type": "literal", "value": "n1"}}
+
+
+class _Handler(QuietHandler):
+    def do_GET(self):  # noqa: N802 - the name that http.server looks up
+        service, url = self.service, urlsplit(self.path)
+        service.asked[url.path] += 1
+        service.agents.add(self.headers["User-Agent"])
+        query = {name: values[0] for name, values in parse_qs(url.query).items()}
+        if url.path == "/sparql":
+            return self.sparql(query["query"])
+        if url.path == "/w/api.php":
+            return self.api(query["titles"].split("|"))
+        if url.path == "/robots.txt":
+            return self.send(200 if service.robots else 404, service.robots.encode(), "text/plain")
+        name = unquote(url.path.rpartition("/")[2])
+        return (
+            self.send(200, service.photos[name], "image/jpeg")
+            if name in service.photos
+            else self.send(404, b"", "text/plain")
+        )
+
+    def sparql(self, query):
+        service = self.service
+        service.queries.append(query)
+        assert self.headers["Accept"] == "application/sparql-results+json"
+        group = re.search(r"VALUES \?ethnic_group { wd:(Q\d+) }", query)[1]
+        limit, offset = (int(re.search(rf"{word} (\d+)", query)[1]) for word in ("LIMIT", "OFFSET"))
+        trouble = service.troubles.pop(0) if service.troubles else ""
+        if trouble == "throttle":
+            return self.send(429, b"", "text/plain", {"Retry-After": "0"})
+        if trouble == "busy":
+            return self.send(500, b"java.util.concurrent.TimeoutException", "text/plain", {"Retry-After": "0"})
+        if trouble == "page":
+            return self.send(200, b"<html>Wikimedia Error</html>", "text/html")
+        rows = [binding(row) for row in service.rows if row["group"] == group][offset : offset + limit]
+        body = json.dumps({"head": {"vars": []}, "results": {"bindings": rows}}).encode()
+        if trouble == "cut" or limit > service.largest:
+            body = body[: len(body) // 2] + b"\nSPARQL-QUERY: queryStr=..."
+        return self.send(200, body, "application/sparql-results+json")
+
+    def api(self, titles):
+        service = self.service
+        service.titles.append(len(titles))
+        pages = []
+        for title in titles:
+            name = title.removeprefix("File:")
+            if name not in service.photos:
+                pages.append({"title": title, "missing": True})
+                continue
+            extra = {"LicenseShortName": {"value": "CC BY-SA 4.0"}, "Artist": {"value": "<a>Ann</a>"}}
+            if name in service.years:
+                extra["DateTimeOriginal"] = {"value": f"12 May {service.years[name]}"}
+            info = {"thumburl": f"{service.base}/thumb/{name.replace(' ', '%20')}", "extmetadata": extra}
+            info["descriptionurl"] = f"{service.base}/wiki/File:{name.replace(' ', '_')}"
+            pages.append({"title": title, "imageinfo": [info]})
+        return self.send(200, json.dumps({"query": {"pages": pages}}).encode(), "application/json")
 
 
 def photo(seed):
@@ -40,37 +130,24 @@ ROWS = [
 
 
 @pytest.fixture
-def service():
+def service(monkeypatch):
     rows = [*ROWS, ROWS[0], person(10, MAN, JAPANESE)]  # said twice; and of two ethnic groups
     rows += [{**person(50), "file": "Score.pdf"}, {**person(51), "file": ""}, {**person(52), "human": "L7"}]
     rows += [person(53, file="Gone.jpg"), person(54, file="Person 11.jpg")]  # deleted; two people on one picture
     photos = {row["file"]: photo(index) for index, row in enumerate(ROWS)}
-    with serve(rows, photos) as found:
+    with serving(Service(rows, photos), _Handler) as found:
+        aim(found.base, monkeypatch.setattr, attempts=4)
+        monkeypatch.setattr(photos_of, "people_of", partial(people_of, min_ethnic=4, min_group=2))
         yield found
 
 
-def run(service, out, **options):
-    spec = f"wikidata:groups={BLACK}/{JAPANESE},base={service.base}"
-    given = {"source": spec, "contact": "me@example.org", "gap": 0.0, "per_query": 100, "min_ethnic": 4, "min_group": 2}
-    config = CollectConfig(**{**given, "test_servers": (f"127.0.0.1:{service.port}",), **options})
-    return collect(plan_collection(config, out))
-
-
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch):
-    monkeypatch.setattr(wikidata.Wikidata.terms.__class__, "gap", 0.0, raising=False)
-    policy = CollectConfig.policy
-    monkeypatch.setattr(
-        CollectConfig, "policy", lambda self: type(policy(self))(**{**_fields(policy(self)), "backoff": 0.0})
-    )
-
-
-def _fields(policy):
-    return {name: getattr(policy, name) for name in policy.__dataclass_fields__}
+def run(out, **options):
+    given = {"source": f"wikidata:groups={BLACK}/{JAPANESE}", "contact": "me@example.org", "gap": 0.0, "per_query": 100}
+    return collect(plan_collection(CollectConfig(**{**given, **options}), out))
 
 
 def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
-    found = run(service, tmp_path / "out")
+    found = run(tmp_path / "out")
     assert found.statuses["kept"] == 17
     kept = found.table[found.table["status"] == "kept"]
     assert set(kept["licence"]) == {"CC BY-SA 4.0"}
@@ -93,7 +170,7 @@ def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
 
 def test_a_picture_of_several_people_is_fetched_once_and_shows_nobody_alone(service, tmp_path):
     service.rows.append(person(55, MAN, JAPANESE, file="Person 13.jpg"))  # beside Q13, of another ethnic group
-    found = run(service, tmp_path / "out")
+    found = run(tmp_path / "out")
     fetched = {path: count for path, count in service.asked.items() if path.startswith("/thumb/")}
     assert len(fetched) == 17
     assert set(fetched.values()) == {1}
@@ -102,9 +179,10 @@ def test_a_picture_of_several_people_is_fetched_once_and_shows_nobody_alone(serv
     assert not set(people["person"]) & {"Q11", "Q54", "Q13", "Q55"}
 
 
-def test_people_beyond_the_photos_that_are_wanted_still_stand_on_them(service, tmp_path):
+def test_people_beyond_the_photos_that_are_wanted_still_stand_on_them(service, tmp_path, monkeypatch):
     """Q54 shares Q11's picture and comes after the limit: Q11 is not alone on it."""
-    run(service, tmp_path / "out", per_query=6, min_ethnic=1, min_group=1)
+    monkeypatch.setattr(photos_of, "people_of", partial(people_of, min_ethnic=1, min_group=1))
+    run(tmp_path / "out", per_query=6)
     table = pd.read_csv(tmp_path / "out/people.csv")
     assert "Q12" in set(table["person"])
     assert "Q11" not in set(table["person"])
@@ -113,41 +191,37 @@ def test_people_beyond_the_photos_that_are_wanted_still_stand_on_them(service, t
 def test_throttled_busy_and_broken_answers_are_asked_again_in_smaller_pages(service, tmp_path, monkeypatch):
     monkeypatch.setattr(wikidata, "PAGES", (100, 8, 5))
     service.troubles = ["throttle", "busy", "page", "cut"]
-    found = run(service, tmp_path / "out")
+    found = run(tmp_path / "out")
     assert found.statuses["kept"] == 17
     limits = [query.split("LIMIT ")[1].split()[0] for query in service.queries]
     assert limits[:6] == ["100", "100", "100", "8", "5", "5"]  # twice after waiting, then smaller
     assert service.queries[-1].endswith("LIMIT 100 OFFSET 0")  # the next group starts anew
 
 
-def test_a_page_that_came_is_kept_when_the_service_ends(service, tmp_path, monkeypatch):
-    monkeypatch.setattr(wikidata, "PAGES", (6,))
+def test_a_group_that_came_is_kept_when_the_service_ends(service, tmp_path, monkeypatch):
+    monkeypatch.setattr(wikidata, "PAGES", (100,))
     service.troubles = ["", "cut"]
     with pytest.raises(ServiceError, match="What came is kept"):
-        run(service, tmp_path / "out")
+        run(tmp_path / "out")
     before = len(service.queries)
-    found = run(service, tmp_path / "out")
-    assert found.statuses["kept"] == 17
-    again = service.queries[before:]
-    assert f"wd:{BLACK}" in again[0]
-    assert again[0].endswith("OFFSET 6")
-    assert not list((tmp_path / "out").rglob("answers"))
+    assert run(tmp_path / "out").statuses["kept"] == 17
+    assert [f"wd:{JAPANESE}" in query for query in service.queries[before:]] == [True]
     asked = service.asked.copy()
-    run(service, tmp_path / "out")
+    run(tmp_path / "out")
     assert service.asked == asked
 
 
 def test_a_finished_table_does_not_depend_on_the_troubles(service, tmp_path, monkeypatch):
-    run(service, tmp_path / "fine")
+    run(tmp_path / "fine")
     monkeypatch.setattr(wikidata, "PAGES", (7,))
     service.troubles = ["busy", "throttle"]
-    run(service, tmp_path / "troubled")
+    run(tmp_path / "troubled")
     assert (tmp_path / "fine/people.csv").read_text() == (tmp_path / "troubled/people.csv").read_text()
 
 
 def test_robots_are_obeyed(service, tmp_path):
     service.robots = "User-agent: *\nDisallow: /thumb/"
-    found = run(service, tmp_path / "out")
+    found = run(tmp_path / "out")
     assert found.photos == 0
     assert not [path for path in service.asked if path.startswith("/thumb/")]
     assert pd.read_csv(tmp_path / "out/people.csv").empty
@@ -155,48 +229,69 @@ def test_robots_are_obeyed(service, tmp_path):
 
 def test_dates_come_from_commons_where_wikidata_has_none(service, tmp_path):
     service.years = {"Person 12.jpg": 1931, "Person 14.jpg": 1999}
-    found = run(service, tmp_path / "out")
-    titles = " ".join(found.table["title"])
+    titles = " ".join(run(tmp_path / "out").table["title"])
     assert "taken=1999" in titles
     assert "Q12 " not in titles
-    spec = f"wikidata:groups={BLACK},undated=drop,base={service.base}"
-    dated = run(service, tmp_path / "dated", source=spec, min_ethnic=1, min_group=1)
-    assert dated.table["title"].str.split(" ").str[0].tolist() == ["Q14"]
-
-
-def test_saved_answers_in_both_forms(tmp_path):
-    standard = {"results": {"bindings": [binding(row) for row in ROWS]}}
-    published = [
-        {
-            "human": f"http://www.wikidata.org/entity/{row['human']}",
-            "image": f"http://commons.wikimedia.org/wiki/Special:FilePath/{row['file'].replace(' ', '%20')}",
-            "sex_or_gender": f"http://www.wikidata.org/entity/{row['gender']}",
-            "ethnic_group": f"http://www.wikidata.org/entity/{row['group']}",
-            "occupation": "http://www.wikidata.org/entity/Q1",
-            "loc_aid": "n1",
-        }
-        for row in ROWS
-    ]
-    assert read_answer(standard) == read_answer(published)
-    assert read_answer(published)[0] == 17
-    file = tmp_path / "answer.json"
-    file.write_text(json.dumps(published))
-    source = load_source(f"wikidata:{file}")
-    source.check()
-    assert len(source.queries()) == len(read_rows(CENSUS, "qid")) == 13
-    file.write_text("<html>")
-    with pytest.raises(UsageError, match="cannot be read as an answer"):
-        source.check()
-    with pytest.raises(ValueError, match="no answer"):
-        read_answer({"error": "timeout"})
 
 
 def test_what_is_wrong_is_said_before_anybody_is_asked(tmp_path):
     with pytest.raises(UsageError, match="a way to reach you"):
         plan_collection(CollectConfig(source="wikidata"), tmp_path / "out")
-    with pytest.raises(ConfigError, match="no Q-id"):
-        load_source("wikidata:groups=black")
-    with pytest.raises(ConfigError, match="groups, genders, undated, base"):
-        load_source("wikidata:group=Q1")
+    for wrong in ("groups=black", "group=Q1"):
+        with pytest.raises(ConfigError, match="no Q-id"):
+            load_source(f"wikidata:{wrong}")
+    assert len(load_source("wikidata").queries()) == 13
     assert traits_of("Q42 gender=Q1 taken=1999") == {"human": "Q42", "gender": "Q1", "taken": "1999"}
-    assert Path(collector.__file__).is_file()
+    for wrong in ({"error": "timeout"}, [], {"results": {"bindings": [3]}}):
+        with pytest.raises(ValueError, match="no answer"):
+            read_answer(wrong)
+
+
+# --- Who is on the photos ---------------------------------------------------------------------------------------------
+
+
+def manifest(*people):
+    """(how many, gender, ethnic group) each."""
+    rows = []
+    for count, gender, group in people:
+        for _ in range(count):
+            number = len(rows) + 1
+            rows.append(
+                {
+                    "status": "kept",
+                    "path": f"x/{number}.jpg",
+                    "url": f"https://pictures.example/{number}.jpg",
+                    "title": f"Q{number} gender={gender} ethnic_group={group} loc_aid=n{number}",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def test_ethnic_groups_that_are_too_small_are_dropped():
+    """No 13: the paper discards ethnic groups under 40; its program makes the list and does not use it."""
+    table, steps = people_of(manifest((60, WOMAN, "Q49085"), (39, WOMAN, "Q190168"), (41, WOMAN, "Q161652")), 40, 1)
+    assert table["ethnicity"].value_counts().to_dict() == {"African Americans": 60, "Japanese": 41}
+    assert steps == (
+        ("with a picture", 140),
+        ("alone on it, by the picture's name", 140),
+        ("of an ethnic group of 40 people", 101),
+        ("of a group and gender of 1 people", 101),
+    )
+
+
+def test_subgroups_that_are_too_small_are_dropped_after_the_mapping():
+    table, _ = people_of(manifest((60, WOMAN, "Q7325"), (50, WOMAN, "Q42406"), (99, MAN, "Q7325")), 40, 100)
+    assert table.groupby(["group", "gender"]).size().to_dict() == {("white", "female"): 110}
+
+
+def test_values_without_a_name_stay_as_they_are_and_nothing_is_a_table_too():
+    table, _ = people_of(manifest((2, "Q1052281", "Q99")), 1, 1)
+    assert table.iloc[0][["gender", "ethnicity", "group"]].tolist() == ["Q1052281", "Q99", "Q99"]
+    assert people_of(manifest((0, WOMAN, "Q99"), (1, WOMAN, "Q99")).iloc[:0])[0].empty
+
+
+def test_nobody_is_taken_for_alone_on_a_picture_whose_other_download_failed_or_was_not_wanted():
+    rows = manifest((6, WOMAN, "Q49085"))
+    rows.loc[1, ["url", "status", "path"]] = [rows.loc[0, "url"], "failed", ""]
+    rows.loc[2, "title"] += " people=2"
+    assert people_of(rows, 1, 1)[0]["person"].tolist() == ["Q4", "Q5", "Q6"]

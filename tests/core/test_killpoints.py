@@ -15,8 +15,8 @@ import pytest
 
 from gslopes.ask.cache import FILE
 from gslopes.ask.cost import Limits
-from gslopes.collect.fetch import FetchPolicy
-from gslopes.collect.photos import CollectConfig, collect, plan_collection
+from gslopes.collect.config import CollectConfig
+from gslopes.collect.photos import collect, plan_collection
 from gslopes.core import tables
 from gslopes.core.killpoints import KILL_POINTS, VARIABLE
 from gslopes.core.records import Answer
@@ -25,7 +25,7 @@ from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import stages, walk
 from gslopes.slopes.config import FitConfig
-from tests.collect.server import PhotoServer, serving
+from tests.collect.server import PhotoServer, aim, serving
 from tests.fake_provider.folder import write_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,19 +156,14 @@ def test_a_kill_while_pictures_are_made_judged_and_fitted(point, audit, calm, tm
 @pytest.mark.slow
 @pytest.mark.parametrize("point", [one for one in KILL_POINTS if one.startswith(("collect:", "file:", "merge:"))])
 def test_a_kill_while_photos_are_collected(point, tmp_path, monkeypatch, noise_photos):
-    policy = CollectConfig.policy
-    quick = {"backoff": 0.001, "max_attempts": 2}
-    monkeypatch.setattr(CollectConfig, "policy", lambda self: _replaced(policy(self), quick))
-
     def collecting(server: PhotoServer, out: Path) -> Callable[[], object]:
         urls = "\n".join(url for url, _ in server.results("chef")[:6])
         (tmp_path / "list.txt").write_text(urls + "\n")
-        config = CollectConfig(
-            source=f"urls:{tmp_path / 'list.txt'}", gap=0.0, test_servers=(server.host,), near=-1, min_side=8
-        )
+        config = CollectConfig(source=f"urls:{tmp_path / 'list.txt'}", gap=0.0, min_side=8)
         return lambda: collect(plan_collection(config, out))
 
     with serving(PhotoServer(noise_photos)) as server:
+        aim(server.base, monkeypatch.setattr)
         assert in_a_child(collecting(server, tmp_path / "calm")) == 0
         assert in_a_child(collecting(server, tmp_path / "killed"), point) == -9
         assert in_a_child(collecting(server, tmp_path / "killed")) == 0
@@ -178,12 +173,6 @@ def test_a_kill_while_photos_are_collected(point, tmp_path, monkeypatch, noise_p
     ]
     pd.testing.assert_frame_equal(*frames)
     assert set(frames[0]["status"]) == {"kept"}
-
-
-def _replaced(policy: FetchPolicy, changes: dict[str, float]) -> FetchPolicy:
-    import dataclasses
-
-    return dataclasses.replace(policy, **changes)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gslopes.collect.photos import _write_csv
+from gslopes.collect.photos import write_csv
 from gslopes.core import tables
 from gslopes.core.tables import MANIFEST, SOURCES
 from gslopes.frame.sources import keep_sources
@@ -57,7 +57,7 @@ def test_each_photo_of_the_run_has_what_the_search_that_kept_it_said(folders):
 
 def test_a_folder_of_the_collection_and_its_csv_alone_do_as_well(folders):
     photos, run = folders
-    _write_csv(manifest(), photos / "manifest.csv")
+    write_csv(manifest(), photos / "manifest.csv")
     keep_sources(photos / "chef", run)
     assert kept(run) == {IDS[0]: "CC0 1.0", IDS[1]: "=HYPERLINK()"}
 

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.collect.census import read_answers
-from gslopes.collect.review import Item, render_review
+from gslopes.collect.census import chances, read_answers
+from gslopes.collect.review import item_of, render_review
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import csv_bytes, without_guard
 from gslopes.report.inline import render, templates
@@ -24,7 +24,7 @@ from tests.fixtures import assert_page_fits
 NASTY = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 
 
-def items(folder: Path, count: int = 5) -> list[Item]:
+def items(folder: Path, count: int = 5) -> list[dict[str, Any]]:
     found = []
     for number in range(count):
         name = f"{'=' if number == 0 else ''}a b#{number}%.jpg"
@@ -34,7 +34,8 @@ def items(folder: Path, count: int = 5) -> list[Item]:
         row |= {"white": 0.5, "black": 0.3, "asian": 0.1, "indian": 0.05, "other": 0.05}
         saved = {"title": NASTY, "creator": "Ann", "licence": "CC BY 4.0", "page": "javascript:alert(1)"}
         linked = {"licence": "CC0 1.0", "page": "https://example.org/2"}
-        found.append(Item.of(row, {1: saved, 2: linked}.get(number, {}), str(Path("..") / folder.name / name)))
+        source = {1: saved, 2: linked}.get(number, {})
+        found.append(item_of(row, chances(row), source, str(Path("..") / folder.name / name)))
     return found
 
 
@@ -148,7 +149,7 @@ def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, chr
     assert again.inner_text("#place") == "Photo 3 of 5"
     saved = save(again, tmp_path / "review.csv")
     assert saved[0]["path"] == "'=a b#0%.jpg"  # no spreadsheet runs it
-    assert read_answers(tmp_path / "review.csv", required=True).by_photo[f"{0:064x}"].path == "=a b#0%.jpg"
+    assert read_answers(tmp_path / "review.csv")[f"{0:064x}"].path == "=a b#0%.jpg"
     other = chromium.new_context().new_page()
     other.goto((tmp_path / "census/review.html").as_uri())
     assert other.inner_text("#counts") == "0 of 5 decided"

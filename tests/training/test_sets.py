@@ -9,11 +9,11 @@ import pytest
 import torch
 from torchvision.models import resnet34
 
-from gslopes.collect.api import collect_photos
-from gslopes.collect.census import COLUMNS, CensusConfig, census
+from gslopes.collect.census import COLUMNS, census
+from gslopes.collect.config import CensusConfig
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
-from gslopes.core.tables import CENSUS, MANIFEST
+from gslopes.core.tables import CENSUS
 from gslopes.faces.zoo.spec import find_spec
 from gslopes.photos import drawn as rendered
 from training.recipe import run_recipe
@@ -60,15 +60,14 @@ RACE = {"0": "white", "1": "black"}  # of UTKFace's file names
 
 
 @pytest.mark.slow
-def test_a_collection_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_path, monkeypatch):
+def test_photos_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_path, monkeypatch):
     """The whole path on few photos; the weights are FairFace's in shape and sure of nothing, so people say it all."""
     monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "own").mkdir()
+    photos, out = tmp_path / "photos", tmp_path / "census"
+    photos.mkdir()
     for race in RACE:
         for path in sorted(unpacked("UTKFace").rglob(f"[2-5]?_?_{race}_*.jpg"))[:40]:
-            shutil.copy(path, tmp_path / "own" / path.name)
-    photos, out = tmp_path / "photos", tmp_path / "census"
-    collect_photos(photos, source=f"folder:{tmp_path / 'own'}")
+            shutil.copy(path, photos / path.name)
     network = resnet34(num_classes=18)
     torch.nn.init.zeros_(network.fc.weight)
     torch.nn.init.zeros_(network.fc.bias)
@@ -78,10 +77,9 @@ def test_a_collection_fairface_weights_and_a_review_become_a_race_set(unpacked, 
     assert first.queue == first.read > 60
     with pytest.raises(DataMissing, match="0 and 0 faces"):
         run_recipe("race-fader", data=out, steps=2, device="cpu", out=tmp_path / "none")
-    names = tables.read(MANIFEST, photos / "manifest.parquet").set_index("path")["url"]
     rows = tables.read(CENSUS, out / "census.parquet").query("status == 'read'")
     said = [
-        (photo, path, "correct", "", RACE[names[path].split("_")[2]], "")
+        (photo, path, "correct", "", RACE[path.split("_")[2]], "")
         for photo, path in zip(rows["photo"], rows["path"], strict=True)
     ]
     with (out / "review.csv").open("w", newline="") as file:
