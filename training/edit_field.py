@@ -33,7 +33,7 @@ from gslopes.faces.compose.masks import BORDER, SIGMA
 from gslopes.faces.compose.paste import FADE, INSIDE
 from gslopes.faces.zoo import ModelSpec, build, load
 from gslopes.faces.zoo.parsing import FACE, class_probabilities
-from gslopes.faces.zoo.reader import FaceReader, cropped
+from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
 from training.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
 from training.chips import face_window
 from training.critics import PictureCritic
@@ -321,7 +321,7 @@ class _Preserved:
         what these count.
         """
         chips = chips.clamp(0, 1)
-        said = self.labeller.model.module(self.labeller.normalised(chips)).float()
+        said = self.labeller.model.module(normalised(self.labeller.model, chips)).float()
         spec = self.tagger.spec
         mean, std = (chips.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
         tags = self.tagger.module((cropped(chips, spec.crop, spec.size) - mean) / std).float()

@@ -100,7 +100,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     models: dict[str, dict[str, str]] = {}
     if pictures.sweep:
         from gslopes.faces.components import model_records
-        from gslopes.faces.edit.steps import values_for
+        from gslopes.faces.config import values_for
 
         values = tuple(float(str(value)) for value in values_for(pictures.sweep, steps=pictures.steps, extent=None))
         models = model_records(swept_faces(people, pictures))
@@ -340,13 +340,13 @@ def swept_faces(people: Path, pictures: StageConfig) -> SweptFaces:
 def load_sweeper(run: Run) -> Sweeper:
     """The sweeper of a run, its models loaded.  Raises: ModelError."""
     from gslopes.faces.components import default_components
-    from gslopes.faces.gate.judge import load_reader
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
+    from gslopes.faces.zoo.reader import FaceReader
 
     pictures, device = run.config.pictures, runtime.pick_device(run.config.device)
     config = swept_faces(_people(run), pictures)
     least = config.find.min_face
-    measurer = SweepMeasurer(load_reader(device), device, least) if pictures.gate else None
+    measurer = SweepMeasurer(FaceReader.load(device), device, least) if pictures.gate else None
     values = run.once(material_of).values
     return Sweeper(default_components(config, device), pictures.sweep, values, least, device, measurer, config.gate)
 

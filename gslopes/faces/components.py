@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslopes.core.errors import UsageError
-from gslopes.core.files import sha256_of
 from gslopes.core.records import Editor, Finder, Masker
-from gslopes.core.runfolder import show
 from gslopes.faces.config import FacesConfig
 
 if TYPE_CHECKING:
@@ -44,13 +42,35 @@ def default_components(config: FacesConfig, device: str) -> Components:
 
     Raises: UnknownName, ModelError, DataMissing or UsageError if one of them is not there.
     """
-    models = model_records(config)
-    editors = {name: _editor(config, name, device) for name in config.edit.attributes}
+    from gslopes.core.runtime import pick_device
+    from gslopes.faces import zoo
+    from gslopes.faces.compose.masks import KnownMasker
+    from gslopes.faces.compose.skin import ParserMasker
+    from gslopes.faces.edit.editors import editor_of
+    from gslopes.faces.find import KnownFinder, MtcnnFinder
+
+    models, find, compose = model_records(config), config.find, config.compose
+    editors: dict[str, Editor] = {}
+    for attribute in config.edit.attributes:
+        name, spec, _ = _edited_by(config, attribute)
+        blend = None if compose.blend == "auto" else compose.blend
+        editors[attribute] = editor_of(name, device, _reader_of(spec), blend)
     sizes = {editor.size for editor in editors.values()}
     if len(sizes) > 1:
         hint = "Run them one after the other, each with its own --out."
         raise UsageError(f"The editors of {', '.join(editors)} work at different sizes of the face.", hint)
-    return Components(_finder(config), _masker(config, sizes.pop(), device), editors, models, named=True)
+    finder: Finder
+    masker: Masker
+    if find.landmarks is not None:
+        finder = KnownFinder(find.landmarks, config.photos)
+    else:
+        finder = MtcnnFinder(find.min_face, pick_device(find.device))
+    if compose.masks is not None:
+        masker = KnownMasker(compose.masks, config.photos, sizes.pop())
+    else:
+        region = "face" if compose.region == "auto" else compose.region
+        masker = ParserMasker(zoo.load("face-parser", device), region, sizes.pop(), device)
+    return Components(finder, masker, editors, models, named=True)
 
 
 def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
@@ -59,7 +79,6 @@ def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
     Raises: UnknownName, ModelError; UsageError if a model edits something else.
     """
     from gslopes.faces import zoo
-    from gslopes.faces.zoo.spec import UNSTATED
 
     records: dict[str, dict[str, str]] = {}
     for attribute in config.edit.attributes:
@@ -68,10 +87,7 @@ def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
         for reader in filter(None, (_reader_of(spec), spec.tagger)):
             read, digest = zoo.identify(reader)
             records[reader] = {"sha256": digest, "licence": read.licence}
-    skin_weights = config.compose.skin_weights
-    if skin_weights is not None:
-        records["parser"] = {"sha256": sha256_of(skin_weights), "licence": UNSTATED, "file": show(skin_weights.name)}
-    elif config.compose.masks is None:
+    if config.compose.masks is None:
         parser, digest = zoo.identify("face-parser")
         records["parser"] = {"sha256": digest, "licence": parser.licence}
     return records
@@ -91,10 +107,9 @@ def rendered_components(folder: Path, photos: Path, model: str, device: str) -> 
     from gslopes.faces.find import KnownFinder
 
     editor = editor_of(model, pick_device(device), reader=None)
-    finder = KnownFinder(folder / "faces.csv", photos)
     masker = KnownMasker(folder / "masks", photos, editor.size)
     records = {model: {"sha256": editor.sha256, "licence": editor.spec.licence}}
-    return Components(finder, masker, {"gender": editor}, records)
+    return Components(KnownFinder(folder / "faces.csv", photos), masker, {"gender": editor}, records)
 
 
 def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str]:
@@ -115,36 +130,3 @@ def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str
 def _reader_of(spec: ModelSpec) -> str | None:
     """A Fader Network of a single attribute has nothing to hold fixed; its own value is where it rebuilds best."""
     return "labeller" if len(spec.labels) > 1 or spec.network == "edit-ends" else None
-
-
-def _editor(config: FacesConfig, attribute: str, device: str) -> Editor:
-    from gslopes.faces.edit.editors import editor_of
-
-    name, spec, _ = _edited_by(config, attribute)
-    blend = config.compose.blend
-    return editor_of(name, device, _reader_of(spec), None if blend == "auto" else blend)
-
-
-def _finder(config: FacesConfig) -> Finder:
-    if config.find.landmarks is not None:
-        from gslopes.faces.find import KnownFinder
-
-        return KnownFinder(config.find.landmarks, config.photos)
-    from gslopes.core.runtime import pick_device
-    from gslopes.faces.find import MtcnnFinder
-
-    return MtcnnFinder(config.find.min_face, pick_device(config.find.device))
-
-
-def _masker(config: FacesConfig, size: int, device: str) -> Masker:
-    if config.compose.masks is not None:
-        from gslopes.faces.compose.masks import KnownMasker
-
-        return KnownMasker(config.compose.masks, config.photos, size)
-    from gslopes.faces import zoo
-    from gslopes.faces.compose.skin import ParserMasker
-
-    skin_weights = config.compose.skin_weights
-    parser = zoo.load("face-parser", device) if skin_weights is None else zoo.load_parser(skin_weights, device)
-    region = config.compose.region
-    return ParserMasker(parser, "face" if region == "auto" else region, size, device)

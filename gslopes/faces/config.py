@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+import numpy as np
+
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, extent, option
+from gslopes.core.records import FloatArray
 from gslopes.core.runtime import check_device
 
 
@@ -30,6 +33,34 @@ class FindConfig:
     def __post_init__(self) -> None:
         check(self)
         check_device(self.device)
+
+
+# Joo & Kärkkäinen 2020, §3.3 and §4.3: a in (-2, 2), seven values for gender, five for race.
+STEPS = {"gender": 7, "race": 5}
+DEFAULT_STEPS = 7
+EXTENT = (-2.0, 2.0)
+
+
+def values_for(attribute: str, steps: int | None = None, extent: tuple[float, float] | None = None) -> FloatArray:
+    """K values, evenly spaced, ascending, (K,) float32.
+
+    steps: K, odd and at least 3, so that there is a centre; the paper's K for the attribute by default.
+    extent: the first and the last value, in units of the attribute (-1 and 1 are the ends seen in training).
+
+    Raises: ConfigError for an even K, one below 3, or an extent that does not grow.
+
+    >>> values_for("race").tolist()
+    [-2.0, -1.0, 0.0, 1.0, 2.0]
+    """
+    count = STEPS.get(attribute, DEFAULT_STEPS) if steps is None else steps
+    if count < 3 or count % 2 == 0:
+        hint = f"Give --steps an odd number such as {max(3, count + 1)}."
+        raise ConfigError(f"A sweep of {count} values has no centre to compare with.", hint)
+    low, high = EXTENT if extent is None else extent
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        hint = "Give --range two numbers that grow, such as -2,2."
+        raise ConfigError(f"A sweep cannot run from {low} to {high}.", hint)
+    return np.linspace(low, high, count, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +88,8 @@ class EditConfig:
             raise ConfigError("No attribute is given.", "Name one, such as gender.")
         if len(set(self.attributes)) < len(self.attributes):
             raise ConfigError(f"An attribute is given twice: {', '.join(self.attributes)}.", "Name each once.")
-        if self.steps is not None and (self.steps < 3 or self.steps % 2 == 0):
-            hint = "Use an odd number of 3 or more: the middle step is the centre that the others are compared with."
-            raise ConfigError(f"The number of steps cannot be {self.steps}.", hint)
-        if self.range is not None and not (all(map(math.isfinite, self.range)) and self.range[0] < self.range[1]):
-            raise ConfigError(f"The range {self.range} must go from a smaller to a larger number.", "Try -2,2.")
+        for name in self.attributes:
+            values_for(name, self.steps, self.range)
 
     def sweeps(self, placebos: bool = False) -> dict[str, list[float]]:
         """Attribute to its K values; its placebo sweeps after it, if asked for.
@@ -69,17 +97,16 @@ class EditConfig:
         Raises: UnknownName for an attribute that no editor knows; UsageError for a bad number of steps or range.
         """
         from gslopes.core import placebo
-        from gslopes.faces.edit.steps import values_for
         from gslopes.faces.zoo import editor_for
 
-        found: dict[str, list[float]] = {}
+        sweeps: dict[str, list[float]] = {}
         for name in self.attributes:
             if not self.model:
                 editor_for(name)
             # the shortest decimal of each float32: what is printed is what is meant
             values = [float(str(value)) for value in values_for(name, steps=self.steps, extent=self.range)]
-            found |= dict.fromkeys((name, *(placebo.names(name) if placebos else ())), values)
-        return found
+            sweeps |= dict.fromkeys((name, *(placebo.names(name) if placebos else ())), values)
+        return sweeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +129,11 @@ class ComposeConfig:
     )
     format: Literal["jpeg", "png"] = option("jpeg", help="File format of the pictures.", advanced=True)
     masks: Path | None = option(None, help="Known masks instead of a face parser.", metavar="DIR", advanced=True)
-    skin_weights: Path | None = option(
-        None,
-        help="A public face parser instead of the shipped one: a CelebAMask-HQ BiSeNet with a ResNet-18, such as "
-        "79999_iter.pth, or the same as .safetensors. About half a second a face on a CPU core.",
-        metavar="FILE",
-        advanced=True,
-    )
     placebo: bool = option(
         True,
         help="Add three sweeps that should move nothing, which findings must exceed. Four times the pictures; paid "
         "classifiers are asked about a sample of them.",
     )
-
-    def __post_init__(self) -> None:
-        if self.masks is not None and self.skin_weights is not None:
-            raise ConfigError("Both known masks and a parser's weights are given.", "Use --masks or --skin-weights.")
 
 
 class FacesConfig(Protocol):

@@ -174,7 +174,6 @@ class RunOptions(CostOptions, TypedDict, total=False):
     blend: Literal["auto", "difference", "ratio", "paste"]
     format: Literal["jpeg", "png"]
     masks: str | Path | None
-    skin_weights: str | Path | None
     placebo: bool
     gate: bool | None
     placebo_sample: int

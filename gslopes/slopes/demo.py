@@ -22,7 +22,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.faces.components import rendered_components
-from gslopes.faces.edit.steps import values_for
+from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
 from gslopes.photos.decode import decode
 from gslopes.photos.folder import open_photo

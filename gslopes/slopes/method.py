@@ -112,7 +112,7 @@ def _here(
     which = str((presence or fit).get("presence") or "vendor")
     cuts = "; ".join(f"{name}: {cut}" for name, cut in sorted(((presence or {}).get("cuts") or {}).items()))
     return {
-        "face parser": _parser(compose),
+        "face parser": "none: known masks" if compose.get("masks") else "face-parser, a feature pyramid",
         "classifiers": ", ".join(map(str, score.get("classifiers") or ())) or "those that the user names",
         "region": region,
         "blend": blend,
@@ -123,13 +123,6 @@ def _here(
         "estimator": ", ".join(fit.get("estimators") or ()) or "paper, with photo-rate and others",
         "thresholds of the tables": f"p < {thresholds[0]:g}, |slope| > {thresholds[1]:g}",
     }
-
-
-def _parser(compose: Mapping[str, Any]) -> str:
-    """Which face parser bounds the edits."""
-    if compose.get("skin_weights"):
-        return "BiSeNet"
-    return "none: known masks" if compose.get("masks") else "face-parser, a feature pyramid"
 
 
 def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice]:

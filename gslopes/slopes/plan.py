@@ -134,15 +134,13 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
         hint = "Name a folder with JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF files in it or in its sub-folders."
         raise UsageError(f"There are no photos in {show(config.photos)}.", hint)
     inputs = listing(files)
-    landmarks, masks, skin_weights = config.find.landmarks, config.compose.masks, config.compose.skin_weights
+    landmarks, masks = config.find.landmarks, config.compose.masks
     if landmarks is not None:
         if not landmarks.is_file():
             raise UsageError(f"There is no file {show(landmarks)}.", "Name the CSV of known landmarks.")
         inputs["landmarks"] = sha256_of(landmarks)
     if masks is not None and not masks.is_dir():
         raise UsageError(f"There is no folder {show(masks)}.", "Name the folder of known masks.")
-    if skin_weights is not None and not skin_weights.is_file():
-        raise UsageError(f"There is no file {show(skin_weights)}.", "Name a face parser's .pth file.")
     return files, inputs
 
 

@@ -150,7 +150,7 @@ def _one(
         plain.sweeps,
         plain.kept,
         plain.dropped,
-        means=manipulation.means_by_value(target[:, 1:]),
+        means=manipulation.means(target[:, 1:]),
         shift=manipulation.shift(target[:, 1:]),
         monotone=manipulation.share_monotone(target[:, 1:], values, resolution=RESOLUTION),
         groups={

@@ -21,7 +21,7 @@ from gslopes.core.executor import Executor
 from gslopes.core.options import build
 from gslopes.core.records import Classifier
 from gslopes.faces.components import Components
-from gslopes.faces.gate.judge import load_reader
+from gslopes.faces.gate.judge import reader_digest
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame import manifest
 from gslopes.frame.asking import run_score
@@ -214,7 +214,7 @@ class PlannedAudit:
         if plan.done == plan.parts:
             return run
         if run.gated:
-            load_reader()
+            reader_digest()
         budget = Budget(config.score.budget, config.score.max_calls)
         return replace(run, cost_limits=_confirmed(run, budget), budget=budget)
 

@@ -29,7 +29,7 @@ from bench_synthesis import SMALLEST, prepare  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
-from gslopes.faces.edit.steps import values_for  # noqa: E402
+from gslopes.faces.config import values_for  # noqa: E402
 from gslopes.slopes import stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
 from gslopes.slopes.fit.analysis import analyse  # noqa: E402

@@ -92,9 +92,6 @@ def main() -> None:
     network = Fader(FaderConfig(("gender", "young", "smiling"), latent=64)).to(args.device).eval()
     fields = {name: EndsEditor(name, args.device) for name in ("gender-field", "race-field")}
     reference, folded = Reference(network).to(args.device).eval(), FoldedFader(network)
-    full = FoldedFader(network)
-    if cuda:
-        folded.half()
     torch.manual_seed(0)
     chips = torch.rand(args.chips, 3, 128, 128, device=args.device) * 2 - 1
     attributes = torch.rand(args.chips, len(network.config.attributes), device=args.device) * 2 - 1
@@ -133,19 +130,17 @@ def main() -> None:
         for name, field in fields.items()
     }
     runs |= {"ours": ours, "batch by value": batch, "one by one": alone}
-    if cuda:
-        runs["ours in 32 bits"] = lambda: swept(full)
     if cuda or args.compiled:
-        compiled = FoldedFader(network).half() if cuda else FoldedFader(network)
+        compiled = FoldedFader(network)
         compiled.encode, compiled.sweep = torch.compile(compiled.encode), torch.compile(compiled.sweep)
         runs["ours compiled"] = lambda: swept(compiled)
     seconds = measure.in_turn(runs, args.rounds, args.device)
     macs = operations(network)
-    rate = measure.matrix_rate(args.device, half=cuda)
+    rate = measure.matrix_rate(args.device)
     pictures = args.chips * len(VALUES)
     floors = {
         "operations": 2 * (args.chips * macs["encode"] + pictures * macs["decode"]) / rate,
-        "bytes": pictures * traffic(network) * (2 if cuda else 4) / measure.copy_rate(args.device),
+        "bytes": pictures * traffic(network) * 4 / measure.copy_rate(args.device),
     }
     measure.say(
         {

@@ -122,7 +122,7 @@ def audit(draw, tiny_models, tmp_path_factory) -> Callable[[Path], Callable[[], 
         def whole() -> None:
             os.environ["GSLOPES_HOME"] = str(tiny_models)
             walk.synthesise(faces.photos, run, config=config, steps=3, device="cpu", **faces.known)
-            stages.run_gate(run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9, most_change=255))
+            stages.run_gate(run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9))
             walk.score_photos(run, Service(log), yes=True, cache=f"{run}-cache")
             stages.run_fit(run, FitConfig(permutations=20, bootstrap=20))
 

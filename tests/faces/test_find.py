@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import ExifTags, Image
 
 from gslopes.core.errors import UsageError
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Detections, Photo
-from gslopes.faces.find import BOX, POINTS, KnownFinder, MtcnnFinder, choose
+from gslopes.faces.find import BOX, POINTS, KnownFinder, choose
 from gslopes.faces.zoo.framing import CHIP
-from gslopes.photos.folder import open_photo
-from gslopes.slopes.demo import write_astronaut
 
 FIVE = (CHIP * 60 + 40).astype(np.float32)
 
@@ -154,7 +151,6 @@ def test_names_with_commas_quotes_and_line_breaks_are_found(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("row", "complaint"),
     [
-        (f"a.png,2,1,{COORDINATES}", "says that a.png has 2 faces and has 1 rows"),
         (f"a.png,1,1,{COORDINATES.replace('45', 'nan')}", "nose_y in line 2"),
         (f"a.png,1,1,{COORDINATES.replace('10', 'left')}", "x0 in line 2"),
         ("a.png,1,1,10,20", "line 2: it has 5 cells"),
@@ -193,21 +189,3 @@ def test_landmarks_that_cannot_be_of_the_photo_are_its_problem(tmp_path: Path, p
     why_not = choose(bad, 80, 80, 1)
     assert isinstance(why_not, SkipReason)
     assert why_not.reason is Reason.FACE_NOT_ALIGNED
-
-
-def test_in_a_turned_photo_the_eyes_lie_in_a_face_that_is_found(tmp_path: Path) -> None:
-    """The stored frame of a real photo: in mirrored frames its eyes stay level, but not on the face."""
-    write_astronaut(tmp_path / "portrait.png")
-    portrait = Image.open(tmp_path / "portrait.png").convert("RGB")
-    (seen,) = MtcnnFinder()([Photo("0", tmp_path, np.asarray(portrait))])
-    canvas = Image.new("RGB", (portrait.width * 2, portrait.height * 2), "gray")
-    canvas.paste(portrait)
-    exif = Image.Exif()
-    exif[ExifTags.Base.Orientation] = 2  # mirrored
-    (tmp_path / "photos").mkdir()
-    canvas.save(tmp_path / "photos" / "a.jpg", exif=exif)
-    values = [*seen.boxes[0], *seen.points[0].ravel()]
-    rows = [f"a.jpg,1,1,{','.join(f'{value:.2f}' for value in values)}"]
-    opened = open_photo(tmp_path / "photos" / "a.jpg")
-    (found,) = finder(tmp_path, *rows)([opened])
-    assert "no face that a detector finds" in found.problem

@@ -59,8 +59,6 @@ on = true
 shift = -1.0
 tau = -1.0
 off_target = 9.0
-least_change = 0.0
-most_change = 255.0
 [fit]
 bootstrap = 100
 permutations = 199

@@ -53,8 +53,8 @@ def test_a_folder_that_is_no_path_is_a_usage_error():
     [
         ({"steps": 6}, "odd"),
         ({"steps": 1}, "odd"),
-        ({"range": (2, -2)}, "smaller to a larger"),
-        ({"range": (0, float("inf"))}, "smaller to a larger"),
+        ({"range": (2, -2)}, "two numbers that grow"),
+        ({"range": (0, float("inf"))}, "two numbers that grow"),
         ({"min_face": 0}, "at least 1"),
         ({"limit": 0}, "at least 1"),
         ({"seed": -1}, "at least 0"),

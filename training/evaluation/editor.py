@@ -168,7 +168,7 @@ def edited_table(composites: Composites, attribute: str) -> Table:
     for way, readings in composites.readings.items():
         for judge in judged:
             target = readings[judge]
-            row = {f"{v:+g}": cell(n) for v, n in zip(VALUES, manipulation.means_by_value(target), strict=True)}
+            row = {f"{v:+g}": cell(n) for v, n in zip(VALUES, manipulation.means(target), strict=True)}
             row["shift"] = cell(manipulation.shift(target))
             row["shift, -1 to 1"] = cell(manipulation.shift(target[:, 1:-1]))
             row["monotone"] = cell(manipulation.share_monotone(target, VALUES))

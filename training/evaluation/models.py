@@ -10,7 +10,6 @@ from typing import Any
 
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import write_bytes
-from gslopes.faces.edit.editors import NETWORKS
 from gslopes.faces.zoo import home, load, load_folder, weights
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.faces.zoo.spec import read_spec
@@ -51,7 +50,7 @@ def measure_model(
     loaded = load(model, device) if folder is None else load_folder(folder, device)  # load says what is not there
     note, tables = KINDS[loaded.spec.network](loaded, data, photos, device)
     result = {"note": note, "tables": tables}
-    if sheets is not None and loaded.spec.network in NETWORKS:
+    if sheets is not None and loaded.spec.network in ("fader", "edit-ends"):
         contact_sheets(loaded, data, device, sheets)
     if write and folder is not None:
         file = folder / "metrics.json"

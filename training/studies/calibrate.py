@@ -20,7 +20,7 @@ from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes
 from gslopes.core.records import FloatArray
 from gslopes.faces.components import rendered_components
-from gslopes.faces.edit.steps import values_for
+from gslopes.faces.config import values_for
 from gslopes.frame.asking import run_score
 from gslopes.photos import drawn as rendered
 from gslopes.report import numbers

@@ -13,7 +13,7 @@ from gslopes.faces.components import Components
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
 from gslopes.faces.compose.paste import Composite, compose
 from gslopes.faces.find import choose
-from gslopes.faces.gate.verdict import Measured, Thresholds, verdict
+from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
 
 if TYPE_CHECKING:
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
@@ -33,7 +33,7 @@ class Sweeper:
     min_face: int = 32
     device: str = "cpu"
     measurer: SweepMeasurer | None = None
-    thresholds: Thresholds | None = None
+    thresholds: GateConfig | None = None
 
     def __call__(self, photo: Photo) -> tuple[Composite, dict[str, Any] | None] | None:
         """(the counterfactuals, the verdict's columns if they are judged); None if the photo has no usable face.
@@ -77,5 +77,5 @@ class Sweeper:
         box, points = np.asarray(face.box, np.float64), np.asarray(face.points, np.float64).reshape(5, 2)
         sweep = Sweep(self.attribute, self.values, pictures, photo.pixels, box, points, composite.mask_area)
         measured: Measured = self.measurer(sweep)[0]
-        why = verdict(measured, self.thresholds or Thresholds())
+        why = verdict(measured, self.thresholds or GateConfig())
         return {**asdict(measured), "mask_area": composite.mask_area, "kept": not why, **why.columns}

@@ -14,7 +14,6 @@ from gslopes.core import runtime
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
-from gslopes.faces.edit.steps import EXTENT
 from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import Tagger
@@ -46,9 +45,7 @@ class FaderEditor:
     blend: how the edit will go into the photo; the spec's own by default. With ``paste`` nothing but the decoder's
         picture at each value is given, as in the paper.
 
-    On a CUDA device an editor of drawn faces computes in 16 bits (fp16): 3 levels in 100 then round the other way, none
-    by more than one (tests/faces/edit/test_editors.py). Those of photos, where levels moved by
-    up to 1.15, stay in 32 bits. bf16 was up to 7 levels off.
+    It computes in 32 bits everywhere: fp16 moved levels by up to 1.15, bf16 by up to 7.
 
     Raises: UnknownName, ModelError.
     """
@@ -61,19 +58,18 @@ class FaderEditor:
         blend: Blend | None = None,
     ) -> None:
         loaded = load(model, device) if isinstance(model, str) else model
-        name = loaded.spec.name
         if not isinstance(loaded.module, Fader):
-            raise ModelError(f"The model {name} is no editor: it has no Fader Network.", "See gslopes list models.")
+            message = f"The model {loaded.spec.name} is no editor: it has no Fader Network."
+            raise ModelError(message, "See gslopes list models.")
         self.network = FoldedFader(loaded.module).eval()
         self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
-        self.config, self.template = loaded.module.config, loaded.module.template
-        self.gain = self.config.gain
+        self.gain, self.template = loaded.module.config.gain, loaded.module.template
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
         self.blend, self.chroma, self.border = blend or loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
         self.region = loaded.spec.region
         self.odd_part = loaded.spec.odd_part and self.blend != "paste"
         self.device = torch.device(device)
-        self.network.to(arithmetic(self.device, reader))
+        self.network.to(self.device)
         self.photo_values = None
         if reader is not None:
             tagger = load(loaded.spec.tagger, device) if loaded.spec.tagger else None
@@ -110,7 +106,10 @@ class FaderEditor:
         else:
             photo = self.photo_values(x)
         if self.template is not None:
-            pictures = self._template_sweep(x, photo, values)
+            own = photo.new_zeros(len(photo), 1)
+            units = torch.cat([self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), own], 1)
+            edits = units[:, :, None, None, None] * self.template
+            pictures = ((255 * x + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
         elif self.odd_part:
             pictures = self._odd_sweep(latents, photo, values)
         else:
@@ -137,27 +136,14 @@ class FaderEditor:
             decoded = decoded.add_(OFFSET).log_()
         ahead, behind = decoded.chunk(2, 1)
         odd, neutral = (ahead - behind) / 2, ahead[:, -1]
-        edits = [torch.zeros_like(neutral)] * len(values)
-        for k, value in enumerate(values.tolist()):
+        pictures = []
+        for value in values.tolist():
+            edit = torch.zeros_like(neutral)
             if value:
-                edits[k] = float(np.sign(value)) * max(abs(value), 1.0) * odd[:, inner.index(min(abs(value), 1.0))]
-        edits = [edit - odd[:, -1] for edit in edits]
-        pictures = torch.stack([*(neutral + self.gain * edit for edit in edits), neutral], 1)
-        return pictures.exp_().sub_(OFFSET) if ratio else pictures
-
-    def _template_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
-        """(b, K + 1, 3, S, S) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they last."""
-        assert self.template is not None
-        units = torch.cat(
-            [self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), photo.new_zeros(len(photo), 1)], 1
-        )
-        edits = units.to(chips.dtype)[:, :, None, None, None] * self.template.to(chips.dtype)
-        return ((255 * chips + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
-
-
-def arithmetic(device: torch.device, reader: str | None) -> torch.dtype:
-    """In which numbers a Fader Network edits.  reader: as of ``FaderEditor``."""
-    return torch.float16 if device.type == "cuda" and reader is None else torch.float32
+                edit = float(np.sign(value)) * max(abs(value), 1.0) * odd[:, inner.index(min(abs(value), 1.0))]
+            pictures.append(neutral + self.gain * (edit - odd[:, -1]))
+        stacked = torch.stack([*pictures, neutral], 1)
+        return stacked.exp_().sub_(OFFSET) if ratio else stacked
 
 
 # --- Edit aligned chips by what a network says that this face becomes at both ends of an attribute --------------------
@@ -167,6 +153,7 @@ def arithmetic(device: torch.device, reader: str | None) -> torch.dtype:
 # of it, which ``compose`` carries out on the photo itself.
 
 
+ENDS = (-2.0, 2.0)  # of the attribute
 # Chips that are read at once on the CPU; bytes for a picture of 128 x 128.
 ENDS_BATCH = 16
 ENDS_PICTURE = 1_400_000
@@ -228,7 +215,7 @@ def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:
     """
     units = source_value.new_tensor(values) - source_value
     towards = (units > 0).long()
-    return towards, units / (units.new_tensor(EXTENT)[towards] - source_value)
+    return towards, units / (units.new_tensor(ENDS)[towards] - source_value)
 
 
 # --- A face's own values of the attributes that an editor knows: read from the photo, in the editor's units -----------
@@ -292,20 +279,13 @@ def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: 
 
 # --- The editor for a model ------------------------------------------------------------------------------------------
 
-NETWORKS = ("fader", "edit-ends")  # those that edit
-
 FaceEditor = FaderEditor | EndsEditor
 
 
 def editor_of(
     model: str | LoadedModel, device: str = "cpu", reader: str | None = "labeller", blend: Blend | None = None
 ) -> FaceEditor:
-    """The editor that a model is.
-
-    model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
-    reader: the model that reads a face's own values; None, for editors of drawn faces, takes them where a Fader
-        Network's reconstruction fits best.  blend: how the edit will go into the photo; a Fader Network's pictures
-        depend on it, see ``faces.edit.editors``.
+    """The editor that a model is; arguments as of ``FaderEditor``.
 
     Raises: UnknownName; ModelError for a model that does not edit, or an edit field without a reader.
     """
@@ -313,7 +293,6 @@ def editor_of(
     if loaded.spec.network != "edit-ends":
         return FaderEditor(loaded, device, reader, blend)
     if reader is None:
-        raise ModelError(
-            f"{loaded.spec.name} needs a reader of a face's own value.", "Name one; the walk takes the labeller."
-        )
+        message = f"{loaded.spec.name} needs a reader of a face's own value."
+        raise ModelError(message, "Name one; the walk takes the labeller.")
     return EndsEditor(loaded, device, reader)

@@ -25,14 +25,14 @@ from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.core.runfolder import SYNTHESIS, part_path
 from gslopes.core.runtime import pick_device
-from gslopes.faces.gate.verdict import GateConfig, Measured, Thresholds, verdict
+from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
+from gslopes.faces.zoo import identify
 from gslopes.photos.folder import open_photo
 
 if TYPE_CHECKING:
-    from gslopes.faces.gate.sweep_measurer import Look, Sweep, SweepMeasurer
-    from gslopes.faces.zoo.reader import FaceReader
+    from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer
 
-MEASURED = {field.name for field in fields(Measured)}
+MEASURED = [field.name for field in fields(Measured)]
 Row = dict[str, Any]
 
 
@@ -52,34 +52,28 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     if not isinstance(made.get("find"), dict) or not isinstance(made.get("photos"), str):
         message = f"{runfolder.show(run / runfolder.MANIFEST)} is damaged: it does not say where the photos are."
         raise UsageError(message, "Restore it, or make the run again in a new folder.")
-    look: Look = config.look if made["find"].get("landmarks") is None else "none"
-    stage = f"gate/{look}-{digest[:8]}"  # another reader reads everything again
+    look = made["find"].get("landmarks") is None
+    stage = f"gate/{'ends' if look else 'none'}-{digest[:8]}"  # another reader reads everything again
     missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
-    sizes = {part: _rows(part_path(run, SYNTHESIS, tables.PHOTOS, part)) for part in range(parts)}
     if missing:
-        from gslopes.faces.gate.sweep_measurer import SweepMeasurer
-
-        device = pick_device(device)
-        measurer = SweepMeasurer(load_reader(device), device, int(made["find"]["min_face"]), look)
-        work = Judging(run, stage, measurer, Path(made["photos"]), config)
+        work = _work(run, stage, int(made["find"]["min_face"]), look, Path(made["photos"]), config, pick_device(device))
+        sizes = {part: _rows(part_path(run, SYNTHESIS, tables.PHOTOS, part)) for part in range(parts)}
         due = {part: sizes[part] for part in missing}
         executor(work, due, label="gate", unit="photos", done=sum(sizes.values()) - sum(due.values()))
     runfolder.merge(run, tables.READINGS, [stage], parts)
     frames = [tables.read(tables.VERDICTS, part_path(run, stage, tables.VERDICTS, part)) for part in range(parts)]
     frames = [frame for frame in frames if len(frame)]
     heads = heads_of(runfolder.read_manifest(run))
-    whole = tables.VERDICTS.empty()
+    verdicts = tables.VERDICTS.empty()
     if frames:
-        measured = pd.concat(frames, ignore_index=True)
-        each = measured.groupby("attribute", sort=False)
-        found = [judged(rows, config.with_neck() if name in heads else config) for name, rows in each]
-        whole = pd.concat(found).sort_index()
-    runfolder.write_table(tables.VERDICTS, whole, run / "verdicts.parquet")
-    thresholds = {name: value for name, value in to_dict(config).items() if name not in ("on", "look")}
+        each = pd.concat(frames, ignore_index=True).groupby("attribute", sort=False)
+        verdicts = pd.concat([judged(rows, config, neck=name in heads) for name, rows in each]).sort_index()
+    runfolder.write_table(tables.VERDICTS, verdicts, run / "verdicts.parquet")
+    thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
     content = runfolder.read_manifest(run)
     content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": digest, "heads": sorted(heads)}
     runfolder.write_json(run / runfolder.MANIFEST, content)
-    return whole
+    return verdicts
 
 
 def heads_of(manifest: Mapping[str, Any]) -> set[str]:
@@ -94,25 +88,13 @@ def heads_of(manifest: Mapping[str, Any]) -> set[str]:
 
 def reader_digest() -> str:
     """The sha256 of who reads the pictures; needs no torch.  Raises: UnknownName, ModelError if it is not there."""
-    from gslopes.faces.zoo import identify
-
     return identify("judge")[1]
 
 
-def load_reader(device: str = "cpu") -> FaceReader:
-    """Who reads the pictures.  Raises: UnknownName, ModelError if it is not there."""
-    from gslopes.faces.zoo.reader import FaceReader
-
-    return FaceReader.load(device)
-
-
-def judged(measured: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:
-    """A verdicts table with its verdicts made again from its measures."""
-    names = [name for name in measured.columns if name in MEASURED]
-    rows = (
-        Measured(**dict(zip(names, row, strict=True))) for row in measured[names].itertuples(index=False, name=None)
-    )
-    whys = pd.DataFrame([verdict(row, thresholds).columns for row in rows], columns=["reason", "detail"])
+def judged(measured: pd.DataFrame, config: GateConfig, *, neck: bool = False) -> pd.DataFrame:
+    """A verdicts table with its verdicts made again from its measures.  neck: as of ``verdict``."""
+    rows = (Measured(*row) for row in measured[MEASURED].itertuples(index=False, name=None))
+    whys = pd.DataFrame([verdict(row, config, neck=neck).columns for row in rows], columns=["reason", "detail"])
     return measured.assign(**whys.set_index(measured.index), kept=(whys["reason"] == "").to_numpy())
 
 
@@ -120,14 +102,14 @@ def judged(measured: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:
 class Judging:
     """The work of the stage.
 
-    run, stage: where.  measurer: with what.  photos: the folder of the unedited photos.  thresholds: see GateConfig.
+    run, stage: where.  measurer: with what.  photos: the folder of the unedited photos.
     """
 
     run: Path
     stage: str
     measurer: SweepMeasurer
     photos: Path
-    thresholds: Thresholds
+    config: GateConfig
     in_threads: ClassVar[bool] = True
 
     def __call__(self, part: int, tick: Tick) -> None:
@@ -136,10 +118,9 @@ class Judging:
         readings: list[Row] = []
         for sweep, known in self._sweeps(part, tick):
             measured, read = self.measurer(sweep)
-            verdicts.append(
-                known | {name: getattr(measured, name) for name in MEASURED} | {"kept": True, **SkipReason().columns}
-            )
-            verdicts[-1]["mask_area"] = sweep.mask_area
+            numbers = {name: getattr(measured, name) for name in MEASURED}
+            empty = {"kept": True, **SkipReason().columns, "mask_area": sweep.mask_area}
+            verdicts.append(known | numbers | empty)
             readings += [
                 known | {"reading": name, "step": step - 1, "score": score}
                 for name, scores in read.items()
@@ -147,16 +128,17 @@ class Judging:
                 if np.isfinite(score)
             ]
         frame = tables.frame_of(tables.VERDICTS, verdicts)
-        frame = judged(frame, self.thresholds) if verdicts else frame
+        frame = judged(frame, self.config) if verdicts else frame
         for table, rows in ((tables.READINGS, tables.frame_of(tables.READINGS, readings)), (tables.VERDICTS, frame)):
             runfolder.write_table(table, rows, part_path(self.run, self.stage, table, part))
 
     def remote_task(self) -> RemoteTask:
         """For workers elsewhere."""
-        run, reader = self.run.absolute(), self.measurer.reader.sha256
+        run, measurer = self.run.absolute(), self.measurer
+        facts = (run, self.stage, measurer.far.min_face, measurer.look, self.photos, self.config)
         needs = (run / runfolder.MANIFEST, self.photos)
-        facts = (run, self.stage, self.measurer.far.min_face, self.measurer.look, self.photos, self.thresholds)
-        return RemoteTask(partial(_elsewhere, facts, reader), needs, lambda part: f"the sweeps of part {part}")
+        make = partial(_elsewhere, facts, measurer.reader.sha256)
+        return RemoteTask(make, needs, lambda part: f"the sweeps of part {part}")
 
     def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
         from gslopes.faces.gate.sweep_measurer import Sweep
@@ -165,7 +147,10 @@ class Judging:
         edits = tables.read(tables.EDITS, part_path(self.run, SYNTHESIS, tables.EDITS, part))
         for row in photos.to_dict("records"):
             if row["status"] == "used":
-                original = _pixels(self.photos / row["path"])
+                try:
+                    original = open_photo(self.photos / row["path"]).pixels
+                except PhotoError:  # no longer there: only summaries miss it
+                    original = None
                 box = np.asarray(row["box"], np.float64)
                 points = np.asarray(row["points"], np.float64).reshape(5, 2)
                 for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
@@ -179,23 +164,18 @@ class Judging:
             tick(1)
 
 
-def _elsewhere(facts: tuple[Path, str, int, Look, Path, Thresholds], digest: str, device: str) -> Judging:
-    """The work in another process.  Raises: ModelError if another reader is there."""
+def _work(run: Path, stage: str, min_face: int, look: bool, photos: Path, config: GateConfig, device: str) -> Judging:
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
+    from gslopes.faces.zoo.reader import FaceReader
 
-    run, stage, min_face, look, photos, thresholds = facts
-    reader = load_reader(device)
-    if reader.sha256 != digest:
+    return Judging(run, stage, SweepMeasurer(FaceReader.load(device), device, min_face, look), photos, config)
+
+
+def _elsewhere(facts: tuple[Path, str, int, bool, Path, GateConfig], digest: str, device: str) -> Judging:
+    """The work in another process.  Raises: ModelError if another reader is there."""
+    if reader_digest() != digest:
         raise ModelError("A worker has another model named reader.", "Install the same models on every machine.")
-    return Judging(run, stage, SweepMeasurer(reader, device, min_face, look), photos, thresholds)
-
-
-def _pixels(path: Path) -> Any:
-    """The unedited photo, or None if it is no longer there: the gate does without, only summaries miss it."""
-    try:
-        return open_photo(path).pixels
-    except PhotoError:
-        return None
+    return _work(*facts, device)
 
 
 def _rows(path: Path) -> int:
@@ -231,17 +211,15 @@ class SweepSelection:
             for attribute, rows in out.groupby("attribute")
             for photo in _sample(rows["photo"], dropped, seed)
         }
-        self._placebos = None if placebos is None else self._beside(placebos, seed)
-
-    def _beside(self, most: int, seed: int) -> set[tuple[str, str]]:
-        photos = tables.read(tables.PHOTOS, self._run / "photos.parquet")
-        used = photos.loc[photos["status"] == "used", "photo"].unique()
-        attributes = {placebo.split(name)[0] for name in runfolder.read_manifest(self._run)["values"]}
-        return {
-            (photo, name)
-            for name in attributes
-            for photo in _sample([photo for photo in used if (photo, name) not in self._dropped], most, seed)
-        }
+        self._placebos: set[tuple[str, str]] | None = None
+        if placebos is not None:
+            photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+            used = photos.loc[photos["status"] == "used", "photo"].unique()
+            self._placebos = {
+                (photo, name)
+                for name in {placebo.split(name)[0] for name in runfolder.read_manifest(run)["values"]}
+                for photo in _sample([photo for photo in used if (photo, name) not in self._dropped], placebos, seed)
+            }
 
     def __len__(self) -> int:
         """How many sweeps are dropped."""
@@ -259,15 +237,16 @@ class SweepSelection:
 
     def edits(self, part: int) -> pd.DataFrame:
         """The wanted edits of one part."""
+
+        def wanted(pair: tuple[str, str], kind: str) -> bool:
+            if pair in self._dropped:
+                return pair in self._sampled and not kind
+            return not kind or self._placebos is None or pair in self._placebos
+
         rows = tables.read(tables.EDITS, part_path(self._run, SYNTHESIS, tables.EDITS, part))
         if not self._dropped and self._placebos is None:
             return rows
-        return rows[np.array([self._wants(*sweep) for sweep in _sweeps(rows)], bool)]
-
-    def _wants(self, pair: tuple[str, str], kind: str) -> bool:
-        if pair in self._dropped:
-            return pair in self._sampled and not kind
-        return not kind or self._placebos is None or pair in self._placebos
+        return rows[np.array([wanted(*sweep) for sweep in _sweeps(rows)], bool)]
 
     def covered(self, part: int, asked: pd.DataFrame) -> bool:
         """Whether all wanted edits of a part are among those asked about."""

@@ -45,7 +45,6 @@ class Group:
 class Groups:
     """A number group by group, sorted by name.
 
-    each: name to its number.
     gap: largest minus smallest number among the groups that are large enough; None with fewer than two of them. Of
         equal groups it is above 0 by chance alone, the more so the smaller they are.
     """
@@ -129,14 +128,6 @@ def _estimate(value: float, resampled: Floats) -> Estimate:
 # --- Does the edit move what it should, and does anything else move? Readings at the K values of a sweep --------------
 
 
-def means_by_value(readings: ArrayLike) -> tuple[Estimate, ...]:
-    """Mean reading at each of the K values.
-
-    readings: (n, K), such as P(masculine) of n faces at K values in increasing order.
-    """
-    return means(readings)
-
-
 def shift(readings: ArrayLike) -> Estimate:
     """Mean reading at the last value minus that at the first, of (n, K)."""
     return mean(_shifts(readings))
@@ -175,14 +166,9 @@ def share_of_target(
     other_unedited, target_unedited: (m,) the same readings of unedited photos.
 
     Mean slope of each reading per unit of the attribute (every photo its own line), divided by the standard deviation
-    of that reading over unedited photos; then the other's over the target's. The division makes readings of different
-    units and spreads comparable: 0.1 says that while the edit carries a face one standard deviation along the target,
-    it carries it a tenth of one along the other. The standard deviations are those of people as they come, not of
-    edited faces, whose spread in the target the edit itself has changed. Slopes of opposite sign cancel over photos.
-    NaN where a reading does not vary over the unedited photos. The interval is over the n photos.
-
-    The photos may be correlated in both readings (men smile less): a perfect edit still has a share of 0, since it
-    changes one thing alone; a share is therefore what the edit does, not what the world does.
+    of that reading over unedited photos; then the other's over the target's: 0.1 says that while the edit carries a
+    face one standard deviation along the target, it carries it a tenth of one along the other. Slopes of opposite sign
+    cancel over photos. NaN where a reading does not vary over the unedited photos. The interval is over the n photos.
     """
     spread_other, spread_target = (float(np.std(np.asarray(x, np.float64))) for x in (other_unedited, target_unedited))
     if spread_other < 1e-12 or spread_target < 1e-12:

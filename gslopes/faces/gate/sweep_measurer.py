@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import cv2
 import numpy as np
@@ -17,8 +17,6 @@ from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.faces.zoo.reader import FaceReader, attribute
-
-Look = Literal["ends", "all", "none"]
 
 CHIP_SIZE = 128
 # A face is looked for where it was, in a crop in which it is so large: a small part of the cost of the whole photo.
@@ -48,12 +46,11 @@ class SweepMeasurer:
 
     reader: the shipped one.  device: where it runs; faces are found on the CPU, so that no verdict depends on it.
     min_face: of the run, pixels: how small a face the detector looks for where a crop was not enough.
-    look: where the face is looked for: at the first, middle and last value (``ends``), at ``all`` of them, or nowhere.
+    look: whether the face is looked for, at the first, middle and last value.
     """
 
-    def __init__(self, reader: FaceReader, device: str, min_face: int, look: Look = "ends") -> None:
-        self.reader, self.device = reader, device
-        self.look = look
+    def __init__(self, reader: FaceReader, device: str, min_face: int, look: bool = True) -> None:
+        self.reader, self.device, self.look = reader, device, look
         self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
 
     def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, NDArray[np.float64]]]:
@@ -107,8 +104,7 @@ class SweepMeasurer:
     def _found(self, sweep: Sweep) -> tuple[int, int]:
         """(at how many values the face was looked for, at how many it was found where it was)."""
         last = len(sweep.pictures) - 1
-        steps = {"ends": [0, last // 2, last], "all": list(range(last + 1)), "none": []}[self.look]
-        pictures = [sweep.pictures[step] for step in steps]
+        pictures = [sweep.pictures[step] for step in (0, last // 2, last)] if self.look else []
         patches, box = _around_face(pictures, sweep.box)
         there = [_same(detections.boxes, box) for detections in self.near(patches)]
         lost = [index for index, known in enumerate(there) if not known]

@@ -10,19 +10,14 @@ few kept it is not. How many were dropped, and why, therefore stands next to eve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gslopes.core.errors import ConfigError
-from gslopes.core.options import option
+from gslopes.core.options import check, option
 from gslopes.core.reasons import Reason, SkipReason
-
-if TYPE_CHECKING:
-    from gslopes.faces.gate.manipulation import Floats
 
 VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
 
@@ -30,43 +25,41 @@ VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
 JUDGED = ("gender", "race", "young", "smiling")
 RESOLUTION = 0.02  # of probabilities
 
+# Bounds of the area that may change, as a share of the face's box, and of the mean change within the box at the
+# farthest value, of 255. A face must be found again wherever it is looked for.
+MASK, CHANGE = (0.1, 1.5), (0.5, 64.0)
 NECK = 1.5  # face, ears and neck of portraits cover at most this much more of the face's box than the face alone may
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
-    """What a sweep must satisfy to be kept. A check whose measure is missing is passed."""
+class GateConfig:
+    """Whether sweeps are judged, and what a sweep must satisfy to be kept.
 
-    found: float = option(1.0, help="Minimum share of values at which the face is found.", metavar="SHARE")
-    tau: float = option(0.6, help="Minimum tau-b of the reading with the values; 1 allows no step back.", metavar="T")
-    shift: float = option(0.1, help="Minimum change of the reading, in [0, 1], last minus first.", metavar="S")
-    off_target: float = option(0.15, help="Maximum slope of any other reading, per unit.", metavar="S")
-    least_mask: float = option(
-        0.1, help="Minimum area that may change, as a share of the face's box.", metavar="SHARE", advanced=True
+    on: None judges unless the faces come from a table of landmarks: of drawn faces neither the detector nor the judge
+        is a measurer.
+    """
+
+    on: bool | None = option(
+        None,
+        help="Ask only about sweeps in which the face is found again and its reading follows the edit while little "
+        "else changes.",
+        name="gate",
+        shown="--gate, but --no-gate with --landmarks",
     )
-    most_mask: float = option(
-        1.5,
-        help="Maximum area that may change; half as much again where ears and neck change.",
-        metavar="SHARE",
-        advanced=True,
+    tau: float = option(
+        0.6, help="Minimum tau-b of the reading with the values; 1 allows no step back.", metavar="T", least=-1, most=1
     )
-    least_change: float = option(
-        0.5, help="Minimum mean change within the box, of 255, at the farthest value.", metavar="LEVELS", advanced=True
+    shift: float = option(
+        0.1, help="Minimum change of the reading, in [0, 1], last minus first.", metavar="S", least=-1, most=1
     )
-    most_change: float = option(64.0, help="Maximum mean change, measured alike.", metavar="LEVELS", advanced=True)
+    off_target: float = option(0.15, help="Maximum slope of any other reading, per unit.", metavar="S", least=0)
 
     def __post_init__(self) -> None:
-        for name, low, high in (("found", 0, 1), ("tau", -1, 1), ("shift", -1, 1), ("off_target", 0, np.inf)):
-            if not low <= getattr(self, name) <= high:
-                raise ConfigError(f"The gate's {name} is {getattr(self, name):g}; it goes from {low} to {high}.")
-        for what in ("mask", "change"):
-            least, most = getattr(self, f"least_{what}"), getattr(self, f"most_{what}")
-            if not 0 <= least <= most:
-                raise ConfigError(f"The gate's least_{what} is {least:g} and its most_{what} {most:g}.", "0 <= a <= b.")
+        check(self)
 
-    def with_neck(self) -> Self:
-        """The same for edits that reach ears and neck, where more may change than in the face alone."""
-        return replace(self, most_mask=NECK * self.most_mask)
+    def judges(self, landmarks: Path | str | None) -> bool:
+        """Whether an audit judges.  landmarks: the run's table of known faces, if it has one."""
+        return landmarks is None if self.on is None else self.on
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +67,8 @@ class Measured:
     """One sweep in numbers; NaN for what could not be measured.
 
     looked: values at which the face was looked for.  found: of them, those at which it was found again.
-    tau, shift, off_target, mask_share, change: as in ``Thresholds``; off_target has a sign.
-    off_target_reading: whose it is.
+    tau, shift, off_target: as in ``GateConfig``; off_target has a sign.  off_target_reading: whose it is.
+    mask_share, change: what ``MASK`` and ``CHANGE`` bound.
     """
 
     looked: int = 0
@@ -88,30 +81,27 @@ class Measured:
     change: float = np.nan
 
 
-def verdict(sweep: Measured, thresholds: Thresholds) -> SkipReason:
+def verdict(sweep: Measured, gate: GateConfig, *, neck: bool = False) -> SkipReason:
     """Why the sweep is dropped: the first check that it fails, its number in parentheses; empty if it is kept.
 
-    >>> verdict(Measured(looked=3, found=2), Thresholds())
+    neck: whether ears and neck may change as well.  A check whose measure is missing is passed.
+
+    >>> verdict(Measured(looked=3, found=2), GateConfig())
     'face not found again (2 of 3 values)'
     """
-    t = thresholds
+    most_mask, moved = MASK[1] * (NECK if neck else 1), sweep.off_target_reading
+    moves_too = Reason(f"the reading of {moved} moves too") if moved else Reason.NONE
     checks = (
-        (sweep.found < t.found * sweep.looked, Reason.FACE_LOST, f"{sweep.found} of {sweep.looked} values"),
-        (sweep.mask_share < t.least_mask, Reason.MASK_TOO_SMALL, f"{sweep.mask_share:.2f} of its box"),
-        (sweep.mask_share > t.most_mask, Reason.MASK_TOO_LARGE, f"{sweep.mask_share:.2f} of its box"),
-        (sweep.change < t.least_change, Reason.TOO_LITTLE_CHANGE, f"{sweep.change:.1f} of 255"),
-        (sweep.change > t.most_change, Reason.TOO_MUCH_CHANGE, f"{sweep.change:.0f} of 255"),
-        (sweep.shift < t.shift, Reason.READING_DOES_NOT_FOLLOW, f"shift {sweep.shift:+.2f}"),
-        (sweep.tau < t.tau, Reason.READING_NOT_STEADY, f"tau {sweep.tau:+.2f}"),
-        (abs(sweep.off_target) > t.off_target, moves_too(sweep), f"{sweep.off_target:+.2f} per unit"),
+        (sweep.found < sweep.looked, Reason.FACE_LOST, f"{sweep.found} of {sweep.looked} values"),
+        (sweep.mask_share < MASK[0], Reason.MASK_TOO_SMALL, f"{sweep.mask_share:.2f} of its box"),
+        (sweep.mask_share > most_mask, Reason.MASK_TOO_LARGE, f"{sweep.mask_share:.2f} of its box"),
+        (sweep.change < CHANGE[0], Reason.TOO_LITTLE_CHANGE, f"{sweep.change:.1f} of 255"),
+        (sweep.change > CHANGE[1], Reason.TOO_MUCH_CHANGE, f"{sweep.change:.0f} of 255"),
+        (sweep.shift < gate.shift, Reason.READING_DOES_NOT_FOLLOW, f"shift {sweep.shift:+.2f}"),
+        (sweep.tau < gate.tau, Reason.READING_NOT_STEADY, f"tau {sweep.tau:+.2f}"),
+        (abs(sweep.off_target) > gate.off_target, moves_too, f"{sweep.off_target:+.2f} per unit"),
     )  # fmt: skip
     return next((SkipReason(reason, detail) for failed, reason, detail in checks if failed), SkipReason())
-
-
-def moves_too(sweep: Measured) -> Reason:
-    """The reason that names the reading that moves most, the target aside; none if none was read."""
-    name = sweep.off_target_reading
-    return Reason(f"the reading of {name} moves too") if name else Reason.NONE
 
 
 def follows(target: ArrayLike, values: ArrayLike) -> tuple[float, float]:
@@ -134,40 +124,14 @@ def steepest(others: ArrayLike, names: Sequence[str], values: ArrayLike) -> tupl
     """
     from gslopes.stats.ols import line_slopes
 
-    found: NDArray[np.float64] = line_slopes(others, values) if len(names) else np.empty(0)
-    if not len(found):
+    if not len(names):
         return np.nan, ""
-    row = int(np.abs(found).argmax())
-    return float(found[row]), names[row]
+    slopes = line_slopes(others, values)
+    row = int(np.abs(slopes).argmax())
+    return float(slopes[row]), names[row]
 
 
 def largest_change(pictures: Sequence[NDArray[np.uint8]]) -> float:
     """Mean absolute difference from the middle picture, of 255, of the one that differs most.  pictures: K, odd."""
     centre = pictures[len(pictures) // 2].astype(np.int16)
-    differences: Floats = np.array([np.abs(picture - centre).mean() for picture in pictures])
-    return float(differences.max())
-
-
-# --- Whether sweeps are judged, and by which thresholds ---------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class GateConfig(Thresholds):
-    """Whether sweeps are judged, and by which thresholds; see ``faces.gate.verdict.Thresholds``.
-
-    on: None judges unless the faces come from a table of landmarks: of drawn faces neither the detector nor the judge
-        is a measurer.
-    """
-
-    on: bool | None = option(
-        None,
-        help="Ask only about sweeps in which the face is found again and its reading follows the edit while little "
-        "else changes.",
-        name="gate",
-        shown="--gate, but --no-gate with --landmarks",
-    )
-    look: Literal["ends", "all"] = option("ends", help="Values at which the face is looked for.")
-
-    def judges(self, landmarks: Path | str | None) -> bool:
-        """Whether an audit judges.  landmarks: the run's table of known faces, if it has one."""
-        return landmarks is None if self.on is None else self.on
+    return max(float(np.abs(picture - centre).mean()) for picture in pictures)

@@ -149,9 +149,8 @@ class FoldedFader(nn.Module):
     def __init__(self, network: Fader) -> None:
         super().__init__()
         with torch.no_grad():
-            layers = [cast(nn.Sequential, layer) for layer in network.encoder]
-            self.down = nn.ModuleList(_FoldedDown(layer) for layer in layers)
-            self.narrow = None if network.narrow is None else _FoldedNarrow(network.narrow)
+            self.down = nn.ModuleList(_folded(cast(nn.Sequential, layer)) for layer in network.encoder)
+            self.narrow = None if network.narrow is None else _folded(network.narrow)
             self.up = nn.ModuleList(_FoldedUp(cast(Up, layer)) for layer in network.decoder)
         self.rgb_condition_bias = nn.Parameter(network.rgb_condition_bias.weight.repeat(2, 1), False)  # (6, A)
         self.bias_rgb = nn.Parameter(cast(Tensor, network.to_rgb.bias).repeat(2), False)
@@ -160,14 +159,9 @@ class FoldedFader(nn.Module):
         pairs = torch.cat([F.pad(network.to_rgb.weight, (0, 1)), F.pad(network.to_rgb.weight, (1, 0))])
         self.kernel_rgb = nn.Parameter(pairs.contiguous(memory_format=LAST), False)
 
-    @property
-    def dtype(self) -> torch.dtype:
-        """Of the arithmetic: float32, or float16 after ``half()``."""
-        return self.kernel_rgb.dtype
-
     def encode(self, chips: Tensor) -> Tensor:
-        """Chips (B, 3, S, S) to latents (B, C, s, s) in ``dtype``."""
-        x = chips.to(self.dtype).contiguous(memory_format=LAST)
+        """Chips (B, 3, S, S) to latents (B, C, s, s)."""
+        x = chips.contiguous(memory_format=LAST)
         for layer in self.down:
             x = layer(x)
         return x if self.narrow is None else self.narrow(x)
@@ -177,7 +171,6 @@ class FoldedFader(nn.Module):
 
         What the first layer makes of a latent is the same for all K: it is computed once.
         """
-        conditions = conditions.to(self.dtype)
         each = conditions.flatten(0, 1)  # (B * K, A)
         first, *others = self.up
         x = cast(_FoldedUp, first).spread(latents, conditions)
@@ -186,39 +179,19 @@ class FoldedFader(nn.Module):
         pairs = F.conv2d(x, self.kernel_rgb, stride=(1, 2), padding=1)  # (B * K, 6, S, S / 2)
         pairs.add_(F.linear(each, self.rgb_condition_bias, self.bias_rgb)[:, :, None, None]).tanh_()
         rgb = pairs.permute(0, 2, 3, 1).unflatten(3, (2, 3)).flatten(2, 3)  # (B * K, S, S, 3), no copy
-        return rgb.permute(0, 3, 1, 2).float()
+        return rgb.permute(0, 3, 1, 2)
 
 
-class _FoldedDown(nn.Module):
-    """Convolution, norm and leaky rectifier."""
-
-    def __init__(self, layer: nn.Sequential) -> None:
-        super().__init__()
-        conv, norm, rectifier = cast(nn.Conv2d, layer[0]), cast(nn.BatchNorm2d, layer[1]), cast(nn.LeakyReLU, layer[2])
-        scale, shift = _affine(norm)
-        self.slope, self.stride, self.padding = rectifier.negative_slope, conv.stride, conv.padding
-        self.kernel = nn.Parameter((conv.weight * scale[:, None, None, None]).contiguous(memory_format=LAST), False)
-        self.bias = nn.Parameter(shift, False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = F.conv2d(x, self.kernel, self.bias, self.stride, self.padding)
-        return F.leaky_relu_(x, self.slope)
-
-
-class _FoldedNarrow(nn.Module):
-    """1x1 convolution and norm."""
-
-    def __init__(self, layer: nn.Sequential) -> None:
-        super().__init__()
-        conv, norm = cast(nn.Conv2d, layer[0]), cast(nn.BatchNorm2d, layer[1])
-        assert norm.running_mean is not None
-        assert norm.running_var is not None
-        scale = torch.rsqrt(norm.running_var + norm.eps)
-        self.kernel = nn.Parameter((conv.weight * scale[:, None, None, None]).contiguous(memory_format=LAST), False)
-        self.bias = nn.Parameter(-norm.running_mean * scale, False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return F.conv2d(x, self.kernel, self.bias)
+def _folded(layer: nn.Sequential) -> nn.Sequential:
+    """Convolution, norm and rectifier, if it has one, without the norm."""
+    conv, norm, *rectifier = layer
+    assert isinstance(conv, nn.Conv2d)
+    scale, shift = _affine(cast(nn.BatchNorm2d, norm))
+    fused = nn.Conv2d(conv.in_channels, conv.out_channels, 1, conv.stride, conv.padding)  # type: ignore[arg-type]
+    kernel = conv.weight * scale[:, None, None, None]
+    fused.weight = nn.Parameter(kernel.contiguous(memory_format=LAST), False)
+    fused.bias = nn.Parameter(shift, False)
+    return nn.Sequential(fused, *rectifier)
 
 
 class _FoldedUp(nn.Module):
@@ -232,17 +205,14 @@ class _FoldedUp(nn.Module):
         self.condition_bias = nn.Parameter(layer.condition_bias.weight * scale[:, None], False)
         self.shift = nn.Parameter(shift, False)
 
-    def bias(self, attributes: Tensor) -> Tensor:
-        return F.linear(attributes, self.condition_bias, self.shift)
-
     def forward(self, x: Tensor, attributes: Tensor) -> Tensor:
         x = F.conv_transpose2d(x, self.kernel, stride=2, padding=1)
-        return F.relu_(x.add_(self.bias(attributes)[:, :, None, None]))
+        return F.relu_(x.add_(F.linear(attributes, self.condition_bias, self.shift)[:, :, None, None]))
 
     def spread(self, x: Tensor, attributes: Tensor) -> Tensor:
         """(B, C, h, w) and (B, K, A) to (B * K, C', 2h, 2w)."""
         x = F.conv_transpose2d(x, self.kernel, stride=2, padding=1)
-        many = F.relu_(x[:, None] + self.bias(attributes)[:, :, :, None, None])
+        many = F.relu_(x[:, None] + F.linear(attributes, self.condition_bias, self.shift)[:, :, :, None, None])
         return many.flatten(0, 1).contiguous(memory_format=LAST)
 
 
@@ -250,5 +220,8 @@ def _affine(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
     """Scale and shift, one per channel, that a batch norm amounts to when it is not trained."""
     assert norm.running_mean is not None
     assert norm.running_var is not None
+    if not norm.affine:
+        scale = torch.rsqrt(norm.running_var + norm.eps)
+        return scale, -norm.running_mean * scale
     scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
     return scale, norm.bias - norm.running_mean * scale

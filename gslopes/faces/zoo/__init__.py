@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gslopes.faces.zoo.home import homes
     from gslopes.faces.zoo.loading import LoadedModel, ModelEntry, build, list_models, load, load_folder
-    from gslopes.faces.zoo.parsing import load_parser
     from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, read_spec
 
 __all__ = [
@@ -25,11 +24,10 @@ __all__ = [
     "list_models",
     "load",
     "load_folder",
-    "load_parser",
     "read_spec",
 ]
 
-_WHERE = {"homes": "home", "load_parser": "parsing", "ModelSpec": "spec", "read_spec": "spec"}
+_WHERE = {"homes": "home", "ModelSpec": "spec", "read_spec": "spec"}
 _WHERE |= dict.fromkeys(("editor_for", "identify"), "spec")
 
 

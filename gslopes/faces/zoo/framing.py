@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.geometry import similarity
-
 # The editors' chip: eyes, nose tip and mouth corners. Hair to chin: the forehead is in it, and nothing that is edited
 # ends at its border.
 CHIP: NDArray[np.float64] = np.array(
@@ -38,10 +36,3 @@ _EYES = (0.25 + _EYES) / 1.5
 FAIRFACE: NDArray[np.float64] = _EYES[0] + (CHIP - CHIP[0]) * (_EYES[1, 0] - _EYES[0, 0]) / (CHIP[1, 0] - CHIP[0, 0])
 
 FRAMES = {"chip": CHIP, "tight": TIGHT, "portrait": PORTRAIT, "headshot": HEADSHOT, "fairface": FAIRFACE}
-
-
-def frame_within(crop: str, frame: str) -> NDArray[np.float64]:
-    """Where one crop lies in a picture of another, (2, 3), in the units of ``torch.nn.functional.affine_grid``."""
-    matrix = similarity(2 * FRAMES[crop] - 1, 2 * FRAMES[frame] - 1)
-    assert matrix is not None  # the templates span planes
-    return matrix

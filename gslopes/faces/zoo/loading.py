@@ -61,10 +61,6 @@ def build(spec: ModelSpec) -> nn.Module:
         return TEACHERS["edit-field"](spec)
     if spec.network == "feature-pyramid":
         return FeaturePyramid(from_dict(FeaturePyramidConfig, {"classes": len(spec.labels), **spec.config}))
-    if spec.network == "bisenet-resnet18":
-        from gslopes.faces.networks.bisenet_resnet18 import BiSeNetResNet18  # brings torchvision's models with it
-
-        return BiSeNetResNet18(len(spec.labels))
     return Tagger(from_dict(TaggerConfig, {"labels": len(spec.labels), **spec.config}))
 
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import Self, TypeVar
+from pickle import UnpicklingError
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load as load_safetensors
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torchvision.models import resnet34
 
 from gslopes.core.errors import ModelError
-from gslopes.core.files import sha256_of, show
+from gslopes.core.files import read_named, sha256_of, show
+from gslopes.core.geometry import similarity
 from gslopes.core.records import ByteArray
-from gslopes.faces.zoo.framing import frame_within
+from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
-from gslopes.faces.zoo.parsing import read_state
 
 LEAST = 1e-6  # below this, White and Black together say nothing
 Probabilities = TypeVar("Probabilities", Tensor, NDArray[np.float64])
@@ -49,18 +53,17 @@ class FaceReader:
         """
         batch = batch or max(1, len(chips))
         with torch.inference_mode():
-            parts = [self.probabilities(self._pixels(chips[at : at + batch])) for at in range(0, len(chips), batch)]
+            parts = [
+                self.probabilities(_pixels(chips[at : at + batch], self.model.module))
+                for at in range(0, len(chips), batch)
+            ]
             read = torch.cat(parts).double().cpu().numpy()
         return dict(zip(self.labels, read.T, strict=True))
 
     def probabilities(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, labels)."""
-        said: Tensor = self.model.module(self.normalised(chips)).sigmoid()
+        said: Tensor = self.model.module(normalised(self.model, chips)).sigmoid()
         return said
-
-    def normalised(self, chips: Tensor) -> Tensor:
-        """Chips (B, 3, S, S), RGB in [0, 1], at the network's own size, in its own units."""
-        return normalised(self.model, chips)
 
     def attributes(self, chips: Tensor, names: tuple[str, ...]) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, len(names)) in [0, 1]: how far each attribute is towards its +1.
@@ -74,16 +77,16 @@ class FaceReader:
 
     def check(self, names: tuple[str, ...]) -> None:
         """Raises: ModelError for an attribute that it cannot read."""
-        unknown = [name for name in names if name not in ("gender", "race") and name not in self.labels]
+        unknown = [name for name in names if name not in ("gender", "race", *self.labels)]
         if unknown:
-            raise ModelError(
-                f"The model {self.model.spec.name} cannot read {unknown[0]!r} from a face.",
-                "Name a reader that was trained on it.",
-            )
+            message = f"The model {self.model.spec.name} cannot read {unknown[0]!r} from a face."
+            raise ModelError(message, "Name a reader that was trained on it.")
 
-    def _pixels(self, chips: ByteArray) -> Tensor:
-        device = next(self.model.module.parameters()).device
-        return torch.from_numpy(np.ascontiguousarray(chips)).to(device).permute(0, 3, 1, 2).float() / 255
+
+def _pixels(chips: ByteArray, network: nn.Module) -> Tensor:
+    """Chips (n, S, S, 3) uint8 as (n, 3, S, S) in [0, 1], where the network is."""
+    device = next(network.parameters()).device
+    return torch.from_numpy(np.ascontiguousarray(chips)).to(device).permute(0, 3, 1, 2).float() / 255
 
 
 def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
@@ -112,40 +115,31 @@ def normalised(model: LoadedModel, chips: Tensor) -> Tensor:
 
 def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
     """A crop of aligned chips (B, C, S, S) by its name in ``faces.zoo.framing``, resampled to (B, C, size, size)."""
-    theta = chips.new_tensor(frame_within(crop, "chip")).expand(len(chips), -1, -1)
+    matrix = similarity(2 * FRAMES[crop] - 1, 2 * FRAMES["chip"] - 1)  # in the units of affine_grid
+    assert matrix is not None  # the templates span planes
+    theta = chips.new_tensor(matrix).expand(len(chips), -1, -1)
     grid = F.affine_grid(theta, [len(chips), chips.shape[1], size, size], align_corners=False)
     return F.grid_sample(chips, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
 
 
-# --- FairFace's network: a ResNet-34 with 18 outputs, as torchvision builds it: its parameters carry their names ------
+# --- A reader of faces from FairFace weights of the user's own: perceived gender, race and age ------------------------
+# A ResNet-34 with 18 outputs, as torchvision builds it, a softmax each for race, gender and age.
 # Source: Kärkkäinen & Joo 2021, FairFace, arXiv 1908.04913; He, Zhang, Ren, Sun 2016, Table 1.
 
-
-OUTPUTS = {"race": slice(0, 7), "gender": slice(7, 9), "age": slice(9, 18)}  # a softmax each
-
-
-def fairface() -> nn.Module:
-    """Faces (B, 3, 224, 224), normalised as ImageNet's, to logits (B, 18): see ``OUTPUTS``; random weights."""
-    network: nn.Module = resnet34(weights=None, num_classes=18)
-    return network
-
-
-# --- A reader of faces from FairFace weights of the user's own: perceived gender, race and age ------------------------
-
-
-# The outputs in FairFace's own order.
-RACES = ("White", "Black", "Latino_Hispanic", "East Asian", "Southeast Asian", "Indian", "Middle Eastern")
-AGES = ("0-2", "3-9", "10-19", "20-29", "30-39", "40-49", "50-59", "60-69", "more than 70")
+# Its outputs in order: White, Black, Latino_Hispanic, East Asian, Southeast Asian, Indian, Middle Eastern; male,
+# female; ages 0-2, 3-9, 10-19, 20-29, 30-39, 40-49, 50-59, 60-69, more than 70.
+OUTPUTS = (7, 2, 9)
 LABELS = ("masculine", "white", "black", "asian", "indian", "other", "young")
 SIDE, BATCH = 224, 32
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's
 LAYOUT = "Expected is FairFace's ResNet-34 of seven races, as res34_fair_align_multi_7_20190809.pt."
+LARGEST_CHECKPOINT = 2 << 30  # bytes
 
 
 class FairFaceReader:
     """Reads aligned chips, as ``faces.zoo.framing.CHIP`` frames them, in FairFace's own framing.
 
-    network: of ``faces.zoo.reader``.  sha256: of its file.
+    network: faces (B, 3, 224, 224), normalised as ImageNet's, to logits (B, 18).  sha256: of its file.
 
     size: side of the chips that it is given, pixels.  labels: what it reads: Asian is East and Southeast Asian
     together, other is Latino_Hispanic and Middle Eastern; young, under 35, takes half of the ages 30 to 39.
@@ -163,12 +157,11 @@ class FairFaceReader:
         read = torch.cat(parts).double().cpu().numpy()
         return dict(zip(LABELS, read.T, strict=True))
 
-    def _read(self, chips: ByteArray) -> torch.Tensor:
-        device = next(self.network.parameters()).device
-        x = torch.from_numpy(np.ascontiguousarray(chips)).to(device).permute(0, 3, 1, 2).float() / 255
+    def _read(self, chips: ByteArray) -> Tensor:
+        x = _pixels(chips, self.network)
         mean, std = (x.new_tensor(numbers)[:, None, None] for numbers in (MEAN, STD))
         logits = self.network((cropped(x, "fairface", SIDE) - mean) / std)  # (B, 18)
-        race, gender, age = (logits[:, part].softmax(1) for part in OUTPUTS.values())
+        race, gender, age = (part.softmax(1) for part in logits.split(OUTPUTS, 1))
         young = age[:, :4].sum(1) + age[:, 4] / 2
         asian, other = race[:, 3] + race[:, 4], race[:, 2] + race[:, 6]
         return torch.stack([gender[:, 0], race[:, 0], race[:, 1], asian, race[:, 5], other, young], 1)
@@ -183,8 +176,36 @@ def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceRea
         another network.
     """
     name = show(path)
-    state = read_state(path, name, LAYOUT)
-    network = fairface()
+    data = read_named(path, LARGEST_CHECKPOINT, hint="Name a .pth or .safetensors file.")
+    try:
+        if data[8:9] == b"{":  # after the length of its header
+            content: Any = load_safetensors(data)
+        elif data[:2] in (b"PK", b"\x80\x02"):  # torch's two formats: a zip archive, and pickles one after the other
+            content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        else:
+            raise ModelError(f"{name} is not a checkpoint: neither PyTorch's nor safetensors.", LAYOUT)
+    except (
+        SafetensorError,
+        RuntimeError,
+        EOFError,
+        LookupError,
+        OSError,
+        TypeError,
+        ValueError,
+        UnpicklingError,
+    ) as error:
+        if isinstance(error, UnpicklingError) and "global" in str(error).lower():
+            hint = "Save its state_dict() alone, best as .safetensors."
+            raise ModelError(f"{name} holds code as well as tensors; it was not run.", hint) from error
+        raise ModelError(f"{name} is a damaged checkpoint.", LAYOUT) from error
+    if isinstance(content, dict) and isinstance(content.get("state_dict"), dict):
+        content = content["state_dict"]
+    if not isinstance(content, dict):
+        raise ModelError(f"{name} holds no table of parameters.", LAYOUT)
+    state = {str(key).removeprefix("module."): one for key, one in content.items() if isinstance(one, Tensor)}
+    if broken := [key for key, one in state.items() if not torch.isfinite(one).all()]:
+        raise ModelError(f"{name} has parameters that are not finite: {broken[0]}.", "Fetch the file again.")
+    network: nn.Module = resnet34(weights=None, num_classes=18)
     try:
         missing, unexpected = network.load_state_dict(state, strict=False)
     except RuntimeError as error:  # torch's word for a tensor of another shape

@@ -45,7 +45,7 @@ class ModelSpec:
 
     name: str
     summary: str
-    network: Literal["fader", "edit-ends", "edit-field", "bisenet-resnet18", "feature-pyramid", "tagger"]
+    network: Literal["fader", "edit-ends", "edit-field", "feature-pyramid", "tagger"]
     size: int
     labels: tuple[str, ...]
     licence: str
@@ -88,7 +88,6 @@ def find_spec(model: str) -> ModelSpec:
 
 FILE = "model.safetensors"
 DIGEST = "sha256"
-UNSTATED = "not stated in the file"  # the licence of weights from a file of the user's
 
 
 def identify(name: str) -> tuple[ModelSpec, str]:

@@ -262,7 +262,6 @@ _OPTIONS = (
     (("compose", "blend"), "--blend", "auto"),
     (("compose", "format"), "--format", "jpeg"),
     (("compose", "masks"), "--masks", None),
-    (("compose", "skin_weights"), "--skin-weights", None),
     (("limit",), "--limit", None),
 )
 

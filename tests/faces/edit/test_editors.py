@@ -12,7 +12,7 @@ import torch
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
 from gslopes.faces import zoo
-from gslopes.faces.edit.editors import EndsEditor, FaderEditor, PhotoValues, arithmetic, best_fitting, editor_of
+from gslopes.faces.edit.editors import EndsEditor, FaderEditor, PhotoValues, best_fitting, editor_of
 from gslopes.faces.zoo.spec import Blend, find_spec
 from gslopes.photos import drawn as rendered
 from training.sets import drawn_chips
@@ -162,25 +162,6 @@ def test_the_odd_part_of_a_ratio_is_taken_of_logarithms(faces):
     edited = FaderEditor(ratio, reader=None).sweep(drawn_chips(faces, 64)[:4], VALUES).edited
     product = (edited[:, 0] + OFFSET) * (edited[:, 4] + OFFSET)
     np.testing.assert_allclose(product, (edited[:, 2] + OFFSET) ** 2, rtol=1e-3)
-
-
-def test_sixteen_bits_move_no_level_by_more_than_one(faces):
-    """What the editor does on a CUDA device, here on the CPU with the weights that ship."""
-    full, half = (FaderEditor("drawn-fader", reader=None) for _ in range(2))
-    half.network.half()
-    chips = np.stack([np.asarray(chip) for chip in drawn_chips(faces, full.size)[:4]])
-    sweeps = [one.sweep(chips, VALUES) for one in (full, half)]
-    changes = [swept.edited - swept.neutral[:, None] for swept in sweeps]
-    difference = np.abs(changes[0] - changes[1])
-    assert 0 < difference.max() <= 1
-    assert (np.rint(changes[0]) != np.rint(changes[1])).mean() < 0.05
-
-
-def test_only_drawn_faces_are_edited_in_sixteen_bits():
-    """In them the Fader Networks of photos move a level by up to 1.15."""
-    cuda, cpu = torch.device("cuda"), torch.device("cpu")
-    assert arithmetic(cuda, None) == torch.float16
-    assert {arithmetic(cuda, "labeller"), arithmetic(cpu, "labeller"), arithmetic(cpu, None)} == {torch.float32}
 
 
 def test_the_same_chip_gives_the_same_sweep_twice(editor, faces):

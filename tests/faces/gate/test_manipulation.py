@@ -12,7 +12,6 @@ from gslopes.faces.gate.manipulation import (
     interval,
     mean,
     means,
-    means_by_value,
     share_monotone,
     share_of_target,
     shift,
@@ -101,7 +100,7 @@ def test_faces_that_rise_count_and_flat_or_falling_ones_do_not() -> None:
 def test_shift_is_last_minus_first() -> None:
     readings = np.array([[0.1, 0.5, 0.9], [0.3, 0.2, 0.5]])
     assert shift(readings).value == pytest.approx(0.5)
-    assert [number.value for number in means_by_value(readings)] == pytest.approx([0.2, 0.35, 0.7])
+    assert [number.value for number in means(readings)] == pytest.approx([0.2, 0.35, 0.7])
 
 
 def test_an_edit_that_works_on_men_alone_has_a_gap() -> None:

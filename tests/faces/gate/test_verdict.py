@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from gslopes.core.errors import ConfigError
-from gslopes.faces.gate.verdict import Measured, Thresholds, follows, largest_change, steepest, verdict
+from gslopes.core.reasons import Reason
+from gslopes.faces.gate.verdict import GateConfig, Measured, follows, largest_change, steepest, verdict
 
 VALUES = np.linspace(-2, 2, 7)
 GOOD = {
@@ -18,7 +19,7 @@ GOOD = {
 
 
 def test_a_good_sweep_is_kept() -> None:
-    assert verdict(Measured(**GOOD), Thresholds()) == ""
+    assert verdict(Measured(**GOOD), GateConfig()) == ""
 
 
 @pytest.mark.parametrize(
@@ -36,22 +37,27 @@ def test_a_good_sweep_is_kept() -> None:
     ],
 )
 def test_each_check_drops_a_sweep_by_its_own_reason(bad: dict, why: str) -> None:
-    assert verdict(Measured(**GOOD | bad), Thresholds()) == why
+    assert verdict(Measured(**GOOD | bad), GateConfig()) == why
 
 
 def test_what_could_not_be_measured_drops_nothing() -> None:
-    assert verdict(Measured(), Thresholds()) == ""
+    assert verdict(Measured(), GateConfig()) == ""
 
 
-def test_thresholds_are_settable_and_their_ends_are_kept() -> None:
-    assert verdict(Measured(**GOOD | {"found": 2}), Thresholds(found=0.6)) == ""
-    assert verdict(Measured(**GOOD | {"shift": 0.1, "tau": 0.6, "off_target": 0.15}), Thresholds()) == ""
+def test_the_ends_of_the_thresholds_are_kept() -> None:
+    assert verdict(Measured(**GOOD | {"shift": 0.1, "tau": 0.6, "off_target": 0.15}), GateConfig()) == ""
 
 
-@pytest.mark.parametrize("bad", [{"found": 2}, {"tau": -2}, {"off_target": -1}, {"least_mask": 3, "most_mask": 1}])
+@pytest.mark.parametrize("bad", [{"shift": 2}, {"tau": -2}, {"off_target": -1}])
 def test_thresholds_out_of_range_are_refused(bad: dict) -> None:
     with pytest.raises(ConfigError):
-        Thresholds(**bad)
+        GateConfig(**bad)
+
+
+def test_with_ears_and_neck_more_may_change_than_with_the_face_alone() -> None:
+    measured = Measured(**GOOD | {"mask_share": 1.6})
+    assert verdict(measured, GateConfig()).reason == Reason.MASK_TOO_LARGE
+    assert not verdict(measured, GateConfig(), neck=True)
 
 
 def test_a_sure_reader_that_wavers_in_its_last_digits_follows_the_edit() -> None:

@@ -5,8 +5,8 @@ import pytest
 
 from gslopes.core.geometry import similarity, warp
 from gslopes.faces.compose.paste import compose
+from gslopes.faces.config import values_for
 from gslopes.faces.edit.editors import FaderEditor
-from gslopes.faces.edit.steps import values_for
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.frame.executors import OneProcess
 from gslopes.photos import drawn as rendered

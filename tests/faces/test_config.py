@@ -1,7 +1,7 @@
 import pytest
 
 from gslopes.core.errors import UsageError
-from gslopes.faces.edit.steps import values_for
+from gslopes.faces.config import values_for
 
 
 def test_the_papers_sweeps_are_the_default():
