@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from gslopes.export import export
     from gslopes.frame.opening import load
     from gslopes.slopes.api import drawn_faces
+    from gslopes.slopes.audit import audit, score_photos, synthesise, validate_run
     from gslopes.slopes.compare import compare_runs
     from gslopes.slopes.fit.frames import fit_slopes
     from gslopes.slopes.report import write_report
-    from gslopes.slopes.walk import audit, score_photos, synthesise, validate_run
 
     __version__: str
 
 _MODULES = {
     "as_classifier": "gslopes.ask.classifiers.in_memory",
-    "audit": "gslopes.slopes.walk",
+    "audit": "gslopes.slopes.audit",
     "audit_captions": "gslopes.captions.audit",
     "audit_contexts": "gslopes.contexts.audit",
     "audit_crops": "gslopes.crops.audit",
@@ -48,9 +48,9 @@ _MODULES = {
     "export": "gslopes.export",
     "fit_slopes": "gslopes.slopes.fit.frames",
     "load": "gslopes.frame.opening",
-    "score_photos": "gslopes.slopes.walk",
-    "synthesise": "gslopes.slopes.walk",
-    "validate_run": "gslopes.slopes.walk",
+    "score_photos": "gslopes.slopes.audit",
+    "synthesise": "gslopes.slopes.audit",
+    "validate_run": "gslopes.slopes.audit",
     "write_report": "gslopes.slopes.report",
 }
 

@@ -16,7 +16,7 @@ import pytest
 
 import gslopes
 from gslopes.ask.classifiers import load_classifier
-from gslopes.slopes import stages, walk
+from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
 from tests.fake_provider.folder import write_run
 
@@ -90,7 +90,7 @@ def test_a_page_says_what_its_run_found(hook, name: str) -> None:
 
 def test_the_script_writes_the_slopes_of_a_run_folder(make, hook, tmp_path, monkeypatch) -> None:
     run = write_run(tmp_path / "run", 16, part=8)
-    walk.score_photos(run, gslopes.as_classifier(light), device="cpu", cache=tmp_path / "cache")
+    stages.score_photos(run, gslopes.as_classifier(light), device="cpu", cache=tmp_path / "cache")
     stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
     (tmp_path / "models.toml").write_text((GALLERY / "models.toml").read_text("utf-8"))
     monkeypatch.setattr(make, "GALLERY", tmp_path)

@@ -20,14 +20,11 @@ from gslopes.core import tables
 from gslopes.core.geometry import warp
 from gslopes.core.records import Photo
 from gslopes.faces import zoo
-from gslopes.faces.components import default_components
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.photos.folder import list_photos, open_photo
-from gslopes.slopes import stages
-from gslopes.slopes.config import configure
-from gslopes.slopes.plan import make_plan
+from gslopes.slopes import audit as stages
 from tests.benches.bench_machine import write_variants
 
 DEVICE = os.environ.get("GSLOPES_TEST_DEVICE", "cuda")
@@ -88,8 +85,7 @@ def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tm
     runs = []
     for device in ("cpu", DEVICE):
         run = tmp_path / f"run-{len(runs)}"
-        plan = make_plan(configure(folder, {"min_face": 20, "steps": 5, "device": device, "placebo": True}), run)
-        stages.run_synthesise(plan, default_components(plan.config, plan.device), stages.QUIET)
+        stages.synthesise(folder, run, min_face=20, steps=5, device=device, placebo=True)
         runs.append(
             (run, tables.read(tables.PHOTOS, run / "photos.parquet"), tables.read(tables.EDITS, run / "edits.parquet"))
         )

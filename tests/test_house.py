@@ -17,7 +17,8 @@ import pytest
 
 import gslopes
 from gslopes.cli import main
-from gslopes.slopes.config import RunOptions
+from gslopes.core import options
+from gslopes.slopes.config import RunConfig
 from gslopes.slopes.outcome import Audit
 from tests.conftest import LONGEST
 from training.commands import train
@@ -228,7 +229,7 @@ def test_the_python_of_the_readme_uses_names_and_options_that_exist():
     assert {name for owner, name in used if owner == "audit"} <= {*Audit.__dataclass_fields__, "tables", "findings"}
     assert {name for owner, name in used if owner == "gslopes"} <= set(gslopes.__all__)
     assert {word.arg for word in call.keywords} <= {
-        *RunOptions.__annotations__,
+        *options.options_of(RunConfig),
         "classifier",
     }
 
@@ -306,8 +307,8 @@ def unknown_options(text: str) -> list[str]:
 
 
 def test_an_option_that_no_verb_has_is_found():
-    assert unknown_options("`gslopes fit RUN --presnce 0.5 --seed 1`, gslopes train RECIPE --seed 1") == [
-        "fit --presnce",
+    assert unknown_options("`gslopes audit RUN --presnce 0.5 --seed 1`, gslopes train RECIPE --seed 1") == [
+        "audit --presnce",
         "train --seed",
     ]
 

@@ -1,6 +1,6 @@
 """R2 of an audit with a captioner (``gslopes captions RUN``), along its sweep of counterfactual photos. Ours.
 
-Everything is held fixed but the edit: the slope of a word is that of ``gslopes fit``, with its placebos; with it are
+Everything is held fixed but the edit: the slope of a word is that of ``gslopes audit``, with its placebos; with it are
 given where along the sweep a captioner changes from one gender's words to the other's, and how many captions name a
 thing that the caption at the centre does not (S1, with that caption as truth). No captioner is asked.
 """

@@ -329,7 +329,7 @@ def compose(
 
 
 def labels(table: pd.DataFrame, answers: Mapping[str, Answer], confidence: float) -> pd.DataFrame:
-    """A row a photo for ``gslopes fit --photos-csv``: perceived gender, race and age; empty where it is not known.
+    """A row a photo for ``gslopes audit --photos-csv``: perceived gender, race and age; empty where it is not known.
 
     A reading below the confidence without an answer is not known, and neither is a photo that was excluded.
     """

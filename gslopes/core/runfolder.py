@@ -244,7 +244,7 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
         return
     old = read_manifest(run)
     lines = {key: differences(old.get(key), manifest.get(key), key) for key in keys}
-    if lines.get("config"):
+    if lines.get("config") or lines.get("identity"):
         lines.pop("values", None)  # they follow from the configuration
     if differing := [line for found in lines.values() for line in found]:
         raise RunFolderMismatch(

@@ -113,16 +113,16 @@ def verb(*commands: str, **extra: Any) -> Callable[[Callable[..., Any]], click.C
 # -- options from a configuration -------------------------------------------------------------------------------------
 
 
-def options(config: type, *, leave_out: Collection[str] = (), chief: Collection[str] = ()) -> Decorator:
+def options(config: type, *, only: Collection[str] = (), leave_out: Collection[str] = ()) -> Decorator:
     """Add every option of a configuration, ``--config`` and ``--set``.
 
     The command gets those that are given as one mapping, ``options``, as ``core.options.build`` takes it: a flag wins
     over ``--set``, and that over the file.
 
-    leave_out: names without a flag.  chief: names that the short help shows although the configuration hides them.
+    only: names with a flag, all if empty.  leave_out: names without one.
     """
     known = {one.name: one for one in options_of(config).values() if "." not in one.name and not one.positional}
-    shown = [one for name, one in known.items() if name not in leave_out]
+    shown = [one for name, one in known.items() if name in (only or known) and name not in leave_out]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
@@ -137,7 +137,7 @@ def options(config: type, *, leave_out: Collection[str] = (), chief: Collection[
             options |= {name: value for name in names if (value := given.pop(name)) not in (None, ())}
             return command(*args, options=options, **given)
 
-        flags = [_flag(one, advanced=one.advanced and one.name not in chief) for one in shown]
+        flags = [_flag(one, advanced=one.advanced) for one in shown]
         for add in reversed([*flags, _CONFIG, _SET]):
             run = add(run)
         return run

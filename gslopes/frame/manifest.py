@@ -34,7 +34,7 @@ def read(run: Path) -> dict[str, Any]:
 def begin(run: Path, identity: dict[str, Any], executor: Executor) -> None:
     """Write ``run.json`` of a new run; of an old one, say so if it was started with other versions.
 
-    identity: as ``plan.manifest`` gives it.  Raises: StorageError.
+    identity: what the run is.  Raises: StorageError.
     """
     now = {"gslopes": runtime.gslopes_version(), **runtime.versions()}
     if not (run / runfolder.MANIFEST).exists():
@@ -49,13 +49,21 @@ def begin(run: Path, identity: dict[str, Any], executor: Executor) -> None:
 
 def complete_parts(run: Path) -> int:
     """How many parts the run has.  Raises: UsageError unless the pictures of all of them are there."""
-    content = read(run)
-    parts = count_parts(int(content["inputs"]["photos"]), int(content["config"]["part"]))
-    missing = len(runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts))
+    parts, missing = _parts(run), len(missing_parts(run))
     if missing:
         hint = "Finish it first: repeat the command that started it."
         raise UsageError(f"{show(run)} is not complete: {missing} of its {parts} parts have no pictures yet.", hint)
     return parts
+
+
+def missing_parts(run: Path) -> list[int]:
+    """The parts of the run that have no pictures yet.  Raises: as ``read``."""
+    return runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, _parts(run))
+
+
+def _parts(run: Path) -> int:
+    content = read(run)
+    return count_parts(int(content["inputs"]["photos"]), int(content["config"]["part"]))
 
 
 def check_versions(run: Path, classifiers: Sequence[Classifier]) -> None:
@@ -71,11 +79,3 @@ def check_versions(run: Path, classifiers: Sequence[Classifier]) -> None:
                 f"it is {classifier.version or 'unknown'} now.",
                 "Make the pictures again in a new folder, or restore that version of the classifier.",
             )
-
-
-def require(run: Path, table: tables.Table, lacking: str, command: str) -> None:
-    """Raises: UsageError that says what the run lacks, and the command that makes it, unless it has the table."""
-    if runfolder.read_manifest(run).get("kind") == "contexts":
-        raise UsageError(f"{show(run)} is a context audit; run gslopes contexts {show(run)}.")
-    if not (run / f"{table.name}.parquet").exists():
-        raise UsageError(f"{show(run)} {lacking}.", f"Run: {command.replace('RUN', show(run))}.")

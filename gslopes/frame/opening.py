@@ -9,9 +9,10 @@ from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.result import AuditResult
 
-# Kind in run.json to the function that opens it; runs of gslopes audit name none.
+# Kind in run.json to the function that opens it; older runs of gslopes audit name none.
 LOADERS = {
     "": "gslopes.slopes.outcome:load_audit",
+    "audit": "gslopes.slopes.outcome:load_audit",
     "captions": "gslopes.frame.result:reopen",
     "contexts": "gslopes.frame.result:reopen",
     "crops": "gslopes.frame.result:reopen",

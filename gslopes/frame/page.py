@@ -42,6 +42,7 @@ class Page:
     @property
     def audit(self) -> Audit:
         """The audit."""
+        assert isinstance(self.run.audit, Audit)
         return self.run.audit
 
     @cached_property
@@ -60,6 +61,7 @@ class Page:
 
 def write_page(run: Run) -> Made:
     """Summary, page and card of a run, from its tables.  Raises: StorageError."""
+    assert isinstance(run.audit, Audit)
     names = [name for stage in run.audit.stages for name in stage.makes if name in run.audit.tables and run.has(name)]
     tables = {name: run.table(name) for name in names}
     page = Page(run, tables, decide(run.audit.judged(tables)), run.audit.headline(tables))

@@ -16,7 +16,7 @@ from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.options import merged, over
 from gslopes.core.runfolder import show
-from gslopes.frame.spec import Audit, Inputs
+from gslopes.frame.spec import Inputs, Staged
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Plan:
     trust: whether programs may be run, see ``ask.trust``.  given: ready objects that the audit's ``models`` takes.
     """
 
-    audit: Audit
+    audit: Staged
     config: Any
     source: Path
     folder: Path | None
@@ -51,7 +51,9 @@ class Plan:
         """The content of run.json: what the run is, its resolved options, and which facts identify it."""
         there = self.folder is not None and (self.folder / runfolder.MANIFEST).is_file()
         old = runfolder.read_manifest(self.folder) if self.folder is not None and there else {}
-        made = dict(old) if self.again else {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
+        made = dict(old)  # with what stages have written into it
+        if not self.again:
+            made |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
         made |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
         return made | {"created": old.get("created") or datetime.now(UTC).isoformat(timespec="seconds")}
 
@@ -80,7 +82,7 @@ class Plan:
 
 
 def plan(
-    audit: Audit,
+    audit: Staged,
     source: Path,
     out: Path | None,
     options: Mapping[str, Any],
@@ -109,10 +111,10 @@ def _kind(run: Path) -> str:
     return str(runfolder.read_manifest(run).get("kind", ""))
 
 
-def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any]) -> Plan:
+def _again(audit: Staged, run: Path, out: Path | None, given: Mapping[str, Any]) -> Plan:
     """The plan of a run that is there, with the options given over its own."""
     old = runfolder.read_manifest(run)
-    if old.get("kind") != audit.name:
+    if old.get("kind", audit.name) != audit.name:
         raise UsageError(f"{show(run)} is not a run of gslopes {audit.name}.", f"Give {audit.source} instead.")
     if out is not None and out.absolute() != run.absolute():
         raise UsageError(f"{show(run)} is a run; it is done again where it is.", "Leave out --out.")
@@ -121,10 +123,11 @@ def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any]) 
     return Plan(audit, config, Path(old["source"]), run, again=True)
 
 
-def _refuse_older(run: Path, audit: Audit) -> None:
+def _refuse_older(run: Path, audit: Staged) -> None:
     """Raises: UsageError for a run of this audit by a version that kept other facts."""
     old = runfolder.read_manifest(run)
-    if old.get("kind") == audit.name and not {"source", "facts", "notes"} <= old.keys():
+    needed = {"kind", "source", "facts", "notes", "config", *map(str, old.get("facts") or ())}
+    if old.get("kind", audit.name) == audit.name and not needed <= old.keys():
         version = f"gslopes {old['gslopes']}" if old.get("gslopes") else "an older gslopes"
         hint = "Choose a new folder with --out; gslopes.load opens this one."
         raise UsageError(f"{show(run)} was made by {version}, whose runs cannot be continued.", hint)

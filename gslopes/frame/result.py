@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,10 +15,11 @@ from gslopes.core.files import read_json
 from gslopes.core.result import AuditResult, Tables, found_page
 from gslopes.core.runfolder import show
 from gslopes.frame.findings import decide
-from gslopes.frame.spec import Audit
+from gslopes.frame.spec import Audit, Staged
 
 # Kind in run.json to the audit that carries it out.
 AUDITS = {
+    "audit": "gslopes.slopes.audit:SLOPES",
     "captions": "gslopes.captions.audit:CAPTIONS",
     "contexts": "gslopes.contexts.audit:CONTEXTS",
     "crops": "gslopes.crops.audit:CROPS",
@@ -77,14 +79,13 @@ def result_of(audit: Audit, folder: Path) -> Result:
     return Result(folder, page, headline, audit, *counts, tuple(notes_of(audit, folder)))
 
 
-def find_audit(name: str) -> Audit:
+def find_audit(name: str) -> Any:
     """The audit of a name in ``AUDITS``, imported."""
     module, _, constant = AUDITS[name].partition(":")
-    audit: Audit = getattr(import_module(module), constant)
-    return audit
+    return getattr(import_module(module), constant)
 
 
-def notes_of(audit: Audit, folder: Path) -> list[str]:
+def notes_of(audit: Staged, folder: Path) -> list[str]:
     """The sentences for the user of the inputs, and of all stages in their order."""
     content = runfolder.read_manifest(folder)
     stamps = (folder / "parts" / f"{stage.name}.json" for stage in audit.stages)

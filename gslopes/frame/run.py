@@ -7,32 +7,37 @@ stopped, by Ctrl-C, a power cut or ``kill -9``, and the same command goes on fro
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache, partial, reduce
+from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
-from gslopes.core import runfolder, tables
+from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor, RemoteTask, Work
-from gslopes.core.files import inside, is_file, read_json, show
+from gslopes.core.files import inside, is_file, read_json, sha256_of, show
 from gslopes.core.progress import Tick
 from gslopes.core.tables import Table
+from gslopes.frame.executors import OneProcess
 from gslopes.frame.executors.engines import engine
 from gslopes.frame.page import write_page
 from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result, notes_of, result_of
-from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage
-from gslopes.frame.stamps import digest, listed, program
+from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage, Staged
 
 T = TypeVar("T")
+PROGRAM = Path(__file__).resolve().parents[1]
 ENGINE = {"engine": "auto", "workers": None, "device": "cpu"}  # options of a configuration that has them
+DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
 
 
 def _no_tick(count: int) -> None:
@@ -44,14 +49,16 @@ class Run:
     """One audit at work, as its stages see it.
 
     config: its options.  models: name to what is asked.  tick: counts what is done of a part.
+    executor: does the work of a stage that cuts its own parts.
     notes: sentences of the stage in hand for the user.
     plan: knows the inputs; None in other processes, which read tables alone and have no models.
     """
 
-    audit: Audit
+    audit: Staged
     folder: Path
     config: Any
     plan: Plan | None = None
+    executor: Executor = field(default_factory=OneProcess)
     models: Mapping[str, Any] = field(default_factory=dict)
     tick: Tick = _no_tick
     notes: list[str] = field(default_factory=list)
@@ -88,9 +95,17 @@ class Run:
 
 
 def carry_out(plan: Plan, executor: Executor, models: Mapping[str, Any] | None = None) -> Result:
-    """Do each stage unless it is up to date; the result.
+    """Do each stage unless it is up to date; the result.  Arguments and errors as ``do``."""
+    do(plan, executor, models)
+    assert isinstance(plan.audit, Audit)
+    assert plan.folder is not None
+    return result_of(plan.audit, plan.folder)
 
-    models: name to what is asked, for the stages that ask.
+
+def do(plan: Plan, executor: Executor, models: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> None:
+    """Do each stage unless it is up to date.
+
+    models: name to what is asked, for the stages that ask.  only: names of stages, which the options may leave out.
 
     Raises: RunFolderMismatch, StorageError, UsageError, and whatever a stage raises; KeyboardInterrupt at Ctrl-C.
     """
@@ -98,13 +113,13 @@ def carry_out(plan: Plan, executor: Executor, models: Mapping[str, Any] | None =
         raise UsageError("No run folder is given.", "Write --out RUN.")
     named: dict[str, Any] = {name: getattr(plan.config, name, default) for name, default in ENGINE.items()}
     executor = engine(executor, named["engine"], named["workers"], named["device"])
-    run = Run(plan.audit, plan.folder, plan.config, plan, models or {})
+    run = Run(plan.audit, plan.folder, plan.config, plan, executor, models or {})
     with runfolder.locked(run.folder):
         plan.check()
         runfolder.write_json(run.folder / runfolder.MANIFEST, plan.manifest)
         begun = False
-        for stage in (*plan.audit.stages, page_stage(plan.audit)):
-            if stage.when is not None and not stage.when(run):
+        for stage in _chosen(run, only):
+            if not only and stage.when is not None and not stage.when(run):
                 _leave_out(run, stage)
             elif is_current(run, stage, reads_of(run, stage)):
                 executor.note(f"{stage.name:<10} up to date")
@@ -112,16 +127,34 @@ def carry_out(plan: Plan, executor: Executor, models: Mapping[str, Any] | None =
                 if plan.audit.before is not None and not begun:
                     plan.audit.before(run, executor)
                 begun = True
-                _do(replace(run, notes=[]), stage, executor)
-    return result_of(run.audit, run.folder)
+                _do(replace(run, notes=[]), stage)
 
 
-def _do(run: Run, stage: Stage, executor: Executor) -> None:
+def stages_of(audit: Staged) -> tuple[Stage, ...]:
+    """Its stages, with the one that writes the page."""
+    return (*audit.stages, page_stage(audit)) if isinstance(audit, Audit) else audit.stages
+
+
+def _chosen(run: Run, only: Sequence[str]) -> list[Stage]:
+    """The stages to do.  Raises: UsageError for an unknown name, or if tables of a stage before are missing."""
+    stages = {stage.name: stage for stage in stages_of(run.audit)}
+    if unknown := [name for name in only if name not in stages]:
+        raise UsageError(f"There is no stage {unknown[0]!r}.", f"There are {', '.join(stages)}.")
+    needs = {name for stage in stages.values() if stage.name in only for name in stage.reads}
+    for stage in stages.values():
+        lacks = [name for name in _tables(run, stage) if name.name in needs and not run.has(name.name)]
+        if lacks and stage.when is None and stage.name not in only:
+            hint = f"Run: gslopes {run.audit.name} {show(run.folder)} --only {stage.name}."
+            raise UsageError(f"{show(run.folder)} has no table {lacks[0].name} yet.", hint)
+    return [stage for stage in stages.values() if not only or stage.name in only]
+
+
+def _do(run: Run, stage: Stage) -> None:
     reads = reads_of(run, stage)
     for name in stage.makes:
         if name.endswith("/"):
             runfolder.make_folder(run.folder / name)
-    made = stage.work(run) if stage.items is None else _in_parts(run, stage, executor)
+    made = stage.work(run) if stage.items is None else _in_parts(run, stage)
     stamp(run, stage, reads, write(run, stage, made))
 
 
@@ -139,7 +172,7 @@ def page_stage(audit: Audit) -> Stage:
 # -- doing a stage ----------------------------------------------------------------------------------------------------
 
 
-def _in_parts(run: Run, stage: Stage, executor: Executor) -> Made:
+def _in_parts(run: Run, stage: Stage) -> Made:
     """Do the parts that are missing or damaged; the tables of all of them, merged or joined."""
     assert stage.items is not None
     made, total = _tables(run, stage), len(stage.items(run))
@@ -153,7 +186,7 @@ def _in_parts(run: Run, stage: Stage, executor: Executor) -> Made:
         sizes = {part: min(stage.part, total - part * stage.part) for part in missing}
         if sizes:
             done = total - sum(sizes.values())
-            executor(Parts(run, stage, name), sizes, label=stage.name, unit=stage.unit, done=done)
+            run.executor(Parts(run, stage, name), sizes, label=stage.name, unit=stage.unit, done=done)
     folders = [_parts_of(stage, name) for name in names]
     if stage.each is not None:
         folders += _finished_before(run, stage, made[-1], count, folders)
@@ -274,7 +307,8 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
     facts = run.plan.facts if run.plan is not None and INPUTS in stage.reads else None
     notes = notes_of(run.audit, run.folder) if NOTES in stage.reads else None
     known = {"inputs": facts, "tables": read, "options": options, "files": files, "notes": notes}
-    return known | {"each": None if stage.each is None else list(stage.each(run)), "program": program()}
+    known |= {"uses": None if stage.uses is None else stage.uses(run)}
+    return known | {"each": None if stage.each is None else list(stage.each(run)), "program": _program()}
 
 
 def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
@@ -285,6 +319,8 @@ def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
     try:
         old = read_json(_stamp(run, stage))
         ignored = {"program"} if run.plan is not None and run.plan.again and INPUTS in stage.reads else set()
+        if stage.due is not None and stage.due(run):
+            return False
         same = all(old["reads"][name] == value for name, value in reads.items() if name not in ignored)
         return same and bool(old["made"]) and all(_is_intact(run, name, old["made"][name]) for name in old["made"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -313,6 +349,8 @@ def _paths(value: Any) -> Iterator[Path]:
     if isinstance(value, Path):
         if value.is_file():
             yield value
+    elif is_dataclass(value):
+        yield from _paths([getattr(value, one.name) for one in fields(value)])
     elif isinstance(value, Mapping):
         yield from _paths(list(value.values()))
     elif isinstance(value, list | tuple):
@@ -322,4 +360,38 @@ def _paths(value: Any) -> Iterator[Path]:
 
 def _digest(path: Path) -> str:
     """Of a file its sha256, of a folder that of its files' names, sizes and times; empty if it is missing."""
-    return listed(path, path) if path.is_dir() else digest(path)
+    if path.is_file():
+        return sha256_of(path)
+    listed = hashlib.sha256()
+    for name, size, time in sorted(_listing(path)):
+        listed.update(os.fsencode(f"{name.removeprefix(str(path))}\0{size}\0{time}\n"))
+    return listed.hexdigest() if path.is_dir() else ""
+
+
+def _listing(folder: Path) -> Iterator[tuple[str, int, int]]:
+    """(path, bytes, nanoseconds) of every file below a folder."""
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _listing(Path(entry.path))
+            else:
+                about = entry.stat()
+                yield entry.path, about.st_size, about.st_mtime_ns
+
+
+def _program() -> dict[str, Any]:
+    """The version, and the very text of the program, which in a checkout changes without it; what it stands on."""
+    versions = runtime.versions() | {name: metadata.version(name) for name in DRAWS}
+    return {"gslopes": runtime.gslopes_version(), "code": _code(PROGRAM), "versions": versions}
+
+
+@cache  # what runs is what was read when the process began
+def _code(program: Path) -> str:
+    """A digest of the names and texts of all files of a program."""
+    code = hashlib.sha256()
+    for path in sorted(program.rglob("*")):
+        if path.is_file() and not {"__pycache__", "_assets"} & set(path.parts):
+            code.update(f"{path.relative_to(program)}\0".encode() + path.read_bytes() + b"\0")
+    return code.hexdigest()

@@ -61,6 +61,8 @@ class Stage:
     threads: whether its parts may be done side by side in threads.
     here: its parts are done in this process alone, such as those that ask models.
     when: whether the options have it; where not, what it made before is removed, but for its parts.
+    uses: what else it is made from, as JSON has it, such as the versions of models.
+    due: whether something is left to do although all is as it was, such as questions that failed.
     options: of the configuration, those it depends on, such as ``seed`` or ``fit.seed``; all of them if None.
     """
 
@@ -78,6 +80,8 @@ class Stage:
     here: bool = False
     threads: bool = False
     when: Callable[[Run], bool] | None = None
+    uses: Callable[[Run], Any] | None = None
+    due: Callable[[Run], bool] | None = None
     options: tuple[str, ...] | None = None
 
 
@@ -101,44 +105,53 @@ class Section:
     data: Callable[[Page], Mapping[str, Any] | None]
 
 
-@dataclass(frozen=True)
-class Audit:
-    """One audit.
+@dataclass(frozen=True, kw_only=True)
+class Staged:
+    """What is done in stages on a run folder.
 
-    name: of the verb, and ``kind`` in run.json.  home: its folder.  question: of its page.  source: what it is given,
-        for the help.  about, examples: of the help.
-    config: dataclass of all options, see ``core.options``.  tables: of tables.toml, by name.
-    inputs: looks at the source.  outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
-    judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision.
-    counts: things found, used, and those that were damaged.
+    name: of the verb, and ``kind`` in run.json.  home: its folder.  source: what it is given, for the help.
+    config: dataclass of all options, see ``core.options``.  tables: those of its stages, by name.
+    inputs: looks at the source.
     models: name to what is asked, found before any work; their versions identify the run, see ``Plan.models``.
     of_runs: what it is given is a run folder of another audit.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
-    data: what the script of the page, sections.js, reads as JSON; None: no script.
-    terminal: what is printed of a result.  shown: tables that ``--json`` prints.
     """
 
     name: str
     home: Path
-    question: str
     source: str
-    about: str
-    examples: tuple[str, ...]
     config: type
     tables: Mapping[str, Table]
     inputs: Callable[[Path, Any], Inputs]
-    outline: Callable[[Plan], tuple[list[str], Any]]
     stages: tuple[Stage, ...]
+    models: Callable[[Plan], Mapping[str, Any]] | None = None
+    before: Callable[[Run, Executor], None] | None = None
+    of_runs: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit(Staged):
+    """One audit whose result, page and verb follow from what it declares.
+
+    question: of its page.  about, examples: of the help.
+    outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
+    judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision.
+    counts: things found, used, and those that were damaged.
+    terminal: what is printed of a result.  shown: tables that ``--json`` prints.
+    data: what the script of the page, sections.js, reads as JSON; None: no script.
+    """
+
+    question: str
+    about: str
+    examples: tuple[str, ...]
+    outline: Callable[[Plan], tuple[list[str], Any]]
     judged: Callable[[Tables], pd.DataFrame]
     headline: Callable[[Tables], Headline]
     counts: Callable[[Tables], tuple[int, int, int]]
     terminal: Callable[[Tables], str]
     shown: tuple[str, ...]
     page: tuple[Section, ...]
-    models: Callable[[Plan], Mapping[str, Any]] | None = None
-    before: Callable[[Run, Executor], None] | None = None
     data: Callable[[Page], Any] | None = None
-    of_runs: bool = False
 
     @cached_property
     def sentences(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def compare_observed(
         if not found:
             raise UsageError(
                 f"No classifier of {show(run)} was asked about the photos as they were.",
-                f"gslopes score {show(run)} --unedited asks them; answers that are known are not asked for again.",
+                f"gslopes audit {show(run)} --unedited asks them; answers that are known are not asked for again.",
             )
     columns = about_columns(read_about(photos_csv, other), groups, normal_texts)
     units = None if not cluster else units_of(photos_csv, other, cluster)

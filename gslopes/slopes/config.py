@@ -19,12 +19,12 @@ TOML file:
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
-from gslopes.ask.config import CostOptions, ScoreConfig
+from gslopes.ask.config import ScoreConfig
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, merged, option, section
@@ -36,7 +36,7 @@ from gslopes.slopes.published import publish
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
 # asked about the same pictures, and each is recorded with its own version.
-_CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit", "as_published")
+_CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit", "report", "as_published")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +63,17 @@ class FitConfig:
     )
     min_varying: int = option(10, help="Labels varying on fewer photos are not judged.")
     photos_csv: Path | None = option(
-        None, help="A CSV with one row per photo, for --groups, --cluster and --truth.", metavar="CSV"
+        None, help="A CSV with one row per photo, for --groups, --cluster and --truth.", metavar="CSV", advanced=True
     )
     groups: tuple[str, ...] = option(
-        (), help="Column; slopes for each of its values. 'a + b' crosses two.", metavar="COLUMN"
+        (), help="Column; slopes for each of its values. 'a + b' crosses two.", metavar="COLUMN", advanced=True
     )
-    cluster: str = option("", help="Column; photos with the same value are one unit.", metavar="COLUMN")
+    cluster: str = option("", help="Column; photos with the same value are one unit.", metavar="COLUMN", advanced=True)
     truth: tuple[str, ...] = option(
         (),
         help="Column with the right label of each photo, or LABEL=COLUMN with yes or no: error rates by value.",
         metavar="COLUMN",
+        advanced=True,
     )
     expected: tuple[str, ...] = option(
         (),
@@ -112,6 +113,22 @@ class FitConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportConfig:
+    """What the page shows; see ``slopes.report.write_report``."""
+
+    embed: Literal["full", "thumbs", "none"] = option(
+        "thumbs",
+        help="Pictures in the page: whole copies, small squares around the face, or none, and no file names.",
+        advanced=True,
+    )
+    p: float = option(0.001, help="Labels of the paper's tables have a p below this.", metavar="P")
+    slope: float = option(0.03, help="Labels of the paper's tables have a |slope| above this.", metavar="B")
+    labels: tuple[str, ...] = option(
+        (), help="A label of Figures 2 and 3; may be repeated.", metavar="LABEL", shown="the commonest and steepest"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class RunConfig:
     """One run; engine and workers as in ``frame.executors.engines``."""
 
@@ -136,7 +153,8 @@ class RunConfig:
     compose: ComposeConfig = section(ComposeConfig)
     gate: GateConfig = section(GateConfig, flat=("on",))
     score: ScoreConfig = section(ScoreConfig)
-    fit: FitConfig = section(FitConfig, flat=("expected",))
+    fit: FitConfig = section(FitConfig, flat=("expected", "photos_csv", "groups", "cluster", "truth"))
+    report: ReportConfig = section(ReportConfig, flat=("embed",))
     as_published: bool = option(
         False,
         help="Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks, skin, paste, no gate, "
@@ -152,36 +170,6 @@ class RunConfig:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
         whole: dict[str, Any] = to_dict(self)
         return {key: value for key, value in whole.items() if key not in _CONDITIONS}
-
-
-class RunOptions(CostOptions, TypedDict, total=False):
-    """The options of ``RunConfig`` as keywords, except ``classifier``; ``config`` is a TOML file with more."""
-
-    limit: int | None
-    seed: int
-    part: int
-    device: str
-    engine: Literal["auto", "one", "processes", "ray"]
-    workers: int | None
-    min_face: int
-    landmarks: str | Path | None
-    find_device: str
-    attribute: str | Sequence[str]
-    steps: int | None
-    range: tuple[float, float] | None
-    editor: str
-    region: Literal["auto", "face", "skin", "head"]
-    blend: Literal["auto", "difference", "ratio", "paste"]
-    format: Literal["jpeg", "png"]
-    masks: str | Path | None
-    placebo: bool
-    gate: bool | None
-    placebo_sample: int
-    dropped_sample: int
-    unedited: bool
-    expected: str | Sequence[str]
-    as_published: bool
-    config: str | Path | None
 
 
 def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfig:

@@ -26,7 +26,7 @@ from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
 from gslopes.photos.decode import decode
 from gslopes.photos.folder import open_photo
-from gslopes.slopes import stages, walk
+from gslopes.slopes.audit import audit, run_report
 from gslopes.slopes.outcome import Audit
 from gslopes.slopes.report import validity
 from gslopes.stats.ols import fit_lines
@@ -106,7 +106,7 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     recovered = planted.join(found).rename_axis("label").reset_index()
     if not (first.folder / validity.TRUTH).is_file():
         write_truth(first.folder, planted, reach, faces, seed)
-        stages.run_report(first.folder, executor)
+        run_report(first.folder, executor)
 
     executor.note("A real photo: the astronaut, swept by the shipped gender editor.")
     photos = out / "astronaut-photo"
@@ -115,7 +115,7 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
         write_astronaut(photos / "astronaut.png")
     known: dict[str, Any] = {"gate": False, "seed": seed, "device": device}
     # of one photo nothing is judged: no placebo sweeps
-    portrait = walk.audit(photos, out / "astronaut", executor=executor, placebo=False, **known)
+    portrait = audit(photos, out / "astronaut", executor=executor, placebo=False, **known)
     photo = photos / "astronaut.png"
     sweep = write_sweep(portrait.folder, photo, out / "sweep.png")
     return Demo(recovered, reach, first, portrait, sweep, write_pipeline(portrait.folder, photo, out / "pipeline.png"))
@@ -133,7 +133,7 @@ def audit_rendered(
     components = rendered_components(folder, photos, EDITOR, device)
     classifier = PlantedClassifier(rendered.render(parameters, SIZE).points.mean(0))
     run = out / "rendered"
-    audit = walk.audit(
+    made = audit(
         photos,
         run,
         components=components,
@@ -144,7 +144,7 @@ def audit_rendered(
         seed=seed,
         device=device,
     )
-    return audit, classifier
+    return made, classifier
 
 
 def drawn(faces: int, seed: int) -> rendered.FaceParameters:

@@ -123,7 +123,7 @@ def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
     here = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
     here = here[~placebo.among(here["attribute"])]
     if here.empty:
-        hint = f"It has answers of {', '.join(names)}." if names else "Run gslopes score first."
+        hint = f"It has answers of {', '.join(names)}." if names else "Run gslopes audit RUN --only score first."
         raise UsageError(f"{show(run)} has no answers of {name}.", hint)
     edits = tables.read(tables.EDITS, run / "edits.parquet").merge(here[_KEY], on=_KEY)
     edits = edits.sort_values(_KEY).reset_index(drop=True)

@@ -32,7 +32,7 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     if not file.is_file():
         raise UsageError(f"{show(run)} is no run folder.", "Name the folder that gslopes audit --out has made.")
     manifest = runfolder.read_manifest(run)
-    kept = manifest.get("config") or {}
+    kept = manifest.get("identity") or manifest.get("config") or {}
     config = {name: section for name, section in kept.items() if isinstance(section, dict)}
     if (config.get("compose") or {}).get("region") == "auto":
         config["compose"] = {**config["compose"], "region": _each(regions(manifest.get("models") or {}))}

@@ -61,7 +61,8 @@ class Audit(AuditResult):
 
     def _slopes(self) -> pd.DataFrame:
         if not self.fitted:
-            raise UsageError(f"{show(self.folder)} is not fitted yet.", f"Fit it: gslopes fit {show(self.folder)}.")
+            hint = f"Fit it: gslopes audit {show(self.folder)} --only fit."
+            raise UsageError(f"{show(self.folder)} is not fitted yet.", hint)
         return self.tables["slopes"]
 
     def __str__(self) -> str:
@@ -129,7 +130,7 @@ def load_audit(run: Path) -> Audit:
     """
     if not (run / "photos.parquet").is_file():
         hint = "Repeat the command that began it: it goes on from where it was."
-        raise UsageError(f"{show(run)} holds no finished photos yet.", hint)
+        raise UsageError(f"{show(run)} is not finished: it holds no photos yet.", hint)
     if not (run / f"{tables.SLOPES.name}.parquet").is_file():
         return of_photos(run)
     found = of_audit(run)

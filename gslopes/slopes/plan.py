@@ -1,4 +1,4 @@
-"""What a run will do, before it does anything: the plan, and what goes into ``run.json``."""
+"""What a walk will do, before it does anything: its photos, and the values along which they are edited."""
 
 from __future__ import annotations
 
@@ -12,29 +12,25 @@ from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.runfolder import SYNTHESIS
 from gslopes.core.runtime import pick_device
+from gslopes.faces.components import Components, default_components, model_records
 from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos, listing
 from gslopes.slopes.config import RunConfig
 
-# What makes two runs the same run; ``RunConfig.identity`` says what of the configuration.
-IDENTITY = ("config", "values", "models", "inputs", "seed")
-
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Walk:
     """A checked configuration with what it means in numbers.
 
-    run: the run folder.  files: the photos, in order.  values: attribute to its K values.
-    inputs: a digest of what is read.  classifiers: canonical names.
-    done: how many parts the run folder has already; of how many: ``parts``.
+    files: the photos, in order.  values: attribute to its K values.  inputs: a digest of what is read.
+    classifiers: canonical names.  components: None stands for those that the configuration names.
     """
 
     config: RunConfig
-    run: Path
     files: tuple[PhotoFile, ...]
     values: dict[str, list[float]]
     inputs: dict[str, Any]
     classifiers: tuple[str, ...]
-    done: int
+    components: Components | None = None
 
     @property
     def parts(self) -> int:
@@ -56,6 +52,22 @@ class Plan:
         """Pictures that classifiers are asked about, at most."""
         return self.images * len(self.classifiers)
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the run is, for ``run.json``.  Raises: UnknownName, ModelError."""
+        models = model_records(self.config) if self.components is None else self.components.records()
+        facts = {"identity": self.config.identity(), "seed": self.config.seed, "values": self.values}
+        return {**facts, "models": models, "inputs": self.inputs}
+
+    def ready(self) -> Components:
+        """The components, loaded.  Raises: as ``faces.components.default_components``."""
+        return self.components or default_components(self.config, self.device)
+
+    def done(self, run: Path | None) -> int:
+        """How many parts a run folder has already."""
+        missing = [] if run is None else runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, self.parts)
+        return 0 if run is None else self.parts - len(missing)
+
     def pictures_asked(self, sample: int) -> tuple[int, int]:
         """(pictures that a paid classifier is asked about at most, those of placebo sweeps among them).
 
@@ -73,33 +85,19 @@ class Plan:
         return self.files[part * size : (part + 1) * size]
 
 
-def make_plan(config: RunConfig, run: Path) -> Plan:
+def look_at(config: RunConfig, components: Components | None = None) -> Walk:
     """Check everything that can be checked without loading a model, and count.
 
-    Raises: UsageError (device, names, folders, no photos), RunFolderMismatch.
+    Raises: UsageError (names, folders, no photos).
     """
     values = config.edit.sweeps(config.compose.placebo)
     classifiers = canonical_names(config.score.classifiers)
-    check_folders(config.photos, run)
     files, inputs = read_inputs(config)
-    parts = count_parts(len(files), config.part)
-    done = parts - len(runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts))
-    plan = Plan(config, run, files, values, inputs, classifiers, done)
-    _check_run(plan)
-    return plan
+    return Walk(config, files, values, inputs, classifiers, components)
 
 
-def _check_run(plan: Plan) -> None:
-    """Raises: RunFolderMismatch if its folder holds another run; UsageError if photos are left and no such device."""
-    _check_attributes(plan)
-    runfolder.compare(plan.run, identity(plan, {}), [key for key in IDENTITY if key != "models"])
-    if plan.done < plan.parts:
-        pick_device(plan.config.device)
-
-
-def _check_attributes(plan: Plan) -> None:
+def check_attributes(run: Path, attributes: tuple[str, ...]) -> None:
     """Raises: RunFolderMismatch for a run along other attributes."""
-    run, attributes = plan.run, plan.config.edit.attributes
     if not (run / runfolder.MANIFEST).is_file():
         return
     edit = runfolder.read_manifest(run).get("config", {}).get("edit", {})
@@ -142,14 +140,3 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
     if masks is not None and not masks.is_dir():
         raise UsageError(f"There is no folder {show(masks)}.", "Name the folder of known masks.")
     return files, inputs
-
-
-def identity(plan: Plan, models: dict[str, dict[str, str]]) -> dict[str, Any]:
-    """The parts of ``run.json`` that say what the run is; see IDENTITY."""
-    return {
-        "config": plan.config.identity(),
-        "seed": plan.config.seed,
-        "values": plan.values,
-        "models": models,
-        "inputs": plan.inputs,
-    }

@@ -7,7 +7,6 @@ what was done before. Its photos table is the commit marker.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +16,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
@@ -37,7 +34,7 @@ from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
 from gslopes.photos.decode import LARGEST_FILE
 from gslopes.photos.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches, size_of
-from gslopes.slopes.plan import Plan
+from gslopes.slopes.plan import Walk
 
 Row = dict[str, Any]
 
@@ -50,10 +47,12 @@ TOGETHER = 32
 class Synthesis:
     """The work of the stage.
 
-    plan, components: what and with what.  same: relative name to that of the earlier photo with the same bytes.
+    run: the run folder.  plan, components: what and with what.
+    same: relative name to that of the earlier photo with the same bytes.
     """
 
-    plan: Plan
+    run: Path
+    plan: Walk
     components: Components
     same: Mapping[str, str]
 
@@ -73,7 +72,7 @@ class Synthesis:
         for batch in photo_batches(self.plan.files_of(part), read, BATCH_PIXELS):
             self._walk_within_memory([(file.relative, photo) for file, photo in batch], photos, edits)
             tick(len(batch))
-        run = self.plan.run
+        run = self.run
         runfolder.settle(run / row["file"] for row in edits)
         for table, rows in ((tables.EDITS, edits), (tables.PHOTOS, photos)):
             runfolder.write_table(table, tables.frame_of(table, rows), runfolder.part_path(run, SYNTHESIS, table, part))
@@ -84,9 +83,9 @@ class Synthesis:
         if not self.components.named:
             hint = "Use the engine one, or name the models in the configuration."
             raise UsageError("Components passed as objects cannot be sent to other processes.", hint)
-        plan = replace(self.plan, run=self.plan.run.absolute())
-        needs = (plan.run / runfolder.MANIFEST, plan.config.photos)
-        return RemoteTask(partial(_elsewhere, plan, self.same, self.components.records()), needs, self._name)
+        run, plan = self.run.absolute(), self.plan
+        needs = (run / runfolder.MANIFEST, plan.config.photos)
+        return RemoteTask(partial(_elsewhere, run, plan, self.same, self.components.records()), needs, self._name)
 
     def _name(self, part: int) -> str:
         names = [file.relative for file in self.plan.files_of(part)]
@@ -228,20 +227,22 @@ class Synthesis:
         for step, value in enumerate(self.plan.values[sweep]):
             file = f"edits/{sweep}/{photo[:16]}-{step}{SUFFIX[form]}"
             data = files.encode(whole.patches[shown[step]], whole.box, packed[step])
-            runfolder.write_bytes(self.plan.run / file, data)
+            runfolder.write_bytes(self.run / file, data)
             known = {"photo": photo, "attribute": sweep, "step": step, "value": value}
             rows.append(known | {"file": file, "mask_area": whole.mask_area})
         return rows
 
 
-def _elsewhere(plan: Plan, same: Mapping[str, str], models: dict[str, dict[str, str]], device: str) -> Synthesis:
+def _elsewhere(
+    run: Path, plan: Walk, same: Mapping[str, str], models: dict[str, dict[str, str]], device: str
+) -> Synthesis:
     """The work in another process.  Raises: ModelError if other models are there."""
     plan = replace(plan, config=replace(plan.config, device=device))
     components = default_components(plan.config, device)
     if components.records() != models:
         differing = "; ".join(differences(models, components.records()))
         raise ModelError(f"A worker has other models: {differing}.", "Install the same models on every machine.")
-    return Synthesis(plan, components, same)
+    return Synthesis(run, plan, components, same)
 
 
 def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
@@ -295,13 +296,3 @@ def missing_parts(run: Path, parts: int) -> list[int]:
 
     runfolder.discard_damaged(run, SYNTHESIS, (tables.EDITS, tables.PHOTOS), parts, pictures_are_there)
     return runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts)
-
-
-def pictures_are_there(run: Path) -> bool:
-    """Whether there are as many pictures as the edits table has rows; which ones, only a closer look tells."""
-    try:
-        rows = int(pq.read_metadata(run / f"{tables.EDITS.name}.parquet").num_rows)
-        folders = [entry.path for entry in os.scandir(run / "edits") if entry.is_dir()]
-        return sum(not one.name.startswith(".") for path in folders for one in os.scandir(path)) >= rows
-    except (OSError, pa.ArrowException):
-        return False

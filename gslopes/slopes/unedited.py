@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, limits_of
-from gslopes.ask.scoring.score import Scoring, finished_stages, missing_of, wanted_of
+from gslopes.ask.scoring.score import Scoring, finished_stages
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.executor import Executor
@@ -35,41 +35,26 @@ def asked(classifiers: Sequence[Classifier], config: ScoreConfig, groups: Sequen
     return tuple(one for one in classifiers if config.unedited or (groups and limits_of(one).free))
 
 
-def is_asked(run: Path, classifiers: Sequence[Classifier], config: ScoreConfig) -> bool:
-    """Whether all answers about the photos as they were are there."""
-    folder, parts, seed = run / NAME, manifest.complete_parts(run), int(manifest.read(run)["seed"])
-    if not all((folder / f"{table.name}.parquet").is_file() for table in (tables.ASKED, tables.SCORES)):
-        return False
-    known = runfolder.read_manifest(folder)["classifiers"]
-    if any(known.get(one.name, {}).get("version", "") != one.version for one in classifiers):
-        return False
-    return not any(
-        missing_of(folder, one, parts, config, wanted_of(folder, one, config, False, seed)) for one in classifiers
-    )
+def ask(run: Path, classifiers: Sequence[Classifier], config: ScoreConfig, executor: Executor, budget: Budget) -> None:
+    """Ask about every photo that has edits, as it was.  Raises: as ``frame.asking.ask_all``.
 
-
-def ask(
-    run: Path, classifiers: Sequence[Classifier], config: ScoreConfig, executor: Executor, budget: Budget | None = None
-) -> None:
-    """Ask about every photo that has edits, as it was.  Raises: as ``frame.asking.run_score``."""
+    run: a folder that this process holds.
+    """
     parts, seed = manifest.complete_parts(run), int(manifest.read(run)["seed"])
     folder = run / NAME
-    with runfolder.locked(run), runfolder.locked(folder):
-        known = runfolder.read_manifest(folder)["classifiers"] if (folder / runfolder.MANIFEST).exists() else {}
-        manifest.check_versions(folder, classifiers)
-        known |= {one.name: {"version": one.version} for one in classifiers}
-        runfolder.write_json(folder / runfolder.MANIFEST, {"seed": seed, "values": {}, "classifiers": known})
-        runfolder.write_table(
-            tables.PHOTOS, tables.read(tables.PHOTOS, run / "photos.parquet"), folder / "photos.parquet"
-        )
-        missing = runfolder.missing_parts(folder, SYNTHESIS, tables.EDITS, parts)
-        if missing:
-            OneProcess(is_shown(executor))(Encoding(run), dict.fromkeys(missing, 1), label=NAME, unit="parts")
-        config = replace(config, dropped_sample=0)
-        Scoring(folder, classifiers, parts, seed, config, executor, False, budget).ask()
-        stages = finished_stages(folder, known, parts)
-        for table in (tables.ASKED, tables.SCORES):
-            runfolder.merge(folder, table, stages, parts)
+    runfolder.make_folder(folder)
+    known = runfolder.read_manifest(folder)["classifiers"] if (folder / runfolder.MANIFEST).exists() else {}
+    manifest.check_versions(folder, classifiers)
+    known |= {one.name: {"version": one.version} for one in classifiers}
+    runfolder.write_json(folder / runfolder.MANIFEST, {"seed": seed, "values": {}, "classifiers": known})
+    runfolder.write_table(tables.PHOTOS, tables.read(tables.PHOTOS, run / "photos.parquet"), folder / "photos.parquet")
+    missing = runfolder.missing_parts(folder, SYNTHESIS, tables.EDITS, parts)
+    if missing:
+        OneProcess(is_shown(executor))(Encoding(run), dict.fromkeys(missing, 1), label=NAME, unit="parts")
+    Scoring(folder, classifiers, parts, seed, replace(config, dropped_sample=0), executor, False, budget).ask()
+    stages = finished_stages(folder, known, parts)
+    for table in (tables.ASKED, tables.SCORES):
+        runfolder.merge(folder, table, stages, parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ import pandas as pd
 from gslopes.core import runfolder, tables
 from gslopes.frame.executors import OneProcess
 from gslopes.report import units
-from gslopes.slopes import method, stages
+from gslopes.slopes import audit as stages
+from gslopes.slopes import method
 from gslopes.slopes.report import decisions, loading
 from gslopes.slopes.report.decisions import findings_table
 from gslopes.slopes.report.loading import funnels

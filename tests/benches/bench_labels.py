@@ -54,10 +54,10 @@ class Talkative:
 
 def once(stage: str, run: Path, labels: int) -> dict[str, float]:
     """One stage of a run folder in this process."""
-    from gslopes.slopes import stages, walk
+    from gslopes.slopes import audit as stages
 
     work: dict[str, Callable[[], object]] = {
-        "score": lambda: walk.score_photos(run, Talkative(labels), device="cpu", yes=True),
+        "score": lambda: stages.score_photos(run, Talkative(labels), device="cpu", yes=True),
         "fit": lambda: stages.run_fit(run),
         "report": lambda: stages.run_report(run, stages.QUIET),
     }

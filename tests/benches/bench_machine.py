@@ -32,9 +32,9 @@ from gslopes.frame.commands import say
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.executors.one_process import cores, one_thread_each
 from gslopes.photos.folder import list_photos, open_photo, photo_bytes
-from gslopes.slopes import stages
+from gslopes.slopes import audit as stages
 from gslopes.slopes.config import configure
-from gslopes.slopes.plan import make_plan
+from gslopes.slopes.plan import look_at
 from tests.benches.energy import Meter
 
 PAPER_PHOTOS = 64_500  # Joo & Kärkkäinen 2020, §4.2
@@ -103,7 +103,7 @@ def bench(
     photos: a folder; None for variants of the astronaut's portrait, 224 pixels a side.
     count: photos of it, again from the first if there are fewer.
 
-    Raises: UsageError if there is no photo with a usable face; as ``slopes.walk.synthesise``.
+    Raises: UsageError if there is no photo with a usable face; as ``slopes.audit.synthesise``.
     """
     with tempfile.TemporaryDirectory(prefix="gslopes-bench-") as place:
         there = Path(place)
@@ -133,7 +133,7 @@ def time_steps(
     components = default_components(config, device)
     (editor,) = components.editors.values()
     if values is None:
-        values = np.asarray(make_plan(config, place / "none").values[attribute], np.float32)
+        values = np.asarray(look_at(config).values[attribute], np.float32)
     files = [file.path for file in list_photos(folder)]
     seconds: dict[str, float] = {}
     clock = _clock(seconds, device)
@@ -210,12 +210,13 @@ def _clock(seconds: dict[str, float], device: str) -> Callable[[str], AbstractCo
 
 def time_walk(folder: Path, run: Path, attribute: str, device: str, executor: Executor) -> tuple[float, Meter]:
     """Seconds of the whole stage, models loaded before, and the meter that ran meanwhile."""
-    plan = make_plan(configure(folder, {"attribute": attribute, "min_face": 20, "device": device}), run)
+    options = {"attribute": attribute, "min_face": 20, "device": device}
+    plan = look_at(configure(folder, options))
     components = default_components(plan.config, plan.device)
     executor.note(f"bench      {len(plan.files)} photos, files to counterfactual files")
     with Meter(device) as meter:
         began = time.perf_counter()
-        stages.run_synthesise(plan, components, executor)
+        stages.synthesise(folder, run, components=components, executor=executor, **options)
         seconds = time.perf_counter() - began
     return seconds, meter
 

@@ -23,15 +23,15 @@ from bench_synthesis import prepare  # noqa: E402
 
 WALK = """
 import json, resource, sys, time
-from gslopes.slopes import stages
-from gslopes.slopes.plan import make_plan
+from gslopes.core import runtime
+from gslopes.slopes import audit as stages
 from gslopes.slopes.config import configure
 from gslopes.faces.components import default_components
 photos, run, steps = sys.argv[1:]
-plan = make_plan(configure(photos, {"min_face": 20, "steps": int(steps)}), run)
-components = default_components(plan.config, plan.device)
+options = {"min_face": 20, "steps": int(steps)}
+components = default_components(configure(photos, options), runtime.pick_device("auto"))
 began = time.perf_counter()
-found = stages.run_synthesise(plan, components, stages.QUIET)
+found = stages.synthesise(photos, run, components=components, **options)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"photos": found.photos, "used": found.used, "peak_mib": round(peak, 1),
                   "seconds": round(time.perf_counter() - began, 1)}))

@@ -30,11 +30,10 @@ from bench_synthesis import SMALLEST, prepare  # noqa: E402
 from gslopes.core import tables  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
 from gslopes.faces.config import values_for  # noqa: E402
-from gslopes.slopes import stages  # noqa: E402
+from gslopes.slopes import audit as stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
 from gslopes.slopes.fit.analysis import analyse  # noqa: E402
 from gslopes.slopes.fit.options import FitOptions  # noqa: E402
-from gslopes.slopes.plan import make_plan  # noqa: E402
 from tests.benches.bench_machine import time_steps  # noqa: E402
 
 PHOTOS, VALUES, LABELS, ROUNDS = (250, 500, 1000, 2000), (3, 7, 17, 49), (250, 500, 1000, 2000), 3
@@ -60,13 +59,12 @@ def in_photos(source: Path, place: Path) -> dict[str, object]:
     for count in PHOTOS:  # each from all over the set, so that as many of them hold a face
         prepare(source, place / str(count), count, 0)
     options = {"min_face": SMALLEST}
-    components = default_components(make_plan(configure(place / str(PHOTOS[0]), options), place / "none").config, "cpu")
+    components = default_components(configure(place / str(PHOTOS[0]), options), "cpu")
 
     def walk(count: int) -> Callable[[], object]:
         def run() -> None:
             shutil.rmtree(place / "run", ignore_errors=True)
-            plan = make_plan(configure(place / str(count), options), place / "run")
-            stages.run_synthesise(plan, components, stages.QUIET)
+            stages.synthesise(place / str(count), place / "run", components=components, **options)
 
         return run
 

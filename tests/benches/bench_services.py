@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from gslopes.core import tables
-from gslopes.slopes import stages
+from gslopes.slopes import audit as stages
 from tests.benches import measure
 from tests.fake_provider import PLANTED, Call, FakeProvider
 from tests.fake_provider.folder import write_run
@@ -39,7 +39,7 @@ NAMES = [
     "imagga:rate=5",
 ]
 ASK = (
-    "import sys; from gslopes.slopes.walk import score_photos as score\n"
+    "import sys; from gslopes.slopes.audit import score_photos as score\n"
     "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
 )
 

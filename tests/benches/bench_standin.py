@@ -24,9 +24,8 @@ import measure  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
 from gslopes.frame.executors import OneProcess  # noqa: E402
 from gslopes.frame.executors.one_process import cores  # noqa: E402
-from gslopes.slopes import stages  # noqa: E402
+from gslopes.slopes import audit as stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
-from gslopes.slopes.plan import make_plan  # noqa: E402
 from tests.benches.bench_machine import ON_DEVICE, Bench, time_steps, write_variants  # noqa: E402
 from tests.standin import NAME, StandIn  # noqa: E402
 
@@ -53,9 +52,8 @@ def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
 
     def walk(device: StandIn | None) -> None:
         shutil.rmtree(place / "run", ignore_errors=True)
-        plan = make_plan(configure(folder, options), place / "run")
         with device.at_work() if device else nullcontext():
-            stages.run_synthesise(plan, device.components(real) if device else real, OneProcess())
+            stages.synthesise(folder, place / "run", components=device.components(real) if device else real, **options)
 
     walk(recorded)
     share = 1 / len(ON_DEVICE)

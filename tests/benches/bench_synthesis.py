@@ -42,10 +42,9 @@ from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.parsing import class_probabilities  # noqa: E402
 from gslopes.frame.executors import OneProcess, Processes  # noqa: E402
 from gslopes.frame.executors.one_process import cores  # noqa: E402
-from gslopes.slopes import stages  # noqa: E402
+from gslopes.slopes import audit as stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
 from gslopes.slopes.outcome import Audit  # noqa: E402
-from gslopes.slopes.plan import make_plan  # noqa: E402
 
 SMALLEST = 20  # of the faces that are edited, pixels
 SIZE = 128
@@ -156,14 +155,14 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
 def ours(place: Path, args: argparse.Namespace) -> tuple[Callable[[], object], Callable[[], Audit]]:
     """A run from the beginning, and what the last one found."""
     options = {"min_face": SMALLEST, "device": args.device, "placebo": False}
-    components = default_components(make_plan(configure(place / "photos", options), place / "none").config, args.device)
+    components = default_components(configure(place / "photos", options), args.device)
     executor = Processes(args.workers, args.device) if args.workers else OneProcess()
     found: list[Audit] = []
 
     def walk() -> None:
         shutil.rmtree(place / "run", ignore_errors=True)
-        plan = make_plan(configure(place / "photos", options), place / "run")
-        found[:] = [stages.run_synthesise(plan, components, executor)]
+        run = place / "run"
+        found[:] = [stages.synthesise(place / "photos", run, components=components, executor=executor, **options)]
 
     return walk, lambda: found[0]
 

@@ -31,9 +31,9 @@ from bench_synthesis import SMALLEST, prepare  # noqa: E402
 from gslopes.core import tables  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
 from gslopes.frame.executors import OneProcess, Processes  # noqa: E402
-from gslopes.slopes import stages  # noqa: E402
+from gslopes.slopes import audit as stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
-from gslopes.slopes.plan import make_plan  # noqa: E402
+from gslopes.slopes.plan import look_at  # noqa: E402
 from tests.benches.bench_machine import PAPER_PHOTOS  # noqa: E402
 
 ATTRIBUTES = ("gender", "race")
@@ -57,12 +57,12 @@ def main() -> None:
 
 def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
     options = {"attribute": ATTRIBUTES, "min_face": SMALLEST, "device": args.device, "placebo": False}
-    plan = make_plan(configure(place / "photos", options), place / "run")
+    plan = look_at(configure(place / "photos", options))
     components = default_components(plan.config, plan.device)
     executor = Processes(args.workers, args.device) if args.workers else OneProcess()
     with device_memory(args.device) as used:
         began = time.perf_counter()
-        audit = stages.run_synthesise(plan, components, executor)
+        audit = stages.synthesise(place / "photos", place / "run", components=components, executor=executor, **options)
         seconds = time.perf_counter() - began
     who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     peak = [round(resource.getrusage(one).ru_maxrss / 2**20, 2) for one in who]
@@ -107,9 +107,7 @@ def agreement(place: Path, args: argparse.Namespace) -> dict[str, Any]:
             "format": "png",
             "device": device,
         }
-        plan = make_plan(configure(place / "photos", options), place / f"run-{len(runs)}")
-        stages.run_synthesise(plan, default_components(plan.config, plan.device), OneProcess())
-        runs.append(plan.run)
+        runs.append(stages.synthesise(place / "photos", place / f"run-{len(runs)}", **options).folder)
     photos, edited = (
         [tables.read(table, run / f"{table.name}.parquet").drop(columns="mask_area", errors="ignore") for run in runs]
         for table in (tables.PHOTOS, tables.EDITS)  # the share of a mask is a float of the device

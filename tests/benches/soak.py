@@ -56,8 +56,8 @@ NURSERY = """
 import os, pathlib, shlex, signal, sys, time, traceback
 import gslopes.faces.compose.masks, gslopes.faces.edit.editors, gslopes.faces.find
 import gslopes.slopes.fit.analysis, gslopes.ask.client
-import gslopes.slopes.stages, gslopes.faces.zoo
-from gslopes.slopes import walk
+import gslopes.slopes.audit, gslopes.faces.zoo
+from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
 class Notes:
     def note(self, text):
@@ -74,10 +74,10 @@ for line in sys.stdin:
         notes.file = f"{run}-notes"
         try:
             if "liar" not in line:
-                walk.synthesise(f"{folder}/photos", run, config=f"{folder}/part.toml", device="cpu", **known)
-            walk.score_photos(run, names, device="cpu", cache=cache, yes=True, executor=notes)
+                stages.synthesise(f"{folder}/photos", run, config=f"{folder}/part.toml", device="cpu", **known)
+            stages.score_photos(run, names, device="cpu", cache=cache, yes=True, executor=notes)
             if "liar" not in line:
-                gslopes.slopes.stages.run_fit(pathlib.Path(run), FitConfig(permutations=200, bootstrap=200))
+                gslopes.slopes.audit.run_fit(pathlib.Path(run), FitConfig(permutations=200, bootstrap=200))
             os._exit(0)
         except KeyboardInterrupt:
             os._exit(130)

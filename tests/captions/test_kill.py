@@ -12,9 +12,9 @@ import pytest
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.sweep import TABLE, measure_sweep
 from gslopes.core.killpoints import KILL_POINTS
-from gslopes.slopes import walk
+from gslopes.slopes import audit as stages
+from gslopes.slopes.audit import run_fit
 from gslopes.slopes.config import FitConfig
-from gslopes.slopes.stages import run_fit
 from gslopes.words.labels import caption_labels
 from tests.core.test_killpoints import in_a_child, kept_answers
 from tests.fake_provider.folder import write_run
@@ -37,7 +37,7 @@ ASKED_AGAIN = ("asked", "scores", "slopes", TABLE.removesuffix(".parquet"))
 def counterfactual_captions(run: Path, classifier: str) -> None:
     """The captioner is asked, slopes are fitted, and R2 is read from them."""
     os.environ["CAPTIONS_LOG"] = f"{run}.txt"
-    walk.score_photos(run, classifier, yes=True, cache=f"{run}-cache")
+    stages.score_photos(run, classifier, yes=True, cache=f"{run}-cache")
     run_fit(run, FitConfig(permutations=20, bootstrap=20))
     measure_sweep(run, AuditOptions(bootstrap=50))
 

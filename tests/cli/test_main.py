@@ -212,7 +212,7 @@ def test_the_second_interrupt_ends_the_process_at_once_without_a_traceback():
     [("2>&-", 2), (">&- 2>&-", 2), ("2>/dev/full", 2), ("<&-", 2), ("2>&1 | true", 2)],
 )
 def test_where_no_error_can_be_written_the_exit_code_says_it_alone(streams: str, code: int):
-    command = f"{shlex.quote(sys.executable)} -m gslopes fit nowhere {streams}; exit ${{PIPESTATUS[0]}}"
+    command = f"{shlex.quote(sys.executable)} -m gslopes audit nowhere --out run {streams}; exit ${{PIPESTATUS[0]}}"
     assert subprocess.run(["bash", "-c", command], timeout=60, check=False).returncode == code
 
 

@@ -23,7 +23,7 @@ from gslopes.core.records import Answer
 from gslopes.core.tables import MANIFEST
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame.executors import OneProcess
-from gslopes.slopes import stages, walk
+from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
 from tests.collect.server import PhotoServer, aim, serving
 from tests.fake_provider.folder import write_run
@@ -89,7 +89,7 @@ def test_every_kill_point_is_reached_somewhere_and_known():
 def test_a_kill_while_classifiers_are_asked(point, time, tmp_path):
     def scoring(run: Path, log: Path) -> Callable[[], object]:
         log.touch()
-        return lambda: walk.score_photos(run, Service(log), yes=True, cache=str(run) + "-cache")
+        return lambda: stages.score_photos(run, Service(log), yes=True, cache=str(run) + "-cache")
 
     calm, killed = (write_run(tmp_path / name, PHOTOS, part=3) for name in ("calm", "killed"))
     assert in_a_child(scoring(calm, tmp_path / "calm.txt")) == 0
@@ -121,9 +121,9 @@ def audit(draw, tiny_models, tmp_path_factory) -> Callable[[Path], Callable[[], 
     def walking(run: Path) -> Callable[[], object]:
         def whole() -> None:
             os.environ["GSLOPES_HOME"] = str(tiny_models)
-            walk.synthesise(faces.photos, run, config=config, steps=3, device="cpu", **faces.known)
+            stages.synthesise(faces.photos, run, config=config, steps=3, device="cpu", **faces.known)
             stages.run_gate(run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9))
-            walk.score_photos(run, Service(log), yes=True, cache=f"{run}-cache")
+            stages.score_photos(run, Service(log), yes=True, cache=f"{run}-cache")
             stages.run_fit(run, FitConfig(permutations=20, bootstrap=20))
 
         return whole

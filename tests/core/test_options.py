@@ -18,11 +18,10 @@ from gslopes.cli.main import VERBS
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import Option, build, check, extent, option, options_of, section
 from gslopes.faces.gate.verdict import GateConfig
-from gslopes.slopes.config import FitConfig, RunConfig, RunOptions
+from gslopes.slopes.config import FitConfig, RunConfig
 
 MOST_SHOWN = 15
 KEYWORDS = {
-    RunConfig: RunOptions,
     CostLimits: CostOptions,
 }
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import runfolder, tables
+from gslopes.core.config import to_dict
+from gslopes.slopes.config import RunConfig
 from tests.fake_provider.pictures import paint
 
 VALUES = tuple(round(-2 + 2 * step / 3, 6) for step in range(7))
@@ -52,13 +54,17 @@ def write_run(
             runfolder.write_table(table, frame, runfolder.part_path(run, "synthesise", table, index))
     for table in (tables.EDITS, tables.PHOTOS):
         runfolder.merge(run, table, ["synthesise"], -(-photos // part))
+    config = RunConfig(run / "photos", part=part)
+    facts = {"identity": config.identity(), "seed": 0, "values": {"gender": list(values)}, "models": {}}
+    facts |= {"inputs": {"photos": photos}}
     content = {
+        "kind": "audit",
+        "source": str(run / "photos"),
+        **facts,
+        "facts": list(facts),
+        "notes": [],
+        "config": to_dict(config),
         "gslopes": "0",
-        "config": {"part": part},
-        "seed": 0,
-        "values": {"gender": list(values)},
-        "models": {},
-        "inputs": {"photos": photos},
         "classifiers": {},
         "versions": {},
     }

@@ -99,7 +99,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, draw: Any, toy: str) -> tuple[Path, list[str]]:
     """A whole audit of four drawn photos, and the command that made it."""
-    from gslopes.slopes import walk
+    from gslopes.slopes import audit as stages
 
     faces = draw(4)
     config = tmp_path_factory.mktemp("config") / "audit.toml"
@@ -108,7 +108,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, draw: An
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GSLOPES_HOME", str(tiny_models))
         patch.setenv("GSLOPES_CACHE", str(tmp_path_factory.mktemp("answers")))
-        walk.audit(faces.photos, run, config=config, classifier=toy, device="cpu", **faces.known)
+        stages.audit(faces.photos, run, config=config, classifier=toy, device="cpu", **faces.known)
     command = ["audit", str(faces.photos), *faces.args, "--config", str(config), "--classifier", toy, "--device", "cpu"]
     return run, command
 
@@ -122,10 +122,10 @@ def run(folder: tuple[Path, list[str]], tmp_path: Path) -> Path:
 
 def commands(run: Path, audit: list[str], toy: str) -> dict[str, list[str]]:
     return {
-        "report": ["report", str(run)],
-        "validate": ["validate", str(run)],
-        "fit": ["fit", str(run), "--bootstrap", "20", "--permutations", "20"],
-        "score": ["score", str(run), "--classifier", toy, "--device", "cpu"],
+        "report": ["audit", str(run), "--only", "report"],
+        "validate": ["audit", str(run), "--only", "gate"],
+        "fit": ["audit", str(run), "--only", "fit"],
+        "score": ["audit", str(run), "--only", "score", "--classifier", toy, "--device", "cpu"],
         "compare": ["compare", str(run), str(run)],
         "method": ["audit", "--method", "--out", str(run)],
         "audit": [*audit, "--out", str(run)],

@@ -14,7 +14,7 @@ from gslopes.cli import main
 from gslopes.core import tables
 from gslopes.core.errors import BudgetReached, UsageError
 from gslopes.frame.executors import OneProcess
-from gslopes.slopes import walk
+from gslopes.slopes import audit as stages
 from gslopes.slopes.drift import COLUMNS, Drift, _row, check_drift, print_drift
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
@@ -26,7 +26,7 @@ NAME = "llm:some-model,prompt=doctor-nurse"
 def run(provider: FakeProvider, tmp_path):
     provider.chat.slopes = {"nurse": -0.25}
     folder = write_run(tmp_path / "run", 12, part=4)
-    walk.score_photos(folder, [NAME], device="cpu", cache=tmp_path / "cache", yes=True)
+    stages.score_photos(folder, [NAME], device="cpu", cache=tmp_path / "cache", yes=True)
     return folder
 
 
@@ -81,7 +81,7 @@ def test_chance_alone_is_no_drift(provider: FakeProvider, tmp_path):
     name = f"{NAME},scores=repeats,repeats=4"
     provider.chat.slopes = {"nurse": -0.25}
     run = write_run(tmp_path / "run", 12, part=4)
-    walk.score_photos(run, [name], device="cpu", cache=tmp_path / "cache", yes=True)
+    stages.score_photos(run, [name], device="cpu", cache=tmp_path / "cache", yes=True)
     provider.chat.first = 0.02  # other draws, hardly another model
     found = check_drift(run, name, OneProcess(), sample=60, cost_limits=ScoreConfig(yes=True))
     assert 0 < found.labels["difference"].abs().max() < 0.2

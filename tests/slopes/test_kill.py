@@ -26,7 +26,7 @@ NURSERY = """
 import os, shlex, sys
 import gslopes.faces.compose.masks, gslopes.faces.edit.editors, gslopes.faces.find
 import gslopes.slopes.report.folder, gslopes.ask.client
-import gslopes.slopes.stages, gslopes.faces.zoo, onnxruntime
+import gslopes.slopes.audit, gslopes.faces.zoo, onnxruntime
 from gslopes.cli import main
 for line in sys.stdin:
     child = os.fork()

@@ -13,7 +13,7 @@ from gslopes.ask.cache import AnswerCache
 from gslopes.ask.classifiers.chat import load_prompt
 from gslopes.core import tables
 from gslopes.core.errors import BudgetReached
-from gslopes.slopes import stages, walk
+from gslopes.slopes import audit as stages
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
@@ -35,7 +35,7 @@ def only_nurse(provider: FakeProvider) -> None:
 
 def score(run, cache, name: str = NAME, **others):
     listening = Listening()
-    walk.score_photos(run, [name], device="cpu", cache=cache, yes=True, executor=listening, **others)
+    stages.score_photos(run, [name], device="cpu", cache=cache, yes=True, executor=listening, **others)
     return "\n".join(listening.notes)
 
 

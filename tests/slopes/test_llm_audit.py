@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
-from gslopes.slopes import stages, walk
+from gslopes.slopes import audit as stages
 from tests.fake_provider import FakeProvider
 
 PORTRAITS, SLOPE = 40, -0.25  # of "nurse", of y/y_centre per unit: half of the photos have it at the centre
@@ -43,7 +43,7 @@ def portraits(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPath
     photos.mkdir()
     for path in sorted(unpacked("london").rglob("neutral*/**/*.jpg"))[:PORTRAITS]:
         (photos / path.name).write_bytes(path.read_bytes())
-    walk.synthesise(photos, work / "run", device="cpu")
+    stages.synthesise(photos, work / "run", device="cpu")
     stages.run_gate(work / "run", stages.QUIET)
     return work / "run"
 
@@ -73,7 +73,7 @@ def test_the_planted_slope_is_found_with_its_interval_and_a_rerun_asks_nothing(
     listening = Listening()
 
     def score() -> None:
-        walk.score_photos(portraits, [NAME], device="cpu", cache=tmp_path, yes=True, executor=listening, budget=5)
+        stages.score_photos(portraits, [NAME], device="cpu", cache=tmp_path, yes=True, executor=listening, budget=5)
 
     score()
     calls = len(provider.log.calls)
@@ -108,7 +108,7 @@ def test_refusals_have_their_own_slope_on_real_portraits(
     see(provider, portraits)
     provider.chat.refusals = (0.5, 0.2)
     name = f"{NAME},seed=1"
-    walk.score_photos(portraits, [name], device="cpu", cache=tmp_path, yes=True)
+    stages.score_photos(portraits, [name], device="cpu", cache=tmp_path, yes=True)
     slopes = stages.run_fit(portraits)
     here = slopes[(slopes["label"] == "(refused)") & (slopes["attribute"] == "gender")]
     found = here[here["classifier"].str.contains("seed=1")].set_index("estimator").loc["photo-rate"]

@@ -5,8 +5,13 @@ from pathlib import Path
 import pytest
 
 from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
+from gslopes.slopes.audit import plan_walk
 from gslopes.slopes.config import RunConfig, configure
-from gslopes.slopes.plan import make_plan
+from gslopes.slopes.plan import Walk
+
+
+def planned(photos: object, options: dict[str, object], run: Path) -> Walk:
+    return plan_walk(photos, run, options, asks=False).inputs.content
 
 
 def test_flat_options_land_in_the_sections_of_their_rooms():
@@ -90,18 +95,18 @@ def test_neither_device_nor_classifiers_nor_seed_are_part_of_the_configuration_t
 def test_the_plan_counts_photos_pictures_and_calls(home, draw, tmp_path):
     faces = draw(5)
     options = {"attribute": ("gender", "race"), "classifier": ("celeba-tagger", "celeba-tagger:threshold=0.2")}
-    plan = make_plan(configure(faces.photos, {**options, "placebo": False}), tmp_path / "run")
+    plan = planned(faces.photos, {**options, "placebo": False}, tmp_path / "run")
     assert (len(plan.files), plan.images, plan.calls) == (5, 60, 120)
-    plan = make_plan(configure(faces.photos, options), tmp_path / "run")
+    plan = planned(faces.photos, options, tmp_path / "run")
     assert (len(plan.files), plan.images, plan.calls) == (5, 240, 480)  # by default with three placebo sweeps
-    assert (plan.parts, plan.done) == (1, 0)
+    assert (plan.parts, plan.done(tmp_path / "run")) == (1, 0)
     assert not (tmp_path / "run").exists()
 
 
 def test_one_classifier_under_two_spellings_is_asked_once(home, draw, tmp_path):
     faces = draw(1)
     names = ("celeba-tagger", "celeba-tagger:threshold=0.50")
-    assert make_plan(configure(faces.photos, {"classifier": names}), tmp_path).classifiers == ("celeba-tagger",)
+    assert planned(faces.photos, {"classifier": names}, tmp_path).classifiers == ("celeba-tagger",)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +123,7 @@ def test_one_classifier_under_two_spellings_is_asked_once(home, draw, tmp_path):
 )
 def test_names_and_devices_are_checked_before_anything_is_done(home, draw, tmp_path, options, sentence):
     with pytest.raises(GslopesError) as caught:
-        make_plan(configure(draw(1).photos, options), tmp_path / "run")
+        planned(draw(1).photos, options, tmp_path / "run")
     assert caught.value.exit_code == 2
     assert sentence in str(caught.value)
     assert not (tmp_path / "run").exists()
@@ -139,23 +144,23 @@ def test_a_folder_without_photos_says_what_would_be_one(home, tmp_path):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "notes.txt").touch()
     with pytest.raises(UsageError, match=r"no photos in .*JPEG"):
-        make_plan(configure(tmp_path / "photos", {}), tmp_path / "run")
+        planned(tmp_path / "photos", {}, tmp_path / "run")
     with pytest.raises(UsageError, match="no folder"):
-        make_plan(configure(tmp_path / "none", {}), tmp_path / "run")
+        planned(tmp_path / "none", {}, tmp_path / "run")
 
 
 def test_a_run_folder_inside_the_photos_would_be_taken_for_photos_and_is_refused(home, draw):
     faces = draw(1)
     for run in (faces.photos, faces.photos / "run"):
         with pytest.raises(UsageError, match="lies inside"):
-            make_plan(configure(faces.photos, {}), run)
+            planned(faces.photos, {}, run)
 
 
 def test_the_digest_of_the_inputs_sees_a_new_a_lost_and_a_changed_photo(home, draw, tmp_path):
     faces = draw(2)
 
     def digest() -> str:
-        return str(make_plan(configure(faces.photos, {}), tmp_path / "run").inputs["digest"])
+        return str(planned(faces.photos, {}, tmp_path / "run").inputs["digest"])
 
     seen = {digest()}
     extra = faces.photos / "x.png"

@@ -13,7 +13,7 @@ from statsmodels.stats.power import TTestPower
 import gslopes as api
 from gslopes.core import placebo, tables
 from gslopes.core.errors import UnknownName, UsageError
-from gslopes.slopes import stages, walk
+from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.power import plan_from, print_plan
 from tests.fake_provider.folder import write_run
@@ -30,7 +30,7 @@ def light(pictures):
 def run(tmp_path_factory):
     place = tmp_path_factory.mktemp("power")
     folder = write_run(place / "run", 24, part=8)
-    walk.score_photos(folder, api.as_classifier(light), device="cpu", cache=place / "cache")
+    stages.score_photos(folder, api.as_classifier(light), device="cpu", cache=place / "cache")
     stages.run_fit(folder, FitConfig(bootstrap=0, permutations=0, min_varying=5))
     return folder
 

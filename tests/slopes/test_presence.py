@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core.errors import ConfigError
-from gslopes.slopes import stages, walk
+from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.fit.answers import ALL, Cut
 from gslopes.slopes.fitting import PRESENCE
@@ -49,7 +49,7 @@ def test_what_is_no_presence_is_refused_before_any_work(wrong):
 
 def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 24, part=6)
-    walk.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
+    stages.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
     found = {}
     for presence in ("none", "0.52", "vendor"):
         slopes = stages.run_fit(run, FitConfig(presence=presence, bootstrap=0, permutations=0))
@@ -77,7 +77,7 @@ def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_
     scores = [*(0.98 - 0.02 * place for place in range(7)), *(0.3 - 0.02 * place for place in range(10))]
     monkeypatch.setattr(pictures, "FURNITURE", {f"Thing {place:02d}": score for place, score in enumerate(scores)})
     run = write_run(tmp_path / "run", 16, part=8)
-    walk.score_photos(run, [f"{few},rate=500", f"{more},rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
+    stages.score_photos(run, [f"{few},rate=500", f"{more},rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
     slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
     names = sorted(slopes["classifier"].unique())
     assert len(names) == 2
@@ -89,7 +89,7 @@ def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_
 
 def test_the_table_names_the_cut(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 16, part=8)
-    walk.score_photos(run, ["rekognition:rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
+    stages.score_photos(run, ["rekognition:rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
     slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
     assert set(slopes["cut"]) == {"score at least 0.55"}
     slopes = stages.run_fit(run, FitConfig(presence="none", bootstrap=0, permutations=0))

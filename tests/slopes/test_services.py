@@ -25,7 +25,7 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import CredentialsError
-from gslopes.slopes import stages, walk
+from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
 from tests.fake_provider import KINDS, PLANTED, Call, FakeProvider
 from tests.fake_provider.folder import write_run
@@ -38,13 +38,13 @@ NAMES = [
     *(f"{name}:rate={rate:g},concurrency=4" for name, rate in RATES.items()),
 ]
 SCORE = (
-    "import sys; from gslopes.slopes.walk import score_photos as score\n"
+    "import sys; from gslopes.slopes.audit import score_photos as score\n"
     "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
 )
 
 
 def score(run: Path, cache: Path, names: list[str] = NAMES) -> Path:
-    return walk.score_photos(run, names, device="cpu", cache=cache, yes=True)
+    return stages.score_photos(run, names, device="cpu", cache=cache, yes=True)
 
 
 def answers_of(run: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -180,7 +180,7 @@ def test_a_model_that_changes_in_the_middle_is_reported(provider: FakeProvider, 
     listening = Listening()
     provider.change_version("azure", "2031-01-01", after=10)
     run = write_run(tmp_path / "run", 8)
-    walk.score_photos(run, ["azure:rate=200"], device="cpu", executor=listening, cache=tmp_path / "cache", yes=True)
+    stages.score_photos(run, ["azure:rate=200"], device="cpu", executor=listening, cache=tmp_path / "cache", yes=True)
     said = "\n".join(listening.notes)
     assert "azure-1.0" in said
     assert "2031-01-01" in said

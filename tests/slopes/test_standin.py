@@ -12,10 +12,8 @@ from PIL import Image
 
 from gslopes.core import tables
 from gslopes.faces.components import default_components
-from gslopes.frame.executors import OneProcess
-from gslopes.slopes import stages
+from gslopes.slopes import audit as stages
 from gslopes.slopes.config import configure
-from gslopes.slopes.plan import make_plan
 from tests.benches.bench_machine import ON_DEVICE, write_variants
 from tests.standin import StandIn
 
@@ -48,12 +46,11 @@ def test_the_tables_of_two_devices_are_equal_and_no_level_differs_by_more_than_o
     replayed = StandIn(dict.fromkeys(ON_DEVICE, 0.001), recorded.known)
     found = []
     for name, device in ("cpu", None), ("recorded", recorded), ("replayed", replayed):
-        plan = make_plan(configure(photos, options), tmp_path / name)
         if device is None:
-            stages.run_synthesise(plan, real, OneProcess())
+            stages.synthesise(photos, tmp_path / name, components=real, **options)
         else:
             with device.at_work():
-                stages.run_synthesise(plan, device.components(real), OneProcess())
+                stages.synthesise(photos, tmp_path / name, components=device.components(real), **options)
         found.append(
             [tables.read(table, tmp_path / name / f"{table.name}.parquet") for table in (tables.PHOTOS, tables.EDITS)]
         )

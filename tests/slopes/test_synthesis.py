@@ -19,7 +19,7 @@ from gslopes.faces.components import Components
 from gslopes.photos.folder import list_photos
 from gslopes.slopes import synthesis
 from gslopes.slopes.config import configure
-from gslopes.slopes.plan import make_plan
+from gslopes.slopes.plan import look_at
 from tests.fuzz import mutated, pictures
 
 SIZE = 32
@@ -87,15 +87,16 @@ def walk(
     home: Path, components: Components, photos: Path, tmp_path: Path
 ) -> Callable[..., tuple[pd.DataFrame, pd.DataFrame]]:
     def walked(**options: object) -> tuple[pd.DataFrame, pd.DataFrame]:
-        plan = make_plan(configure(photos, {"steps": 3, "min_face": 30, "placebo": False, **options}), tmp_path / "run")
+        plan = look_at(configure(photos, {"steps": 3, "min_face": 30, "placebo": False, **options}))
+        run = tmp_path / "run"
         for sweep in plan.values:
-            (plan.run / "edits" / sweep).mkdir(parents=True, exist_ok=True)
-        work = synthesis.Synthesis(plan, components, synthesis.same_bytes(plan.files))
+            (run / "edits" / sweep).mkdir(parents=True, exist_ok=True)
+        work = synthesis.Synthesis(run, plan, components, synthesis.same_bytes(plan.files))
         for part in range(plan.parts):
             work(part, lambda count: None)
         found = []
         for table in (tables.PHOTOS, tables.EDITS):
-            parts = sorted((plan.run / "parts" / "synthesise").glob(f"{table.name}-*.parquet"))
+            parts = sorted((run / "parts" / "synthesise").glob(f"{table.name}-*.parquet"))
             found.append(pd.concat([tables.read(table, part) for part in parts], ignore_index=True))
         return found[0], found[1]
 

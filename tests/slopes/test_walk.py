@@ -7,12 +7,13 @@ import pytest
 import gslopes
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.core.errors import UsageError
-from gslopes.slopes import walk
-from gslopes.slopes.config import RunOptions
+from gslopes.core.options import options_of
+from gslopes.slopes import audit as stages
+from gslopes.slopes.config import RunConfig
 
 
 def test_examples_in_the_docstrings_hold() -> None:
-    assert not doctest.testmod(walk).failed
+    assert not doctest.testmod(stages).failed
 
 
 LABEL = "bright"
@@ -39,7 +40,7 @@ def test_what_a_function_names_in_its_own_module_is_part_of_its_version(monkeypa
 def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
     given = gslopes.drawn_faces(tmp_path / "drawn", faces=3)
     assert len(list(given["photos"].glob("*.png"))) == 3
-    assert set(given) <= set(RunOptions.__annotations__) | {"photos"}
+    assert set(given) <= set(options_of(RunConfig)) | {"photos"}
     audit = gslopes.audit(out=tmp_path / "run", classifier=classify, placebo=False, **given)
     assert (audit.photos, audit.used) == (3, 3)
     assert audit.findings["label"].tolist() == ["bright"]

@@ -25,7 +25,7 @@ from gslopes.frame.asking import run_score
 from gslopes.photos import drawn as rendered
 from gslopes.report import numbers
 from gslopes.report.charts import LIGHT, new_figure, render, tidy
-from gslopes.slopes import walk
+from gslopes.slopes import audit as stages
 from gslopes.slopes.demo import SIZE, drawn_in_place
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
@@ -109,7 +109,7 @@ def audit_drawn(
     with runfolder.storage(out):
         photos = rendered.write_folder(parameters, folder, SIZE)
     components = rendered_components(folder, photos, EDITOR, device)
-    walk.synthesise(photos, run, components=components, executor=executor, editor=EDITOR, seed=seed, device=device)
+    stages.synthesise(photos, run, components=components, executor=executor, editor=EDITOR, seed=seed, device=device)
     run_score(run, [classifier], executor)
     return run
 

@@ -1,9 +1,12 @@
-"""``gslopes audit``: the whole walk."""
+"""``gslopes audit``: the whole walk, or one of its stages; ``gslopes synthesise``: the first of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,10 +23,22 @@ from gslopes.frame.commands import (
     open_page,
     options,
     out_option,
+    print_json,
+    say,
     trust_option,
     verb,
 )
-from gslopes.slopes.config import RunConfig, configure
+from gslopes.slopes.config import FitConfig, RunConfig, configure
+
+if TYPE_CHECKING:
+    from gslopes.frame.plan import Plan
+    from gslopes.slopes.outcome import Audit
+    from gslopes.slopes.validation import Summary
+
+STAGES = ("synthesise", "gate", "score", "unedited", "fit", "report")
+HOUSES = ("contexts",)
+# Of one counterfactual photo on one core of an AMD EPYC; see tests/benches/results/engine.md.
+_SECONDS_A_PICTURE = 0.022
 
 
 @verb(
@@ -33,12 +48,17 @@ from gslopes.slopes.config import RunConfig, configure
     "gslopes audit photos --steps 5 --range -1,1 --blend paste --out run --dry-run",
     "gslopes audit photos --set fit.bootstrap=0 --set min_face=20 --out run",
     "gslopes audit photos --fail-if finding --out run",
+    "gslopes audit run --only score --classifier google --classifier rekognition --budget 25 --yes",
+    "gslopes audit run --photos-csv people.csv --groups gender --groups 'gender + ethnicity' --cluster id",
+    "gslopes audit run --only gate --set gate.tau=0.8 --set gate.look=all",
+    "gslopes audit run --only report --embed none",
     "gslopes audit --method --out run",
     "gslopes audit --config audit.toml --out run --json > slopes.json",
 )
 @click.argument("photos", type=PATH, required=False)
-@out_option()
+@out_option(default=None)
 @options(RunConfig)
+@click.option("--only", type=click.Choice(STAGES), multiple=True, help="Only this stage of the run; may be repeated.")
 @dry_run_option
 @click.option(
     "--method",
@@ -53,7 +73,8 @@ from gslopes.slopes.config import RunConfig, configure
 @json_option
 def audit(
     photos: Path | None,
-    out: Path,
+    out: Path | None,
+    only: tuple[str, ...],
     dry_run: bool,
     method: bool,
     fail_if: FailIf,
@@ -66,23 +87,192 @@ def audit(
 
     PHOTOS and its sub-folders are searched for JPEG, PNG, WebP, BMP and TIFF files. In each photo the face nearest the
     centre is edited. To resume a stopped audit, run the same command again.
+
+    PHOTOS may also be the folder of a run: then what depends on the options is done again there, such as the fit with
+    --groups, and nothing else. No classifier is asked about the same picture twice.
     """
     from gslopes.core.summary import gated
     from gslopes.frame.executors import OneProcess
-    from gslopes.slopes.cli.method import print_differences
-    from gslopes.slopes.cli.results import print_audit, print_plan
+    from gslopes.slopes.audit import plan_walk, walk
     from gslopes.slopes.report.decisions import CONDITION
-    from gslopes.slopes.walk import PlannedAudit
 
     if method:
-        return print_differences(out, options, as_json)
+        return print_differences(out or photos, options, as_json)
     condition = condition_of(fail_if, CONDITION)
-    config = configure(photos, options)
-    planned = PlannedAudit(config, out)
+    asks = not only or bool({"score", "unedited"} & set(only))
+    made = plan_walk(photos, out, options, asks=asks)
     if dry_run:
-        return print_plan(planned.plan, as_json)
-    result = planned.carry_out(OneProcess(progress=True), trust=trust)
+        return print_plan(made, as_json)
+    result = walk(made, OneProcess(progress=True), only, trust=trust)
     if show_page and result.page is not None:
         open_page(result.page)
-    code = print_audit(result, as_json)
-    return judge(condition, fail_if, gated(result.findings), code)
+    code = print_result(result, only, as_json, made.config.fit)
+    return judge(condition, fail_if, gated(result.findings), code) if condition is not None else code
+
+
+@verb(
+    "gslopes synthesise photos --out run",
+    "gslopes synthesise photos --attribute race --steps 9 --set format=png --out run",
+    "gslopes synthesise photos --out run --dry-run",
+)
+@click.argument("photos", type=PATH, required=False)
+@out_option()
+@options(RunConfig, only=("attribute", "steps", "limit", "placebo", "device"))
+@dry_run_option
+@json_option
+def synthesise(photos: Path | None, out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) -> int:
+    """Make the counterfactual photos of a folder: the first stage of an audit. No classifier is asked."""
+    from gslopes.frame.executors import OneProcess
+    from gslopes.slopes.audit import plan_walk, walk
+
+    made = plan_walk(photos, out, options, asks=False)
+    if dry_run:
+        return print_plan(made, as_json)
+    result = walk(made, OneProcess(progress=True), ["synthesise"])
+    return print_result(result, ["synthesise"], as_json, made.config.fit)
+
+
+# -- the plan ---------------------------------------------------------------------------------------------------------
+
+
+def print_plan(made: Plan, as_json: bool) -> int:
+    """What a walk would do; the exit code."""
+    from gslopes.core.runfolder import show
+    from gslopes.frame.executors import OneProcess
+    from gslopes.frame.executors.engines import Engine
+    from gslopes.slopes.plan import Walk
+
+    walk: Walk = made.inputs.content
+    config, done = walk.config, walk.done(made.folder)
+    engine = Engine(OneProcess(), config.engine, config.workers, config.device)
+    if as_json:
+        facts = {"photos": len(walk.files), "images": walk.images, "calls": walk.calls, "values": walk.values}
+        facts |= {"steps": {name: len(values) for name, values in walk.values.items()}, "parts": walk.parts}
+        facts |= {"classifiers": list(walk.classifiers), "device": walk.device, "engine": engine.resolved}
+        print_json({**facts, "parts_done": done, "run": str(made.folder) if made.folder else None})
+        return 0
+    lines = [
+        f"photos       {len(walk.files):,} in {show(config.photos)}",
+        *(f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in walk.values.items()),
+        f"images       {walk.images:,} at most (photos without a usable face give none)",
+        f"classifiers  {', '.join(walk.classifiers) or 'none'}",
+        f"calls        {walk.calls:,} at most, a picture each",
+        f"time         {_duration(walk.images)} or so for the pictures on one core",
+        f"disk         {_size(walk)} or so for the pictures",
+        f"parts        {walk.parts:,}, of which {done:,} have their pictures already",
+        f"device       {walk.device}",
+        f"engine       {engine}",
+        *([f"run folder   {show(made.folder)}"] if made.folder else []),
+        "Nothing was written.",
+    ]
+    say("\n".join(lines))
+    return 0
+
+
+def _duration(images: int) -> str:
+    minutes = images * _SECONDS_A_PICTURE / 60
+    return f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
+
+
+def _size(walk: Any) -> str:
+    """An edited photo is about as large as the photo itself."""
+    size = sum(file.path.stat().st_size for file in walk.files) * sum(map(len, walk.values.values()))
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+
+
+def print_differences(run: Path | None, options: Mapping[str, Any], as_json: bool) -> int:
+    """Print how the run in a folder differs from its paper; of a folder without one, how these options do."""
+    from gslopes.core.config import to_dict
+    from gslopes.core.runfolder import MANIFEST
+    from gslopes.report.choices import SLOPES, print_method
+    from gslopes.slopes.method import choices, of_run
+
+    if run is None or not (run / MANIFEST).is_file():
+        paper, found = SLOPES, choices(to_dict(configure("PHOTOS", options)))
+    elif sibling := of_sibling(run):
+        paper, found = sibling
+    else:
+        paper, found = SLOPES, of_run(run)
+    if as_json:
+        print_json([{**asdict(choice), "same": choice.same} for choice in found])
+    else:
+        say(print_method(found, paper))
+    return 0
+
+
+def of_sibling(run: Path) -> tuple[str, Any] | None:
+    """The paper and the choices of a sibling audit; None for a run of gslopes audit."""
+    from gslopes.core.runfolder import read_manifest
+    from gslopes.frame.page import choices_of
+    from gslopes.frame.result import AUDITS, find_audit
+
+    manifest = read_manifest(run)
+    kind = str(manifest.get("kind") or "").partition(" ")[0]
+    if kind in AUDITS and kind != "audit":
+        return choices_of(find_audit(kind), manifest)
+    found: tuple[str, Any] | None = import_module(f"gslopes.{kind}.method").of_run(run) if kind in HOUSES else None
+    return found
+
+
+# -- the result -------------------------------------------------------------------------------------------------------
+
+
+def print_result(result: Audit, only: Sequence[str], as_json: bool, fit: FitConfig) -> int:
+    """What was found on stdout; on stderr what became of the photos and where everything is.  The exit code.
+
+    only: the stages that were done; all if empty.  fit: of the run, whose groups the gate's shifts are printed of.
+    """
+    from gslopes.core.runfolder import show
+    from gslopes.slopes.outcome import answers, load_audit
+    from gslopes.slopes.report.loading import lost
+
+    run = result.folder
+    fitted = load_audit(run) if {"fit", "report"} & set(only) else result
+    judged = _summaries(run, fit) if "gate" in only else []
+    counts = answers(run) if (run / "asked.parquet").exists() else {}
+    code = 3 if result.errors or any(one.get("failed") for one in counts.values()) else 0
+    if as_json:
+        facts = {"attributes": [summary.facts() for summary in judged]} if "gate" in only else {}
+        print_json(fitted.facts | facts | ({"answers": counts} if "score" in only else {}))
+        return code
+    for text in _texts(fitted, only, counts, judged):
+        say(text)
+    lines = ["", f"photos     {result.used:,} edited of {result.photos:,}"]
+    lines += [f"           {count:,} skipped: {reason}" for reason, count in result.skipped.items()]
+    lines += [f"           {count:,} dropped: {reason}" for reason, count in result.dropped.items()]
+    lines += [f"answers    {name}: {text}" for name, text in lost(run).items()]
+    lines += [f"tables     {show(run)}/*.parquet", f"pictures   {show(run)}/edits/"]
+    lines += [] if fitted.page is None else [f"page       {show(fitted.page)}"]
+    say("\n".join(lines), err=True)
+    return code
+
+
+def _summaries(run: Path, fit: FitConfig) -> list[Summary]:
+    from gslopes.slopes.audit import columns
+    from gslopes.slopes.validation import summarise
+
+    return summarise(run, fit.photos_csv, columns(fit))
+
+
+def _texts(
+    result: Audit, only: Sequence[str], counts: Mapping[str, Mapping[str, int]], judged: Sequence[Summary]
+) -> list[str]:
+    from gslopes.core.runfolder import show
+    from gslopes.slopes.report.evidence import print_groups
+    from gslopes.slopes.report.observed import print_errors, print_observed
+    from gslopes.slopes.validation import format_summary
+
+    run, texts = result.folder, []
+    if "gate" in only:
+        texts.append("\n\n".join(map(format_summary, judged)) or "There are no sweeps.")
+    if "score" in only:
+        answered = {name: ", ".join(f"{n:,} {status}" for status, n in one.items()) for name, one in counts.items()}
+        texts += [f"{name}: {text or 'no pictures'}" for name, text in answered.items()]
+    if result.fitted and (not only or "fit" in only):
+        texts.append(str(result))
+    if "fit" in only:
+        filled = {name for name in ("error_rates", "groups") if len(result.tables[name])}
+        texts += [f"\n{print_errors(run)}"] if "error_rates" in filled else []
+        texts += [f"\n{print_groups(run)}"] if "groups" in filled else []
+        texts += [f"\n{real}"] if (real := print_observed(run)) else []
+    return [*texts, show(result.page)] if result.page and list(only) == ["report"] else texts

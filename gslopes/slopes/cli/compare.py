@@ -94,7 +94,7 @@ def compare(
     """Compare the slopes of two scored runs over the same photos, such as before and after a mitigation.
 
     Photos are paired: the interval is that of the mean difference of each photo's two slopes. With --groups the
-    differences between real groups are compared as well, in unedited photos (gslopes score --unedited).
+    differences between real groups are compared as well, in unedited photos (gslopes audit --unedited).
 
     With --drift a classifier is asked again about a sample of the pictures that it answered in RUN_A. The
     requests bypass the cache and are billed; the run does not change. The exit code is 3 if another model answers or a

@@ -209,11 +209,11 @@ def _scores(run: Path, classifier: str, attribute: str, steps: int) -> pa.Table:
     here &= (pc.field("step") >= 0) & (pc.field("step") < steps)
     try:
         if not pq.read_schema(path).equals(tables.SCORES.schema, check_metadata=False):
-            raise TableError(f"{show(path)} is not a scores table.", "Run gslopes score again.")
+            raise TableError(f"{show(path)} is not a scores table.", "Run gslopes audit RUN --only score again.")
         return pq.read_table(path, columns=columns, filters=here)
     except (OSError, ValueError) as error:
         raise TableError(
-            f"{show(path)} is not a readable Parquet file: {error}.", "Run gslopes score again."
+            f"{show(path)} is not a readable Parquet file: {error}.", "Run gslopes audit RUN --only score again."
         ) from error
 
 

@@ -29,7 +29,7 @@ slope: {unit} of the attribute, the mean of each photo's own slope ({estimator})
 interval: 95 %, t over photos. q: {q}, over the classifier's
 labels; null hypothesis: a photo's answers are exchangeable over the values.{floor}
 photos: those with the label at one value at least, of those in the slopes.
-Other estimators, the paper's among them: slopes.parquet, or gslopes fit RUN --json."""
+Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
 FLOOR_NOTE = "placebos: least and greatest slope of the sweeps in which the attribute does not change: {kinds}."
 _KINDS = {
     "same": "same picture (encoded again)",

@@ -22,7 +22,7 @@ from gslopes.slopes.report.paper import pulled, why_no_slope
 
 HERE = Path(__file__).parents[1] / "templates"
 
-_CONFIGURATION = ("config", "seed", "values", "inputs")
+_CONFIGURATION = ("seed", "values", "inputs")
 _MOST_ROWS, _MOST_FILES, _MOST_REASONS = 100, 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 # What a page has in addition to its sections, and what stands for each part that is missing.
@@ -173,7 +173,7 @@ def render(
         alike=[one for one in method if one.same],
         citation=citation(manifest),
         created=words.printable(_moment(manifest.get("created", ""))),
-        config=_pretty(_short({key: manifest[key] for key in _CONFIGURATION if key in manifest})),
+        config=_pretty(_short(_configuration(manifest))),
         models=_facts(manifest.get("models")),
         classifiers=_facts(manifest.get("classifiers")),
         versions=_mapping(manifest.get("versions")),
@@ -189,6 +189,13 @@ def render(
         slope=f"{options.slope:g}",
         **known,
     )
+
+
+def _configuration(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What the run is; older manifests call it ``config``."""
+    known = {"config": manifest.get("identity", manifest.get("config"))}
+    known |= {key: manifest[key] for key in _CONFIGURATION if key in manifest}
+    return {key: value for key, value in known.items() if value is not None}
 
 
 def _short(content: Any) -> Any:
@@ -317,7 +324,7 @@ def commands(manifest: Mapping[str, Any], p: float, slope: float) -> list[str]:
     if manifest.get("seed"):
         parts += ["--seed", str(manifest["seed"])]
     again = [shlex.join([words.printable(word) for word in [*parts, "--out", "RUN"]])]
-    return [*again, f"gslopes report RUN --p {p:g} --slope {slope:g}"]
+    return [*again, f"gslopes audit RUN --only report --set report.p={p:g} --set report.slope={slope:g}"]
 
 
 def cards(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -75,7 +75,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
 def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
     """Attribute to (reading, its slope as a share of the target's with the 95 % interval), as ``validate`` prints it.
 
-    From RUN/validity.json, which ``gslopes validate`` writes; empty without it.
+    From RUN/validity.json, which the stage gate writes; empty without it.
     """
     try:
         content = read_json(run / "validity.json")

@@ -46,18 +46,18 @@ def test_nothing_of_a_file_runs_before_it_is_trusted(tmp_path):
 
 def test_the_command_asks_once_a_run_and_file(gslopes, tmp_path):
     run, name = write_run(tmp_path / "run", 2), scripted(tmp_path, "")
-    refused = gslopes("score", run, "--classifier", name, "--device", "cpu")
+    refused = gslopes("audit", run, "--only", "score", "--classifier", name, "--device", "cpu")
     assert refused.code == 2
     assert "is a program" in refused.err
     assert "--trust" in refused.err
     assert not (run / "scores.parquet").exists()
-    assert gslopes("score", run, "--classifier", name, "--device", "cpu", "--trust").code == 0
+    assert gslopes("audit", run, "--only", "score", "--classifier", name, "--device", "cpu", "--trust").code == 0
     answered = tables.read(tables.ASKED, run / "asked.parquet")
     assert set(answered["status"]) == {"answered"}
-    assert gslopes("score", run, "--classifier", name, "--device", "cpu").code == 0
+    assert gslopes("audit", run, "--only", "score", "--classifier", name, "--device", "cpu").code == 0
     with (tmp_path / "model.pt").open("ab") as file:
         file.write(b"\0")
-    changed = gslopes("score", run, "--classifier", name, "--device", "cpu")
+    changed = gslopes("audit", run, "--only", "score", "--classifier", name, "--device", "cpu")
     assert changed.code != 0
     assert "changed since it was trusted" in changed.err or "another version" in changed.err
 

@@ -20,7 +20,7 @@ from gslopes.core import tables
 from gslopes.core.errors import Throttled
 from gslopes.core.records import Answer
 from gslopes.frame.executors import OneProcess
-from gslopes.slopes import stages, walk
+from gslopes.slopes import audit as stages
 from tests.fake_provider.folder import write_run
 
 PHOTOS, STEPS = 3, 7
@@ -51,7 +51,7 @@ def run(tmp_path: Path) -> Path:
 
 def note_of(run: Path, classifier: Narrow, capsys: pytest.CaptureFixture[str]) -> str:
     """What stands on stderr about pictures that were encoded again."""
-    walk.score_photos(run, classifier, executor=OneProcess(progress=True))
+    stages.score_photos(run, classifier, executor=OneProcess(progress=True))
     lines = [line for line in capsys.readouterr().err.splitlines() if "encoded again" in line]
     assert len(lines) <= 1
     return lines[0] if lines else ""
@@ -87,7 +87,7 @@ def test_a_wait_of_more_than_ten_minutes_is_cut_said_and_counted_as_throttled(ru
     monkeypatch.setattr(RequestSender, "_sleep", lambda sender, seconds: slept.append(seconds))
     monkeypatch.setattr(RateLimiter, "pause", lambda limiter, seconds: slept.append(seconds))
     busy = Busy(Limits(price=1.0, concurrency=1), wait=wait)
-    walk.score_photos(run, busy, executor=OneProcess(progress=True))
+    stages.score_photos(run, busy, executor=OneProcess(progress=True))
     printed = capsys.readouterr().err
     assert f"Warning: narrow asks us to wait {said}; it is asked again after 10 minutes." in printed
     assert "1 throttled" in printed
@@ -122,7 +122,7 @@ def in_a_child(run: Path, classifier: Function) -> int:
     child = os.fork()
     if child == 0:
         try:
-            walk.score_photos(run, classifier)
+            stages.score_photos(run, classifier)
             os._exit(0)
         finally:
             os._exit(1)
@@ -150,7 +150,7 @@ def test_the_verb_says_that_some_pictures_failed_by_its_exit_code(run, tmp_path,
         "    return [{'bright': 0.5 if index > 6 else float('nan')} for index, _ in enumerate(pictures)]\n"
     )
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["score", str(run), "--classifier", "python:picky_module:picky"])
+    done = CliRunner().invoke(main, ["audit", str(run), "--only", "score", "--classifier", "python:picky_module:picky"])
     assert done.exit_code == 3, done.output
     assert "7 failed" in done.output
 
@@ -165,7 +165,7 @@ def test_a_classifier_that_refuses_pictures_of_every_photo_leaves_the_others_the
     def good(pictures):
         return [{"bright": 0.5, "dark": 0.25} for _ in pictures]
 
-    walk.score_photos(run, [refusing, good])
+    stages.score_photos(run, [refusing, good])
     slopes = stages.run_fit(run)
     assert set(slopes["classifier"]) >= {"good"}
     page = stages.run_report(run, OneProcess()).page
@@ -190,7 +190,7 @@ class Interrupted(Narrow):
 def test_one_interrupt_keeps_the_answers_of_the_requests_in_flight(run, tmp_path):
     narrow = Interrupted()
     with pytest.raises(KeyboardInterrupt):
-        walk.score_photos(run, narrow, cache=tmp_path / "cache", yes=True)
+        stages.score_photos(run, narrow, cache=tmp_path / "cache", yes=True)
     assert len(narrow.sent) == 4
-    walk.score_photos(run, narrow, cache=tmp_path / "cache", yes=True)
+    stages.score_photos(run, narrow, cache=tmp_path / "cache", yes=True)
     assert len(narrow.sent) == len(set(narrow.sent)) == PHOTOS * STEPS

@@ -18,7 +18,8 @@ from gslopes.faces.gate import verdict as rules
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.faces.zoo import identify
 from gslopes.frame.executors import OneProcess
-from gslopes.slopes import stages, validation
+from gslopes.slopes import audit as stages
+from gslopes.slopes import validation
 from gslopes.slopes.config import FitConfig
 
 

@@ -184,11 +184,12 @@ def test_the_shipped_editor_passes_the_gate_on_a_portrait_and_a_blank_edit_does_
     Image.fromarray(portrait[0]).save(tmp_path / "photos" / "astronaut.png")
     run = tmp_path / "run"
     assert gslopes("synthesise", tmp_path / "photos", "--out", run).code == 0
-    done = gslopes("validate", run)
+    done = gslopes("audit", run, "--only", "gate")
     assert done.code == 0, done.err
     assert "gender: 1 of 1 sweep kept" in done.out
     assert "shift by perceived gender" in done.out
-    facts = json.loads(gslopes("validate", run, "--json", "--shift", 0.9999).out)["attributes"][0]
+    strict = gslopes("audit", run, "--only", "gate", "--json", "--set", "gate.shift=0.9999")
+    facts = json.loads(strict.out)["attributes"][0]
     assert facts["dropped"] == {"the reading does not follow the edit": 1}
     assert facts["means"][6]["value"] > facts["means"][0]["value"]
     assert runfolder.read_manifest(run)["gate"]["thresholds"]["shift"] == 0.9999

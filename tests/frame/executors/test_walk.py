@@ -19,8 +19,8 @@ from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.faces.components import rendered_components
 from gslopes.frame.executors import OneProcess, Processes, RayCluster
-from gslopes.slopes import stages
-from gslopes.slopes.cli.validate import validate
+from gslopes.slopes import audit as stages
+from gslopes.slopes.cli.audit import audit as verb
 
 WORKERS = ("gslopes.frame.executors.processes", "ray::RayWorker")
 
@@ -163,6 +163,9 @@ def test_the_gate_judges_the_same_in_two_processes(undisturbed, tmp_path):
     alone = [(undisturbed / name).read_bytes() for name in names]
     for path in undisturbed.glob("parts/gate/**/*.parquet"):
         path.unlink()
-    done = CliRunner().invoke(validate, [str(undisturbed), "--engine", "processes", "--workers", "2"])
+    (undisturbed / "parts" / "gate.json").unlink()
+    done = CliRunner().invoke(
+        verb, [str(undisturbed), "--only", "gate", "--engine", "processes", "--workers", "2"], standalone_mode=False
+    )
     assert done.exit_code == 0, done.output
     assert [(undisturbed / name).read_bytes() for name in names] == alone

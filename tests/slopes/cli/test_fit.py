@@ -13,8 +13,8 @@ def run(gslopes, faces, toy, tmp_path):
     """A scored run folder of six rendered faces."""
     folder = tmp_path / "run"
     args = ["--out", folder, "--steps", 3, *faces.args]
-    assert gslopes("synthesise", faces.photos, *args).code == 0
-    assert gslopes("score", folder, "--classifier", toy).code == 0
+    assert gslopes("audit", faces.photos, *args, "--only", "synthesise").code == 0
+    assert gslopes("audit", folder, "--only", "score", "--classifier", toy).code == 0
     return folder
 
 
@@ -22,29 +22,31 @@ def test_estimators_groups_and_corrections_are_options(gslopes, run, faces, tmp_
     photos = sorted(path for path in faces.photos.rglob("*") if path.is_file())
     lines = [f"{path.relative_to(faces.photos)},{'ab'[index % 2]}" for index, path in enumerate(photos)]
     (tmp_path / "people.csv").write_text("path,group\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    options = ["--bootstrap", 9, "--permutations", 9, "--photos-csv", tmp_path / "people.csv", "--groups", "group"]
-    done = gslopes("fit", run, *options, "--min-varying", 1, "--correction", "holm")
+    few = ["--set", "fit.bootstrap=9", "--set", "fit.permutations=9"]
+    fit = ["audit", run, "--only", "fit", *few, "--photos-csv", tmp_path / "people.csv", "--groups", "group"]
+    done = gslopes(*fit, "--set", "fit.min_varying=1", "--set", "fit.correction=holm")
     assert done.code == 0, done.err
     assert "p_perm after Holm" in done.out
     assert "group: a" in done.out  # the groups that were asked for are printed
     assert "group: b" in done.out
     assert (run / "groups.parquet").is_file()
-    rows = json.loads(gslopes("fit", run, *options, "--estimator", "photo-rate", "--json").out)["slopes"]
+    rows = json.loads(gslopes(*fit, "--set", "fit.estimators=['photo-rate']", "--json").out)["slopes"]
     assert {row["estimator"] for row in rows} == {"photo-rate"}
-    done = gslopes("fit", run, "--estimator", "paper", "--bootstrap", 0, "--permutations", 0)
+    none = ["--set", "fit.bootstrap=0", "--set", "fit.permutations=0"]
+    done = gslopes(*fit[:4], "--set", "fit.estimators=['paper']", *none)
     assert "Estimator: paper" in done.out
 
 
 @pytest.mark.parametrize(
     ("option", "sentence"),
     [
-        (["--estimator", "photo-rat"], "Did you mean 'photo-rate'?"),
-        (["--correction", "bonferroni"], "it must be one of"),
+        (["--set", "fit.estimators=['photo-rat']"], "Did you mean 'photo-rate'?"),
+        (["--set", "fit.correction=bonferroni"], "it must be one of"),
         (["--groups", "sex"], "Name it with --photos-csv"),
-        (["--permutations", -1], "at least 0"),
+        (["--set", "fit.permutations=-1"], "at least 0"),
     ],
 )
-def test_what_cannot_be_fitted_is_a_usage_error(gslopes, tmp_path, option, sentence) -> None:
-    done = gslopes("fit", tmp_path / "run", *option)
+def test_what_cannot_be_fitted_is_a_usage_error(gslopes, draw, tmp_path, option, sentence) -> None:
+    done = gslopes("audit", draw(1).photos, "--out", tmp_path / "run", *option)
     assert done.code == 2
     assert sentence in done.err

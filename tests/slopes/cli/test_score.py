@@ -1,4 +1,4 @@
-"""``gslopes score`` through the door: a finished run costs nothing, and no secret gets out."""
+"""``gslopes audit --only score`` through the door: a finished run costs nothing, and no secret gets out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def judge(photos):
 """
 RERUN = """
 import sys
-sys.argv = ["gslopes", "score", sys.argv[1], "--classifier", "celeba-tagger", "--json"]
+sys.argv = ["gslopes", "audit", sys.argv[1], "--only", "score", "--classifier", "celeba-tagger", "--json"]
 from gslopes.ask.classifiers.celeba_tagger import CelebaTagger
 def ask(self, pictures):
     raise AssertionError("asked again")
@@ -50,7 +50,7 @@ def run(tmp_path) -> Path:
 
 
 def test_a_finished_run_asks_nobody_and_imports_no_torch(gslopes, home, run):
-    first = gslopes("score", run, "--classifier", "celeba-tagger")
+    first = gslopes("audit", run, "--only", "score", "--classifier", "celeba-tagger")
     assert first.code == 0, first.err
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     assert len(asked) == 14
@@ -67,11 +67,11 @@ def test_a_finished_run_asks_nobody_and_imports_no_torch(gslopes, home, run):
 
 
 def test_new_weights_are_noticed_without_torch_too(gslopes, home, run, monkeypatch):
-    gslopes("score", run, "--classifier", "celeba-tagger")
+    gslopes("audit", run, "--only", "score", "--classifier", "celeba-tagger")
     content = json.loads((run / "run.json").read_text())
     content["classifiers"]["celeba-tagger"]["version"] = "0" * 64
     (run / "run.json").write_text(json.dumps(content))
-    done = gslopes("score", run, "--classifier", "celeba-tagger")
+    done = gslopes("audit", run, "--only", "score", "--classifier", "celeba-tagger")
     assert done.code != 0
     assert "in version 000000" in done.err
 
@@ -84,7 +84,8 @@ def test_a_local_classifier_that_is_careless_with_a_secret_gives_it_to_nobody(
     (tmp_path / "carefree.py").write_text(f"MODE = {mode!r}\n{CAREFREE}")
     monkeypatch.setenv("TEAM_SECRET", SECRET)
     cache = tmp_path / "cache"
-    command = ["score", run, "--classifier", "python:carefree:judge,version=1", "--cache", cache, "--debug"]
+    command = ["audit", run, "--only", "score", "--classifier", "python:carefree:judge,version=1"]
+    command += ["--cache", cache, "--debug"]
     done = subprocess.run(
         [sys.executable, "-m", "gslopes", *map(str, command)],
         env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},

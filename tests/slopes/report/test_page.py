@@ -238,7 +238,7 @@ def test_what_next_is_concrete_and_by_what_was_found(html: str) -> None:
     after = text.rpartition("What next?")[2].partition("All labels")[0]
     assert "Look at the pictures" not in after, "here no label moves"
     assert "gslopes compare RUN NEW-RUN --fail-if changed" in after
-    assert "gslopes fit RUN --photos-csv people.csv --groups COLUMN" in after
+    assert "gslopes audit RUN --photos-csv people.csv --groups COLUMN" in after
     assert "Do not conclude that a classifier is fair where nothing moved" in after
 
 
