@@ -17,15 +17,6 @@ from gslopes.faces.gate.judge import SweepSelection
 from gslopes.frame import manifest
 
 
-def run_score(
-    run: Path, classifiers: Sequence[Classifier], executor: Executor, cost_limits: ScoreConfig | None = None
-) -> None:
-    """``ask_all`` about a run folder that nobody holds, with a budget of its own."""
-    limits = cost_limits or ScoreConfig()
-    with runfolder.locked(run):
-        ask_all(run, classifiers, executor, limits, gate=True, budget=Budget(limits.budget, limits.max_calls))
-
-
 def ask_all(
     run: Path,
     classifiers: Sequence[Classifier],

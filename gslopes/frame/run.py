@@ -114,10 +114,12 @@ def do(plan: Plan, executor: Executor, models: Mapping[str, Any] | None = None, 
     named: dict[str, Any] = {name: getattr(plan.config, name, default) for name, default in ENGINE.items()}
     executor = engine(executor, named["engine"], named["workers"], named["device"])
     run = Run(plan.audit, plan.folder, plan.config, plan, executor, models or {})
+    begun = not run.folder.exists()
+    if begun and plan.audit.before is not None:  # what is refused leaves no folder
+        plan.audit.before(run, executor)
     with runfolder.locked(run.folder):
         plan.check()
         runfolder.write_json(run.folder / runfolder.MANIFEST, plan.manifest)
-        begun = False
         for stage in _chosen(run, only):
             if not only and stage.when is not None and not stage.when(run):
                 _leave_out(run, stage)

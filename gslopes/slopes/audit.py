@@ -27,7 +27,7 @@ from gslopes.core.records import Classifier
 from gslopes.core.runfolder import SYNTHESIS, show
 from gslopes.core.text import many
 from gslopes.faces.components import Components
-from gslopes.faces.gate.judge import judge_folder, load_reader, reader_digest
+from gslopes.faces.gate.judge import judge_folder, reader_digest
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame import manifest
 from gslopes.frame.asking import ask_all
@@ -111,8 +111,7 @@ def synthesise(
     Arguments, result and errors as ``audit``.
     """
     made = plan_walk(photos, Path(out), options, asks=False, components=components)
-    do(made, executor or OneProcess(progress=progress), only=[SYNTHESIS])
-    return outcome.of_photos(Path(out))
+    return walk(made, executor or OneProcess(progress=progress), [SYNTHESIS])
 
 
 def score_photos(
@@ -139,7 +138,10 @@ def score_photos(
     score = build(ScoreConfig, {"config": config, **limits, "classifier": names})
     score = score if ready else with_default(score)
     runtime.check_device(device)  # resolved lazily
-    made = plan_again(Path(run), score=score, device=device, **({} if gate else {"gate": {"on": False}}))
+    made = plan_again(Path(run), score=score, device=device)
+    if gate == (made.config.gate.on is False):
+        gated = replace(made.config.gate, on=None if gate else False)
+        made = plan_again(Path(run), score=score, device=device, gate=gated)
     executor = executor or OneProcess(progress=progress)
     return walk(made, executor, ["score", *([unedited.NAME] if score.unedited else [])], trust=trust, ready=ready)
 
@@ -235,7 +237,7 @@ def plan_walk(
 
     Raises: UsageError, ConfigError, UnknownName, ModelError, RunFolderMismatch.
     """
-    if photos is not None and isinstance(photos, (str, Path)) and (Path(photos) / runfolder.MANIFEST).is_file():
+    if isinstance(photos, (str, Path)) and (Path(photos) / runfolder.MANIFEST).is_file():
         return _again(Path(photos), out, options)
     config = configure(photos, options)
     if config.fit.photos_csv is not None:
@@ -290,6 +292,7 @@ def walk(
     run, config = made.folder, made.config
     if run is None:
         raise UsageError("No run folder is given.", "Write --out RUN.")
+    _note_versions(run, executor)
     asked: list[Classifier] = []
     if not only or {"score", unedited.NAME} & set(only):
         names = list(dict.fromkeys(config.score.classifiers))
@@ -304,6 +307,14 @@ def walk(
         return outcome.of_audit(run)
     do(made, executor, {one.name: one for one in asked}, only)
     return outcome.of_photos(run) if only else outcome.of_audit(run)
+
+
+def _note_versions(run: Path, executor: Executor) -> None:
+    """A sentence if the pictures were first made with other versions."""
+    if (run / runfolder.MANIFEST).is_file():
+        now = runtime.versions()
+        if differing := runfolder.differences(runfolder.read_manifest(run).get("versions", now), now):
+            executor.note(f"Note: {show(run)} was started with other versions: {'; '.join(differing)}.")
 
 
 @dataclass
@@ -323,10 +334,11 @@ def check_before(run: Run, executor: Executor) -> None:
     """Before pictures are made for hours: credentials that are missing, a price that is too high, a wrong answer."""
     from gslopes.ask.classifiers import new_notes, prepare_classifier
 
-    if not run.models or not manifest.missing_parts(run.folder):
+    is_new = not (run.folder / runfolder.MANIFEST).is_file()
+    if not run.models or not (is_new or manifest.missing_parts(run.folder)):
         return
     if is_gated(run):
-        load_reader()
+        reader_digest()
     for one in run.models.values():
         prepare_classifier(one)
         for text in new_notes(one):
@@ -358,7 +370,8 @@ def confirm_walk(walk: Walk, classifiers: Sequence[Classifier], config: ScoreCon
 def make_pictures(run: Run) -> Made:
     """Photos to counterfactual photos.  Raises: ModelError, StorageError."""
     made: Walk = run.inputs
-    _note_versions(run)
+    content = runfolder.read_manifest(run.folder)
+    runfolder.write_json(run.folder / runfolder.MANIFEST, {"versions": runtime.versions(), **content})
     for attribute in made.values:
         runfolder.make_folder(run.folder / "edits" / attribute)
     if others := passed_over(made.config.photos):
@@ -372,15 +385,6 @@ def make_pictures(run: Run) -> Made:
         runfolder.merge(run.folder, table, [SYNTHESIS], made.parts)
     keep_sources(made.config.photos, run.folder)
     return {}
-
-
-def _note_versions(run: Run) -> None:
-    """Keep the versions with which pictures were first made; a sentence if they are others now."""
-    content, now = runfolder.read_manifest(run.folder), runtime.versions()
-    old = content.setdefault("versions", now)
-    runfolder.write_json(run.folder / runfolder.MANIFEST, content)
-    if differing := runfolder.differences(old, now):
-        run.executor.note(f"Note: {show(run.folder)} was started with other versions: {'; '.join(differing)}.")
 
 
 def is_gated(run: Run) -> bool:

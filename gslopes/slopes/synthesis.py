@@ -227,7 +227,7 @@ class Synthesis:
         for step, value in enumerate(self.plan.values[sweep]):
             file = f"edits/{sweep}/{photo[:16]}-{step}{SUFFIX[form]}"
             data = files.encode(whole.patches[shown[step]], whole.box, packed[step])
-            runfolder.write_bytes(self.run / file, data)
+            runfolder.write_changed(self.run / file, data)
             known = {"photo": photo, "attribute": sweep, "step": step, "value": value}
             rows.append(known | {"file": file, "mask_area": whole.mask_area})
         return rows

@@ -61,7 +61,7 @@ def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):
     [
         (["auidt"], "Did you mean 'audit'?"),
         (["xyz"], "Verbs: " + ", ".join(VERBS) + "."),
-        (["audit"], "--out"),
+        (["audit"], "No folder of photos"),
         (["audit", "--out", "run"], "No folder of photos"),
         (["audit", "none", "--out", "run"], "There is no folder"),
         (["audit", "none", "--out", "run", "--steps", "6"], "odd"),
@@ -74,9 +74,7 @@ def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):
         (["audit", "none", "--out", "run", "--atribute", "gender"], "--attribute"),
         (["synthesise", "none", "--out", "run", "--attribute", "gendr"], "Did you mean 'gender'?"),
         (["audit", "none", "--out", "run", "--classifier", "celeba-tager"], "Did you mean 'celeba-tagger'?"),
-        (["score", "none"], "none does not exist"),
-        (["fit", "none"], "none does not exist"),
-        (["report", "none"], "none does not exist"),
+        (["audit", "none", "--only", "fit"], "There is no folder"),
         (["train", "gender-feld", "--data", "."], "Did you mean 'gender-field'?"),
     ],
 )

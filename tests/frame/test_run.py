@@ -142,9 +142,10 @@ def tiny(tmp_path: Path) -> Audit:
         Stage("double", ("words",), ("doubled",), double, when=doubles, options=("double",)),
     )  # fmt: skip
     audit = Audit(
-        "tiny", home, "How long are words?", "FILE", "Words.", (), Config, read_tables(home / "tables.toml"), look,
-        lambda planned: ([], {}), stages, judged, headline, counts, terminal, ("answers",),
-        (Section("lede", "", lede),),
+        name="tiny", home=home, question="How long are words?", source="FILE", about="Words.", examples=(),
+        config=Config, tables=read_tables(home / "tables.toml"), inputs=look, outline=lambda planned: ([], {}),
+        stages=stages, judged=judged, headline=headline, counts=counts, terminal=terminal, shown=("answers",),
+        page=(Section("lede", "", lede),),
     )  # fmt: skip
     ASKED.clear()
     (tmp_path / "words.txt").write_text("of four words each")

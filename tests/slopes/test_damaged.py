@@ -152,7 +152,7 @@ def test_a_damaged_folder_is_a_sentence_or_mended_whatever_the_verb(
 @pytest.mark.parametrize(
     ("verb", "damage", "said"),
     [
-        ("report", "no table at all", "has no slopes yet"),
+        ("report", "no table at all", "has no table edits yet"),
         ("validate", "values are empty", "run.json is damaged"),
         ("audit", "deeply nested", "nested too deeply"),
         ("score", "classifiers are a list", "its 'classifiers' makes no sense"),

@@ -164,5 +164,5 @@ def test_a_run_is_done_again_without_its_photos_as_far_as_options_say(audit):
     finally:
         shutil.move(audit.faces.photos.with_name("elsewhere"), audit.faces.photos)
     assert [note.split()[0] for note in said if note.endswith("up to date")] == ["synthesise", "score"]
-    with pytest.raises(RunFolderMismatch, match=r"edit\.steps is null there and 5 here"):
+    with pytest.raises(RunFolderMismatch, match=r"edit\.steps is not set there and 5 here"):
         stages.plan_walk(audit.run, None, {"steps": 5})

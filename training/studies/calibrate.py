@@ -21,7 +21,6 @@ from gslopes.core.files import csv_bytes
 from gslopes.core.records import FloatArray
 from gslopes.faces.components import rendered_components
 from gslopes.faces.config import values_for
-from gslopes.frame.asking import run_score
 from gslopes.photos import drawn as rendered
 from gslopes.report import numbers
 from gslopes.report.charts import LIGHT, new_figure, render, tidy
@@ -110,7 +109,7 @@ def audit_drawn(
         photos = rendered.write_folder(parameters, folder, SIZE)
     components = rendered_components(folder, photos, EDITOR, device)
     stages.synthesise(photos, run, components=components, executor=executor, editor=EDITOR, seed=seed, device=device)
-    run_score(run, [classifier], executor)
+    stages.score_photos(run, classifier, executor=executor)
     return run
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from gslopes.slopes.validation import Summary
 
 STAGES = ("synthesise", "gate", "score", "unedited", "fit", "report")
-HOUSES = ("contexts",)
 # Of one counterfactual photo on one core of an AMD EPYC; see tests/benches/results/engine.md.
 _SECONDS_A_PICTURE = 0.022
 
@@ -68,7 +66,7 @@ _SECONDS_A_PICTURE = 0.022
     help="Only list how the run in --out, or these options, differ from the paper, and why.",
 )
 @trust_option
-@fail_if_options("the findings", "finding and abs(slope) > 5")
+@fail_if_options("the findings", "finding and abs(slope) > 5", advanced=True)
 @open_option
 @json_option
 def audit(
@@ -210,8 +208,7 @@ def of_sibling(run: Path) -> tuple[str, Any] | None:
     kind = str(manifest.get("kind") or "").partition(" ")[0]
     if kind in AUDITS and kind != "audit":
         return choices_of(find_audit(kind), manifest)
-    found: tuple[str, Any] | None = import_module(f"gslopes.{kind}.method").of_run(run) if kind in HOUSES else None
-    return found
+    return None
 
 
 # -- the result -------------------------------------------------------------------------------------------------------
