@@ -116,7 +116,6 @@ def test_a_training_goes_down_on_the_device(tmp_path):
 
 
 def test_an_edit_field_trains_on_the_device(tmp_path):
-    from training.distillation import Distillation
     from training.edit_field import Optimisation, train_edit_field
 
     write_variants(tmp_path, 32)
@@ -126,8 +125,7 @@ def test_an_edit_field_trains_on_the_device(tmp_path):
     (tmp_path / "work").mkdir()
     length = Optimisation(steps=4, batch=8, warm=1)
     state = train_edit_field(
-        spec, chips, labels, np.ones(len(chips)), tmp_path / "work", optimisation=length, widths=(24, 48, 64, 96, 128),
-        distillation=Distillation(steps=4, batch=8), device=DEVICE, report_every=1,
+        spec, chips, labels, np.ones(len(chips)), tmp_path / "work", optimisation=length, device=DEVICE, report_every=1,
     )  # fmt: skip
     assert all(torch.isfinite(part).all() for part in state.values())
     assert state["to_form.weight"].any()

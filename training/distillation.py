@@ -1,7 +1,7 @@
-"""Teach a network what another one says of a face: a small edit field, or what becomes of the face at both ends.
+"""Teach a network what an edit field makes of a face at both ends.
 
-Source: Hinton, Vinyals, Dean 2015, Distilling the knowledge in a neural network, arXiv 1503.02531; fields and pictures
-are matched rather than the probabilities of classes.
+Source: Hinton, Vinyals, Dean 2015, Distilling the knowledge in a neural network, arXiv 1503.02531; pictures are
+matched rather than the probabilities of classes.
 """
 
 from __future__ import annotations
@@ -21,120 +21,10 @@ from gslopes.faces.zoo import ModelSpec, build
 from training.augment import Augmentation, varied
 from training.chips import face_window
 from training.field_editor import FieldEditor
-from training.field_network import EditField
 from training.loop import Ema, Steps, descend, seed_step, set_rate
-
-# -- a small field from a large one ------------------------------------------------------------------------------------
-
 
 BEYOND = 0.1  # weight of what lies beyond the face's place in a chip
 ROUGH = 4.0  # of the differences between neighbours, against the field's own
-
-
-@dataclass(frozen=True, slots=True)
-class Distillation(Augmentation):
-    """How the small field learns, and how its photos vary.
-
-    steps: with ``batch`` photos each.  lr: Adam's, warmed up over 50 steps and lowered to a fiftieth.
-    ema: share of the averaged weights that each step keeps.  colour, motion: weights, that of lightness being 1.
-    """
-
-    zoom: float = 0.08
-    turn: float = 0.08
-    shift: float = 0.03
-    color: float = 0.12
-    mirrored: float = 0.35
-    steps: int = 1000
-    batch: int = 16
-    lr: float = 1e-3
-    ema: float = 0.99
-    colour: float = 0.3
-    motion: float = 0.5
-
-
-def distilled(
-    spec: ModelSpec,
-    teacher: EditField,
-    pixels: ByteArray,  # (n, S, S, 3) uint8 RGB, aligned chips
-    weights: NDArray[np.float64],  # (n,) how often each photo is drawn
-    folder: Path,  # checkpoint and log
-    *,
-    config: Distillation = Distillation(),
-    seed: int = 0,
-    device: str = "cpu",
-    report_every: int = 50,
-    save_every: int = 200,
-) -> dict[str, Any]:
-    """The averaged weights of the network of ``spec`` after it has learned; resumes from ``folder``.
-
-    What is logged is a share of the teacher's variance: 0 is agreement, 1 what a field of zeros would have.
-    """
-    torch.manual_seed(seed)
-    teacher = teacher.to(device).requires_grad_(False).eval()
-    network = cast(EditField, build(spec)).to(device).to(memory_format=torch.channels_last).train()
-    average = Ema(network, cast(EditField, build(spec)).to(device), config.ema)
-    optimiser = torch.optim.Adam(network.parameters(), config.lr, betas=(0.9, 0.99))
-    parts = {"network": network, "average": average, "optimiser": optimiser}
-    loop = Steps(folder, config.steps, parts, report_every=report_every, save_every=save_every)
-
-    photos, odds = torch.from_numpy(pixels).to(device), torch.from_numpy(np.minimum(weights / weights.mean(), 8))
-    face = face_window(spec.size).to(device)
-    generator, on_device = torch.Generator(), torch.Generator(device)
-    for step in loop:
-        seed_step(seed, step, generator, on_device)
-        set_rate(optimiser, config.lr * min(1.0, (step + 1) / 50, 0.02 + 1.6 * (1 - step / config.steps)))
-
-        # Photos, some of them cut tight, and what the teacher says of them.
-        chosen = torch.multinomial(odds, config.batch, generator=generator).to(device)
-        x = varied(photos[chosen], config, on_device)
-        target_form, target_motion = mean_with_mirror_image(teacher, x)
-        form, motion = network(x)
-
-        # Lightness, colour and motion, each as a share of the teacher's variance.
-        form, target_form = _centred(form, face), _centred(target_form, face)
-        forms, motions = _difference(form, target_form, face), _difference(motion, target_motion, face)
-        rough = _roughness(form, target_form)
-        loss = forms[0] + config.colour * forms[1:].sum() + config.motion * motions.sum() + rough
-        descend(optimiser, loss, clip=1.0)
-        average.update(network, step)
-        loop.end(loss=loss, lightness=forms[0], motion=motions.mean(), rough=rough)
-    return average.state_dict()
-
-
-@torch.no_grad()
-def mean_with_mirror_image(network: EditField, chips: Tensor) -> tuple[Tensor, Tensor]:
-    """Form and motion, as of ``EditField.forward``, of chips (B, 3, S, S) and of their mirror images, turned back."""
-    both = network(torch.cat([chips, chips.flip(3)]))
-    (form, mirrored_form), (motion, mirrored_motion) = ((p.chunk(2)[0], p.chunk(2)[1].flip(3)) for p in both)
-    mirrored_motion = mirrored_motion * motion.new_tensor([-1.0, 1.0])[:, None, None]
-    return (form + mirrored_form) / 2, (motion + mirrored_motion) / 2
-
-
-def _centred(form: Tensor, face: Tensor) -> Tensor:
-    """Without its mean over the face, which no edit uses."""
-    return form - (form * face).sum((2, 3), keepdim=True) / face.sum()
-
-
-def _difference(predicted: Tensor, target: Tensor, face: Tensor) -> Tensor:
-    """(C,) squared differences of (B, C, S, S), the face's most, each channel's as a share of its variance."""
-    weight = face / face.max() + BEYOND
-    squares = (predicted - target).square() * (weight / weight.mean())
-    return squares.mean((0, 2, 3)) / _variance(target)
-
-
-def _roughness(predicted: Tensor, target: Tensor) -> Tensor:
-    """Squared differences between neighbours of what is left, as a share of the variance."""
-    left = (predicted - target) / _variance(target)[:, None, None].sqrt()
-    return ROUGH * torch.stack([left.diff(dim=axis).square().mean() for axis in (2, 3)]).sum()
-
-
-def _variance(target: Tensor) -> Tensor:
-    return target.var((0, 2, 3)).clamp(min=1e-12)
-
-
-# -- both ends, from an editor -----------------------------------------------------------------------------------------
-
-
 AUGMENTATION = Augmentation(zoom=0.08, turn=0.08, shift=0.03, color=0.12, mirrored=0.35)
 
 
@@ -178,7 +68,8 @@ def train_edit_ends(
     torch.manual_seed(seed)
     editor = FieldEditor(teacher, device)
     network = cast(EditEnds, build(spec)).to(device).to(memory_format=torch.channels_last).train()
-    network.load_state_dict(_trunk(editor.network.state_dict()), strict=False)
+    trunk = {name: part for name, part in editor.network.state_dict().items() if not name.startswith("to_")}
+    network.load_state_dict(trunk, strict=False)
     average = Ema(network, cast(EditEnds, build(spec)).to(device), optimisation.ema)
     optimiser = torch.optim.Adam(network.parameters(), optimisation.lr, betas=(0.9, 0.99))
     parts = {"network": network, "average": average, "optimiser": optimiser}
@@ -210,11 +101,6 @@ def train_edit_ends(
         average.update(network, step)
         loop.end(loss=loss, low=ends[0], high=ends[1], motion=moves[0], rough=rough)
     return average.state_dict()
-
-
-def _trunk(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights that teacher and student share."""
-    return {name: weights for name, weights in state.items() if not name.startswith("to_")}
 
 
 def _difference_of_ends(predicted: Tensor, target: Tensor, face: Tensor) -> Tensor:

@@ -5,9 +5,6 @@ inner face without tone and cast, next to photos of that end. What changes with 
 penalised three times: the critic knows these labels and is shown photos under false ones, and two models that labelled
 the training photos, and judge nothing, must read the same before and after.
 
-What is trained may be wider than what is kept: the model's own, narrow network then learns from it what it says
-(``train.distillation``).
-
 Source: Goodfellow et al. 2014, Generative adversarial nets, the non-saturating loss; R1, Mescheder, Geiger, Nowozin
 2018, Which training methods for GANs do actually converge?, §4.1; false labels, Reed et al. 2016, Generative
 adversarial text to image synthesis, §4.2; moved and partly hidden pictures, Zhao et al. 2020, Differentiable
@@ -16,7 +13,7 @@ augmentation, §3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,7 +34,6 @@ from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
 from training.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
 from training.chips import face_window
 from training.critics import PictureCritic
-from training.distillation import Distillation, distilled
 from training.field_editor import as_template
 from training.field_network import EditField
 from training.field_template import TemplateEdits, TemplateUse, blurred
@@ -191,22 +187,19 @@ def train_edit_field(
     optimisation: Optimisation = Optimisation(),
     loss_weights: LossWeights = LossWeights(),
     augmentation: Augmentation = AUGMENTATION,
-    widths: tuple[int, ...] = (),  # of the network that is trained, ``spec``'s own then learns from it; none if empty
-    distillation: Distillation = Distillation(),
     seed: int = 0,
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 500,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights. On CUDA in bfloat16."""
-    wide = replace(spec, config={**spec.config, "widths": widths}) if widths else spec
     # What is trained, and where it stands.
     torch.manual_seed(seed)
     cuda = torch.device(device).type == "cuda"
-    network = cast(EditField, build(wide)).to(device).to(memory_format=torch.channels_last).train()
+    network = cast(EditField, build(spec)).to(device).to(memory_format=torch.channels_last).train()
     config, count, steps = network.config, labels.shape[1], optimisation.steps
     critic = PictureCritic(3 if config.colours else 1, count).to(device).to(memory_format=torch.channels_last).train()
-    average = Ema(network, cast(EditField, build(wide)).to(device), optimisation.ema)
+    average = Ema(network, cast(EditField, build(spec)).to(device), optimisation.ema)
     optimiser = torch.optim.Adam(network.parameters(), optimisation.lr, betas=(0.0, 0.99), fused=cuda)
     critic_optimiser = torch.optim.Adam(critic.parameters(), optimisation.critic_lr, betas=(0.0, 0.99), fused=cuda)
     parts = {
@@ -265,12 +258,7 @@ def train_edit_field(
             metrics = {"loss": critic_loss}
         metrics |= {"photos": on_photos.mean(), "composites": on_made.mean(), "lies": on_lies.mean()}
         loop.end(**metrics)
-    if wide is spec:
-        return average.state_dict()
-    return distilled(
-        spec, cast(EditField, average.average), pixels, weights, folder / "narrow", config=distillation, seed=seed,
-        device=device, report_every=report_every,
-    )  # fmt: skip
+    return average.state_dict()
 
 
 class _Photos:

@@ -253,7 +253,7 @@ def _checked(name: str) -> bytes:
 
 
 def from_parquet(contents: Iterable[bytes]) -> Arrays:
-    """The arrays of the embedded files (lemmas, synsets, irregular forms), which ``training/wordnet.py`` writes."""
+    """The arrays of the embedded files (lemmas, synsets, irregular forms), made from Debian's wordnet-base 1:3.0-37."""
     lemmas, synsets, forms = (pq.read_table(io.BytesIO(content)) for content in contents)
     irregular: dict[str, dict[str, str]] = {code: {} for code in CODES}
     for part, form, base in zip(*(forms[name].to_pylist() for name in ("part", "form", "base")), strict=True):

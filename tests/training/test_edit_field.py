@@ -21,7 +21,6 @@ from tests.training.test_field_editor import sweep
 from training import edit_field, loop
 from training.augment import disturbed, seen_through
 from training.chips import face_window
-from training.distillation import Distillation
 from training.edit_field import (
     Optimisation,
     as_critic_sees,
@@ -80,17 +79,6 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, mon
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
     assert "leak" not in rows[0]  # the critic learns alone at first
     assert {"leak", "size", "rim", "rough", "broad", "moved", "fold"} <= set(rows[1])
-
-
-@pytest.mark.slow
-def test_a_wider_network_teaches_that_of_the_spec(training, tmp_path):
-    pixels, labels = training
-    made = train_edit_field(
-        SPEC, pixels, labels, np.ones(len(pixels)), tmp_path, optimisation=Optimisation(steps=2, batch=4, warm=1),
-        widths=(16, 16, 16, 16, 16), distillation=Distillation(steps=2, batch=4), report_every=1,
-    )  # fmt: skip
-    zoo.build(SPEC).load_state_dict(made)
-    assert len((tmp_path / "narrow" / "log.jsonl").read_text().splitlines()) == 2
 
 
 def test_one_label_is_turned_round_and_the_edited_one_twice_as_often():

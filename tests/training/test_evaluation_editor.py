@@ -13,7 +13,6 @@ from training.evaluation.editor import (
     group_table,
     leakage_table,
     realism_table,
-    scaled,
     thirds,
 )
 
@@ -42,20 +41,12 @@ class Held:
         return (100 + noise).astype(np.uint8)
 
 
-class Judges:
-    """Features of a chip: its mean colour and how much it varies."""
-
-    def features(self, chips: np.ndarray) -> np.ndarray:
-        return np.concatenate([chips.mean((1, 2)), chips.std((1, 2))], axis=1).astype(np.float64)
-
-
 @pytest.fixture
 def seen() -> Composites:
     target = reading(0.2)
     target[1::2] = reading(0.1)[1::2]  # men move half as far
     readings = {
         "gender": target,
-        "tagger: Male": reading(0.1),
         "race": reading(0.0),
         "young": reading(-0.06),
         "smiling": reading(0.0),
@@ -78,12 +69,7 @@ def test_the_shift_and_the_faces_that_follow_are_those_planted(seen):
     assert row["shift"]["low"] < row["shift"]["value"] < row["shift"]["high"]
     assert row["monotone"]["value"] == 1
     assert row["+0"]["value"] == pytest.approx(0.5, abs=0.01)
-    assert table["face, difference: tagger: Male"]["shift"]["value"] == pytest.approx(0.1 * span, abs=1e-3)
     assert table["skin, ratio: reader"]["shift"]["value"] == 0
-
-
-def test_a_race_edit_is_not_judged_by_the_taggers_gender(seen):
-    assert not [name for name in edited_table(seen, "race") if "Male" in name]
 
 
 def test_what_else_moves_is_a_share_of_the_targets_slope_with_its_sign(seen):
@@ -125,18 +111,13 @@ def test_composites_that_are_the_photos_pass_and_those_of_another_colour_do_not(
     seen.masks = {"face": np.ones((FACES, 64, 64), np.float32)}
     seen.found = np.ones((10, len(VALUES)), bool)
     seen.found[:5, 0] = False
-    seen.edges = np.ones((FACES, 1 + len(VALUES)))
-    table = realism_table(seen, held, Judges(), "gender")
+    table = realism_table(seen, held, "gender")
     alike, red = table["face, difference at +0"], table[f"face, difference at {VALUES[-1]:+g}"]
     assert (alike["two-sample AUC"]["value"], red["two-sample AUC"]["value"]) == (0.5, 1.0)
     assert alike["matched two-sample AUC"]["value"] == 0.5
     assert "matched two-sample AUC" not in red
     first = table[f"face, difference at {VALUES[0]:+g}"]
-    assert [row["AUC of the reading alone"]["value"] for row in (first, alike, red)] == [1, 0.5, 1]
-    assert red["KID x 1000"]["value"] > alike["KID x 1000"]["value"]
-    assert red["colour ratio"]["value"] > alike["colour ratio"]["value"]
-    assert alike["seam"]["value"] == 1
-    assert table[f"face, difference at {VALUES[0]:+g}"]["face found"]["value"] == 0.5
+    assert first["face found"]["value"] == 0.5
 
 
 def test_thirds_are_by_rank_and_hold_as_many_each():
@@ -149,7 +130,3 @@ def test_thirds_are_by_rank_and_hold_as_many_each():
         "lightest third",
         "middle third",
     ]
-
-
-def test_another_unit_scales_the_interval_too():
-    assert scaled(Estimate(1.0, 0.5, 2.0), 1000) == Estimate(1000.0, 500.0, 2000.0)

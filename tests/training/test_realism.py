@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from training.evaluation import realism
-from training.evaluation.realism import colour_ratio, kid, two_sample_auc
+from training.evaluation.realism import two_sample_auc
 
 
 def faces(n: int, size: int = 32, seed: int = 0) -> np.ndarray:
@@ -14,49 +14,6 @@ def faces(n: int, size: int = 32, seed: int = 0) -> np.ndarray:
         radius = random.uniform(0.3, 0.45)
         out[row][x**2 + y**2 < radius**2] = random.uniform(0.6, 1.1) * np.array([220, 170, 140])
     return (out + random.normal(0, 6, out.shape)).clip(0, 255).astype(np.uint8)
-
-
-# -- KID --------------------------------------------------------------------------------------------------------------
-
-
-def test_kid_of_two_draws_of_one_kind_is_about_zero() -> None:
-    random = np.random.default_rng(0)
-    found = [kid(random.normal(0, 1, (100, 16)), random.normal(0, 1, (100, 16)), seed=seed) for seed in range(40)]
-    assert abs(np.mean([number.value for number in found])) < 0.01
-    assert np.mean([number.low <= 0 <= number.high for number in found]) > 0.8
-
-
-def test_kid_of_two_kinds_is_the_kernels_expectation() -> None:
-    random = np.random.default_rng(1)
-    shift = np.array([1, 0, 0, 0])
-    a, b = random.normal(0, 1, (2000, 4)), random.normal(0, 1, (2000, 4)) + shift
-    found = kid(a, b, block=100)
-    # by the kernel's feature means: ||E phi(a) - E phi(b)||^2 with (1 + t)^3 = 1 + 3 t + 3 t^2 + t^3, t = x.y / 4
-    x, y = (random.normal(0, 1, (400000, 4)) for _ in range(2))
-
-    def kernel(p: np.ndarray, q: np.ndarray) -> float:
-        return float(((np.einsum("nd,nd->n", p, q) / 4 + 1) ** 3).mean())
-
-    truth = kernel(x, y) + kernel(x + shift, y + shift) - 2 * kernel(x, y + shift)
-    assert found.value == pytest.approx(truth, rel=0.1)
-    assert found.low < truth < found.high
-
-
-def test_kid_grows_with_the_distance() -> None:
-    random = np.random.default_rng(2)
-    a, b = random.normal(0, 1, (2, 100, 8))
-    values = [kid(a, b + step).value for step in (0.0, 0.5, 1.0, 2.0)]
-    assert values == sorted(values)
-
-
-def test_too_few_photos_for_two_blocks_leave_the_value_without_surprise() -> None:
-    a, b = np.random.default_rng(3).normal(0, 1, (2, 10, 4))
-    found = kid(a, b)
-    assert np.isfinite(found.value)
-    assert np.isnan(found.low)
-
-
-# -- two samples ------------------------------------------------------------------------------------------------------
 
 
 def test_equal_pictures_cannot_be_told_apart() -> None:
@@ -139,33 +96,3 @@ def test_without_enough_matches_the_matched_test_has_no_number() -> None:
     photos = faces(40)
     readings = np.full(40, 0.1), np.full(40, 0.9)
     assert np.isnan(two_sample_auc(photos, photos, np.arange(40), draws=1, readings=readings).value)
-
-
-# -- colours ----------------------------------------------------------------------------------------------------------
-
-
-def test_photos_themselves_have_the_ratio_1() -> None:
-    photos = faces(40)
-    masks = np.ones((40, 32, 32), np.float32)
-    assert colour_ratio(photos, photos, masks).value == 1
-
-
-def test_blue_lips_have_a_ratio_far_above_1_and_outside_of_the_mask_none() -> None:
-    photos = faces(40)
-    odd = photos.copy()
-    odd[:, 20:24, 12:20] = [40, 60, 230]
-    masks = np.zeros((40, 32, 32), np.float32)
-    masks[:, 8:28, 8:24] = 1
-    found = colour_ratio(photos, odd, masks)
-    blue, inside = 4 * 8, 20 * 16
-    assert found.value > 0.8 * (blue / inside) / 0.01 * 0.5
-    assert found.low > 3
-    masks[:, 20:24] = 0
-    assert colour_ratio(photos, odd, masks).value == 1
-
-
-def test_lightness_alone_moves_no_colour() -> None:
-    """a* and b* of greys stay, however light."""
-    grey = np.repeat(np.random.default_rng(0).integers(20, 200, (20, 16, 16, 1)), 3, axis=3).astype(np.uint8)
-    found = colour_ratio(grey, grey + np.uint8(30), np.ones((20, 16, 16), np.float32))
-    assert np.isnan(found.value)  # no photo has a rare colour at all

@@ -6,7 +6,6 @@ import itertools
 import os
 import random
 import shutil
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,7 @@ import pytest
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.words import wordnet as module
 from gslopes.words.wordlists import read_list, shipped
-from gslopes.words.wordnet import WordNet, from_parquet, wordnet
-from training.wordnet import read_wndb, to_parquet
+from gslopes.words.wordnet import WordNet, wordnet
 
 DEBIAN = Path(os.environ.get("GSLOPES_WNDB", "/usr/share/wordnet"))
 needs_files = pytest.mark.skipif(
@@ -81,21 +79,6 @@ def test_a_damaged_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-def test_the_embedded_tables_are_written_as_they_are_read():
-    arrays = from_parquet([(module.DATA / name).read_bytes() for name in module.FILES])
-    digests = [sha256(content).hexdigest() for content in to_parquet(arrays)]
-    assert digests == [module.SHA256[name] for name in module.FILES]
-
-
-@needs_files
-def test_the_embedded_tables_are_the_database(words: WordNet):
-    arrays, _ = read_wndb(DEBIAN)
-    again = from_parquet(to_parquet(arrays))
-    other = WordNet(again, "", "")
-    assert other._names == words._names
-    assert other.above("woman.n.01") == words.above("woman.n.01")
-
-
 @needs_files
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The multilingual functions")

@@ -24,7 +24,6 @@ from gslopes.faces.zoo.framing import CHIP, TIGHT
 from gslopes.faces.zoo.spec import Blend
 from gslopes.photos.folder import open_photo
 from training.chips import cache_folder, find_points
-from training.evaluation import realism
 from training.sources import LabelledPhotos, read_london, read_utkface
 
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
@@ -138,13 +137,11 @@ class Swept:
 
     rows: slice of the held-out faces.  masks: region to (B, S, S).
     pictures: (region, blend) to B lists of K photos, (H, W, 3) uint8 RGB.
-    edges: (B, 1 + K) edge gradients of the photos and of the composites at every value, in the default way.
     """
 
     rows: slice
     masks: dict[str, FloatArray]
     pictures: dict[tuple[str, str], list[list[ByteArray]]]
-    edges: NDArray[np.float64]
 
 
 def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
@@ -162,7 +159,6 @@ def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
         masks["head"] = masks["face"]  # what a judge looks at is the face
         heads = heads_of(maskers["face"], photos, faces, chips, editor.border)
         pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
-        edges = []
         for region, blend in ways(editor):
             pictures[region, blend], edits = [], swept_by[blend]
             for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
@@ -170,11 +166,7 @@ def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
                 given = photo.pixels, photo.gray, edits.edited[i], edits.neutral[i], masks[region][i], face.matrix
                 whole = compose(*given, blend, chroma=editor.chroma, motion=edits.motion_of(i), head=head)
                 pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
-                if (region, blend) == ways(editor)[0]:
-                    x0, y0, x1, y1 = whole.box
-                    parts = [photo.pixels[y0:y1, x0:x1], *whole.patches]
-                    edges.append([realism.edge_gradient(part, whole.weight) for part in parts])
-        yield Swept(rows, masks, pictures, np.array(edges))
+        yield Swept(rows, masks, pictures)
 
 
 FACES = 12

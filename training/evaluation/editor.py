@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -17,9 +18,10 @@ from gslopes.core.errors import DataMissing, UsageError
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.edit.editors import FaceEditor, FaderEditor, editor_of
 from gslopes.faces.gate import manipulation
-from gslopes.faces.gate.manipulation import Estimate, mean
+from gslopes.faces.gate.manipulation import mean
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.photos.folder import open_photo
+from training.chips import cache_folder, find_points
 from training.evaluation import measures, realism
 from training.evaluation.composites import (
     PUBLISHED,
@@ -34,7 +36,6 @@ from training.evaluation.composites import (
     ways,
 )
 from training.evaluation.judges import Judges, Readings
-from training.evaluation.measures import discrimination
 from training.evaluation.tables import Table, asked, cell
 
 OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
@@ -53,7 +54,7 @@ class Composites:
     masks: region to (n, S, S).  found: (m, K) whether a face is found again, default way, in the
         photos where it is found unedited.
     photos: of the first m faces the composites at every value, default way.
-    edges: (n, 1 + K) edge gradients, see ``Swept``.  default: the way of an audit.
+    default: the way of an audit.
     """
 
     default: Way
@@ -63,7 +64,6 @@ class Composites:
     masks: dict[str, FloatArray] = field(default_factory=dict)
     found: NDArray[np.bool_] | None = None
     photos: list[list[ByteArray]] = field(default_factory=list)
-    edges: NDArray[np.float64] | None = None
 
 
 def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
@@ -82,10 +82,10 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
             "what it edits": edited_table(composites, attribute),
             "what else moves": leakage_table(composites, attribute),
             "for whom": group_table(composites, held, attribute),
-            "how natural": realism_table(composites, held, judges, attribute),
+            "how natural": realism_table(composites, held, attribute),
         }
         if held.name == "UTKFace" and isinstance(editor, FaderEditor):
-            found |= {"latent and reconstruction": latent_table(held, editor, judges, attribute, device)}
+            found |= {"latent and reconstruction": latent_table(held, editor, attribute, device)}
         found |= identity_tables(held, composites, data)
         tables |= {f"{title}, {held.name}": table for title, table in found.items()}
         counts.append(f"{len(held)} of {held.name}")
@@ -141,7 +141,6 @@ def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Comp
             parts["plain", name].append(values[:, 0])
         for region in batch.masks:
             parts["masks", region].append(batch.masks[region])
-        parts["edges",].append(batch.edges)
         default = batch.pictures[composites.default]
         parts["found",].append(judges.found([[*a, *b] for a, b in zip(unedited, default, strict=True)]))
         if len(composites.photos) < GALLERY:
@@ -151,8 +150,6 @@ def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Comp
         match what:
             case "readings":
                 composites.readings.setdefault(key[0], {})[key[1]] = joined
-            case "edges":
-                composites.edges = joined
             case "found":
                 composites.found = joined[joined[:, 0], 1:]
             case _:
@@ -164,15 +161,13 @@ def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Comp
 def edited_table(composites: Composites, attribute: str) -> Table:
     """Mean reading of the target at every value, the shift, the share of faces that follow."""
     table: Table = {}
-    judged = [attribute] + (["tagger: Male"] if attribute == "gender" else [])
     for way, readings in composites.readings.items():
-        for judge in judged:
-            target = readings[judge]
-            row = {f"{v:+g}": cell(n) for v, n in zip(VALUES, manipulation.means(target), strict=True)}
-            row["shift"] = cell(manipulation.shift(target))
-            row["shift, -1 to 1"] = cell(manipulation.shift(target[:, 1:-1]))
-            row["monotone"] = cell(manipulation.share_monotone(target, VALUES))
-            table[f"{way[0]}, {way[1]}: {'reader' if judge == attribute else judge}"] = row
+        target = readings[attribute]
+        row = {f"{v:+g}": cell(n) for v, n in zip(VALUES, manipulation.means(target), strict=True)}
+        row["shift"] = cell(manipulation.shift(target))
+        row["shift, -1 to 1"] = cell(manipulation.shift(target[:, 1:-1]))
+        row["monotone"] = cell(manipulation.share_monotone(target, VALUES))
+        table[f"{way[0]}, {way[1]}: reader"] = row
     return table
 
 
@@ -214,121 +209,71 @@ def thirds(luminance: NDArray[np.float64]) -> NDArray[np.object_]:
     return np.array(["darkest third", "middle third", "lightest third"], object)[rank]
 
 
-def realism_table(composites: Composites, held: HeldOut, judges: Judges, attribute: str) -> Table:
-    """Are composites and photos distinguishable, how far apart, of which colours, and is a face still found?
-
-    Next to it, the AUC of the reading of the attribute alone: where an edit moves the reading of a whole set,
-    a network that learns enough finds at least as much.
-    """
-    import cv2
+def realism_table(composites: Composites, held: HeldOut, attribute: str) -> Table:
+    """Are composites and photos distinguishable, and is a face still found?"""
 
     def small(chips: ByteArray) -> ByteArray:
         return np.stack([cv2.resize(c, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for c in chips])
 
     table: Table = {}
-    unedited = held.chips(composites.masks["face"].shape[1])
-    photos, people = small(unedited), np.arange(len(held))
-    features = judges.features(unedited)
+    photos, people = small(held.chips(composites.masks["face"].shape[1])), np.arange(len(held))
     for way, chips in composites.chips.items():
         for k, value in enumerate(tqdm(VALUES, desc="two-sample tests", unit="value")):
             tested = small(chips[:, k])
             row = {"two-sample AUC": cell(realism.two_sample_auc(photos, tested, people, most=TESTED))}
-            if len(held) > TESTED:
-                row["two-sample AUC, all faces"] = cell(realism.two_sample_auc(photos, tested, people, draws=3))
             read = composites.plain[attribute], composites.readings[way][attribute][:, k]
             matched = realism.two_sample_auc(photos, tested, people, most=TESTED, readings=read)
             if np.isfinite(matched.value):
                 row["matched two-sample AUC"] = cell(matched)
-            row |= {
-                "AUC of the reading alone": cell(reading_auc(composites, way, attribute, k)),
-                "KID x 1000": cell(scaled(realism.kid(judges.features(chips[:, k]), features), 1000)),
-                "colour ratio": cell(realism.colour_ratio(unedited, chips[:, k], composites.masks[way[0]])),
-            }
-            if composites.edges is not None and way == composites.default:
-                row["seam"] = cell(realism.seam(composites.edges[:, 0], composites.edges[:, 1 + k]))
             if way == composites.default and composites.found is not None:
                 row["face found"] = cell(mean(composites.found[:, k].astype(float)))
             table[f"{way[0]}, {way[1]} at {value:+g}"] = row
     return table
 
 
-def reading_auc(composites: Composites, way: Way, attribute: str, column: int) -> Estimate:
-    """AUC of the attribute's reading alone for composites at a value against the photos, towards that value."""
-    read, plain = composites.readings[way][attribute][:, column], composites.plain[attribute]
-    towards = 1 if VALUES[column] >= 0 else -1
-    rows = np.arange(len(plain))
-    truth = np.repeat([True, False], len(rows))
-    return discrimination(truth, towards * np.concatenate([read, plain]), people=np.tile(rows, 2))
-
-
-def scaled(number: Estimate, factor: float) -> Estimate:
-    """A number in another unit."""
-    return Estimate(number.value * factor, number.low * factor, number.high * factor)
-
-
-def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: str, device: str) -> Table:
-    """What a fresh probe reads from the latent, and what is lost from chip to chip at the face's own values."""
+def latent_table(held: HeldOut, editor: FaderEditor, attribute: str, device: str) -> Table:
+    """What a fresh probe reads from the latent."""
     chips = held.chips(editor.size)
     truth = held.labels["masculine" if attribute == "gender" else "white"] > 0.5
-    latents, rebuilt = [], []
+    latents = []
     with torch.inference_mode():
         for start in range(0, len(chips), 32):
-            part = chips[start : start + 32]
-            x = torch.from_numpy(part).to(device).permute(0, 3, 1, 2).float() / 127.5 - 1
+            x = torch.from_numpy(chips[start : start + 32]).to(device).permute(0, 3, 1, 2).float() / 127.5 - 1
             latents.append(editor.network.encode(x).flatten(1).float().cpu().numpy())
-            rebuilt.append(np.rint(editor.sweep(part, np.array([0.0], np.float32)).neutral).astype(np.uint8))
-    z, again = np.concatenate(latents), np.concatenate(rebuilt)
-    reading = measures.probe_auc(z, truth, measures.folds_by_people(np.arange(len(z))))
-    plain = discrimination(truth, judges.probabilities(chips)[:, 0 if attribute == "gender" else 1])
-    numbers = {
-        "probe on the latent, AUC": reading.best,
-        "the reader on the same photos, AUC": plain,
-    }
-    if editor.template is None:  # with a template nothing is rebuilt
-        numbers |= {
-            "L1, share of the range": measures.l1(chips, again),
-            "PSNR, dB": measures.psnr(chips, again),
-            "perceptual (LPIPS's formula on the reader's features)": measures.perceptual(chips, again, judges.stages),
-        }
-    return {name: {"number": cell(number)} for name, number in numbers.items()}
+    z = np.concatenate(latents)
+    number = measures.probe_auc(z, truth, measures.folds_by_people(np.arange(len(z))))
+    return {"probe on the latent, AUC": {"number": cell(number)}}
 
 
 def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[str, Table]:
     """Cosines of a third party's face embedding, next to those of real pairs; empty without the extra or the set."""
     try:
-        embed = measures.FaceEmbedding()
+        embed = measures.face_embedder()
         pairs = london_pairs(data)
     except (UsageError, DataMissing) as error:
         return {"who it is": {"not measured": {"why": str(error).split("\n")[0]}}}
     first, second = (embed(photos, points) for photos, points in pairs)
-    same = measures.cosine(first, second)
-    other = measures.cosine(first, np.roll(first, 1, 0))
     points = np.stack([face.points for face in held.faces[: len(composites.photos)]])
     unedited = embed([photo.pixels for photo in held.photos[: len(composites.photos)]], points)
-    two_faces = measures.cosine(unedited, np.roll(unedited, 1, 0))
-    table: Table = {
-        "London, one person neutral and smiling": {"cosine": cell(mean(same))},
-        "London, two persons": {"cosine": cell(mean(other))},
-        f"{held.name}, two of the faces": {"cosine": cell(mean(two_faces))},
-    }
     centre = embed([row[CENTRE] for row in composites.photos], points)
+    cosines = {
+        "London, one person neutral and smiling": measures.cosine(first, second),
+        "London, two persons": measures.cosine(first, np.roll(first, 1, 0)),
+        f"{held.name}, two of the faces": measures.cosine(unedited, np.roll(unedited, 1, 0)),
+    }
+    table: Table = {name: {"cosine": cell(mean(values))} for name, values in cosines.items()}
     for k, value in enumerate(VALUES):
         if k != CENTRE:
             edited = embed([row[k] for row in composites.photos], points)
-            person = measures.nearer_same(measures.cosine(edited, centre), same, two_faces)
-            row = {
-                "cosine": cell(person.edited),
-                "nearer to one person": cell(person.nearer),
+            table[f"at {value:+g} and at 0"] = {
+                "cosine": cell(mean(measures.cosine(edited, centre))),
                 "nearest to itself": cell(measures.nearest_itself(edited, unedited)),
             }
-            table[f"at {value:+g} and at 0"] = row
     return {"who it is": table}
 
 
 def london_pairs(data: Path) -> list[tuple[list[ByteArray], FloatArray]]:
     """The London set's neutral and smiling photos in one order, with MTCNN's five points.  Raises: DataMissing."""
-    from training.chips import cache_folder, find_points
-
     sides = {kind: {path.name: path for path in (data / kind).glob("*.jpg")} for kind in ("neutral", "smiling")}
     names = sorted(set.intersection(*map(set, sides.values())))
     if not names:

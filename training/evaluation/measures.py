@@ -1,9 +1,8 @@
-"""Measures on arrays: probabilities and truth, what a reconstruction loses, who is who, what a latent remembers."""
+"""Measures on arrays: probabilities and truth, who is who, what a latent remembers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module, util
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,9 @@ from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import manipulation
-from gslopes.faces.gate.manipulation import Estimate, Floats, Groups
+from gslopes.faces.gate.manipulation import Estimate, Floats
 from gslopes.stats import agreement
-from gslopes.stats.ridge_logistic import fit_ridge
+from gslopes.stats.resampling import Rows
 
 # -- how well a reader tells yes from no -------------------------------------------------------------------------------
 
@@ -30,12 +29,6 @@ def discrimination(truth: ArrayLike, scores: ArrayLike, people: ArrayLike | None
     yes, score = np.asarray(truth, bool), np.asarray(scores, np.float64)
     clusters = None if people is None else np.asarray(people)
     return manipulation.interval(lambda rows: agreement.auc(yes[rows], score[rows]), len(yes), clusters=clusters)
-
-
-def discrimination_by_group(truth: ArrayLike, scores: ArrayLike, groups: ArrayLike, least: int = 20) -> Groups:
-    """The area under the ROC curve in every group, and the gap between the groups of ``least`` photos or more."""
-    yes, score = np.asarray(truth, bool), np.asarray(scores, np.float64)
-    return manipulation.by_group(lambda rows: agreement.auc(yes[rows], score[rows]), groups, least)
 
 
 def expected_calibration_error(truth: ArrayLike, probability: ArrayLike, bins: int = 15) -> Estimate:
@@ -49,90 +42,17 @@ def expected_calibration_error(truth: ArrayLike, probability: ArrayLike, bins: i
     Source: Naeini et al. 2015; bins of equal mass as in Nixon et al. 2019, Measuring calibration in deep learning.
     """
     yes, predicted = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
-    return manipulation.interval(lambda rows: _error(yes[rows], predicted[rows], bins), len(yes))
 
+    def error(rows: Rows) -> float:
+        order = rows[np.argsort(predicted[rows], kind="stable")]
+        ends = np.linspace(0, len(order), min(bins, len(order)) + 1).astype(np.intp)
+        sums = np.add.reduceat((predicted - yes)[order], ends[:-1])
+        return float(np.abs(sums).sum() / len(order))
 
-def error_by_group(
-    truth: ArrayLike, probability: ArrayLike, groups: ArrayLike, bins: int = 15, least: int = 20
-) -> Groups:
-    """``expected_calibration_error`` in every group, and the gap between the groups of ``least`` photos or more."""
-    yes, predicted = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
-    return manipulation.by_group(lambda rows: _error(yes[rows], predicted[rows], bins), groups, least)
-
-
-def _error(yes: Floats, predicted: Floats, bins: int) -> float:
-    order = np.argsort(predicted, kind="stable")
-    ends = np.linspace(0, len(order), min(bins, len(order)) + 1).astype(np.intp)
-    sums = np.add.reduceat((predicted - yes)[order], ends[:-1])
-    return float(np.abs(sums).sum() / len(order))
-
-
-# -- what is lost between encoder and decoder --------------------------------------------------------------------------
-
-
-Features = Callable[[ByteArray], Sequence[NDArray[np.floating[Any]]]]
-
-_BATCH = 64
-
-
-def l1(a: ByteArray, b: ByteArray) -> Estimate:
-    """Mean absolute difference of chips (n, S, S, 3) uint8, as a share of the full range: in [0, 1]."""
-    return manipulation.mean(_per_photo(lambda d: np.abs(d), a, b) / 255)
-
-
-def psnr(a: ByteArray, b: ByteArray) -> Estimate:
-    """Mean over photos of each photo's peak signal-to-noise ratio, dB; equal photos count as 100 dB.
-
-    a, b: (n, S, S, 3) uint8.
-    """
-    squared = _per_photo(lambda d: d**2, a, b)
-    return manipulation.mean(np.minimum(100.0, 10 * np.log10(255**2 / np.maximum(squared, 1e-12))))
-
-
-def perceptual(a: ByteArray, b: ByteArray, features: Features) -> Estimate:
-    """LPIPS's distance on the given features: 0 for equal chips.
-
-    a, b: (n, S, S, 3) uint8 RGB.
-    features: chips (m, S, S, 3) uint8 RGB to a list of stages (m, C, h, w).
-
-    At every position of a stage the channels are scaled to length 1; the squared distance of the two vectors is
-    averaged over positions and summed over stages. All weights are 1, so values compare on the same features alone.
-
-    Source: Zhang et al. 2018, The unreasonable effectiveness of deep features as a perceptual metric, eq. 1.
-    """
-    found = []
-    for start in range(0, len(a), _BATCH):
-        rows = slice(start, start + _BATCH)
-        stages = zip(features(a[rows]), features(b[rows]), strict=True)
-        found.append(sum(((_unit(x) - _unit(y)) ** 2).sum(1).mean((1, 2)) for x, y in stages))
-    return manipulation.mean(np.concatenate(found) if found else [])
-
-
-def _unit(stage: NDArray[np.floating[Any]]) -> Floats:
-    wide = np.asarray(stage, np.float64)
-    return wide / (np.sqrt((wide**2).sum(1, keepdims=True)) + 1e-10)
-
-
-def _per_photo(measure: Callable[[Floats], Floats], a: ByteArray, b: ByteArray) -> Floats:
-    """The mean of a measure of the difference, photo by photo: little memory at a time."""
-    return np.array([measure(x.astype(np.float64) - y).mean() for x, y in zip(a, b, strict=True)])
+    return manipulation.interval(error, len(yes))
 
 
 # -- is it still the same person? --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Cosines of edited faces with their own photo, next to those of two photos of one person and of two persons.
-
-    nearer: share of edited faces whose cosine is nearer to the mean of ``same`` than to the mean of ``different``, or
-        above the former; the two means are taken as they are, the interval is over the edited faces.
-    """
-
-    edited: Estimate
-    same: Estimate
-    different: Estimate
-    nearer: Estimate
 
 
 def cosine(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -140,18 +60,6 @@ def cosine(a: ArrayLike, b: ArrayLike) -> Floats:
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     length = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)
     return np.asarray((x * y).sum(-1) / np.maximum(length, 1e-12))
-
-
-def nearer_same(edited_to_centre: ArrayLike, same_person: ArrayLike, different: ArrayLike) -> Identity:
-    """Do edited faces look more like the same person than like somebody else?
-
-    edited_to_centre: (n,) cosine of each edited face with the unedited one.
-    same_person: (m,) of two photos of one person.  different: (k,) of photos of two persons.
-    """
-    edited = np.asarray(edited_to_centre, np.float64)
-    same, other = manipulation.mean(same_person), manipulation.mean(different)
-    nearer = (edited > (same.value + other.value) / 2).astype(np.float64)
-    return Identity(manipulation.mean(edited), same, other, manipulation.mean(nearer))
 
 
 def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
@@ -175,73 +83,49 @@ _SIZE = 150
 _FACE = np.array([(0.2255, 0.2160), (0.7548, 0.2160), (0.4901, 0.5156)])
 _TEMPLATE = (_FACE + 0.25) / 1.5 * _SIZE - 0.5
 _PACKAGE, _WEIGHTS = "face_recognition_models", "models/dlib_face_recognition_resnet_model_v1.dat"
-_HINT = "pip install 'gslopes[train]'"
 
 
-class FaceEmbedding:
-    """dlib's face recogniser, an optional third party: it shares no weights with ours, nor, to our knowledge, photos.
+def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
+    """Dlib's face recogniser, an optional third party: it shares no weights with ours, nor, to our knowledge, photos.
 
-    A ResNet of 29 layers on faces aligned to 150 pixels, 128 numbers a face. Two photos of one person are on average
-    closer than those of two persons, but the embeddings have a common direction: on the London set the cosine of two
-    persons is 0.84 on average, of one person neutral and smiling 0.99. Read values next to such pairs, never alone.
+    Called with n photos, (H, W, 3) uint8 RGB of any sizes, and their points (n, 5, 2), x y of left eye, right eye, nose
+    tip and corners of the mouth, photo frame, it gives embeddings (n, 128) float32; NaN where the points lie in one
+    place. For an edited photo give the points of the unedited one, so that both are aligned alike.
+
+    A ResNet of 29 layers on faces aligned to 150 pixels. Two photos of one person are on average closer than those of
+    two persons, but the embeddings have a common direction: on the London set the cosine of two persons is 0.84 on
+    average, of one person neutral and smiling 0.99. Read values next to such pairs, never alone.
 
     Source: King 2017, http://blog.dlib.net/2017/02/high-quality-face-recognition-with-deep.html; weights in the public
     domain, from the package face_recognition_models.
 
     Raises: UsageError if the extra ``train`` is not installed; ModelError if its weights are damaged.
     """
+    # found, not imported: its __init__ wants a module that newer setuptools no longer have
+    package = util.find_spec(_PACKAGE)
+    if util.find_spec("dlib") is None or package is None or not package.submodule_search_locations:
+        raise UsageError(f"Comparing identities needs dlib and {_PACKAGE}.", "Run: pip install 'gslopes[train]'.")
+    file = Path(package.submodule_search_locations[0]) / _WEIGHTS
+    try:
+        network: Any = import_module("dlib").face_recognition_model_v1(str(file))
+    except RuntimeError as error:
+        raise ModelError(f"{file.name} of {_PACKAGE} cannot be loaded: {error}.", "Install it again.") from error
 
-    def __init__(self) -> None:
-        try:
-            dlib: Any = import_module("dlib")
-        except ImportError as error:
-            raise UsageError("Comparing identities needs dlib, which is not installed.", f"Run: {_HINT}.") from error
-        # found, not imported: its __init__ wants a module that newer setuptools no longer have
-        package = util.find_spec(_PACKAGE)
-        if package is None or not package.submodule_search_locations:
-            raise UsageError(f"Comparing identities needs {_PACKAGE}, which is not installed.", f"Run: {_HINT}.")
-        file = Path(package.submodule_search_locations[0]) / _WEIGHTS
-        try:
-            self._network = dlib.face_recognition_model_v1(str(file))
-        except RuntimeError as error:
-            raise ModelError(f"{file.name} of {_PACKAGE} cannot be loaded: {error}.", f"Run: {_HINT}.") from error
-
-    def __call__(self, photos: Sequence[ByteArray], points: ArrayLike) -> FloatArray:
-        """Embeddings (n, 128) float32 of one face a photo; NaN where its points lie in one place.
-
-        photos: n of (H, W, 3) uint8 RGB, of any sizes.
-        points: (n, 5, 2), x y of left eye, right eye, nose tip and corners of the mouth, photo frame; for an edited
-            photo those of the unedited one, so that both are aligned alike.
-        """
-        landmarks = np.asarray(points, np.float64)
-        rows = [self._one(photo, place) for photo, place in zip(photos, landmarks, strict=True)]
+    def embedded(photos: Sequence[ByteArray], points: ArrayLike) -> FloatArray:
+        rows = []
+        for photo, place in zip(photos, np.asarray(points, np.float64), strict=True):
+            matrix = similarity(place[:3], _TEMPLATE)
+            chip = None if matrix is None else np.ascontiguousarray(warp(photo, matrix, _SIZE))
+            rows.append(np.full(128, np.nan) if chip is None else np.array(network.compute_face_descriptor(chip)))
         return np.array(rows, np.float32).reshape(len(rows), 128)
 
-    def _one(self, photo: ByteArray, points: Floats) -> NDArray[np.float64]:
-        matrix = similarity(points[:3], _TEMPLATE)
-        if matrix is None:
-            return np.full(128, np.nan)
-        chip = np.ascontiguousarray(warp(photo, matrix, _SIZE))
-        return np.array(self._network.compute_face_descriptor(chip))
+    return embedded
 
 
 # -- has a latent forgotten the attribute? -----------------------------------------------------------------------------
 
 
-_PENALTIES = (1.0, 10.0, 100.0, 1000.0)  # of the probe's squared weights, on standardised components
 _HIDDEN, _EPOCHS, _EARLY_STOPPING_EPOCHS = 32, 40, 6
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """Out-of-fold AUC of probes on a latent: a linear one, a small network, and the better of the two.
-
-    The better one is chosen on the same photos, so ``best`` leans upwards: against a latent that has forgotten.
-    """
-
-    best: Estimate
-    linear: Estimate
-    network: Estimate
 
 
 def folds_by_people(people: ArrayLike, folds: int = 5, seed: int = 0) -> NDArray[np.intp]:
@@ -253,17 +137,16 @@ def folds_by_people(people: ArrayLike, folds: int = 5, seed: int = 0) -> NDArray
 
 def probe_auc(
     latents: ArrayLike, truth: ArrayLike, folds: ArrayLike, *, people: ArrayLike | None = None, seed: int = 0
-) -> Probe:
+) -> Estimate:
     """Can the attribute be read from the latent by a probe trained afresh? AUC 0.5 means that it cannot.
 
     latents: (n, D).  truth: (n,) bool.
     folds: (n,) integers, three kinds or more, as ``folds_by_people`` makes them: each fold is judged by probes trained
-        on the others, of which one decides when to stop and how much to penalise.
+        on the others, of which one decides when to stop.
     people: (n,) ids for the interval, which is over photos without them.
 
-    Two probes: logistic regression with a squared penalty, and a network with one hidden layer, on the latent's
-    principal components. The AUC is that of each photo's rank within its fold, as scores of different probes do not
-    compare.
+    A network with one hidden layer, on the latent's principal components. The AUC is that of each photo's rank within
+    its fold, as scores of different probes do not compare.
 
     Raises: ValueError with fewer than three folds.
     """
@@ -271,18 +154,16 @@ def probe_auc(
     kinds = np.unique(fold)
     if len(kinds) < 3:
         raise ValueError("a probe needs three folds or more: to train, to validate, to test")
-    scores = np.zeros((2, len(x)))
+    ranks = np.zeros(len(x))
     for index, kind in enumerate(kinds):
         test, validation = fold == kind, fold == kinds[(index + 1) % len(kinds)]
         training = ~(test | validation)
         parts = _components(x, training)
-        train_data, validation_data, test_data = ((parts[mask], yes[mask]) for mask in (training, validation, test))
-        scores[0, test] = _linear(train_data, validation_data, test_data[0])
-        scores[1, test] = _network(train_data, validation_data, test_data[0], seed + index)
-    ranks = np.array([_within(row, fold) for row in scores])
-    clusters = None if people is None else np.asarray(people)
-    linear, network = (discrimination(yes, row, clusters) for row in ranks)
-    return Probe(max(linear, network, key=lambda number: number.value), linear, network)
+        scores = _network(
+            (parts[training], yes[training]), (parts[validation], yes[validation]), parts[test], seed + index
+        )
+        ranks[test] = (np.argsort(np.argsort(scores)) + 0.5) / test.sum()
+    return discrimination(yes, ranks, people)
 
 
 def _components(x: NDArray[np.float32], fit: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -298,13 +179,6 @@ def _components(x: NDArray[np.float32], fit: NDArray[np.bool_]) -> NDArray[np.fl
 
 
 Known = tuple[NDArray[np.float32], NDArray[np.bool_]]
-
-
-def _linear(train: Known, validation: Known, test: NDArray[np.float32]) -> Floats:
-    x, yes = train[0].astype(np.float64), train[1].astype(np.float64)
-    fitted = [fit_ridge(x, yes, np.ones((len(x), 1)), penalty)[:, 0] for penalty in sorted(_PENALTIES, reverse=True)]
-    best = max(fitted, key=lambda beta: agreement.auc(validation[1], validation[0] @ beta[1:]))
-    return np.asarray(test @ best[1:] + best[0])
 
 
 def _network(train: Known, validation: Known, test: NDArray[np.float32], seed: int) -> Floats:
@@ -330,12 +204,3 @@ def _network(train: Known, validation: Known, test: NDArray[np.float32], seed: i
             if waited == _EARLY_STOPPING_EPOCHS:
                 break
     return logits
-
-
-def _within(scores: Floats, fold: NDArray[np.generic]) -> Floats:
-    """Scores as ranks within their fold, in (0, 1), so that those of different probes may be pooled."""
-    out = np.zeros(len(scores))
-    for kind in np.unique(fold):
-        rows = fold == kind
-        out[rows] = (np.argsort(np.argsort(scores[rows])) + 0.5) / rows.sum()
-    return out

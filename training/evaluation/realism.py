@@ -1,8 +1,7 @@
-"""Does a composite look like a photo? Distances between sets of photos, a two-sample test, colours that none has."""
+"""Does a composite look like a photo? A small network that learns to tell them apart, as a two-sample test."""
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
@@ -10,53 +9,12 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Estimate, Floats
-from gslopes.faces.gate.sweep_measurer import cielab
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
 from gslopes.stats.agreement import auc
 from gslopes.stats.resampling import Rows
-
-# -- distance between two sets ----------------------------------------------------------------------------------------
-
-
-def kid(features_a: ArrayLike, features_b: ArrayLike, block: int = 25, seed: int = 0) -> Estimate:
-    """Kernel inception distance, squared: about 0 for two sets of one kind, where it may also be below 0.
-
-    features_a, features_b: (n, D) and (m, D), of any network; values compare on the same features alone.
-    block: photos of each set in a block, see below.
-
-    The U-statistic of the squared maximum mean discrepancy under the kernel (x·y / D + 1)³, over all pairs. Between
-    equal sets that statistic is degenerate and a bootstrap of photos is wrong; the interval therefore resamples the
-    statistics of disjoint blocks of both sets, which is right for either case and somewhat too wide.
-
-    Source: Bińkowski et al. 2018, Demystifying MMD GANs, §3; blocks: Zaremba et al. 2013, B-test.
-    """
-    a, b = np.asarray(features_a, np.float64), np.asarray(features_b, np.float64)
-    random = np.random.default_rng(seed)
-    first, second = random.permutation(len(a)), random.permutation(len(b))
-    ends = range(0, min(len(a), len(b)) - block + 1, block)
-    parts = np.array([_mmd(a[first[s : s + block]], b[second[s : s + block]]) for s in ends])
-    value = _mmd(a, b)
-    if not len(parts):
-        return Estimate(value, np.nan, np.nan)
-    around = manipulation.mean(parts)
-    return Estimate(value, value + around.low - around.value, value + around.high - around.value)
-
-
-def _mmd(a: Floats, b: Floats) -> float:
-    def kernel(x: Floats, y: Floats) -> Floats:
-        return np.asarray((x @ y.T / x.shape[1] + 1) ** 3)
-
-    def within(x: Floats) -> float:
-        k = kernel(x, x)
-        return float((k.sum() - np.trace(k)) / (len(x) * (len(x) - 1)))
-
-    return within(a) + within(b) - 2 * float(kernel(a, b).mean())
-
-
-# -- a classifier as a two-sample test --------------------------------------------------------------------------------
 
 _EPOCHS, _BATCH = 20, 32
 
@@ -170,81 +128,3 @@ def _augmented(x: Tensor) -> Tensor:
     down, right = torch.randint(0, 5, (2,)).tolist()
     padded = F.pad(mirrored, (2, 2, 2, 2), mode="reflect")
     return padded[:, :, down : down + x.shape[2], right : right + x.shape[3]]
-
-
-# -- colours ----------------------------------------------------------------------------------------------------------
-
-_BIN, _BINS = 4, 64
-
-
-def colour_ratio(
-    photos: ByteArray, composites: ByteArray, masks: FloatArray, rare: float = 0.01, seed: int = 0
-) -> Estimate:
-    """How many times more often composites have a colour that photos hardly have; 1 for no more often.
-
-    photos, composites: (n, S, S, 3) uint8 RGB, row by row of the same photo.
-    masks: (n, S, S) in [0, 1]; pixels of 0.5 and more count, those that the edit may change.
-    rare: the share of the photos' pixels that lie in colours called rare.
-
-    Colours are bins of 4 by 4 units of a* and b* (CIELAB, D65). Of one half of the photos, the rarest bins that hold
-    ``rare`` of its pixels together, with all bins it has not, are the rare colours; on the other half their share is
-    measured in photos and in composites; then the halves change places. The mean share in composites over the mean
-    share in photos, with an interval over photos (the bins stay as they are).
-    """
-    counts = [_colours(chips, masks) for chips in (photos, composites)]  # each (n, bins) shares of a photo's pixels
-    half = np.random.default_rng(seed).permutation(len(photos)) % 2
-    shares = np.zeros((2, len(photos)))
-    for index in (0, 1):
-        whole = counts[0][half != index].sum(0)
-        order = np.argsort(whole, kind="stable")
-        hardly = order[np.cumsum(whole[order]) <= rare * whole.sum()]
-        for row, count in enumerate(counts):
-            shares[row, half == index] = count[half == index][:, hardly].sum(1)
-    original, edited = shares
-
-    def ratio(rows: Rows) -> float:
-        below = float(original[rows].mean())
-        return float(edited[rows].mean()) / below if below > 0 else np.nan
-
-    return manipulation.interval(ratio, len(photos))
-
-
-def _colours(chips: ByteArray, masks: FloatArray) -> Floats:
-    """(n, bins): of each photo's masked pixels, the share in each bin; zeros where the mask is empty."""
-    out = np.zeros((len(chips), _BINS * _BINS))
-    for row, (chip, mask) in enumerate(zip(chips, masks, strict=True)):
-        ab = np.floor((cielab(chip)[mask >= 0.5][:, 1:] + 128) / _BIN).clip(0, _BINS - 1).astype(np.intp)
-        out[row] = np.bincount(ab[:, 0] * _BINS + ab[:, 1], minlength=_BINS * _BINS) / max(1, len(ab))
-    return out
-
-
-# -- the edge of the mask ---------------------------------------------------------------------------------------------
-
-
-def edge_gradient(picture: ByteArray, weight: FloatArray) -> float:
-    """Mean absolute slope of luminance across the edge of a mask, levels a pixel; NaN where the mask has no edge.
-
-    picture: (h, w, 3) uint8 RGB, at full size.  weight: (h, w) in [0, 1], the blending mask in the same frame.
-
-    The slope of each pixel along the mask's own gradient, weighted by that gradient's length: a seam runs along the
-    edge, so that its step is across it.
-    """
-    gray = cv2.cvtColor(np.ascontiguousarray(picture), cv2.COLOR_RGB2GRAY).astype(np.float32)
-    mask = np.ascontiguousarray(weight, np.float32)
-    (gx, gy), (mx, my) = (
-        [cv2.Sobel(a, cv2.CV_32F, *d, ksize=3, scale=1 / 8) for d in ((1, 0), (0, 1))] for a in (gray, mask)
-    )
-    length = np.hypot(mx, my)
-    total = float(length.sum())
-    return float(np.abs(gx * mx + gy * my).sum()) / total if total > 1e-6 else float("nan")
-
-
-def seam(photos: ArrayLike, composites: ArrayLike) -> Estimate:
-    """Mean ``edge_gradient`` of composites over that of their photos; 1 where the edge cannot be seen.
-
-    photos, composites: (n,) edge gradients, row by row of the same photo. The interval is over photos.
-    """
-    before, after = (np.asarray(x, np.float64) for x in (photos, composites))
-    known = np.isfinite(before) & np.isfinite(after)
-    before, after = before[known], after[known]
-    return manipulation.interval(lambda rows: float(after[rows].mean() / before[rows].mean()), len(before))

@@ -17,8 +17,6 @@ BOUNDS = {
     "two-sample AUC at 2": (0.70, 0.78),
     "matched two-sample AUC at 1": (0.65, 0.65),
     "matched two-sample AUC at 2": (0.70, 0.75),
-    "colour ratio": (1.1, 1.15),
-    "seam": (1.1, 1.15),
     "share": (0.12, 0.15),
     "gap": (0.1, 0.1),
     "probe": (0.65, 0.7),
@@ -61,9 +59,6 @@ def _asked_of(attribute: str, way: str, target: str, bound: dict[str, float], ta
         for test in ("two-sample AUC", "matched two-sample AUC"):
             if test in natural[f"{way} at {value}"]:
                 rows[f"{test} at {value}"] = _most(natural[f"{way} at {value}"][test], bound[f"{test} at {value[1]}"])
-    for measure in ("colour ratio", "seam"):
-        worst = max((row[measure] for row in natural.values() if measure in row), key=lambda n: n["value"])
-        rows[f"{measure}, worst value"] = _most(worst, bound[measure])
     for other, row in tables["what else moves"].items():
         if other != "sharpness" and (other != "luminance" or attribute == "gender"):
             rows[f"{other}, share of the target's slope"] = _most(row[way], bound["share"])

@@ -1,4 +1,4 @@
-"""The judge, the labeller and the tagger on held-out photos: AUC, calibration, and both by group."""
+"""The judge, the labeller, the tagger and the parser on held-out photos, and by group."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gslopes.faces.gate import manipulation
 from gslopes.faces.zoo.loading import LoadedModel
+from gslopes.stats import agreement
 from gslopes.stats.resampling import Rows
 from training.chips import typology_angle_of
 from training.evaluation import measures
@@ -49,10 +50,9 @@ def evaluate_tagger(model: LoadedModel, data: Path, most: int | None, device: st
     known = np.isfinite(labels[:, column]) & np.array([bool(name) for name in groups])
     if known.any():
         yes, p, names = labels[known, column] > 0.5, said[known, column], groups[known]
-        areas = measures.discrimination_by_group(yes, p, names)
-        errors = measures.error_by_group(yes, p, names)
+        areas = manipulation.by_group(lambda rows: agreement.auc(yes[rows], p[rows]), names, 20)
         tables[f"{gender} by group"] = {
-            name: {"photos": group.n, "AUC": cell(group.number), "calibration error": cell(errors.each[name].number)}
+            name: {"photos": group.n, "AUC": cell(group.number)}
             for name, group in areas.each.items()
             if group.n >= 20 and np.isfinite(group.number.value)
         }
