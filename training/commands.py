@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -133,27 +132,13 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
             | {"table": str(found.table), "picture": str(found.picture), "run": str(found.run)}
         )
         return 0
-    say(f"\n{'planted':<28}{'truth':>8}{'recovered':>11}{'covered':>9}{'flagged':>9}{'naive':>8}{'flagged':>9}")
-    for row in found.labels.itertuples(index=False):
-        say(
-            f"{row.label:<28}{row.truth:>+8.2f}{row.recovered:>+11.2f}{row.covered:>9.0%}{row.flagged:>9.0%}"
-            f"{row.naive:>+8.2f}{row.naive_flagged:>9.0%}"
-        )
-    summary = found.summary
+    shown = ["label", "truth", "recovered", "covered", "flagged", "naive", "naive_flagged"]
+    say(found.labels[shown].to_string(index=False, float_format="{:+.2f}".format))
     say(
         f"\nPercentage points per unit of the attribute (photo-rate), means of {sets} audits of {faces // sets} photos."
         f"\nThe edit moves the drawn cue {found.reach:.2f} times as far as drawing the face again."
-        f"\nerror (root mean square)       walk {summary['error']:.2f}, per unit of the cue seen "
-        f"{summary['error_per_reach']:.2f}, naive {summary['error_naive']:.2f}"
-        f"\n95 % intervals hold a planted  {summary['covered']:.0%}, per unit of the cue seen "
-        f"{summary['covered_per_reach']:.0%}"
-        f"\nflagged with nothing planted   walk {summary['false_positives_nothing']:.1%}, naive "
-        f"{summary['naive_false_positives_nothing']:.1%}"
-        f"\nflagged, confounder alone      walk {summary['false_positives_confounder_only']:.1%}, naive "
-        f"{summary['naive_false_positives_confounder_only']:.1%}"
-        f"\nfinding, nothing or confounder walk {summary['findings_nothing']:.1%}, "
-        f"{summary['findings_confounder_only']:.1%}"
     )
+    say("\n".join(f"{name:<36}{value:.3f}" for name, value in found.summary.items()))
     say(f"\ntable    {found.table}\npicture  {found.picture}", err=True)
     return 0
 
@@ -169,12 +154,10 @@ def captions(out: Path, sets: int, as_json: bool) -> int:
     from training.studies.captions import recover
 
     table = recover(out, sets, progress=True)
-    print_json(table) if as_json else say("\n".join(map(_planted_line, table)))
+    if as_json:
+        print_json(table)
+    else:
+        import pandas as pd
+
+        say(pd.DataFrame(table).to_string(index=False, float_format="{:.3f}".format))
     return 0
-
-
-def _planted_line(row: dict[str, Any]) -> str:
-    names = {"truth": "truth", "mean": "mean", "covered": "covered", "p_flagged": "p < 0.05", "flagged": "q < 0.05"}
-    shown = [(text, row.get(name)) for name, text in (names | {"lost": "lost"}).items()]
-    cells = [f"{text} {value:.3f}" for text, value in shown if value is not None]
-    return "  ".join([f"{row['set']:<8} {row['planted']:<44}", *cells, f"sets {row['sets']}"])

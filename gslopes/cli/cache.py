@@ -8,12 +8,10 @@ from pathlib import Path
 
 import click
 
-from gslopes.ask.config import CostLimits
 from gslopes.core.text import many
-from gslopes.frame.commands import PATH, examples, flags, json_option, print_json, say
+from gslopes.frame.commands import PATH, examples, json_option, print_json, say
 
 FILE = click.argument("file", type=PATH)
-CACHE = flags(CostLimits, "cache")
 
 
 @click.group(
@@ -25,19 +23,21 @@ CACHE = flags(CostLimits, "cache")
     ),
 )
 def cache() -> None:
-    """Show, copy and delete cached answers of classifiers. They are kept raw, with their date and model version."""
+    """Show, copy and delete cached answers of classifiers. They are kept raw, with their date and model version.
+
+    The cache is the user's own, or the folder in GSLOPES_CACHE.
+    """
 
 
 @cache.command(epilog=examples("gslopes cache show", "gslopes cache show --json"))
-@CACHE
 @json_option
-def show(cache: Path | None, as_json: bool) -> int:
+def show(as_json: bool) -> int:
     """Show what is in the cache and where it is stored."""
     from gslopes.ask import cache_files
     from gslopes.ask.cache import AnswerCache
     from gslopes.ask.trust import cache_folder
 
-    with AnswerCache(cache_folder(cache)) as answers:
+    with AnswerCache(cache_folder(None)) as answers:
         found, size = cache_files.facts(answers), answers.path.stat().st_size
     if as_json:
         print_json({"path": str(answers.path), "bytes": size, "classifiers": [asdict(one) for one in found]})
@@ -53,28 +53,26 @@ def show(cache: Path | None, as_json: bool) -> int:
 @cache.command("export", epilog=examples("gslopes cache export answers.jsonl --classifier google"))
 @FILE
 @click.option("--classifier", "-c", default="", metavar="NAME", help="Only answers of this classifier. [default: all]")
-@CACHE
-def export_(file: Path, classifier: str, cache: Path | None) -> int:
+def export_(file: Path, classifier: str) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
     from gslopes.ask import cache_files
     from gslopes.ask.cache import AnswerCache
     from gslopes.ask.trust import cache_folder
 
-    with AnswerCache(cache_folder(cache)) as answers:
+    with AnswerCache(cache_folder(None)) as answers:
         say(f"{cache_files.export_answers(answers, file, classifier):,} answers written to {file}")
     return 0
 
 
 @cache.command("import", epilog=examples("gslopes cache import answers.jsonl"))
 @FILE
-@CACHE
-def import_(file: Path, cache: Path | None) -> int:
+def import_(file: Path) -> int:
     """Add the answers of FILE, as export wrote it; those that are there already stay."""
     from gslopes.ask import cache_files
     from gslopes.ask.cache import AnswerCache
     from gslopes.ask.trust import cache_folder
 
-    with AnswerCache(cache_folder(cache)) as answers:
+    with AnswerCache(cache_folder(None)) as answers:
         lines, new = cache_files.import_answers(answers, file)
     say(f"{new:,} of {lines:,} answers were new")
     return 0
@@ -84,8 +82,7 @@ def import_(file: Path, cache: Path | None) -> int:
 @click.option("--classifier", "-c", default="", metavar="NAME", help="Only its answers.")
 @click.option("--before", type=click.DateTime(["%Y-%m-%d"]), help="Only answers from before this day, UTC.")
 @click.option("--all", "everything", is_flag=True, help="All answers.")
-@CACHE
-def prune(classifier: str, before: datetime | None, everything: bool, cache: Path | None) -> int:
+def prune(classifier: str, before: datetime | None, everything: bool) -> int:
     """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
     from gslopes.ask import cache_files
     from gslopes.ask.cache import AnswerCache
@@ -95,6 +92,6 @@ def prune(classifier: str, before: datetime | None, everything: bool, cache: Pat
     if not (classifier or before or everything):
         raise UsageError("Which answers are to be deleted?", "Give --classifier, --before or --all.")
     when = before.replace(tzinfo=UTC) if before else None
-    with AnswerCache(cache_folder(cache)) as answers:
+    with AnswerCache(cache_folder(None)) as answers:
         say(f"{cache_files.prune(answers, name=classifier, before=when):,} answers deleted")
     return 0

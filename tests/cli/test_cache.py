@@ -14,7 +14,7 @@ PICTURES = {name: sha256(name.encode()).digest() for name in ("one", "two", "thr
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
     """A cache with two answers of google, one of them refused, and one of azure, of days of their own."""
     with AnswerCache(tmp_path / "cache") as cache:
         classifier_id = cache.classifier_id("google", "v1")
@@ -25,25 +25,27 @@ def folder(tmp_path):
             cache.classifier_id("azure", ""),
             {PICTURES["three"]: CachedAnswer("answered", {"tags": []}, "", 30 * DAY, "0.1")},
         )
+    monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 def test_show_tells_whose_answers_there_are_and_from_when(gslopes, folder):
-    done = gslopes("cache", "show", "--cache", folder)
+    done = gslopes("cache", "show")
     assert done.code == 0
     assert "google: 2 answers (1 refused), 1970-01-11 to 1970-01-21, models m1" in done.out
-    found = json.loads(gslopes("cache", "show", "--cache", folder, "--json").out)
+    found = json.loads(gslopes("cache", "show", "--json").out)
     assert [(one["classifier"], one["version"], one["answers"]) for one in found["classifiers"]] == [
         ("azure", "", 1),
         ("google", "v1", 2),
     ]
 
 
-def test_what_is_exported_is_imported_elsewhere_once(gslopes, folder, tmp_path):
+def test_what_is_exported_is_imported_elsewhere_once(gslopes, folder, tmp_path, monkeypatch):
     file, other = tmp_path / "answers.jsonl", tmp_path / "other"
-    assert "3 answers written" in gslopes("cache", "export", file, "--cache", folder).out
-    assert gslopes("cache", "import", file, "--cache", other).out == "3 of 3 answers were new\n"
-    assert gslopes("cache", "import", file, "--cache", other).out == "0 of 3 answers were new\n"
+    assert "3 answers written" in gslopes("cache", "export", file).out
+    monkeypatch.setenv("GSLOPES_CACHE", str(other))
+    assert gslopes("cache", "import", file).out == "3 of 3 answers were new\n"
+    assert gslopes("cache", "import", file).out == "0 of 3 answers were new\n"
     with AnswerCache(folder) as one, AnswerCache(other) as two:
         for cache in (one, two):
             found = cache.find(cache.classifier_id("google", "v1"), PICTURES.values())
@@ -52,16 +54,16 @@ def test_what_is_exported_is_imported_elsewhere_once(gslopes, folder, tmp_path):
 
 
 def test_export_of_one_classifier_holds_only_its_answers(gslopes, folder, tmp_path):
-    gslopes("cache", "export", tmp_path / "a.jsonl", "--classifier", "azure", "--cache", folder)
+    gslopes("cache", "export", tmp_path / "a.jsonl", "--classifier", "azure")
     lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
     assert [(line["classifier"], line["picture"]) for line in lines] == [("azure", PICTURES["three"].hex())]
 
 
 def test_a_file_that_is_no_export_is_told_by_its_line(gslopes, folder, tmp_path):
     (tmp_path / "bad.jsonl").write_text('{"classifier": "google"}\n')
-    done = gslopes("cache", "import", tmp_path / "bad.jsonl", "--cache", folder)
+    done = gslopes("cache", "import", tmp_path / "bad.jsonl")
     assert (done.code, "Line 1 of" in done.err) == (1, True)
-    assert gslopes("cache", "import", tmp_path / "none.jsonl", "--cache", folder).code == 2
+    assert gslopes("cache", "import", tmp_path / "none.jsonl").code == 2
 
 
 @pytest.mark.parametrize(
@@ -74,13 +76,13 @@ def test_a_file_that_is_no_export_is_told_by_its_line(gslopes, folder, tmp_path)
     ],
 )
 def test_prune_deletes_what_was_chosen_and_nothing_else(gslopes, folder, chosen, left):
-    done = gslopes("cache", "prune", *chosen, "--cache", folder)
+    done = gslopes("cache", "prune", *chosen)
     assert done.out == f"{3 - sum(left.values())} answers deleted\n"
-    found = json.loads(gslopes("cache", "show", "--cache", folder, "--json").out)["classifiers"]
+    found = json.loads(gslopes("cache", "show", "--json").out)["classifiers"]
     assert {one["classifier"]: one["answers"] for one in found} == left
 
 
 def test_prune_wants_to_know_which(gslopes, folder):
-    done = gslopes("cache", "prune", "--cache", folder)
+    done = gslopes("cache", "prune")
     assert (done.code, done.out) == (2, "")
-    assert len(json.loads(gslopes("cache", "show", "--cache", folder, "--json").out)["classifiers"]) == 2
+    assert len(json.loads(gslopes("cache", "show", "--json").out)["classifiers"]) == 2

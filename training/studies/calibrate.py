@@ -28,6 +28,7 @@ from gslopes.slopes import audit as stages
 from gslopes.slopes.demo import SIZE, drawn_in_place
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
+from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_weights
 from training.sets import CONFOUND
 from training.studies.planted_classifier import GRID, PlantedClassifier, totals
@@ -207,7 +208,8 @@ def compare(
                 "amount": bias.amount,
                 "truth": real,
                 "recovered": float(of_label["slope"].mean()),
-                **over_audits(of_label["slope"]),
+                "recovered_low": mean_t(of_label["slope"].to_numpy(float)).low,
+                "recovered_high": mean_t(of_label["slope"].to_numpy(float)).high,
                 "per_reach": float(of_label["slope"].mean()) / reach,
                 "covered": float(((low <= real) & (real <= high)).mean()),
                 "covered_per_reach": float(((less <= real) & (real <= more)).mean()),
@@ -219,14 +221,6 @@ def compare(
             }
         )
     return pd.DataFrame(rows)
-
-
-def over_audits(slopes: pd.Series) -> dict[str, float]:
-    """The 95 % t interval of the mean of a label's slopes over the audits."""
-    from gslopes.stats.intervals import mean_t
-
-    found = mean_t(slopes.to_numpy(float))
-    return {"recovered_low": found.low, "recovered_high": found.high}
 
 
 def summarise(labels: pd.DataFrame) -> dict[str, float]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Caption, Material
+from gslopes.captions.material import Material
 from gslopes.captions.measures.context import RULES
 from gslopes.captions.measures.rows import TechniqueResult
 from gslopes.core import runfolder
@@ -22,58 +21,13 @@ from gslopes.core.files import read_json
 from gslopes.core.progress import progress_line
 from gslopes.stats.intervals import wilson
 from gslopes.words.chunks import Chunks, standard
-from gslopes.words.graph import Senses, with_synsets
+from gslopes.words.graph import Senses
 from gslopes.words.mentions import Mentions
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import wordnet
 from training.studies.scenes import COUNTS, HUMAN, NOTHING, TARGET, TRUTH, Planted, scenes, truths
 
-OMITTED = (0.0, 0.05, 0.1, 0.2, 0.3)
-QUIET = replace(NOTHING, inserted=(0.0, 0.0), lazy=(0.0, 0.0))  # captions say what is there, and nothing else
-
-
-def alarms(omitted: float, images: int, seed: int, mentions: Mentions, options: AuditOptions) -> dict[str, float]:
-    """One set: what S1 flags if each label of a thing is missing with that probability.
-
-    Gives shares of the images with a flagged word (``value``) and with a word whose label is missing (``missing``),
-    the number of concepts that S1's heuristic keeps, and the smallest q of a difference between the groups.
-    """
-    material, _ = scenes(replace(QUIET, omitted=omitted), images, seed, mentions)
-    whole, _ = scenes(QUIET, images, seed, mentions)  # the same scenes with all their labels
-    found = run_technique("S1", material, TARGET, TRUTH, options)
-    share = next(row["value"] for row in found.measures if row["concept"] == "any case")
-    q = [row["q"] for row in found.measures if row["unit"] == "pp" and not math.isnan(row["q"])]
-    unlabelled = 0
-    for image in material.images(TARGET):
-        kept, there = ({fact.concept for fact in one.facts(TRUTH, image)} for one in (material, whole))
-        unlabelled += bool({fact.concept for fact in material.facts(TARGET, image)} & (there - kept))
-    return {
-        "value": float(share),
-        "missing": unlabelled / images,
-        "kept": float(sum(bool(row["kept"]) for row in found.inclusions)),
-        "q": min(q, default=1.0),
-    }
-
-
-def alarm_rows(drawn: Mapping[float, Sequence[Mapping[str, float]]]) -> list[dict[str, Any]]:
-    """Rows of the planted table by share of labels missing: the share of images with a flagged word, and concepts kept.
-
-    truth is 0: no word is wrong.  low, high: the least and the largest of the sets.  flagged: share of sets in which
-    any difference between the groups has q < 0.05.
-    """
-    rows = []
-    for omitted, sets in drawn.items():
-        found = float(np.mean([one["q"] < 0.05 for one in sets]))
-        for name, text in (("value", "images with a word flagged, share"), ("kept", "concepts kept")):
-            values = [one[name] for one in sets]
-            row = {"set": "omitted", "planted": f"S1, {omitted:.0%} of labels missing: {text}", "truth": 0.0}
-            row |= {"mean": float(np.mean(values)), "low": min(values), "high": max(values), "covered": None}
-            rows.append(row | {"sets": len(sets), "flagged": found if name == "value" else None, "p_flagged": None})
-    return rows
-
-
 FORMAT = 3  # of a set's file
-ALARMS = 20  # sets in which labels are left out
 STAGES = dict.fromkeys(("D1", "D2", "E1", "R1", "S1"), (TARGET, TRUTH)) | {"S3": (HUMAN, ""), "S4": (TARGET, HUMAN)}
 """The target and the truth of each technique that is run on every set."""
 
@@ -120,30 +74,10 @@ def recover_once(
     return found | {name: {"planted": float(counts[name]), "value": float(recovered[name])} for name in COUNTS}
 
 
-def parsed_counts(planted: Planted, images: int, seed: int, mentions: Mentions, parser: Chunks) -> Recovered:
-    """The counts of one set whose captions are parsed, and how many of the planted facts the parser misses or adds."""
-    material, counts = scenes(planted, images, seed, mentions, parser.tag)
-    missed = added = facts = 0
-    parsed: dict[str, list[Caption]] = {image: [] for image in material.stages[TARGET]}
-    for image, captions in material.stages[TARGET].items():
-        for caption in captions:
-            found = tuple(with_synsets(fact, mentions.senses) for fact in parser.parse(caption.text))
-            parsed[image].append(Caption(caption.source, found, caption.text))
-            known, read = (
-                {(fact.kind, fact.word, fact.subject) for fact in some if fact.kind != "relation"}
-                for some in (caption.facts, found)
-            )
-            missed, added, facts = missed + len(known - read), added + len(read - known), facts + len(known)
-    recovered = counted(replace(material, stages={**material.stages, TARGET: parsed}), options_of(seed))
-    of = {name: {"planted": float(counts[name]), "value": float(recovered[name])} for name in COUNTS}
-    return of | {"facts": {"planted": float(facts), "missed": float(missed), "added": float(added)}}
-
-
 def recover(out: Path, sets: int, *, images: int = 2000, progress: bool = False) -> list[dict[str, Any]]:
     """Truth, mean recovered, share of intervals that hold the truth, share flagged; with harms planted, and nothing.
 
-    S2 is fitted in every fourth set; what S1 flags where labels are missing is measured in up to 20 sets.  Written to
-    OUT/planted.json; sets that are there already are not drawn again.
+    S2 is fitted in every fourth set.  Written to OUT/planted.json; sets that are there already are not drawn again.
 
     Raises: UsageError if sets or images is below 1; StorageError; ModelError if HanTa is not as it should be.
     """
@@ -153,21 +87,21 @@ def recover(out: Path, sets: int, *, images: int = 2000, progress: bool = False)
     mentions = Mentions(Senses(wordnet()), shipped())
     kinds = {"planted": Planted(), "nothing": NOTHING}
     drawn: dict[str, list[Recovered]] = {name: [] for name in kinds}
-    missing: dict[float, list[dict[str, float]]] = {share: [] for share in OMITTED}
     with runfolder.locked(out), progress_line(progress, {0: 2 * sets}, "planted", "sets", 0) as tick:
         for seed in range(sets):
             for name, planted in kinds.items():
                 part = out / "parts" / f"{name}-{seed:04d}-{images}-v{FORMAT}.json"
-                once = partial(recover_once, planted, images, seed, mentions, parser, with_s2=seed % 4 == 0)
-                drawn[name].append(_kept(part, once))
+                if not part.exists():
+                    found = recover_once(planted, images, seed, mentions, parser, with_s2=seed % 4 == 0)
+                    numbers = {  # JSON has no NaN
+                        key: {name: None if math.isnan(value) else value for name, value in row.items()}
+                        for key, row in found.items()
+                    }
+                    part.parent.mkdir(parents=True, exist_ok=True)
+                    runfolder.write_json(part, numbers)
+                drawn[name].append(read_json(part))
                 tick(1)
-            for share, alarmed in missing.items() if seed < ALARMS else ():
-                part = out / "parts" / f"omitted-{share:g}-{seed:04d}-{images}-v{FORMAT}.json"
-                options = replace(options_of(seed), bootstrap=0)
-                alarmed.append(_kept(part, partial(alarms, share, images, seed, mentions, options)))
         table = [row for name, planted in kinds.items() for row in summarise(name, planted, drawn[name])]
-        table += _parsed_rows([parsed_counts(Planted(), images, s, mentions, parser) for s in range(min(sets, 3))])
-        table += alarm_rows(missing)
         runfolder.write_json(out / "planted.json", table)
     return table
 
@@ -233,26 +167,6 @@ def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(row[column]) for name, column in names.items()} if row else {}
 
 
-# -- many sets --------------------------------------------------------------------------------------------------------
-
-
-def _kept(path: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    if path.exists():
-        kept: dict[str, Any] = read_json(path)
-        return kept
-    found = make()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    runfolder.write_json(path, _plain_numbers(found))
-    return found
-
-
-def _plain_numbers(found: Any) -> Any:
-    """JSON has no NaN."""
-    if isinstance(found, dict):
-        return {key: _plain_numbers(value) for key, value in found.items()}
-    return None if math.isnan(found) else found
-
-
 def _known(row: Mapping[str, Any] | None, name: str = "value") -> bool:
     return bool(row) and row is not None and row.get(name) is not None and not math.isnan(row[name])
 
@@ -269,17 +183,3 @@ def _flags(got: list[dict[str, float]]) -> dict[str, float | None]:
         values = [one[column] for one in got if _known(one, column)]
         found[name] = float(np.mean([value < 0.05 for value in values])) if values else None
     return found
-
-
-def _parsed_rows(parsed: list[Recovered]) -> list[dict[str, Any]]:
-    """What is lost where captions are parsed instead of given: mean counts, and the parser's error rates."""
-    rows = []
-    for key in COUNTS:
-        planted, value = (float(np.mean([one[key][name] for one in parsed])) for name in ("planted", "value"))
-        lost = abs(value - planted) / planted if planted else 0.0
-        rows.append({"set": "parsed", "planted": f"{key}, cases", "truth": planted, "mean": value, "lost": lost})
-    facts = sum(one["facts"]["planted"] for one in parsed)
-    for name in ("missed", "added"):
-        share = sum(one["facts"][name] for one in parsed) / facts
-        rows.append({"set": "parsed", "planted": f"facts {name}, share", "truth": 0.0, "mean": share, "lost": share})
-    return [row | {"sets": len(parsed)} for row in rows]

@@ -34,7 +34,6 @@ class Planted:
     human ones are silent.  lazy: of *lazy* before the person.  gendered: of *woman* or *man* instead of *person* with a
     dress and without one.  boys, weapons, animals: of *boy* for a man, a gun, a zebra, of darker alone.
     girls, females: of *girl* and of *female* for a woman.  hyponym: of *armchair* for a chair.
-    omitted: that a label is missing, which plants nothing.
     """
 
     beta: float = 1.0
@@ -50,7 +49,6 @@ class Planted:
     animals: float = 0.03
     females: float = 0.03
     hyponym: float = 0.3
-    omitted: float = 0.0
 
 
 NOTHING = Planted(
@@ -142,8 +140,7 @@ def _scene(image: str, planted: Planted, rng: np.random.Generator, mentions: Men
     lazy = bool(person) and rng.random() < planted.lazy[side]
     made.counts["D1 lazy"] += lazy
     label = "woman" if female else "man"
-    kept = [name for name in there if rng.random() >= planted.omitted]
-    made.labels[image] = [Caption(-1, objects([label, *kept, *(["dress"] if dress else [])], mentions))]
+    made.labels[image] = [Caption(-1, objects([label, *there, *(["dress"] if dress else [])], mentions))]
     human = [label, *(["dog"] if early else [])]
     made.human[image] = [
         Caption(number, objects(human, mentions), _sentence(label, human[1:], False, number))
