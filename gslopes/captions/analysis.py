@@ -1,45 +1,94 @@
-"""Running the techniques: what each of them finds at every target, and why some of them cannot run."""
+"""A run's tables as the material of the techniques, and what each of them finds at every target."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Material
-from gslopes.captions.measures import (
-    context,
-    demeaning,
-    distributions,
-    erasing,
-    identity,
-    inclusion,
-    nouns,
-    people,
-    reifying,
-    salience,
-)
+from gslopes.captions.config import AuditOptions, CaptionsConfig
+from gslopes.captions.groups import groups_of_table
+from gslopes.captions.material import Coverage, Material, pairs_of
+from gslopes.captions.measures import demeaning, distributions, identity, inclusion, people, salience
 from gslopes.captions.measures.rows import Recorder, TechniqueResult
-from gslopes.captions.techniques import TECHNIQUES
+from gslopes.captions.techniques import STAGES, TECHNIQUES
+from gslopes.captions.tuples import boxes_of, captions_of
+from gslopes.core.errors import UsageError
+from gslopes.core.files import read_json
+from gslopes.core.runfolder import show
+from gslopes.frame.run import Run
+from gslopes.words.chunks import standard
+from gslopes.words.graph import Senses
+from gslopes.words.mentions import Mentions
+from gslopes.words.wordlists import read_list, shipped
+from gslopes.words.wordnet import wordnet
 
 RUNNERS: dict[str, Callable[[Recorder], None]] = {
     "I1": identity.imposed_terms,
     "I2": identity.gender_mismatch,
     "I3": identity.marking,
-    "R1": reifying.trait_dependent,
+    "R1": identity.trait_dependent,
     "S1": inclusion.words_wrongly_included,
     "S2": salience.objects_mentioned,
     "S3": distributions.between_groups,
     "S4": distributions.between_stages,
     "E1": people.people_erased,
-    "E2": erasing.listed_things,
-    "E3": erasing.generic_replacement,
+    "E2": people.listed_things,
+    "E3": people.generic_replacement,
     "D1": demeaning.listed_words,
     "D2": people.people_unmentioned,
-    "D3": context.context_specific,
-    "D4": nouns.identity_as_nouns,
+    "D3": demeaning.context_specific,
+    "D4": demeaning.identity_as_nouns,
 }
+
+
+def mentions_of(config: CaptionsConfig) -> Mentions:
+    """What finds mentions of people under the configured sense rule and lists.  Raises: ConfigError, ModelError."""
+    lists = shipped()
+    for name, file in config.lists.items():
+        lists = lists.with_list(read_list(Path(file), name, wordnet()))
+    return Mentions(Senses(wordnet(), config.senses), lists)
+
+
+def chosen_stages(config: CaptionsConfig, stages: Sequence[str]) -> tuple[str, list[str]]:
+    """The truth (human labels, else human captions; empty if there is neither) and the targets, all above it.
+
+    Raises: UsageError if the truth that was chosen is not there.
+    """
+    automatic = next((stage for stage in ("human-labels", "human-captions") if stage in stages), "")
+    truth = automatic if config.truth == "auto" else config.truth
+    if truth and truth not in stages:
+        raise UsageError(f"There is no stage {truth} in the input.", f"It holds {', '.join(stages)}.")
+    there = [stage for stage in STAGES if stage in stages]
+    targets = [stage for stage in there if not truth or STAGES.index(stage) > STAGES.index(truth)] or there[-1:]
+    return ("" if targets == [truth] else truth), targets
+
+
+def material_of(run: Run, mentions: Mentions) -> Material:
+    """A run's tables as the material of the techniques.  Raises: UsageError if a file is damaged."""
+    config: CaptionsConfig = run.config
+    images, sentences, tuples, people_rows = map(run.table, ("images", "sentences", "tuples", "people"))
+    groups, clusters = groups_of_table(people_rows)
+    stages = [stage for stage in STAGES if images["stages"].str.contains(stage, regex=False).any()]
+    areas, file = images.dropna(subset=["person_area"]), run.folder / "coverage.json"
+    try:
+        coverage = {
+            name: Coverage(**{**one, "types": frozenset(one["types"])}) for name, one in read_json(file).items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "Measure the captions again in a new folder."
+        raise UsageError(f"{show(file)} cannot be read: {error}.", hint) from error
+    return Material(
+        captions_of(tuples, sentences, images["image"], stages),
+        mentions,
+        groups,
+        pairs_of(groups),
+        dict(zip(areas["image"], areas["person_area"].astype(float), strict=True)),
+        boxes_of(tuples),
+        coverage,
+        None if config.parser.startswith("tuples:") else standard().tag,
+        clusters,
+    )
 
 
 def missing_need(needs: Sequence[str], material: Material, target: str, truth: str) -> str:
@@ -61,24 +110,21 @@ def run_technique(name: str, material: Material, target: str, truth: str, option
     header = {"harm": technique.harm, "technique": name, "reading": technique.reading, "origin": technique.origin}
     header |= {"truth": truth if "truth" in technique.needs else "", "note": ""}
     header |= {"lists": material.mentions.lists.versions(*technique.lists)}
-    found = Recorder(material, options, target, truth, header)
-    RUNNERS[name](found)
-    return found
+    recorder = Recorder(material, options, target, truth, header)
+    RUNNERS[name](recorder)
+    return recorder
 
 
 def run_techniques(
     material: Material, truth: str, targets: Sequence[str], names: Sequence[str], options: AuditOptions
 ) -> tuple[TechniqueResult, list[dict[str, Any]]]:
     """What the techniques find at all targets, and the rows of the techniques table."""
-    found = TechniqueResult()
+    result = TechniqueResult()
     described = []
     for name in names:
         for target in targets:
             why = missing_need(TECHNIQUES[name].needs, material, target, truth)
             if not why:
-                found.add(run_technique(name, material, target, truth, options))
+                result.add(run_technique(name, material, target, truth, options))
             described.append(TECHNIQUES[name].describe(target, truth, why))
-    if "D2" in names and material.areas:
-        for first, second in pairwise(targets):
-            found.measures += people.unmentioned_changes(material, first, second, truth, options)
-    return found, described
+    return result, described

@@ -9,13 +9,12 @@ from typing import Any
 import pandas as pd
 
 from gslopes.captions import lead, page
-from gslopes.captions.analysis import missing_need, run_techniques
+from gslopes.captions.analysis import chosen_stages, material_of, mentions_of, missing_need, run_techniques
 from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.groups import groups_of, left_out, people_table, read_checked, unmatched_groups
-from gslopes.captions.load import chosen_stages, material_of, mentions_of
+from gslopes.captions.groups import groups_of, notes_on_groups, people_table
 from gslopes.captions.material import Material, pairs_of
-from gslopes.captions.review import read_answers, review_page
-from gslopes.captions.stimuli import Read, coverage_of, images_table, sentences_table
+from gslopes.captions.review import read_answers, render_review, review_items, sampled
+from gslopes.captions.stimuli import Read, coverage_of, find_stages, images_table, read_stages, sentences_table
 from gslopes.captions.tables import TABLES
 from gslopes.captions.techniques import TECHNIQUES
 from gslopes.captions.tuples import parse, parsed_images, with_labels
@@ -28,10 +27,7 @@ from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Stage, Tables
-from gslopes.words.graph import RELAX
 from gslopes.words.parsers import parser_identity
-
-WORDS = ("senses", "relax", "lists")
 
 
 def audit_captions(
@@ -47,7 +43,7 @@ def audit_captions(
     stages: a folder whose files or sub-folders are called after the stages, a TOML file that names them, or a run of
         this audit: then what depends on the options given, such as the answers of its review, is done again.
     out: the run folder, made if missing.
-    options: as of ``gslopes captions --help-all``, with underscores: groups, column, pair, technique, list, parser, ...
+    options: as of ``gslopes captions --help-all``, with underscores: groups, column, technique, list, parser, ...
 
     Raises: UsageError, ConfigError, DataMissing, ModelError, RunFolderMismatch, StorageError.
 
@@ -61,18 +57,22 @@ def audit_captions(
 
 
 def look(stages: Path, config: CaptionsConfig) -> Inputs:
-    """The stages as rows, checked against one another and the groups.  Raises: as ``read_checked``."""
+    """The stages as rows, checked against one another and the groups.
+
+    Raises: as ``find_stages``, ``read_stages`` and ``notes_on_groups``.
+    """
     mentions = mentions_of(config)
-    read, words = read_checked(stages, config, mentions), mentions.wordnet
+    wordnet = mentions.wordnet
+    read = read_stages(find_stages(stages, config.files), wordnet)
     facts = {
         "inputs": dict(read.digests),
         "parser": parser_identity(config.parser),
-        "wordnet": {"name": words.name, "sha256": words.digest},
-        "senses": config.senses if config.relax == RELAX else f"{config.senses}, {config.relax}",
+        "wordnet": {"name": wordnet.name, "sha256": wordnet.digest},
+        "senses": config.senses,
         "limit": config.limit,
     }
     lists = {one.name: {"version": one.version, "sha256": one.digest} for one in mentions.lists}
-    return Inputs(read, facts, {"lists": lists}, (*left_out(config), *unmatched_groups(read, config)))
+    return Inputs(read, facts, {"lists": lists}, tuple(notes_on_groups(read, config)))
 
 
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
@@ -80,7 +80,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     config, read = planned.config, planned.inputs.content
     images = {stage: read.images(stage) for stage in read.stages}
     truth, targets = chosen_stages(config, list(images))
-    groups = groups_of(config)
+    groups, _ = groups_of(config)
     named = {stage: dict.fromkeys(some, ()) for stage, some in images.items()}
     material = Material(named, mentions_of(config), groups, pairs_of(groups))
     known = {"tagger", *(["boxes"] if read.has_boxes else [])}
@@ -108,32 +108,30 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 # -- stages -----------------------------------------------------------------------------------------------------------
 
 
-def read_stages(run: Run) -> Made:
+def read(run: Run) -> Made:
     """What was read as tables, with notes on what is incomplete."""
-    read, config = run.inputs, run.config
-    mentions = mentions_of(config)
-    images = images_table(read.stages, mentions, config.limit)
-    sentences, repeated = sentences_table(read.stages, images["image"])
-    _note_what_is_left_out(run, read, images)
+    found, config = run.inputs, run.config
+    images = images_table(found, mentions_of(config), config.limit)
+    sentences, repeated = sentences_table(found.stages, images["image"])
+    _note_what_is_left_out(run, found, images)
     if repeated:
         run.note(f"{many(repeated, 'caption')} stood twice for an image and were kept once.")
     bad = sentences.loc[sentences["status"] != "parsed", "status"].value_counts().sort_index()
     for status, count in bad.items():
         run.note(f"{many(count, 'caption')} {status}.")
-    coverage = coverage_of(read.stages, {**read.coverage, **config.coverage})
-    plain = {name: asdict(one) | {"types": sorted(one.types)} for name, one in coverage.items()}
+    plain = {name: asdict(one) | {"types": sorted(one.types)} for name, one in coverage_of(found).items()}
     runfolder.write_json(run.folder / "coverage.json", plain)
     return {"images": images, "sentences": sentences, "people": people_table(config)}
 
 
-def _note_what_is_left_out(run: Run, read: Read, images: pd.DataFrame) -> None:
-    for stage, rows in read.stages.items():
+def _note_what_is_left_out(run: Run, found: Read, images: pd.DataFrame) -> None:
+    for stage, rows in found.stages.items():
         for why, count in sorted(rows.dropped.items()):
             run.note(f"{stage}: {many(count, 'row')} left out: {why}.")
         lost = rows.dropped.get("synset that this WordNet does not have", 0)
         if lost > 0.05 * max(1, len(rows.objects)):
             run.note(f"{stage}: many synsets are unknown; another version of WordNet may be meant.")
-    partial = int((images["stages"].str.count(",") + 1 < len(read.stages)).sum())
+    partial = int((images["stages"].str.count(",") + 1 < len(found.stages)).sum())
     if partial:
         run.note(f"{partial:,} of {many(len(images), 'image')} are not in every stage.")
 
@@ -146,48 +144,43 @@ def measure(run: Run) -> Made:
     truth, targets = chosen_stages(config, list(material.stages))
     names = list(config.techniques or TECHNIQUES)
     result, described = run_techniques(material, truth, targets, names, config.options)
-    _refuse_impossible(config, described)
+    for name in config.techniques:
+        rows = [row for row in described if row["technique"] == name]
+        if rows and all(row["ran"] == "no" for row in rows):
+            raise UsageError(f"{name} cannot run. {rows[0]['why']}", "Leave --technique out to run what can.")
     if not mentions.lists.has("demeaning-synsets") and "D1" in names:
         run.note("D1, objects: not run, no list. Give one: --list demeaning-synsets=FILE.")
     parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
+    ranked: Made = {
+        name: pd.DataFrame(rows, columns=TABLES[name].columns).astype({"rank": "Int32"}) if rows else []
+        for name, rows in (("inclusions", result.inclusions), ("salience", result.salience))
+    }
     return {
         "measures": result.measures,
-        "inclusions": _ranked(result.inclusions, "inclusions"),
-        "salience": _ranked(result.salience, "salience"),
+        **ranked,
         "cases": list({row["case"]: row for row in result.cases}.values()),
         "techniques": [{**row, "parameters": parameters} for row in described],
     }
 
 
-def _ranked(rows: list[dict[str, Any]], name: str) -> pd.DataFrame:
-    """Rows whose rank may be missing."""
-    return pd.DataFrame(rows, columns=TABLES[name].columns).astype({"rank": "Int32"}) if rows else TABLES[name].empty()
-
-
-def _refuse_impossible(config: CaptionsConfig, described: list[dict[str, Any]]) -> None:
-    for name in config.techniques:
-        rows = [row for row in described if row["technique"] == name]
-        if rows and all(row["ran"] == "no" for row in rows):
-            raise UsageError(f"{name} cannot run. {rows[0]['why']}", "Leave --technique out to run what can.")
-
-
 def review(run: Run) -> Made:
     """The page on which people read cases, and what they answered before."""
-    config, cases = run.config, run.table("cases")
+    config, cases, techniques = run.config, run.table("cases"), run.table("techniques")
     answers = read_answers(config.review or run.folder / "review.csv", required=config.review is not None)
     known = set(cases["case"])
     if unknown := sum(row["case"] not in known for row in answers):
         of_all = f"{unknown:,} of the review's {many(len(answers), 'answer')}"
         run.note(f"{of_all} are about cases that are not in this run.")
-    text = review_page(cases, run.table("techniques"), answers, config, run.folder)
-    runfolder.write_bytes(run.folder / "review.html", text.encode())
+    titles = dict(zip(techniques["technique"], techniques["title"], strict=True))
+    items = review_items(sampled(cases), config.images, run.folder, titles)
+    runfolder.write_bytes(run.folder / "review.html", render_review(items, answers).encode())
     return {"reviews": answers}
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:
     """Images read, images used, captions that were no text."""
-    images, sentences = tables["images"]["status"], tables["sentences"]["status"]
-    return len(images), int((images == "used").sum()), int((sentences == "failed").sum())
+    images = len(tables["images"])
+    return images, images, int((tables["sentences"]["status"] == "failed").sum())
 
 
 CAPTIONS = Audit(
@@ -215,22 +208,22 @@ CAPTIONS = Audit(
     outline=outline,
     stages=(
         Stage(
-            "read", ("inputs",), ("images", "sentences", "people", "coverage.json"), read_stages,
-            options=(*WORDS, "groups", "columns", "pairs", "cluster", "coverage", "limit", "options.age"),
+            "read", ("inputs",), ("images", "sentences", "people", "coverage.json"), read,
+            options=("senses", "lists", "groups", "columns", "cluster", "limit"),
         ),
         Stage(
             "parse", ("inputs", "images", "sentences"), ("tuples",), parse,
             items=parsed_images, part=2000, unit="images", join=with_labels,
-            options=("parser", "senses", "relax"),
+            options=("parser", "senses"),
         ),
         Stage(
             "measure", ("images", "sentences", "people", "tuples", "coverage.json"),
             ("measures", "inclusions", "salience", "cases", "techniques"), measure,
-            options=(*WORDS, "parser", "groups_from", "pairs", "truth", "targets", "techniques", "options"),
+            options=("senses", "lists", "parser", "truth", "techniques", "options"),
         ),
         Stage(
             "review", ("cases", "techniques", "review.csv"), ("reviews", "review.html"), review,
-            options=("review", "review_sample", "show_words", "images", "options.seed"),
+            options=("review", "images"),
         ),
     ),
     judged=lead.judged,

@@ -1,14 +1,14 @@
-"""Captions and labels in tables: CSV, TSV and Parquet; and the rows that all readers of stages return."""
+"""The rows that all readers of stages return, and captions and labels in tables: CSV, TSV and Parquet."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -17,32 +17,13 @@ from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, open_regular, show
 from gslopes.core.text import plain
 
-Corners = tuple[float, float, float, float]
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
 LONGEST_CAPTION = 131_072  # characters, as many as a cell of a CSV may have
 _LONGEST = 1_000_000  # pixels of an image's side
 UNUSABLE_BOX = "box without area inside its image, or image of unknown size"
 
 
-@dataclass(frozen=True, slots=True)
-class ImageRow:
-    """An image; sides in pixels, None if unknown."""
-
-    image: str
-    width: int | None = None
-    height: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CaptionRow:
-    """One caption as it was read: a text, or any other value of the file."""
-
-    image: str
-    caption: Any
-
-
-@dataclass(frozen=True, slots=True)
-class BoxRow:
+class BoxRow(NamedTuple):
     """One object; corners as shares of the sides, NaN where there is no box."""
 
     image: str
@@ -55,8 +36,7 @@ class BoxRow:
     score: float = math.nan
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRow:
+class LinkRow(NamedTuple):
     """One attribute (object empty) or relation."""
 
     image: str
@@ -73,12 +53,13 @@ class LinkRow:
 class StageRows:
     """The rows of one or more files.
 
-    closed: synsets of a closed vocabulary of objects, empty for an open one.  dropped: reason to rows left out.
+    images: id to width and height in pixels, or None.  captions: image and caption as it was read, a text or any other
+    value.  closed: synsets of a closed vocabulary of objects, empty for an open one.  dropped: reason to rows left out.
     unsized: images with a box that could not be used.  kinds: of facts that labels have, where the file says so.
     """
 
-    images: dict[str, ImageRow] = field(default_factory=dict)
-    captions: list[CaptionRow] = field(default_factory=list)
+    images: dict[str, tuple[int, int] | None] = field(default_factory=dict)
+    captions: list[tuple[str, Any]] = field(default_factory=list)
     objects: list[BoxRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     closed: frozenset[str] = frozenset()
@@ -95,6 +76,14 @@ class StageRows:
         for one in fields(self):
             own, others = getattr(self, one.name), getattr(other, one.name)
             setattr(self, one.name, own + others if isinstance(own, list | Counter) else own | others)
+
+    def records(self, entries: Iterable[Any], what: str) -> Iterator[Mapping[str, Any]]:
+        """The entries that are records; the others are counted as dropped."""
+        for entry in entries:
+            if isinstance(entry, Mapping):
+                yield entry
+            else:
+                self.drop(f"{what} that is no record")
 
 
 def size_of(image: Mapping[str, Any]) -> tuple[float, float] | None:
@@ -113,7 +102,7 @@ def number_of(value: Any) -> float:
         return math.nan
 
 
-def clip(box: Any, size: tuple[float, float] | None) -> Corners | None:
+def clip(box: Any, size: tuple[float, float] | None) -> tuple[float, float, float, float] | None:
     """Corners as shares, clipped to the image; None if nothing is left, or the size is unknown.
 
     box: x, y, width, height in pixels from the top left.  size: width and height.
@@ -131,12 +120,27 @@ def clip(box: Any, size: tuple[float, float] | None) -> Corners | None:
     return (x0 / width, y0 / height, x1 / width, y1 / height) if x1 > x0 and y1 > y0 else None
 
 
+def caption_rows(image: str, caption: Any) -> list[tuple[str, Any]]:
+    """What an image's caption is read as: of a list of texts each is one, of an empty list one without text.
+
+    Raises: DataMissing for a caption of more than ``LONGEST_CAPTION`` characters.
+    """
+    given = caption.tolist() if hasattr(caption, "tolist") else caption
+    several = isinstance(given, list) and all(isinstance(text, str) for text in given)
+    texts = (given or [None]) if several else [given]
+    longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
+    if longest > LONGEST_CAPTION:
+        problem = f"A caption of the image {show(image[:80])} has {longest:,} characters"
+        raise DataMissing(f"{problem}, and at most {LONGEST_CAPTION:,} are read.", "Take it out, or cut it.")
+    return [(image, text) for text in texts]
+
+
 def read_table(file: Path) -> StageRows:
     """Captions ``image, caption[, source]``, labels ``image, kind, word[, …]``, or Conceptual Captions' TSV.
 
     Raises: DataMissing if the file is no table, or has neither form.
     """
-    frame = read_frame(file)
+    frame = _frame(file)
     columns = set(frame.columns)
     if {"image", "caption"} <= columns:
         frame = frame.sort_values(["image", "source"], kind="stable") if "source" in columns else frame
@@ -148,75 +152,45 @@ def read_table(file: Path) -> StageRows:
     raise DataMissing(f"{file} has the columns {names}.", "It needs image, caption or image, kind, word.")
 
 
-def caption_rows(image: str, caption: Any) -> list[CaptionRow]:
-    """What an image's caption is read as: of a list of texts each is one, of an empty list one without text.
+def _frame(file: Path) -> pd.DataFrame:
+    """A table of at most 4 GiB, or Conceptual Captions' TSV: a caption and a URL in each line and no header.
 
-    Raises: DataMissing for a caption of more than ``LONGEST_CAPTION`` characters.
-    """
-    given = caption.tolist() if hasattr(caption, "tolist") else caption
-    several = isinstance(given, list) and all(isinstance(text, str) for text in given)
-    rows = [CaptionRow(image, text) for text in ((given or [None]) if several else [given])]
-    longest = max((len(row.caption) for row in rows if isinstance(row.caption, str)), default=0)
-    if longest > LONGEST_CAPTION:
-        problem = f"A caption of the image {show(image[:80])} has {longest:,} characters"
-        raise DataMissing(f"{problem}, and at most {LONGEST_CAPTION:,} are read.", "Take it out, or cut it.")
-    return rows
-
-
-def read_frame(file: Path) -> pd.DataFrame:
-    """A table as ``csv_table.read_frame`` reads it, of at most 4 GiB, or Conceptual Captions' TSV.
-
-    That has a caption and a URL in each line and no header; the image's id is the URL's sha256.
-
-    Raises: DataMissing.
+    An image's id is then the URL's sha256.
     """
     if file.suffix == ".tsv" and is_file(file):
         with open_regular(file) as opened:
             first = opened.readline(1 << 20).decode("utf-8-sig", "replace").split("\t")
         if len(first) == 2 and first[1].startswith(("http://", "https://")):
-            names = ("caption", "url")
-            table = csv_table.read_csv(
-                file, names=names, delimiter="\t", quoted=False, limit=LARGEST, raises=DataMissing
-            )
-            frame = table.frame()
+            how: dict[str, Any] = {"delimiter": "\t", "quoted": False, "limit": LARGEST, "raises": DataMissing}
+            frame = csv_table.read_csv(file, names=("caption", "url"), **how).frame()
             return frame.assign(image=[sha256(url.encode()).hexdigest()[:16] for url in frame["url"]])
     return csv_table.read_frame(file, raises=DataMissing, limit=LARGEST)
 
 
 def _labels(frame: pd.DataFrame) -> StageRows:
     rows = StageRows(kinds={str(kind) for kind in frame["kind"].unique()})
-    optional = ("synset", "subject", "subject_synset", "object", "object_synset")
     twice = frame.astype(str).duplicated()
-    for _ in range(int(twice.sum())):
-        rows.drop("row that stood there before")
+    rows.dropped.update({"row that stood there before": int(twice.sum())} if twice.any() else {})
     for row in frame[~twice].to_dict("records"):
         image, kind = str(row["image"]), str(row["kind"])
-        rows.images.setdefault(image, ImageRow(image))
-        synset, subject, subject_synset, other, other_synset = (_text(row.get(name)) or "" for name in optional)
+        rows.images.setdefault(image, None)
+        names = ("synset", "subject", "subject_synset", "object", "object_synset")
+        synset, subject, subject_synset, other, other_synset = (str(_text(row.get(name)) or "") for name in names)
         word = plain(str(row["word"])).strip().lower().replace(" ", "_" if kind != "relation" else " ")
         if kind == "object":
-            corners = [_float(row.get(side)) for side in ("x0", "y0", "x1", "y1")]
+            corners = [number_of(row.get(side)) for side in ("x0", "y0", "x1", "y1")]
             whole = all(0 <= side <= 1 for side in corners) and corners[0] < corners[2] and corners[1] < corners[3]
             if not whole and not all(map(math.isnan, corners)):
                 rows.drop("box outside of its image")
-            x0, y0, x1, y1 = corners if whole else [math.nan] * 4
-            score = _float(row.get("score"))
-            rows.objects.append(BoxRow(image, word, synset or None, x0, y0, x1, y1, score=score))
+            corners = corners if whole else [math.nan] * 4
+            rows.objects.append(BoxRow(image, word, synset or None, *corners, number_of(row.get("score"))))
         elif kind in ("attribute", "relation"):
-            names = (plain(str(subject)), subject_synset or None, plain(str(other)), other_synset or None)
-            rows.links.append(LinkRow(image, kind, word, synset or None, *names))
+            ends = (plain(subject), subject_synset or None, plain(other), other_synset or None)
+            rows.links.append(LinkRow(image, kind, word, synset or None, *ends))
         else:
             rows.drop(f"kind {kind[:20]!r}")
     return rows
 
 
 def _text(value: Any) -> Any:
-    missing = value is None or (isinstance(value, float) and math.isnan(value))
-    return None if missing else value
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return math.nan
+    return None if value is None or (isinstance(value, float) and math.isnan(value)) else value

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gslopes.captions.caption_tables import UNUSABLE_BOX, BoxRow, ImageRow, StageRows, caption_rows, clip, size_of
+from gslopes.captions.caption_tables import UNUSABLE_BOX, BoxRow, StageRows, caption_rows, clip, size_of
 from gslopes.core.errors import DataMissing
 
 INSTANCES = ("images", "annotations", "categories")
@@ -54,28 +54,29 @@ def read_instances(content: Mapping[str, Any]) -> StageRows:
     Raises: DataMissing if an id has two images of different sizes, or two categories.
     """
     rows = StageRows()
-    sizes: dict[str, tuple[float, float]] = {}
-    for image in records(content["images"], rows, "image"):
-        key = _id(image.get("id"))
+    sizes: dict[str, tuple[float, float] | None] = {}
+    for image in rows.records(content["images"], "image"):
+        key, size = _id(image.get("id")), size_of(image)
         if not key:
             rows.drop("image without an id")
-            continue
-        size = size_of(image)
-        one = ImageRow(key, *map(round, size)) if size else ImageRow(key)
-        if rows.images.setdefault(key, one) != one:
+        elif sizes.setdefault(key, size) != size:
             raise DataMissing(f"The image id {key[:40]} stands for two images.", "Give each image an id of its own.")
-        if size:
-            sizes[key] = size
-        elif any(image.get(name) is not None for name in ("width", "height")):
+        elif size is None and any(image.get(name) is not None for name in ("width", "height")):
             rows.drop("image size that is no size")
-    names = _categories(content["categories"], rows)
+    rows.images = {key: None if size is None else (round(size[0]), round(size[1])) for key, size in sizes.items()}
+    names: dict[str, str] = {}
+    for row in rows.records(content["categories"], "category"):
+        number, name = _id(row.get("id")), row.get("name")
+        if not number or not isinstance(name, str) or not name.strip():
+            rows.drop("category without an id or a name")
+        elif names.setdefault(number, name) != name:
+            raise DataMissing(f"The category id {number} stands for {names[number]} and {name}.", "Give each its own.")
     for row in _annotations(content["annotations"], rows):
-        key = _id(row["image_id"])
-        label = names.get(_id(row.get("category_id")))
+        key, label = _id(row["image_id"]), names.get(_id(row.get("category_id")))
         if label is None:
             rows.drop("unknown category")
             continue
-        rows.images.setdefault(key, ImageRow(key))
+        rows.images.setdefault(key, None)
         corners = clip(row.get("bbox"), sizes.get(key))
         if corners is None:
             rows.drop(UNUSABLE_BOX)
@@ -97,31 +98,10 @@ def read_captions(entries: Iterable[Any]) -> StageRows:
     return rows
 
 
-def records(entries: Iterable[Any], rows: StageRows, what: str) -> Iterator[Mapping[str, Any]]:
-    """The entries that are records; the others are counted as dropped."""
-    for entry in entries:
-        if isinstance(entry, Mapping):
-            yield entry
-        else:
-            rows.drop(f"{what} that is no record")
-
-
-def _categories(entries: Iterable[Any], rows: StageRows) -> dict[str, str]:
-    """Id to name.  Raises: DataMissing if an id has two names."""
-    names: dict[str, str] = {}
-    for row in records(entries, rows, "category"):
-        number, name = _id(row.get("id")), row.get("name")
-        if not number or not isinstance(name, str) or not name.strip():
-            rows.drop("category without an id or a name")
-        elif names.setdefault(number, name) != name:
-            raise DataMissing(f"The category id {number} stands for {names[number]} and {name}.", "Give each its own.")
-    return names
-
-
 def _annotations(entries: Iterable[Any], rows: StageRows) -> Iterator[Mapping[str, Any]]:
     """Records that name an image, each id once; the others are counted as dropped."""
     seen: set[str] = set()
-    for entry in records(entries, rows, "annotation"):
+    for entry in rows.records(entries, "annotation"):
         key = _id(entry.get("id"))
         if not _id(entry.get("image_id")):
             rows.drop("annotation without an image")
@@ -136,8 +116,7 @@ def _id(value: Any) -> str:
     """An id as text; empty for none. A whole number is one id in whichever way it is written."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return ""
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if whole else value).strip()
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
 
 
 def _any_has(entries: Iterable[Any], *keys: str) -> bool:

@@ -1,97 +1,107 @@
-"""Groups of the depicted: read from a CSV, or taken from captions; and the pairs of them that are compared."""
+"""Groups of the depicted, from any table with a column of images: what is compared, and the images of a cluster.
+
+Zhao et al.'s demographics of COCO go under our names: annotators' perception of the largest person; it is not who a
+person is.  Source: Zhao, Wang & Russakovsky 2021, Understanding and Evaluating Racial Biases in Image Captioning.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
+from gslopes.captions.caption_tables import LARGEST
 from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.demographics import Groups, read_groups
-from gslopes.captions.material import MOST_VALUES, Caption, Pair, pairs_of
-from gslopes.captions.stimuli import Read, check_shared_images, examples, find_stages, read_stages
+from gslopes.captions.material import MOST_VALUES
+from gslopes.captions.stimuli import Read, examples
 from gslopes.captions.tables import TABLES
 from gslopes.core.csv_table import unmatched
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import DataMissing, UsageError
 from gslopes.core.files import show
-from gslopes.words.mentions import Mentions
+from gslopes.photos.people import People, read_people
+
+GENDER = {"female": "female", "male": "male"}
+SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "lighter"}
+Groups = dict[str, dict[str, str]]
 
 
-def groups_of(config: CaptionsConfig) -> Groups:
-    """Column to image to value, of the columns that are compared: all that are chosen but that of the clusters.
+def read_groups(file: Path, columns: Sequence[str] = (), *, identifiers: bool = False) -> Groups:
+    """Column to image to value; empty where a value is unknown.
+
+    columns: of the file, ``a + b`` crosses two; all but the image's by default.
+    identifiers: whether they name people rather than groups: then two spellings are two.
+
+    Raises: DataMissing if there is no column of images, or an image has two different values; UnknownName for an
+        unknown column.
+    """
+    people = _zhao(read_people(file, raises=DataMissing, limit=LARGEST))
+    image = people.photo_column()
+    groups: Groups = {}
+    for name in columns or [column for column in people.columns if column != image]:
+        values = people.groups(name, identifiers=identifiers)
+        groups[name] = {photo: values[row] for photo, row in people.by_photo({name: values}).items()}
+    return groups
+
+
+def _zhao(people: People) -> People:
+    """Zhao et al.'s columns under our names; another table stays."""
+    columns = {}
+    for name, source, values in (("gender", "bb_gender", GENDER), ("skin", "bb_skin", SKIN)):
+        if source in people.columns:
+            columns[name] = [values.get(str(cell).strip().lower(), "") for cell in people.columns[source]]
+    if not columns:
+        return people
+    image = people.photo_column(("id",))
+    return replace(people, columns={image: people.columns[image], **columns})
+
+
+def groups_of(config: CaptionsConfig) -> tuple[Groups, list[str]]:
+    """Column to image to value, of the columns that are compared, and a sentence on each that has too many values.
+
+    Compared are all that are chosen but the column of the clusters.
 
     Raises: DataMissing, UnknownName as ``read_groups``; UsageError if a chosen column, or every column, has more than
-        ``MOST_VALUES`` values, and it is neither that of ages nor are pairs of it named.
+        ``MOST_VALUES`` values, as identifiers have.
     """
-    return _compared(config)[0]
-
-
-def left_out(config: CaptionsConfig) -> list[str]:
-    """A sentence for each column that is not compared because it has too many values, as identifiers have."""
-    return _compared(config)[1]
-
-
-def _compared(config: CaptionsConfig) -> tuple[Groups, list[str]]:
-    found = read_groups(config.groups, config.columns) if config.groups else {}
-    kept: Groups = {}
+    chosen: Groups = {}
     notes = []
-    for name, values in found.items():
+    for name, values in (read_groups(config.groups, config.columns) if config.groups else {}).items():
         count = len(set(values.values()) - {""})
         if name == config.cluster:
             continue
-        if count <= MOST_VALUES or name == config.options.age or (config.columns and config.pairs):
-            kept[name] = values
+        if count <= MOST_VALUES:
+            chosen[name] = values
         elif config.columns:
             problem = f"The column {name} of {show(config.groups)} has {count:,} values"
             raise UsageError(f"{problem}, and at most {MOST_VALUES} are compared.", "Choose others with --column.")
         else:
             notes.append(f"The column {name} is not compared: it has {count:,} values, and at most {MOST_VALUES} are.")
-    if notes and not kept:
+    if notes and not chosen:
         raise UsageError(f"{show(config.groups)} has no column of groups. {notes[0]}", "Add a column of groups.")
-    return kept, notes
+    return chosen, notes
 
 
-def read_checked(stages: Path, config: CaptionsConfig, mentions: Mentions) -> Read:
-    """The stages of a folder, or of a file that names them, checked against one another and the groups.
+def notes_on_groups(read: Read, config: CaptionsConfig) -> list[str]:
+    """Sentences on columns with too many values, and on images that the table of groups names and no stage has.
 
-    Raises: as ``find_stages`` and ``read_stages``; UsageError if they share no image, or the groups name none.
+    Raises: UsageError with three ids of each side if the groups name none of the images; as ``groups_of``.
     """
-    read = read_stages(find_stages(stages, config.files), mentions.wordnet)
-    check_shared_images(read)
-    check_groups(read, config)
-    return read
-
-
-def check_groups(read: Read, config: CaptionsConfig) -> None:
-    """Raises: UsageError with three ids of each side if the groups name none of the images."""
-    grouped = _grouped(config)
-    images = read.all_images()
+    groups, notes = groups_of(config)
+    grouped, images = {image for values in groups.values() for image in values}, read.all_images()
     if grouped and not grouped & images:
         there, here = examples(grouped), examples(images)
-        raise UsageError(
-            f"{config.groups} names none of the images: it has {there}, the captions have {here}.",
-            "Use the same ids in both.",
-        )
-
-
-def unmatched_groups(read: Read, config: CaptionsConfig) -> list[str]:
-    """A sentence on images that the table of groups names and no stage has; none without any."""
-    if not config.groups:
-        return []
-    grouped = _grouped(config)
-    text = unmatched(Path(config.groups), sorted(grouped - read.all_images()), "images")
-    return [text] if text else []
-
-
-def _grouped(config: CaptionsConfig) -> set[str]:
-    """The images that the table of groups names."""
-    return {image for values in groups_of(config).values() for image in values}
+        problem = f"{config.groups} names none of the images: it has {there}, the captions have {here}."
+        raise UsageError(problem, "Use the same ids in both.")
+    text = unmatched(config.groups, sorted(grouped - images), "images") if config.groups else ""
+    return [*notes, text] if text else notes
 
 
 def people_table(config: CaptionsConfig) -> pd.DataFrame:
     """The people table: groups and clusters by image."""
-    rows = [(i, name, value, "annotation") for name, values in groups_of(config).items() for i, value in values.items()]
+    groups, _ = groups_of(config)
+    rows = [(image, name, value, "annotation") for name, one in groups.items() for image, value in one.items()]
     if config.groups and config.cluster:
         clusters = read_groups(config.groups, (config.cluster,), identifiers=True)[config.cluster]
         rows += [(image, config.cluster, value, "cluster") for image, value in clusters.items()]
@@ -106,27 +116,3 @@ def groups_of_table(people: pd.DataFrame) -> tuple[Groups, dict[str, str]]:
     for image, column, value, source in zip(*(people[name].tolist() for name in names), strict=True):
         (clusters if source == "cluster" else groups.setdefault(column, {}))[image] = value
     return groups, clusters
-
-
-def mentioned_genders(captions: Mapping[str, Sequence[Caption]], mentions: Mentions) -> dict[str, str]:
-    """Image to the gender of which its captions have words: female or male; empty if none or both."""
-    found = {}
-    for image, some in captions.items():
-        facts = [fact for caption in some for fact in caption.kept]
-        genders = {mention.group for mention in mentions.identity(facts)} & {"feminine", "masculine"}
-        found[image] = {"feminine": "female", "masculine": "male"}[genders.pop()] if len(genders) == 1 else ""
-    return found
-
-
-def chosen_pairs(config: CaptionsConfig, groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:
-    """The pairs of groups that are compared.  Raises: UsageError if one is unknown."""
-    known = pairs_of(groups)
-    found = []
-    for text in config.pairs:
-        column, _, values = text.partition(":")
-        group, _, other = values.partition(",")
-        if group == other or not {group, other} <= set(groups.get(column, {}).values()) - {""}:
-            names = ", ".join(f"{pair.column}:{pair.group},{pair.other}" for pair in known) or "none"
-            raise UsageError(f"There is no pair {text!r} in the groups.", f"Known: {names}.")
-        found.append(Pair(column, group, other))
-    return found or known

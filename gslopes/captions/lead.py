@@ -19,127 +19,99 @@ STAGES, GENDERS = SENTENCES["stages"], SENTENCES["genders"]
 POINTS, ODDS = "percentage points", "log odds"
 
 
-def findings(measures: pd.DataFrame, salience: pd.DataFrame) -> list[dict[str, str]]:
-    """Of each technique the difference with the smallest q, if below 0.05: text, interval, q, technique, reading.
-
-    Of the system's captions if any is there, else of its labels, and so on down the stages.
+def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
+    """Differences between groups that have a q, in points, and of S2 in log odds.
 
     Words for people of a gender are left out of S1, S3 and S4 where genders are compared: that is what they are for.
     """
-    rows = {str(name): rows for name, rows in tested(measures).groupby("technique")}
-    if len(salience):
-        rows["S2"] = salience[salience["eligible"]].assign(
-            value=salience["coefficient"], technique="S2", reading="look", size=salience["coefficient"].abs()
-        )
-    found = []
-    for technique in SENTENCES["findings"]:
-        chosen = rows.get(technique, pd.DataFrame())
-        chosen = chosen[chosen["q"].map(is_significant)] if len(chosen) else chosen
-        if len(chosen):
-            ranked = chosen.assign(stage_rank=[list(STAGES).index(stage) for stage in chosen["stage"]])
-            order = ["stage_rank", "q", "size", "concept"]  # what is furthest from the pictures first: the system's
-            first = ranked.sort_values(order, ascending=[False, True, False, True]).iloc[0]
-            found.append(_sentence({str(name): value for name, value in first.items()}))
-    return found
+    rows = measures[(measures["unit"] == "pp") & measures["q"].notna()]
+    gendered = rows["column"].str.contains("gender") & rows["technique"].isin(["S1", "S3", "S4"])
+    people = {word for group in shipped()["gender-words"].groups.values() for word in group}
+    named = rows["concept"].map(lambda concept: str(concept).rpartition(":")[2].partition(".")[0])
+    rows = rows[~(gendered & named.isin(people))].assign(unit=POINTS)
+    odds = salience[salience["eligible"]]
+    texts: dict[str, Any] = dict.fromkeys(("kind", "captions", "truth"), "") | {
+        "technique": "S2",
+        "reading": "look",
+        "unit": ODDS,
+    }
+    odds = odds.assign(value=odds["coefficient"], **texts)
+    return pd.concat([part for part in (rows, odds) if len(part)] or [rows], ignore_index=True)
+
+
+def findings(tables: Tables) -> list[dict[str, str]]:
+    """Of each technique the difference with the smallest q, if below 0.05: text, interval, q, technique, reading.
+
+    Of the system's captions if any is there, else of its labels, and so on down the stages.
+    """
+    rows = tested(tables["measures"], tables["salience"])
+    rows = rows[rows["q"].map(is_significant).astype(bool)]
+    ranks = {"stage_rank": [-list(STAGES).index(stage) for stage in rows["stage"]], "size": -rows["value"].abs()}
+    ordered = rows.assign(**ranks).sort_values(["stage_rank", "q", "size", "concept"])
+    first = {str(row["technique"]): row for row in reversed(ordered.to_dict("records"))}
+    return [_sentence(first[technique]) for technique in SENTENCES["findings"] if technique in first]
 
 
 def judged(tables: Tables) -> pd.DataFrame:
     """Differences between groups of every technique, stage and concept, in the columns of ``core.summary.FINDINGS``.
 
-    In percentage points, of S2 in log odds. Words for people of a gender are left out of S1, S3 and S4 where genders
-    are compared. n are images.
+    n are images.
     """
-    measures, salience = tables["measures"], tables["salience"]
-    rows = [_points(tested(measures))] + ([_odds(salience)] if len(salience) else [])
-    rows = [part for part in rows if len(part)]
-    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
-
-
-def _points(rows: pd.DataFrame) -> pd.DataFrame:
-    low, high = (rows[f"ci_{end}"].where(rows["ci_low"].notna(), rows[f"boot_{end}"]) for end in ("low", "high"))
+    rows = tested(tables["measures"], tables["salience"])
     truth = [f" ({' against '.join(filter(None, pair))})" for pair in zip(rows["captions"], rows["truth"], strict=True)]
-    named = rows["technique"] + " " + rows["kind"] + " " + rows["concept"]
-    label = named.str.split().str.join(" ") + pd.Series(truth, rows.index).replace(" ()", "")
-    return _frame(rows, label, value=rows["value"], ci_low=low, ci_high=high, unit=POINTS)
-
-
-def _odds(rows: pd.DataFrame) -> pd.DataFrame:
-    kept = rows[rows["eligible"]]
-    ends = {name: kept[name] for name in ("ci_low", "ci_high")}
-    return _frame(kept, "S2 " + kept["concept"], value=kept["coefficient"], **ends, unit=ODDS)
-
-
-def _frame(rows: pd.DataFrame, label: pd.Series, **numbers: object) -> pd.DataFrame:
+    label = (rows["technique"] + " " + rows["kind"] + " " + rows["concept"]).str.split().str.join(" ")
+    label += pd.Series(truth, rows.index, dtype=object).replace(" ()", "")
     contrast = rows["column"] + ": " + rows["group"] + " over " + rows["other"]
-    shared = {"model": rows["stage"], "contrast": contrast, "label": label, "n": rows["n"]}
-    return pd.DataFrame({**shared, **numbers, "q": rows["q"], "reason": rows["note"]})
+    columns = {name: rows[name] for name in ("n", "value", "ci_low", "ci_high", "unit", "q")}
+    return pd.DataFrame(
+        {"model": rows["stage"], "contrast": contrast, "label": label, **columns, "reason": rows["note"]}
+    )
 
 
 def headline_of(tables: Tables) -> Headline:
     """The first sentence of a run, and the technique that it is about."""
-    leading = findings(tables["measures"], tables["salience"])
-    sentence = headline(leading, tables["measures"], len(tables["cases"]))
-    return Headline(sentence, f"{leading[0]['technique']} " if leading else "")
-
-
-def headline(found: list[dict[str, str]], measures: pd.DataFrame, cases: int) -> str:
-    """The page's first sentence."""
-    if found:
-        first = found[0]
+    leading = findings(tables)
+    if leading:
+        first = leading[0]
         ends = f"{first['interval']}, " if first["interval"] else "no interval, "
-        return f"{first['text'].removesuffix('.')} ({ends}{first['q']}, {first['n']})."
-    rows = tested(measures)
+        sentence = f"{first['text'].removesuffix('.')} ({ends}{first['q']}, {first['n']})."
+        return Headline(sentence, f"{first['technique']} ")
+    rows, cases = tested(tables["measures"], tables["salience"]), len(tables["cases"])
+    rows = rows[rows["unit"] == POINTS]
     if len(rows):
-        return f"{_none(rows)}."
+        return Headline(f"{_none(rows)}.")
     if cases:
-        return f"No groups were compared; {words.many(cases, 'case waits', 'cases wait')} to be read."
-    return "No groups were compared, and no case was found."
+        return Headline(f"No groups were compared; {words.many(cases, 'case waits', 'cases wait')} to be read.")
+    return Headline("No groups were compared, and no case was found.")
 
 
 def _none(rows: pd.DataFrame) -> str:
     """The sentence where no difference has q below 0.05: there is none, or it cannot be said."""
     found = []
     for row in rows.to_dict("records"):
-        low, high = _ends(row)
+        low, high = row["ci_low"], row["ci_high"]
         name = f"{row['technique']} {words.printable(str(row['concept'])).partition('.')[0]}".strip()
         shown = f"{numbers.interval(low, high)} points"
         found.append(caution.Nothing(name, low, high, int(row["n"]), caution.POINTS, shown))
     unclear, widest = [one for one in found if not one.clear], caution.widest(found)
     if len(unclear) == len(found):
         return caution.cannot_tell(widest, "whether captions differ between groups", "image")
+    text = f"None of {words.many(len(found), 'difference')}" if len(found) > 1 else "No difference"
     if unclear:
         text = (
             f"None of {words.many(len(found), 'difference')} between groups has q below 0.05; of {len(unclear):,} it "
         )
         return f"{text}cannot be said with {words.many(widest.n, 'image')}: {caution.fits(widest)}"
-    text = f"None of {words.many(len(found), 'difference')}" if len(found) > 1 else "No difference"
     return f"{text} between groups has q below 0.05 ({words.many(widest.n, 'image')}; widest: {widest.shown})"
 
 
-def _ends(row: Mapping[Any, Any]) -> tuple[float, float]:
-    """The interval of a difference: the bootstrap's where there is no other."""
-    low, high = (row.get(f"ci_{end}", float("nan")) for end in ("low", "high"))
-    return (row["boot_low"], row["boot_high"]) if pd.isna(low) else (low, high)
-
-
-def tested(measures: pd.DataFrame) -> pd.DataFrame:
-    """Differences between groups in points that have a q, but for words that name the groups; with their ``size``."""
-    rows = measures[(measures["unit"] == "pp") & measures["q"].notna()]
-    gendered = rows["column"].str.contains("gender") & rows["technique"].isin(["S1", "S3", "S4"])
-    people = {word for group in shipped()["gender-words"].groups.values() for word in group}
-    named = rows["concept"].map(lambda concept: str(concept).rpartition(":")[2].partition(".")[0])
-    kept = rows[~(gendered & named.isin(people))]
-    return kept.assign(size=kept["value"].abs())
-
-
-def _sentence(row: Mapping[str, Any]) -> dict[str, str]:
+def _sentence(row: Mapping[Any, Any]) -> dict[str, str]:
     technique, value = str(row["technique"]), float(row["value"])
-    stage = STAGES.get(str(row["stage"]), str(row["stage"]))
     scenario, _, last = str(row["concept"]).rpartition(":")
     concept = last if technique in ("S1", "D1") else str(row["concept"])
     concept = GENDERS.get(concept, (concept,))[0] if technique == "I2" else concept
     text = SENTENCES["findings"][technique].format(
-        stage=stage,
+        stage=STAGES.get(str(row["stage"]), str(row["stage"])),
         scenario=SENTENCES["scenarios"].get(scenario, "wrongly include"),
         concept=words.printable(concept).partition(".")[0].replace("_", " "),
         group=words.printable(row["group"]),
@@ -150,13 +122,11 @@ def _sentence(row: Mapping[str, Any]) -> dict[str, str]:
         size=numbers.size(value),
         value=numbers.ratio(value),
     )
-    low, high = _ends(row)
-    shown = numbers.interval(low, high, numbers.ratio if technique == "S2" else numbers.points)
-    q = "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}"
+    shown = numbers.interval(row["ci_low"], row["ci_high"], numbers.ratio if technique == "S2" else numbers.points)
     return {
         "text": f"{text[:1].upper()}{text[1:]}.",
         "interval": "" if shown == numbers.NONE else shown,
-        "q": q,
+        "q": "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}",
         "n": words.many(int(row["n"]), "image"),
         "technique": technique,
         "reading": str(row["reading"]),

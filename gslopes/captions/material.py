@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.captions.config import PerImage
 from gslopes.words.graph import Fact
 from gslopes.words.mentions import Mentions
 from gslopes.words.pos_tagger import Token
 
+MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
+
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """One caption of an image, or its labels (source −1)."""
+    """One caption of an image, or its labels (source −1).  kept: its facts but for those that it denies."""
 
     source: int
     facts: tuple[Fact, ...]
@@ -71,10 +72,6 @@ class Coverage:
     relation: str = "open"
     types: frozenset[str] = frozenset()
 
-    def of(self, kind: str) -> str:
-        """The coverage of one kind."""
-        return str(getattr(self, kind))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Material:
@@ -99,8 +96,7 @@ class Material:
 
     def images(self, *stages: str) -> list[str]:
         """Images that all these stages have, sorted."""
-        found = [set(self.stages[stage]) for stage in stages]
-        return sorted(set.intersection(*found)) if found else []
+        return sorted(set.intersection(*(set(self.stages[stage]) for stage in stages))) if stages else []
 
     def facts(self, stage: str, image: str) -> frozenset[Fact]:
         """The union of an image's captions at a stage, without what they deny."""
@@ -121,10 +117,9 @@ class Material:
         """Whether any image has more than one caption at a stage."""
         return any(len(captions) > 1 for captions in self.stages[stage].values())
 
-    def sides(self, pair: Pair, images: Sequence[str]) -> np.ndarray:
+    def sides(self, pair: Pair, images: Sequence[str]) -> NDArray[np.int8]:
         """(U,) 1 for the group, −1 for the other, 0 for neither."""
-        values = self.groups.get(pair.column, {})
-        sides = {pair.group: 1, pair.other: -1}
+        values, sides = self.groups.get(pair.column, {}), {pair.group: 1, pair.other: -1}
         return np.array([sides.get(values.get(image, ""), 0) for image in images], dtype=np.int8)
 
     def cluster_numbers(self, images: Sequence[str]) -> NDArray[np.int64] | None:
@@ -133,6 +128,16 @@ class Material:
             return None
         names = [self.clusters.get(image) or f"\0{image}" for image in images]
         return np.unique(names, return_inverse=True)[1].astype(np.int64)
+
+
+def pairs_of(groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:
+    """Every pair of values of every column of at most ``MOST_VALUES``, in alphabetical order."""
+    named = {column: sorted({value for value in values.values() if value}) for column, values in groups.items()}
+    few = {column: values for column, values in named.items() if len(values) <= MOST_VALUES}
+    return [Pair(column, *two) for column, values in few.items() for two in combinations(values, 2)]
+
+
+# -- which concept is in which image ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,47 +149,26 @@ class Presence:
     matrix: sparse.csr_array
     binary: bool = True
 
-    @property
-    def active(self) -> NDArray[np.int64]:
-        """(C,) the number of images with each concept."""
-        return np.diff(self.matrix.indptr).astype(np.int64)
-
-    @property
-    def totals(self) -> NDArray[np.float64]:
-        """(C,) sums over the images."""
-        return np.asarray(self.matrix.sum(axis=1)).ravel()
-
-
-MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
-
-
-def pairs_of(groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:
-    """Every pair of values of every column of at most ``MOST_VALUES``, in alphabetical order."""
-    named = {column: sorted({value for value in values.values() if value}) for column, values in groups.items()}
-    few = {column: values for column, values in named.items() if len(values) <= MOST_VALUES}
-    return [Pair(column, *two) for column, values in few.items() for two in combinations(values, 2)]
-
 
 def presence_of_captions(
     captions: Mapping[str, Sequence[Caption]],
     images: Sequence[str],
     concepts_of: Callable[[Iterable[Fact]], Iterable[str]],
-    how: PerImage,
+    *,
+    each: bool = False,
 ) -> Presence:
-    """Which concept the captions of each image have.
+    """Which concept the captions of each image have: any of them, or, with ``each``, the share of them that have it.
 
-    concepts_of: concepts of one caption's facts.  how: see ``AuditOptions.captions_per_image``.
+    concepts_of: concepts of one caption's facts.
     """
     rows: dict[str, dict[int, float]] = {}
     for index, image in enumerate(images):
-        chosen = captions.get(image, ())
-        chosen = chosen[:1] if how == "one" else chosen
-        share = 1 / len(chosen) if how == "each" and chosen else 1.0
-        for caption in chosen:
+        some = captions.get(image, ())
+        for caption in some:
             for concept in dict.fromkeys(concepts_of(caption.kept)):
                 row = rows.setdefault(concept, {})
-                row[index] = row.get(index, 0.0) + share if how == "each" else 1.0
-    return presence_of_rows(rows, images, binary=how != "each")
+                row[index] = row.get(index, 0.0) + 1 / len(some) if each else 1.0
+    return presence_of_rows(rows, images, binary=not each)
 
 
 def presence_of_images(images_with: Mapping[str, Iterable[str]], images: Sequence[str]) -> Presence:

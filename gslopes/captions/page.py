@@ -9,9 +9,8 @@ from typing import Any
 import pandas as pd
 
 from gslopes.captions.lead import GENDERS, SENTENCES, findings
-from gslopes.captions.measures.distributions import OPEN_SIGN
 from gslopes.captions.measures.inclusion import NO_LIST
-from gslopes.captions.review import HARMS, confirmed, mask, word_and_text
+from gslopes.captions.review import HARMS, confirmed, mask, masked
 from gslopes.frame.findings import is_significant
 from gslopes.frame.page import Page
 from gslopes.frame.spec import Section, Tables
@@ -20,14 +19,10 @@ from gslopes.report.charts import whisker
 
 MOST = 60
 READINGS = {"face": "at face value", "look": "to be read"}
-UNITED = {"union": "", "each": "per caption", "one": "first caption"}
+UNITED = {"union": "", "each": "per caption"}
 
 
 # -- sections ---------------------------------------------------------------------------------------------------------
-
-
-def _leading(page: Page) -> list[dict[str, str]]:
-    return findings(page.tables["measures"], page.tables["salience"])
 
 
 def _titles(page: Page) -> dict[str, str]:
@@ -36,7 +31,7 @@ def _titles(page: Page) -> dict[str, str]:
 
 def lede(page: Page) -> dict[str, Any] | None:
     """The unit of the first sentence's interval, and how it is to be read."""
-    leading = _leading(page)
+    leading = findings(page.tables)
     if not leading:
         return None
     unit = "log odds" if leading[0]["technique"] == "S2" else "points"
@@ -45,7 +40,7 @@ def lede(page: Page) -> dict[str, Any] | None:
 
 def differently(page: Page) -> dict[str, Any]:
     """The findings of the other techniques, and who was compared."""
-    leading = _leading(page)
+    leading = findings(page.tables)
     columns = [words.printable(name) for name in page.tables["measures"]["column"].drop_duplicates() if name]
     shared = {"headline": page.headline.sentence, "columns": columns, "readings": READINGS}
     return {"others": leading[1:], "found": bool(leading), **shared}
@@ -53,20 +48,35 @@ def differently(page: Page) -> dict[str, Any]:
 
 def sure(page: Page) -> dict[str, Any]:
     """What waits to be read, and what reviewers confirmed."""
-    cases, titles = page.tables["cases"], _titles(page)
-    rows = confirmed(cases, page.tables["reviews"])
-    shares = [_confirmed(row) | {"title": titles.get(row["technique"], "")} for row in rows]
-    return {"waiting": len(cases), "confirmed": shares}
+    cases, titles, texts = page.tables["cases"], _titles(page), []
+    for row in confirmed(cases, page.tables["reviews"]):
+        text = f"upper bound {row['cases']:,}, none read yet"
+        if row["read"]:
+            ends = numbers.interval(100 * row["low"], 100 * row["high"], lambda end: numbers.decimal(end, 0))
+            share = f"{numbers.share(row['share'], 0)} {ends} confirmed"
+            text = f"upper bound {row['cases']:,}, of {row['read']:,} read {share}"
+            causes = ", ".join(f"{name} {count}" for name, count in row["causes"].items())
+            text += f"; the others: {causes}" if causes else ""
+            text += "" if math.isnan(row["kappa"]) else f"; Cohen's kappa {numbers.decimal(row['kappa'])}"
+        texts.append({"technique": row["technique"], "text": text, "title": titles.get(row["technique"], "")})
+    return {"waiting": len(cases), "confirmed": texts}
 
 
 def show(page: Page) -> dict[str, Any] | None:
-    """Cases of each harm."""
+    """Cases of each harm, by technique and rule."""
     cases = page.tables["cases"]
-    shown = [
-        {"title": title, "cases": groups}
-        for harm, (title, _) in HARMS.items()
-        if (groups := _case_groups(cases[cases["harm"] == harm], page.run.config.show_words))
-    ]
+    shown = []
+    for harm, (title, _) in HARMS.items():
+        groups = []
+        for (technique, rule), rows in cases[cases["harm"] == harm].groupby(["technique", "rule"], sort=True):
+            some = []
+            for row in rows.head(10).to_dict("records"):
+                word, text = masked(row)
+                image, truth = words.printable(row["image"]), words.printable(row["truth_text"])
+                case = {"image": words.shorten(image, 60), "truth": words.shorten(truth, 200)}
+                some.append({**case, "word": word, "text": words.shorten(text, 200)})
+            groups.append({"technique": technique, "rule": rule, "count": len(rows), "cases": some})
+        shown += [{"title": title, "cases": groups}] if groups else []
     return {"harms": shown} if shown else None
 
 
@@ -82,7 +92,7 @@ def harms(page: Page) -> dict[str, Any]:
             "title": title,
             "text": text,
             "techniques": [
-                _technique(str(name), part, page.run.config.show_words) | {"title": titles.get(str(name), "")}
+                _technique(str(name), part) | {"title": titles.get(str(name), "")}
                 for name, part in measures[measures["harm"] == harm].groupby("technique", sort=True)
             ],
         }
@@ -105,12 +115,9 @@ def read(page: Page) -> dict[str, Any]:
 
 def techniques(page: Page) -> dict[str, Any]:
     """What each technique needs, whether it ran, and what could be changed."""
+    rows = page.tables["techniques"].to_dict("records")
     changeable = SENTENCES["changeable"]
-    rows = [
-        _safe(row) | {"changeable": changeable.get(row["stage"], "")}
-        for row in page.tables["techniques"].to_dict("records")
-    ]
-    return {"rows": rows, "readings": READINGS}
+    return {"rows": [_safe(row) | {"changeable": changeable[row["stage"]]} for row in rows], "readings": READINGS}
 
 
 SECTIONS = (
@@ -127,59 +134,51 @@ SECTIONS = (
 # -- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _technique(name: str, rows: pd.DataFrame, show_words: bool) -> dict[str, Any]:
-    """Differences as a forest, the rest as a table; what was too rare is counted."""
+def _technique(name: str, rows: pd.DataFrame) -> dict[str, Any]:
+    """Differences, each with its place in a strip, and the rest as a table; what was too rare is counted."""
     rare = rows["note"].str.contains("too rare|fewer than 10", regex=True)
-    differences = rows[rows["unit"].isin(["pp", "pp wider"]) & rows["value"].notna() & ~rare]
+    differences = rows[(rows["unit"] == "pp") & rows["value"].notna() & ~rare]
     differences = differences.sort_values(["q", "value"], na_position="last")
-    said = {note for note in rows["note"] if "permutations" in note}
-    if open_signs := int((rows["note"] == OPEN_SIGN).sum()):
-        said.add(f"whether it widens the difference: not for {words.many(open_signs, 'concept')}, since {OPEN_SIGN}")
-    overall = rows[(rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions", "bits"])]
+    first = differences.head(MOST)
+    low, high = (first[f"ci_{end}"].fillna(first["value"]) for end in ("low", "high"))
+    scale = float(first[["ci_low", "ci_high", "value"]].abs().fillna(0).to_numpy().max(initial=1.0))
+    places = [whisker(*place, scale) for place in zip(low, first["value"], high, strict=True)]
+    overall = rows[(rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions"])]
     overall = overall.sort_values("active", ascending=False, kind="stable")
     return {
         "name": name,
-        "forest": _forest(differences.head(MOST), show_words),
+        "forest": [
+            {**cells(row), "place": place, "found": is_significant(row["q"])}
+            for row, place in zip(first.to_dict("records"), places, strict=True)
+        ],
         "hidden": max(0, len(differences) - MOST),
         "rare": int(rare.sum()),
-        "said": sorted(said),
-        "rows": [cells(row, show_words) for row in overall.head(MOST).to_dict("records")],
+        "rows": [cells(row) for row in overall.head(MOST).to_dict("records")],
         "more": max(0, len(overall) - MOST),
     }
 
 
-def _forest(rows: pd.DataFrame, show_words: bool) -> list[dict[str, Any]]:
-    """Differences with the places of value and interval in a strip."""
-    low, high = (rows[f"ci_{end}"].fillna(rows[f"boot_{end}"]).fillna(rows["value"]) for end in ("low", "high"))
-    ends = rows[["ci_low", "ci_high", "boot_low", "boot_high", "value"]].abs().fillna(0)
-    scale = float(ends.to_numpy().max(initial=1.0))
-    return [
-        {**cells(row, show_words), "place": whisker(*place, scale), "found": is_significant(row["q"])}
-        for row, place in zip(rows.to_dict("records"), zip(low, rows["value"], high, strict=True), strict=True)
-    ]
-
-
-def cells(row: Mapping[Any, Any], show_words: bool) -> dict[str, str]:
+def cells(row: Mapping[Any, Any]) -> dict[str, str]:
     """One row of the measures table as it is printed."""
     concept = str(row["concept"])
-    if row["technique"] == "D1" and not show_words:
+    if row["technique"] == "D1":
         bound, colon, word = concept.partition(":")
-        concept = f"{bound}{colon}{mask(word)}" if colon else concept
+        concept = f"{bound}{colon}{mask(word)}"
     concept = GENDERS.get(concept, ("", concept))[1] if row["technique"] == "I2" else concept
-    kind = "" if row["kind"] == "rule" else str(row["kind"])
-    wider = "wider than at truth" if row["unit"] == "pp wider" else ""
+    ends = (
+        ""
+        if math.isnan(row["ci_low"])
+        else numbers.interval(row["ci_low"], row["ci_high"], lambda end: _format_value(end, row["unit"]))
+    )
     return {
         "concept": words.printable(concept) or "all",
         "pair": " − ".join(words.printable(row[name]) for name in ("group", "other") if row[name]),
-        "column": words.printable(row["column"]),
         "stage": row["stage"],
         "truth": row["truth"] or "–",
-        "about": ", ".join(filter(None, (kind, UNITED.get(row["captions"], row["captions"]), wider))),
+        "about": ", ".join(filter(None, ("" if row["kind"] == "rule" else str(row["kind"]), UNITED[row["captions"]]))),
         "value": "not run, no list" if row["note"] == NO_LIST else _format_value(row["value"], row["unit"]),
-        "interval": _interval(row["ci_low"], row["ci_high"], row["unit"]),
-        "boot": _interval(row["boot_low"], row["boot_high"], row["unit"]),
-        "p": _p(row["p"]),
-        "q": _p(row["q"]),
+        "interval": ends,
+        "q": p_text(row["q"]),
         "n": f"{int(row['n']):,}",
         "active": f"{int(row['active']):,}",
         "reading": row["reading"],
@@ -192,50 +191,19 @@ def _format_value(value: float, unit: str) -> str:
         return numbers.share(value)
     if unit == "count":
         return numbers.NONE if math.isnan(value) else f"{value:,.0f}"
-    return numbers.points(value) if unit.startswith("pp") else numbers.value(value)
+    return numbers.points(value) if unit == "pp" else numbers.value(value)
 
 
-def _interval(low: float, high: float, unit: str) -> str:
-    if math.isnan(low) or math.isnan(high):
-        return ""
-    return numbers.interval(low, high, lambda end: _format_value(end, unit))
-
-
-def _p(value: float) -> str:
+def p_text(value: float) -> str:
+    """A p or a q of three digits."""
     return "< 0.001" if value < 0.001 else numbers.decimal(value, 3)
 
 
 def _salience(row: Mapping[Any, Any]) -> dict[str, Any]:
-    shown = {name: words.printable(row[name]) for name in ("stage", "column", "group", "other", "concept")}
+    shown = {name: words.printable(row[name]) for name in ("stage", "group", "other", "concept")}
     coefficients = ("coefficient", "ci_low", "ci_high", "split_low", "split_high")
-    shown |= {name: numbers.ratio(row[name]) for name in coefficients}
-    shown |= {name: _p(row[name]) for name in ("p", "q")}
-    return shown | {name: row[name] for name in ("n", "mentioned", "held", "finding", "finding_paper")}
-
-
-def _confirmed(row: Mapping[str, Any]) -> dict[str, Any]:
-    read = int(row["read"])
-    text = f"upper bound {row['cases']:,}, none read yet"
-    if read:
-        ends = numbers.interval(100 * row["low"], 100 * row["high"], lambda end: numbers.decimal(end, 0))
-        text = f"upper bound {row['cases']:,}, of {read:,} read {numbers.share(row['share'], 0)} {ends} confirmed"
-        causes = ", ".join(f"{name} {count}" for name, count in row["causes"].items())
-        text += f"; the others: {causes}" if causes else ""
-        text += "" if math.isnan(row["kappa"]) else f"; Cohen's kappa {numbers.decimal(row['kappa'])}"
-    return {"technique": row["technique"], "text": text}
-
-
-def _case_groups(cases: pd.DataFrame, show_words: bool) -> list[dict[str, Any]]:
-    groups = []
-    for (technique, rule), rows in cases.groupby(["technique", "rule"], sort=True):
-        shown = []
-        for row in rows.head(10).to_dict("records"):
-            word, text = word_and_text(row, show_words)
-            image, truth = words.printable(row["image"]), words.printable(row["truth_text"])
-            case = {"image": words.shorten(image, 60), "truth": words.shorten(truth, 200)}
-            shown.append({**case, "word": word, "text": words.shorten(text, 200)})
-        groups.append({"technique": technique, "rule": rule, "count": len(rows), "cases": shown})
-    return groups
+    shown |= {name: numbers.ratio(row[name]) for name in coefficients} | {"q": p_text(row["q"])}
+    return shown | {name: row[name] for name in ("n", "mentioned", "finding", "finding_paper")}
 
 
 def _safe(row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -253,20 +221,8 @@ def print_measures(tables: Tables, most: int = 4) -> str:
         tested = rows[(rows["unit"] == "pp") & rows["q"].notna()].sort_values(["q", "concept"])
         rest = rows[(rows["group"] == "") & (rows["unit"] != "count")].sort_values("active", ascending=False)
         for row in (tested if len(tested) else rest).head(most).to_dict("records"):
-            cell = cells(row, False)
-            interval = cell["interval"] or cell["boot"]
+            cell = cells(row)
             name, pair = words.shorten(cell["concept"], 32), words.shorten(cell["pair"], 20)
-            line = f"    {name:<34}{pair:<22}{cell['value']:>10}  {interval:<20}{cell['q']:>8}  {cell['reading']}"
-            lines.append(line)
-    return "\n".join(lines)
-
-
-def print_rows(measures: pd.DataFrame) -> str:
-    """Every row in a line: technique, attribute, concept, value, interval, q, note."""
-    lines = []
-    for row in measures.to_dict("records"):
-        cell = cells(row, False)
-        interval, concept = cell["interval"] or cell["boot"], words.shorten(cell["concept"], 30)
-        start = f"{row['technique']}  {row['column']:<8} {concept:<30} {cell['value']:>9} {row['unit']:<22}"
-        lines.append(f"{start} {interval:<18} q {cell['q']:<8} {words.printable(row['note'])}".rstrip())
+            line = f"    {name:<34}{pair:<22}{cell['value']:>10}  {cell['interval']:<20}{cell['q']:>8}"
+            lines.append(f"{line}  {cell['reading']}")
     return "\n".join(lines)

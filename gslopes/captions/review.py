@@ -18,7 +18,6 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.lead import SENTENCES
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
@@ -30,6 +29,7 @@ from gslopes.stats.intervals import wilson
 
 ANSWERS = ("harm", "not-a-harm", "parser", "truth", "unsure")
 COLUMNS = ("case", "answer", "reviewer", "note")
+SAMPLE = 200  # cases of each technique: an hour of a reader's time
 HARMS: dict[str, list[str]] = SENTENCES["harms"]
 NO_TRUTH = "not asked: the caption alone is read"
 _HINT = "Save it from review.html (key S)."
@@ -68,8 +68,11 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]
         low, high = corrected(share, read, total)
         counted = reviewed.loc[reviewed["answer"] != "harm", "answer"].value_counts()
         causes = dict(sorted(counted.items(), key=lambda one: (-one[1], str(one[0]))))
+        wide = reviewed.pivot_table(index="case", columns="reviewer", values="answer", aggfunc="last")
+        pairs = [wide[[one, other]].dropna() for one, other in combinations(wide.columns, 2)]
+        kappas = [cohens_kappa(*(both[name].tolist() for name in both)) for both in pairs if len(both)]
         row = {"technique": name, "cases": total, "read": read, "share": share, "low": low, "high": high}
-        rows.append({**row, "causes": causes, "kappa": _agreement(reviewed)})
+        rows.append({**row, "causes": causes, "kappa": float(np.mean(kappas)) if kappas else math.nan})
     return rows
 
 
@@ -84,31 +87,7 @@ def corrected(share: float, read: int, total: int) -> tuple[float, float]:
     return wilson(share, round(read * (total - 1) / (total - read)))
 
 
-def _agreement(answers: pd.DataFrame) -> float:
-    wide = answers.pivot_table(index="case", columns="reviewer", values="answer", aggfunc="last")
-    values = [
-        cohens_kappa(both[one].tolist(), both[other].tolist())
-        for one, other in combinations(wide.columns, 2)
-        if len(both := wide[[one, other]].dropna())
-    ]
-    return float(np.mean(values)) if values else math.nan
-
-
 # -- the page ----------------------------------------------------------------------------------------------------------
-
-
-def review_page(
-    cases: pd.DataFrame,
-    techniques: pd.DataFrame,
-    answers: Sequence[Mapping[str, str]],
-    config: CaptionsConfig,
-    run: Path,
-) -> str:
-    """The page of a run as text, with a sample of its cases of each technique.  answers: of earlier reviews."""
-    titles = dict(zip(techniques["technique"], techniques["title"], strict=True))
-    chosen = sampled(cases, config.review_sample, config.options.seed)
-    items = review_items(chosen, config.images, run, show_words=config.show_words, titles=titles)
-    return render_review(items, answers)
 
 
 def mask(word: str) -> str:
@@ -120,44 +99,36 @@ def mask(word: str) -> str:
     return word[:1] + "•" * max(0, len(word) - 1)
 
 
-def word_and_text(row: Mapping[Any, Any], show_words: bool) -> tuple[str, str]:
+def masked(row: Mapping[Any, Any]) -> tuple[str, str]:
     """A case's word and caption, printable; of D1 with the listed word masked, in any inflection."""
     word, text = str(row["word"]), str(row["text"])
-    if row["technique"] == "D1" and not show_words and word:
+    if row["technique"] == "D1" and word:
         stem = re.escape(word.replace("_", " ")[: max(3, len(word) - 2)])
         text = re.sub(rf"\b{stem}\w*", lambda found: mask(found[0]), text, flags=re.IGNORECASE)
         word = mask(word)
     return words.printable(word), words.printable(text)
 
 
-def sampled(cases: pd.DataFrame, size: int, seed: int) -> pd.DataFrame:
+def sampled(cases: pd.DataFrame, size: int = SAMPLE) -> pd.DataFrame:
     """At most ``size`` cases of each technique, in a random order that is the same each time."""
-    key = [sha256(f"{seed}\0{case}".encode()).hexdigest() for case in cases["case"]]
+    key = [sha256(f"0\0{case}".encode()).hexdigest() for case in cases["case"]]
     ordered = cases.assign(lot=key).sort_values(["technique", "lot"])
     return ordered.groupby("technique", sort=False).head(size).drop(columns="lot")
 
 
 def review_items(
-    cases: pd.DataFrame,
-    images: Path | None,
-    out: Path,
-    *,
-    show_words: bool = False,
-    titles: Mapping[str, str] | None = None,
+    cases: pd.DataFrame, images: Path | None, out: Path, titles: Mapping[str, str]
 ) -> list[dict[str, str]]:
-    """What the review shows of each case.
+    """What the review shows of each case; listed words are not masked, since they are what is judged.
 
     images: the folder of photos, if any.  out: the run folder, from which they are linked.
     titles: of the techniques, by name.
     """
-    titles = titles or {}
     items = []
     for row in cases.to_dict("records"):
-        word, text = word_and_text(row, show_words)
-        item = {name: words.printable(row[name]) for name in ("rule", "group", "image")}
-        item |= {"case": str(row["case"]), "stage": str(row["stage"]), "word": word, "text": text}
+        item = {name: words.printable(row[name]) for name in ("rule", "group", "image", "word", "text")}
+        item |= {"case": str(row["case"]), "stage": str(row["stage"]), "harm": HARMS[row["harm"]][0]}
         item["technique"] = f"{row['technique']} {titles.get(row['technique'], '')}".strip()
-        item["harm"] = HARMS[row["harm"]][0]
         item["concept"] = words.printable("" if row["technique"] == "D1" else row["concept"])
         item["truth"] = words.printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH)
         item["src"] = _link(images, str(row["image"]), out)
@@ -173,8 +144,7 @@ def _link(images: Path | None, image: str, out: Path) -> str:
     names = [image] + [f"{image}{suffix}" for suffix in (".jpg", ".png", ".jpeg")]
     if image.isdigit():
         names += [f"COCO_val2014_{int(image):012d}.jpg", f"{int(image):012d}.jpg"]
-    for name in names:
-        file = (root / name).resolve()
+    for file in ((root / name).resolve() for name in names):
         if file.is_relative_to(root) and file.is_file():
             return quote(os.path.relpath(file, out.resolve()))
     return ""

@@ -34,8 +34,8 @@ COVERAGES = ("open", "closed", "none")
 LABELS = ("human-labels", "system-labels")
 _TABLES = (".csv", ".tsv", ".parquet")
 _LOOKED_FOR = (
-    "COCO instances (images, annotations, categories), COCO captions (annotations with caption), COCO results "
-    "(a list of image_id and caption), Visual Genome (a list with objects, attributes or relationships)"
+    "Looked for: COCO instances (images, annotations, categories), COCO captions (annotations with caption), COCO "
+    "results (a list of image_id and caption), Visual Genome (a list with objects, attributes or relationships)."
 )
 
 
@@ -58,7 +58,7 @@ class Read:
     def images(self, stage: str) -> set[str]:
         """Ids of the images that a stage has."""
         rows = self.stages[stage]
-        return {row.image for row in rows.captions} | set(rows.images)
+        return {image for image, _ in rows.captions} | set(rows.images)
 
     @property
     def has_boxes(self) -> bool:
@@ -76,7 +76,7 @@ def find_stages(source: Path, others: Iterable[Path] = ()) -> dict[str, StageFil
 
     others: files that the command names for something else, such as the groups; in the folder they are no stage.
 
-    Raises: UsageError if there is none; UnknownName for a file that is called after no stage.
+    Raises: UsageError if there is none; UnknownName for a file that is called after no stage; ConfigError.
     """
     if source.is_file() and source.suffix == ".toml":
         found = _from_toml(source)
@@ -109,24 +109,11 @@ def _from_toml(file: Path) -> dict[str, StageFiles]:
         if name not in STAGES:
             raise UnknownName("stage", name, STAGES)
         files, coverage = section.get("files", []), str(section.get("coverage", ""))
-        unknown = set(section) - {"files", "coverage"}
-        if unknown or not isinstance(files, list) or (coverage and coverage not in COVERAGES):
+        if set(section) - {"files", "coverage"} or not isinstance(files, list) or coverage not in ("", *COVERAGES):
             hint = f"A stage has files (a list) and coverage ({', '.join(COVERAGES)})."
             raise ConfigError(f"{show(file)}: the section {name} is not valid.", hint)
         found[name] = StageFiles([file.parent / one for one in files], coverage)
     return found
-
-
-def check_shared_images(read: Read) -> None:
-    """Raises: UsageError if a stage has no image, or two stages share none (with three ids of each)."""
-    for stage in read.stages:
-        if not read.images(stage):
-            raise UsageError(f"The stage {stage} has no image.", "Check its files.")
-    for one, other in pairwise(read.stages):
-        there, here = read.images(one), read.images(other)
-        if not there & here:
-            ids = f"{examples(there)} there, {examples(here)} here"
-            raise UsageError(f"{one} and {other} share no image: {ids}.", "Use the same ids in both.")
 
 
 def examples(ids: Iterable[str]) -> str:
@@ -137,33 +124,38 @@ def examples(ids: Iterable[str]) -> str:
 def read_stages(stages: Mapping[str, StageFiles], wordnet: WordNet) -> Read:
     """The rows and digests of all stages.
 
-    Raises: DataMissing if a file is missing, broken or of no known form.
+    Raises: DataMissing if a file is missing, broken or of no known form; UsageError if a stage has no image, or two
+        stages share none (with three ids of each).
     """
     read = Read()
     for stage, found in stages.items():
         digest = sha256()
         read.stages[stage] = _read_stage(found.files, wordnet, digest)
-        read.digests[stage] = digest.hexdigest()
-        read.coverage[stage] = found.coverage
+        read.digests[stage], read.coverage[stage] = digest.hexdigest(), found.coverage
+        if not read.images(stage):
+            raise UsageError(f"The stage {stage} has no image.", "Check its files.")
+    for one, other in pairwise(read.stages):
+        there, here = read.images(one), read.images(other)
+        if not there & here:
+            ids = f"{examples(there)} there, {examples(here)} here"
+            raise UsageError(f"{one} and {other} share no image: {ids}.", "Use the same ids in both.")
     return read
 
 
 def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRows:
     rows = StageRows()
-    forms: list[tuple[Path, str, Any]] = []
-    data = visual_genome.ImageData()
+    forms: list[tuple[Path, str, Any]] = []  # of Visual Genome, read when all of its files are known
+    data: visual_genome.ImageData = {}
     synsets: dict[str, str] = {}
     for file in files:
-        if file.suffix in _TABLES:
-            digest.update(_bytes(file))
-            with _damaged_file(file):
-                rows.take(read_table(file))
-            continue
-        content = _json(file, digest)
-        known = True
+        bytes_read = read_named(file, LARGEST, raises=DataMissing, hint="Check the path.")
+        digest.update(bytes_read)
         with _damaged_file(file):
+            content: Any = None if file.suffix in _TABLES else _json(file, bytes_read)
             form = visual_genome.form_of(content)
-            if coco.is_instances(content):
+            if file.suffix in _TABLES:
+                rows.take(read_table(file))
+            elif coco.is_instances(content):
                 rows.take(coco.read_instances(content))
             elif (captions := coco.caption_entries(content)) is not None:
                 rows.take(coco.read_captions(captions))
@@ -174,9 +166,7 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
             elif form:
                 forms.append((file, form, content))
             else:
-                known = False
-        if not known:
-            raise DataMissing(f"{show(file)} is of no known form.", f"Looked for: {_LOOKED_FOR}.")
+                raise DataMissing(f"{show(file)} is of no known form.", _LOOKED_FOR)
     for file, form, content in forms:
         with _damaged_file(file):
             rows.take(visual_genome.read_form(content, form, data, synsets, wordnet.known))
@@ -194,48 +184,40 @@ def _damaged_file(file: Path) -> Iterator[None]:
         raise DataMissing(f"{show(file)}: {error.message}", error.hint) from error
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         what = f"{type(error).__name__}: {str(error)[:200]}"
-        raise DataMissing(
-            f"{show(file)} is not of the form that it begins with ({what}).", "Check the file."
-        ) from error
+        problem = f"{show(file)} is not of the form that it begins with ({what})."
+        raise DataMissing(problem, "Check the file.") from error
 
 
-def _json(file: Path, digest: Any) -> Any:
-    content = _bytes(file)
-    digest.update(content)
+def _json(file: Path, content: bytes) -> Any:
     try:
         return parse_json(content)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise DataMissing(f"{show(file)} is broken JSON at {where}.", f"Looked for: {_LOOKED_FOR}.") from error
+        raise DataMissing(f"{show(file)} is broken JSON at {where}.", _LOOKED_FOR) from error
     except ValueError as error:  # other bytes than UTF-8, a key twice, a number that is none
         why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        raise DataMissing(f"{show(file)} is no JSON: {why}.", f"Looked for: {_LOOKED_FOR}.") from error
-
-
-def _bytes(file: Path) -> bytes:
-    return read_named(file, LARGEST, raises=DataMissing, hint="Check the path.")
+        raise DataMissing(f"{show(file)} is no JSON: {why}.", _LOOKED_FOR) from error
 
 
 # -- as tables --------------------------------------------------------------------------------------------------------
 
 
-def images_table(stages: Mapping[str, StageRows], mentions: Mentions, limit: int | None) -> pd.DataFrame:
+def images_table(read: Read, mentions: Mentions, limit: int | None) -> pd.DataFrame:
     """One row for each image of any stage, sorted by id."""
     have: dict[str, list[str]] = {}
-    sizes: dict[str, tuple[int | None, int | None]] = {}
-    for stage, rows in stages.items():
-        names = {row.image for row in rows.captions} | set(rows.images)
-        for name in names:
+    sizes: dict[str, tuple[int, int]] = {}
+    for stage in STAGES:
+        for name in read.images(stage) if stage in read.stages else ():
             have.setdefault(name, []).append(stage)
-        sizes |= {row.image: (row.width, row.height) for row in rows.images.values() if row.width and row.height}
-    people = person_boxes(stages.get("human-labels", StageRows()), mentions)
-    unsized = stages["human-labels"].unsized if "human-labels" in stages else set()
+            if size := read.stages[stage].images.get(name):
+                sizes[name] = size
+    labels = read.stages.get("human-labels", StageRows())
+    people = person_boxes(labels, mentions)
     records = []
     for image in sorted(have)[:limit]:
-        boxes = people.get(image, [])
-        area = covered(boxes) if boxes and image not in unsized else None
-        there = ",".join(stage for stage in STAGES if stage in have[image])
-        records.append((image, None, *sizes.get(image, (None, None)), there, area, len(boxes), "used", "", ""))
+        boxes, there = people.get(image, []), ",".join(have[image])
+        area = covered(boxes) if boxes and image not in labels.unsized else None
+        records.append((image, *sizes.get(image, (None, None)), there, area, len(boxes)))
     frame = pd.DataFrame(records, columns=TABLES["images"].columns)
     return frame.astype({"width": "Int32", "height": "Int32", "persons": "int32"})
 
@@ -256,16 +238,16 @@ def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> t
     records: list[tuple[str, str, int, str, str, str, str]] = []
     repeated = 0
     for stage, rows in stages.items():
-        kept: dict[str, list[str]] = {}
-        for row in rows.captions:
-            if row.image not in wanted:
+        texts_of: dict[str, list[str]] = {}
+        for image, caption in rows.captions:
+            if image not in wanted:
                 continue
-            text, status, why = judge_text(row.caption)
-            texts = kept.setdefault(row.image, [])
+            text, status, why = judge_text(caption)
+            texts = texts_of.setdefault(image, [])
             if text and text in texts:
                 repeated += 1
                 continue
-            records.append((row.image, stage, len(texts), text, status, why.reason.value, why.detail))
+            records.append((image, stage, len(texts), text, status, why.reason.value, why.detail))
             texts.append(text)
     return pd.DataFrame(records, columns=TABLES["sentences"].columns).astype({"source": "int16"}), repeated
 
@@ -285,14 +267,13 @@ def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
     return text, "parsed", cut
 
 
-def coverage_of(stages: Mapping[str, StageRows], chosen: Mapping[str, str]) -> dict[str, Coverage]:
-    """The coverage of each stage: as chosen by the user, else by what the stage holds."""
+def coverage_of(read: Read) -> dict[str, Coverage]:
+    """The coverage of each stage: as the user says, else by what the stage holds."""
     found: dict[str, Coverage] = {}
-    for stage, rows in stages.items():
-        if chosen.get(stage):
-            found[stage] = Coverage(*(chosen[stage],) * 3, rows.closed)
-        elif stage not in LABELS:
-            found[stage] = Coverage()
+    for stage, rows in read.stages.items():
+        said = read.coverage[stage]
+        if said or stage not in LABELS:
+            found[stage] = Coverage(*(said or "open",) * 3, rows.closed)
         else:
             objects = "closed" if rows.closed and "object" not in rows.kinds else "open"
             attributes, relations = ("open" if kind in rows.kinds else "none" for kind in ("attribute", "relation"))

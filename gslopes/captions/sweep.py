@@ -1,32 +1,40 @@
-"""R2 of an audit with a captioner (``gslopes captions RUN``), along its sweep of counterfactual photos. Ours.
+"""Does a captioner change its words for people as they look? R2, along the sweep of a run of ``gslopes audit``. Ours.
 
-Everything is held fixed but the edit: the slope of a word is that of ``gslopes audit``, with its placebos; with it are
-given where along the sweep a captioner changes from one gender's words to the other's, and how many captions name a
-thing that the caption at the centre does not (S1, with that caption as truth). No captioner is asked.
+Everything is held fixed but the edit, and no captioner is asked again. The slope of a word is the run's own, with its
+decision against the placebos; with it are given where along the sweep captions change from one gender's words to the
+other's, and how many name a thing that the caption at the centre does not (S1, with that caption as truth).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from gslopes.captions.config import AuditOptions
-from gslopes.captions.measures.rows import Row, measure, share_row
+from gslopes.captions.page import p_text
 from gslopes.captions.tables import TABLES
-from gslopes.core import runfolder, tables
-from gslopes.core.errors import UsageError
+from gslopes.core import placebo, tables
+from gslopes.core.errors import UnknownName, UsageError
+from gslopes.core.executor import Executor
+from gslopes.core.files import sha256_of
+from gslopes.core.options import option
 from gslopes.core.runfolder import show
-from gslopes.report import units
-from gslopes.stats.intervals import percentile
-from gslopes.stats.resampling import bootstrap_counts
+from gslopes.frame.executors import OneProcess
+from gslopes.frame.page import Page
+from gslopes.frame.plan import Plan, plan
+from gslopes.frame.result import Result
+from gslopes.frame.run import Run, carry_out
+from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage, Tables
+from gslopes.report import numbers, units, words
+from gslopes.stats.intervals import mean_t, wilson
 
-MEASURES = TABLES["measures"]
-TABLE = "captions-measures.parquet"
+READ = (tables.SCORES, tables.ASKED, tables.SLOPES, tables.PLACEBOS)  # of the run of gslopes audit
+WORDS = ("mention:woman", "mention:man", "mention:neutral person", "mention:ethnicity")
 KINDS = {
     "switches": "switches",
     "woman": "always woman",
@@ -34,124 +42,157 @@ KINDS = {
     "none": "no gender word",
     "mixed": "both at once, or back and forth",
 }
-WORDS = ("mention:woman", "mention:man", "mention:neutral person", "mention:ethnicity")
-R2 = {"harm": "reifying", "technique": "R2", "stage": "system-captions", "captions": "one"}
-S1 = {**R2, "harm": "stereotyping", "technique": "S1", "truth": "centre of the sweep", "reading": "look"}
+SWITCH = "value of the switch"
+LIKE = "no more than a placebo, see the run's own report"
 
 
-def is_audit(run: Path) -> bool:
-    """Whether a folder is the run of an audit, rather than of captions."""
-    return (run / runfolder.MANIFEST).exists() and (run / "slopes.parquet").exists()
+@dataclass(frozen=True, slots=True)
+class SweepConfig:
+    """The options of the sweep of a captioner."""
+
+    attributes: tuple[str, ...] = option(
+        (), help="An edited attribute; may be repeated.", name="attribute", shown="all of the run"
+    )
 
 
-def measure_sweep(run: Path, options: AuditOptions | None = None) -> pd.DataFrame:
-    """Rows of the measures table, written to RUN/captions-measures.parquet; the note begins with the classifier.
+def sweep_captions(
+    run: str | Path, out: str | Path, *, progress: bool = False, executor: Executor | None = None, **options: Any
+) -> Result:
+    """Along the sweep of a run of ``gslopes audit`` with a captioner: slopes of words, switches, new concepts.
 
-    Raises: UsageError if no classifier of the run is a captioner; StorageError.
+    run: the audited run.  out: made if missing.  options: as of ``gslopes captions sweep --help-all``.
+
+    Raises: UsageError if no classifier of the run is a captioner; TableError, RunFolderMismatch, StorageError.
     """
-    options = options or AuditOptions()
-    frames = {table: tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED)}
-    frames[tables.SLOPES] = tables.read(tables.SLOPES, run / "slopes.parquet")
-    file = run / "placebos.parquet"
-    frames[tables.PLACEBOS] = tables.read(tables.PLACEBOS, file) if file.exists() else tables.PLACEBOS.empty()
-    scores = frames[tables.SCORES]
-    names = sorted({str(name) for name in scores["classifier"][scores["label"].str.startswith("mention:")]})
-    if not names:
+    return carry_out(plan(SWEEP, Path(run), Path(out), options), executor or OneProcess(progress=progress))
+
+
+# -- before any work --------------------------------------------------------------------------------------------------
+
+
+def look(run: Path, config: SweepConfig) -> Inputs:
+    """The tables of the run, of its captioners and the attributes chosen."""
+    files = {table.name: run / f"{table.name}.parquet" for table in READ}
+    there = {name: file for name, file in files.items() if file.is_file()}
+    if not {"scores", "asked", "slopes"} <= there.keys():
+        raise UsageError(f"{show(run)} is no finished run of gslopes audit.", "Run gslopes audit first.")
+    read = {table.name: tables.read(table, there[table.name]) for table in READ if table.name in there}
+    scores = read["scores"]
+    captioners = sorted(scores["classifier"][scores["label"].str.startswith("mention:")].unique())
+    if not captioners:
         hint = "Run gslopes audit with --classifier captioner-chat:MODEL."
         raise UsageError(f"No classifier of {show(run)} is a captioner.", hint)
-    rows = []
-    for name in names:
-        for attribute in (str(value) for value in scores["attribute"].unique() if "-" not in str(value)):
-            chosen = [_of(frame, name, attribute) for frame in frames.values()]
-            labels, values = _answers(*chosen[:2])
-            found = slope_rows(chosen[2], chosen[3], attribute)
-            found += switch_rows(states(labels, values), attribute, options)
-            found += new_concept_rows(labels, values, attribute)
-            rows += [row | {"note": f"{name}; {row['note']}".rstrip("; ")} for row in found]
-    runfolder.write_table(MEASURES, pd.DataFrame(rows, columns=MEASURES.columns), run / TABLE)
-    return tables.read(MEASURES, run / TABLE)
+    known = sorted(name for name in scores["attribute"].unique() if not placebo.is_placebo(name))
+    for name in config.attributes:
+        if name not in known:
+            raise UnknownName("attribute", name, known)
+    rows = {name: frame[frame["classifier"].isin(captioners)] for name, frame in read.items()}
+    facts = {"tables": {name: sha256_of(file) for name, file in there.items()}, "captioners": captioners}
+    return Inputs({**rows, "attributes": known}, facts)
 
 
-def _of(frame: pd.DataFrame, classifier: str, attribute: str) -> pd.DataFrame:
-    return frame[(frame["classifier"] == classifier) & (frame["attribute"] == attribute)]
+def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
+    """Which captioners and attributes there are."""
+    facts = {"captioners": planned.inputs.facts["captioners"], "attributes": planned.inputs.content["attributes"]}
+    return [f"{name:<12} {', '.join(some)}" for name, some in facts.items()], facts
 
 
-def _answers(scores: pd.DataFrame, asked: pd.DataFrame) -> tuple[dict[tuple[str, int], set[str]], dict[int, float]]:
-    """Photo and step to the labels of that picture, for all that were answered; and step to value."""
-    answered = asked.loc[asked["status"] == "answered", ["photo", "step"]].to_numpy()
-    labels: dict[tuple[str, int], set[str]] = {(str(photo), int(step)): set() for photo, step in answered}
-    for photo, step, label in scores[["photo", "step", "label"]].to_numpy():
-        labels[str(photo), int(step)].add(str(label))
-    return labels, {int(step): float(value) for step, value in scores[["step", "value"]].drop_duplicates().to_numpy()}
+# -- ask, outcomes, contrasts -----------------------------------------------------------------------------------------
 
 
-def slope_rows(slopes: pd.DataFrame, placebos: pd.DataFrame, attribute: str) -> list[Row]:
-    """The slopes of gender and ethnicity words, by the measure of each, as they were fitted.
+def answers(run: Run) -> Made:
+    """What was asked: of each picture that was captioned the gender and the concepts that its captions name.
 
-    A word is judged by presence. With several captions a picture, one that is in practically all of them is judged by
-    the log-odds of its share of them, see ``slopes.fit.measures``.
-
-    slopes, placebos: of one classifier, see ``core.tables``; the note gives the range of the placebos' slopes.
+    And the slopes of words for people as the run fitted and decided them, with the range of their placebos' slopes.
     """
-    chosen = tables.reading(slopes[slopes["attribute"] == attribute]).set_index("label")
+    asked, scores = run.inputs["asked"], run.inputs["scores"]
+    key = ["classifier", "attribute", "photo", "step"]
+    values = scores.drop_duplicates(["attribute", "step"]).set_index(["attribute", "step"])["value"]
+    labels = scores.groupby(key)["label"].agg(set).to_dict()
     rows = []
-    for label in (name for name in WORDS if name in chosen.index):
-        row: Any = chosen.loc[label]
-        measured, estimator = units.measure_of(row), row["estimator"]
-        form = "+.1f" if measured == "presence" else "+.3f"
-        known = placebos[(placebos["label"] == label) & (placebos["estimator"] == estimator)]["placebo_slope"]
-        note = f"placebos {known.min():{form}} to {known.max():{form}}" if len(known) else ""
-        unit = "pp per unit" if measured == "presence" else row["unit"]
-        facts = {"n": int(row["n"]), "active": int(row["active"]), "value": row["slope"], "unit": unit}
-        facts |= {"ci_low": row["ci_low"], "ci_high": row["ci_high"], "p": row["p_perm"], "q": row["q"]}
-        facts |= {"estimator": f"mean of each photo's slope of {measured}", "note": note}
-        facts |= {"null_hypothesis": "a photo's answers are exchangeable over the values"}
-        rows.append(measure(R2, **facts, concept=label, column=attribute))
+    for classifier, attribute, photo, step in asked.loc[asked["status"] == "answered", key].to_numpy().tolist():
+        if placebo.is_placebo(attribute):
+            continue
+        found: set[str] = labels.get((classifier, attribute, photo, step), set())
+        genders = [name for name in ("woman", "man") if f"mention:{name}" in found]
+        rows.append(
+            {
+                "captioner": classifier,
+                "attribute": attribute,
+                "photo": photo,
+                "value": float(values[attribute, step]),
+                "gender": "both" if len(genders) > 1 else "".join(genders) or "none",
+                "concepts": " ".join(sorted(label.partition(":")[2] for label in found if label.startswith("synset:"))),
+            }
+        )
+    return {"captioned": rows, "word_slopes": _word_slopes(run)}
+
+
+def _word_slopes(run: Run) -> list[dict[str, Any]]:
+    known = run.inputs.get("placebos", tables.PLACEBOS.empty())
+    chosen = tables.reading(run.inputs["slopes"])
+    rows = []
+    for row in chosen[chosen["label"].isin(WORDS) & ~placebo.among(chosen["attribute"])].to_dict("records"):
+        key = ("classifier", "attribute", "label", "estimator")
+        same = np.logical_and.reduce([known[name] == row[name] for name in key])
+        names = {"captioner": row["classifier"], "attribute": row["attribute"], "label": row["label"]}
+        number = {name: row[name] for name in ("n", "active", "slope", "ci_low", "ci_high", "q")}
+        unit = units.unit_of(row) if units.measure_of(row) == "presence" else row["unit"]
+        decided = {"unit": unit, "decision": row["decision"] or "", "reason": row["detail"] or ""}
+        lowest, highest = (known.loc[same, "placebo_slope"].agg(name) for name in ("min", "max"))
+        rows.append({**names, **number, **decided, "placebo_low": lowest, "placebo_high": highest})
     return rows
 
 
-def states(labels: Mapping[tuple[str, int], set[str]], values: Mapping[int, float]) -> pd.DataFrame:
-    """Photo by value: which gender's words a caption has, ``woman``, ``man``, ``both`` or ``none``.
-
-    labels: of each answered picture, by photo and step.  values: step to value.
-    """
-    rows = [(photo, values[step], _gender(found)) for (photo, step), found in labels.items()]
-    frame = pd.DataFrame(rows, columns=["photo", "value", "gender"])
-    return frame.pivot(index="photo", columns="value", values="gender").sort_index(axis=1)
+def swept(run: Run) -> list[tuple[str, str, str]]:
+    """Captioner, attribute and photo of all that is looked at, sorted."""
+    rows = run.table("captioned")
+    rows = rows[rows["attribute"].isin(run.config.attributes)] if run.config.attributes else rows
+    return list(rows[["captioner", "attribute", "photo"]].drop_duplicates().itertuples(index=False, name=None))
 
 
-def switch_rows(table: pd.DataFrame, attribute: str, options: AuditOptions) -> list[Row]:
-    """Shares of photos that switch, or stay with one gender's words or none; and the mean value at which they switch.
-
-    A photo switches if all of its captions with *woman* lie on one side of all with *man*; the switch is half-way.
-
-    table: as of ``states``.  Interval of the mean: percentiles of a bootstrap over photos.
-    """
-    found = {str(photo): switch(row) for photo, row in table.iterrows()}
-    kinds = [kind for kind, _ in found.values()]
-    rows = [
-        share_row(R2, kinds.count(name), len(found), concept=concept, column=attribute)
-        for name, concept in KINDS.items()
-    ]
-    at = np.array([value for kind, value in found.values() if kind == "switches"])
-    if len(at):
-        low, high = math.nan, math.nan
-        if options.bootstrap and len(at) > 1:
-            weights = bootstrap_counts(len(at), options.bootstrap, np.random.default_rng([options.seed, 11]))
-            low, high = percentile(at @ weights / len(at))
-        facts = {"n": len(found), "active": len(at), "value": float(at.mean()), "unit": "units of the attribute"}
-        facts |= {"boot_low": low, "boot_high": high, "estimator": "mean over the photos that switch"}
-        rows.append(measure(R2, **facts, concept="value of the switch", column=attribute))
-    return rows
+def outcomes(run: Run, items: Sequence[tuple[str, str, str]]) -> Made:
+    """Of each photo whether, and where, its captions switch; and at which values they name something new."""
+    by_photo, rows = run.once(_by_photo), []
+    for item in items:
+        at = {value: (gender, set(concepts.split())) for value, gender, concepts in by_photo[item]}
+        kind, place = switch({value: gender for value, (gender, _) in at.items()})
+        row = dict(zip(("captioner", "attribute", "photo"), item, strict=True))
+        centre = min(run.once(_values)[item[1]], key=abs)
+        new = [value for value in at if centre in at and value != centre and at[value][1] - at[centre][1]]
+        compared = [value for value in at if centre in at and value != centre]
+        rows.append({**row, "kind": kind, "switch": place, "new": _texts(new), "compared": _texts(compared)})
+        run.tick(1)
+    return {"outcomes": rows}
 
 
-def switch(row: pd.Series) -> tuple[str, float]:
-    """One photo: switches (and where), woman, man, none or mixed.
+def _by_photo(run: Run) -> dict[tuple[str, str, str], list[tuple[float, str, str]]]:
+    rows = run.table("captioned")
+    found: dict[tuple[str, str, str], list[tuple[float, str, str]]] = {}
+    for captioner, attribute, photo, *answer in rows.itertuples(index=False, name=None):
+        found.setdefault((captioner, attribute, photo), []).append((answer[0], answer[1], answer[2]))
+    return found
 
-    >>> switch(pd.Series({-1.0: "woman", 0.0: "none", 1.0: "man"}))
+
+def _values(run: Run) -> Mapping[str, list[float]]:
+    return {str(name): sorted(some.unique()) for name, some in run.table("captioned").groupby("attribute")["value"]}
+
+
+def _texts(values: Sequence[float]) -> str:
+    return " ".join(f"{value:+.2f}" for value in values)
+
+
+def switch(genders: Mapping[float, str]) -> tuple[str, float]:
+    """One photo: switches, with the value half-way, or woman, man, none or mixed.
+
+    It switches if all of its captions with *woman* lie on one side of all with *man*.
+
+    genders: value to woman, man, both or none.
+
+    >>> switch({-1.0: "woman", 0.0: "none", 1.0: "man"})
     ('switches', 0.0)
     """
-    at = {name: [float(value) for value in row.index[row == name]] for name in ("woman", "man", "both")}
+    at = {name: [value for value, gender in genders.items() if gender == name] for name in ("woman", "man", "both")}
     if at["both"]:
         return "mixed", math.nan
     if not at["woman"] or not at["man"]:
@@ -162,26 +203,137 @@ def switch(row: pd.Series) -> tuple[str, float]:
     return "mixed", math.nan
 
 
-def new_concept_rows(
-    labels: Mapping[tuple[str, int], set[str]], values: Mapping[int, float], attribute: str
-) -> list[Row]:
-    """By value: share of photos whose caption names a concept that their caption at the centre does not."""
-    centre = min(values, key=lambda step: abs(values[step]))
+def contrasts(run: Run) -> Made:
+    """Shares of photos by what they do, the mean value of their switch, shares with new concepts by value."""
+    rows: list[dict[str, Any]] = []
+    for (captioner, attribute), photos in run.table("outcomes").groupby(["captioner", "attribute"]):
+        names, n = {"captioner": captioner, "attribute": attribute}, len(photos)
+        rows += [names | _share(text, int((photos["kind"] == kind).sum()), n) for kind, text in KINDS.items()]
+        at = photos["switch"].dropna().to_numpy(np.float64)
+        mean = mean_t(at)
+        number = {"n": n, "active": len(at), "value": mean.value, "ci_low": mean.low, "ci_high": mean.high}
+        text = {"label": SWITCH, "unit": "units of the attribute", "estimator": "mean over the photos that switch, t"}
+        rows += [names | number | text] if len(at) else []
+        new, compared = (" ".join(photos[name]).split() for name in ("new", "compared"))
+        for value in sorted(set(compared), key=float):
+            rows.append(names | _share(f"new concept at {value}", new.count(value), compared.count(value)))
+    return {"contrasts": rows}
+
+
+def _share(label: str, active: int, n: int) -> dict[str, Any]:
+    low, high = wilson(active / n, n)
+    number = {"n": n, "active": active, "value": active / n, "ci_low": low, "ci_high": high}
+    return {"label": label, **number, "unit": "share", "estimator": "share of photos, Wilson"}
+
+
+# -- findings and page ------------------------------------------------------------------------------------------------
+
+
+def _of_swept(found: Tables) -> pd.DataFrame:
+    """The slopes of words along the attributes that are looked at."""
+    rows = found["word_slopes"]
+    return rows[rows["attribute"].isin(found["contrasts"]["attribute"])]
+
+
+def judged(found: Tables) -> pd.DataFrame:
+    """The slopes of words; none is a finding that the run itself does not call one."""
+    rows = _of_swept(found)
+    theirs = rows["decision"].isin(["finding", "none", ""])
+    reason = rows["reason"].where(rows["reason"] != "", LIKE)
+    columns = {name: rows[name] for name in ("label", "n", "ci_low", "ci_high", "unit")}
+    names = {"model": rows["captioner"], "contrast": rows["attribute"], **columns, "value": rows["slope"]}
+    return pd.DataFrame({**names, "q": rows["q"].where(theirs), "reason": reason})
+
+
+def headline_of(found: Tables) -> Headline:
+    """Of all captioners and attributes, the one whose captions switch for the largest share of photos."""
+    rows = found["contrasts"]
+    shares = rows[rows["label"] == KINDS["switches"]].sort_values(["value", "captioner"], ascending=[False, True])
+    first = shares.iloc[0]
+    photos, captioner = words.many(int(first["n"]), "photo"), words.printable(first["captioner"])
+    text = f"Along {words.perceived(str(first['attribute']))}, captions by {captioner} change from one gender's words"
+    if not first["active"]:
+        return Headline(f"{text} to the other's on none of {photos}.")
+    same = (rows["captioner"] == first["captioner"]) & (rows["attribute"] == first["attribute"])
+    at = rows[same & (rows["label"] == SWITCH)].iloc[0]
+    ends = numbers.interval(at["ci_low"], at["ci_high"], numbers.signed)
+    where = f"at {numbers.signed(at['value'])} on average {'' if ends == numbers.NONE else ends}".rstrip()
+    return Headline(f"{text} to the other's on {first['active']:,} of {photos}, {where}.", "mention:")
+
+
+def counts(found: Tables) -> tuple[int, int, int]:
+    """Photos that were swept."""
+    photos = int(found["outcomes"]["photo"].nunique())
+    return int(found["captioned"]["photo"].nunique()), photos, 0
+
+
+def cells(found: Tables) -> list[dict[str, str]]:
+    """Slopes and contrasts as they are printed, a row each."""
+    of_words = _of_swept(found).rename(columns={"slope": "value"})
     rows = []
-    for step in sorted(values):
-        photos = [photo for photo, at in labels if at == step and (photo, centre) in labels]
-        if step == centre or not photos:
-            continue
-        new = [photo for photo in photos if _concepts(labels[photo, step]) - _concepts(labels[photo, centre])]
-        name = f"new concept at {values[step]:+.2f}"
-        rows.append(share_row(S1, len(new), len(photos), concept=name, column=attribute))
+    for row in [*of_words.to_dict("records"), *found["contrasts"].to_dict("records")]:
+        write = numbers.share if row["unit"] == "share" else units.writer_in(row["unit"])
+        low, high = row.get("placebo_low", math.nan), row.get("placebo_high", math.nan)
+        rows.append(
+            {
+                **{name: words.printable(row[name]) for name in ("captioner", "attribute", "label", "unit")},
+                "value": write(row["value"]),
+                "interval": "" if math.isnan(row["ci_low"]) else numbers.interval(row["ci_low"], row["ci_high"], write),
+                "photos": f"{row['active']:,} of {row['n']:,}",
+                "q": p_text(row["q"]) if "q" in row else "",
+                "placebos": "" if math.isnan(low) else f"{write(low)} to {write(high)}",
+            }
+        )
     return rows
 
 
-def _gender(found: set[str]) -> str:
-    both = ("mention:woman" in found, "mention:man" in found)
-    return {(True, True): "both", (True, False): "woman", (False, True): "man"}.get(both, "none")
+def terminal(found: Tables) -> str:
+    """Every number in a line."""
+    return "\n".join(
+        f"{row['attribute']:<8} {words.shorten(row['label'], 31):<31} {row['value']:>8} {row['unit']:<26} "
+        f"{row['interval']:<20} {row['photos']:<12} {row['captioner']}".rstrip()
+        for row in cells(found)
+    )
 
 
-def _concepts(found: set[str]) -> set[str]:
-    return {label for label in found if label.startswith("synset:")}
+def differently(page: Page) -> dict[str, Any]:
+    """Slopes and contrasts."""
+    return {"rows": [list(row.values()) for row in cells(page.tables)]}
+
+
+def sure(page: Page) -> dict[str, Any]:
+    """What was decided of each word."""
+    columns = ["model", "contrast", "label", "decision", "reason"]
+    return {"rows": [[words.printable(cell) for cell in row] for row in page.findings[columns].to_numpy().tolist()]}
+
+
+SWEEP = Audit(
+    name="captions sweep",
+    home=Path(__file__).parent,
+    question="Do captions change as a face does?",
+    source="RUN",
+    about="""R2: words for people along the sweep of a run of gslopes audit with a captioner; no captioner is asked.""",
+    examples=(
+        "gslopes audit PHOTOS --attribute gender --classifier captioner-chat:MODEL --out AUDIT",
+        "gslopes captions sweep AUDIT --out RUN",
+    ),
+    config=SweepConfig,
+    tables={name: TABLES[name] for name in ("captioned", "outcomes", "contrasts", "word_slopes")},
+    inputs=look,
+    outline=outline,
+    stages=(
+        Stage("ask", ("inputs",), ("captioned", "word_slopes"), answers, options=()),
+        Stage(
+            "outcomes", ("captioned",), ("outcomes",), outcomes,
+            items=swept, part=500, options=("attributes",),
+        ),
+        Stage("contrasts", ("outcomes",), ("contrasts",), contrasts, options=()),
+    ),
+    judged=judged,
+    headline=headline_of,
+    counts=counts,
+    terminal=terminal,
+    shown=("word_slopes", "contrasts"),
+    page=(Section("differently", "", differently), Section("sure", "", sure)),
+    of_runs=True,
+)  # fmt: skip

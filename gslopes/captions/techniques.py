@@ -23,10 +23,10 @@ class Technique:
 
     name: str
     title: str
-    needs: tuple[str, ...]
+    needs: list[str]
     reading: str
     origin: str
-    lists: tuple[str, ...]
+    lists: list[str]
     assumptions: str
 
     @property
@@ -48,9 +48,5 @@ def excluded_causes(target: str, truth: str) -> str:
     return _EXCLUDED_CAUSES.get((target, truth), "nothing is excluded")
 
 
-def _read(name: str, needs: list[str], lists: list[str], **texts: str) -> Technique:
-    return Technique(name=name, needs=tuple(needs), lists=tuple(lists), **texts)
-
-
 _DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-TECHNIQUES = {name: _read(name, **facts) for name, facts in _DECLARED.items()}
+TECHNIQUES = {name: Technique(name=name, **facts) for name, facts in _DECLARED.items()}

@@ -52,15 +52,21 @@ def parse(run: Run, images: Sequence[str]) -> Made:
 def with_labels(run: Run, parts: Tables) -> Made:
     """The tuples of captions, and those of labels.  Raises: UsageError if the user's own file of tuples is none."""
     kind, _, file = run.config.parser.partition(":")
-    captions = _given_tuples(Path(file)) if kind == "tuples" else parts["tuples"]
+    captions = parts.get("tuples")
+    if kind == "tuples":
+        try:
+            captions = tables.read(TUPLES, Path(file))
+        except Exception as error:
+            hint = "Its columns are those of tuples in gslopes/captions/tables.toml."
+            raise UsageError(f"{file} is not a tuples table: {error}", hint) from error
     labels = label_facts(run.inputs.stages, senses_of(run.config))
-    given = [frame for frame in (labels, captions) if len(frame)]
-    return {"tuples": pd.concat(given, ignore_index=True) if given else captions}
+    given = [frame for frame in (labels, captions) if frame is not None and len(frame)]
+    return {"tuples": pd.concat(given, ignore_index=True) if given else TUPLES.empty()}
 
 
 def senses_of(config: CaptionsConfig) -> Senses:
-    """The sense rule on the WordNet of a configuration."""
-    return Senses(wordnet(), config.senses, config.relax)
+    """The sense rule of a configuration on WordNet."""
+    return Senses(wordnet(), config.senses)
 
 
 def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
@@ -86,15 +92,6 @@ class _Reader:
         if text not in self.known:
             self.known[text] = tuple(with_synsets(fact, self.senses) for fact in self.parser.parse(text))
         return self.known[text]
-
-
-def _given_tuples(file: Path) -> pd.DataFrame:
-    """The user's own tuples.  Raises: UsageError if the file is no such table."""
-    try:
-        return tables.read(TUPLES, file)
-    except Exception as error:
-        hint = "Its columns are those of tuples in gslopes/captions/tables.toml."
-        raise UsageError(f"{file} is not a tuples table: {error}", hint) from error
 
 
 # -- tuples -----------------------------------------------------------------------------------------------------------
@@ -150,22 +147,23 @@ def captions_of(
     """Stage to image to captions; an image whose captions have no facts is included."""
     known: dict[tuple[Any, ...], Fact] = {}
     facts: dict[tuple[str, str, int], list[Fact]] = {}
-    parts = [tuples[name].tolist() for name in _KEY_AND_FACT]
-    for image, stage, source, *values in zip(*parts, strict=True):
+    for image, stage, source, *values in zip(*(tuples[name].tolist() for name in _KEY_AND_FACT), strict=True):
         key: tuple[Any, ...] = tuple(None if value is None or value != value else value for value in values)
         fact = known[key] if key in known else known.setdefault(key, Fact(*key))
         facts.setdefault((image, stage, source), []).append(fact)
     wanted = set(images)
     found: dict[str, dict[str, list[Caption]]] = {stage: {} for stage in stages}
     rows = zip(*(sentences[name].tolist() for name in ("image", "stage", "source", "text")), strict=True)
+    captions = []
     for image, stage, source, text in sorted(rows):
-        if image in wanted:
-            caption = Caption(source, tuple(facts.get((image, stage, source), ())), text)
-            found[stage].setdefault(image, []).append(caption)
+        captions.append((image, stage, Caption(source, tuple(facts.get((image, stage, source), ())), text)))
     for (image, stage, source), labelled in sorted(facts.items(), key=lambda item: item[0]):
-        if source == -1 and image in wanted:
-            found[stage].setdefault(image, []).append(Caption(-1, tuple(dict.fromkeys(labelled))))
-    return {stage: captions for stage, captions in found.items() if captions}
+        if source == -1:
+            captions.append((image, stage, Caption(-1, tuple(dict.fromkeys(labelled)))))
+    for image, stage, caption in captions:
+        if image in wanted:
+            found[stage].setdefault(image, []).append(caption)
+    return {stage: some for stage, some in found.items() if some}
 
 
 def boxes_of(tuples: pd.DataFrame) -> dict[str, list[Box]]:

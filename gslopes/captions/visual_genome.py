@@ -7,23 +7,14 @@ Source: Krishna et al. 2017, Visual Genome, IJCV 123:32. Some versions write ``i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from gslopes.captions.caption_tables import UNUSABLE_BOX, BoxRow, ImageRow, LinkRow, StageRows, clip, size_of
-from gslopes.captions.coco import records
+from gslopes.captions.caption_tables import UNUSABLE_BOX, BoxRow, LinkRow, StageRows, clip, size_of
 from gslopes.core.text import plain
 
 FORMS = ("objects", "attributes", "relationships")
 _IDS = {"objects": "object_id", "attributes": "attribute_id", "relationships": "relationship_id"}
-
-
-@dataclass(slots=True)
-class ImageData:
-    """Visual Genome's id to the image id used here, and to its size."""
-
-    ids: dict[str, str] = field(default_factory=dict)
-    sizes: dict[str, tuple[float, float]] = field(default_factory=dict)
+ImageData = dict[str, tuple[str, tuple[float, float] | None]]  # Visual Genome's id to the id used here, and the size
 
 
 def form_of(content: Any) -> str:
@@ -38,107 +29,66 @@ def form_of(content: Any) -> str:
     if not keys & {"image_id", "id"}:
         return ""
     found = [name for name in FORMS if name in keys]
-    if found:
-        return found[0]
-    return "image_data" if {"width", "height"} <= keys else ""
+    return found[0] if found else "image_data" if {"width", "height"} <= keys else ""
 
 
-def read_image_data(content: Sequence[Mapping[str, Any]]) -> ImageData:
+def read_image_data(content: Sequence[Any]) -> ImageData:
     """Ids and sizes; an image of COCO goes by COCO's id."""
-    data = ImageData()
-    for row in content:
-        if not isinstance(row, Mapping):
-            continue
-        image_id = _id(row)
-        coco = row.get("coco_id")
-        data.ids[image_id] = str(coco) if coco is not None else f"vg{image_id}"
-        if size := size_of(row):
-            data.sizes[image_id] = size
-    return data
+    return {
+        _id(row): (f"vg{_id(row)}" if row.get("coco_id") is None else str(row["coco_id"]), size_of(row))
+        for row in content
+        if isinstance(row, Mapping)
+    }
 
 
 def read_form(
-    content: Sequence[Mapping[str, Any]],
-    form: str,
-    data: ImageData,
-    synsets: Mapping[str, str],
-    wordnet: Callable[[str], bool],
+    content: Sequence[Any], form: str, data: ImageData, synsets: Mapping[str, str], wordnet: Callable[[str], bool]
 ) -> StageRows:
-    """Rows of one file.
+    """Rows of one file; a synset that WordNet lacks is counted as dropped.
 
     data: of image_data.json.  synsets: attribute to synset, of attribute_synsets.json.  wordnet: whether there is
     a synset of a name.
     """
     rows = StageRows(kinds={form.removesuffix("s").replace("relationship", "relation")})
-    known = _Known(wordnet, rows)
     seen: set[tuple[str, str]] = set()
-    for entry in records(content, rows, "image"):
-        image_id = _id(entry)
-        image = data.ids.get(image_id, f"vg{image_id}")
-        rows.images.setdefault(image, ImageRow(image))
-        given = entry.get(form)
-        what = form.removesuffix("s")
-        for row in records(given if isinstance(given, list) else (), rows, what):
+
+    def known(names: Any) -> str | None:
+        """The first name, if WordNet has it."""
+        name = names[0] if isinstance(names, list) and names else names if isinstance(names, str) else None
+        if name is not None and not wordnet(name):
+            rows.drop("synset that this WordNet does not have")
+            return None
+        return name
+
+    for entry in rows.records(content, "image"):
+        image, size = data.get(_id(entry), (f"vg{_id(entry)}", None))
+        rows.images.setdefault(image, None)
+        given, what = entry.get(form), form.removesuffix("s")
+        for row in rows.records(given if isinstance(given, list) else (), what):
             key = (image, repr(row.get(_IDS[form], row)))
             if key in seen:
                 rows.drop(f"{what} whose id stood there before")
                 continue
             seen.add(key)
+            synset = known(row.get("synsets"))
             if form == "objects":
-                _object(row, image, data.sizes.get(image_id), rows, known)
+                box = clip([row.get(name) for name in ("x", "y", "w", "h")], size)
+                if box is None:
+                    rows.drop(UNUSABLE_BOX)
+                    rows.unsized.add(image)
+                rows.objects.append(BoxRow(image, _name(row), synset, *(box or ())))
             elif form == "attributes":
-                _attributes(row, image, synsets, rows, known)
+                words = row.get("attributes")
+                for word in (plain(str(one)).strip().lower() for one in (words if isinstance(words, list) else ())):
+                    meant = known(synsets[word]) if word in synsets else None
+                    rows.links.append(LinkRow(image, "attribute", word.replace(" ", "_"), meant, _name(row), synset))
+            elif isinstance(subject := row.get("subject"), Mapping) and isinstance(other := row.get("object"), Mapping):
+                word = " ".join(plain(str(row.get("predicate", ""))).lower().split())
+                ends = (_name(subject), known(subject.get("synsets")), _name(other), known(other.get("synsets")))
+                rows.links.append(LinkRow(image, "relation", word, synset, *ends))
             else:
-                _relation(row, image, rows, known)
+                rows.drop("relation without subject or object")
     return rows
-
-
-class _Known:
-    """Looks synsets up in WordNet; those that it lacks are counted as dropped."""
-
-    def __init__(self, wordnet: Callable[[str], bool], rows: StageRows) -> None:
-        self.wordnet, self.rows = wordnet, rows
-
-    def first(self, names: Any) -> str | None:
-        """The first name, if WordNet has it."""
-        name = names[0] if isinstance(names, list) and names else names if isinstance(names, str) else None
-        if name is None:
-            return None
-        if not self.wordnet(name):
-            self.rows.drop("synset that this WordNet does not have")
-            return None
-        return str(name)
-
-
-def _object(
-    row: Mapping[str, Any], image: str, size: tuple[float, float] | None, rows: StageRows, known: _Known
-) -> None:
-    box = clip([row.get(name) for name in ("x", "y", "w", "h")], size)
-    if box is None:
-        rows.drop(UNUSABLE_BOX)
-        rows.unsized.add(image)
-    corners = box or (float("nan"),) * 4
-    rows.objects.append(BoxRow(image, _name(row), known.first(row.get("synsets")), *corners))
-
-
-def _attributes(row: Mapping[str, Any], image: str, synsets: Mapping[str, str], rows: StageRows, known: _Known) -> None:
-    subject = known.first(row.get("synsets"))
-    given = row.get("attributes")
-    for attribute in given if isinstance(given, list) else ():
-        word = plain(str(attribute)).strip().lower()
-        synset = known.first(synsets[word]) if word in synsets else None
-        rows.links.append(LinkRow(image, "attribute", word.replace(" ", "_"), synset, _name(row), subject))
-
-
-def _relation(row: Mapping[str, Any], image: str, rows: StageRows, known: _Known) -> None:
-    subject, other = row.get("subject"), row.get("object")
-    if not isinstance(subject, Mapping) or not isinstance(other, Mapping):
-        rows.drop("relation without subject or object")
-        return
-    word = " ".join(plain(str(row.get("predicate", ""))).lower().split())
-    synset = known.first(row.get("synsets"))
-    ends = (_name(subject), known.first(subject.get("synsets")), _name(other), known.first(other.get("synsets")))
-    rows.links.append(LinkRow(image, "relation", word, synset, *ends))
 
 
 def _id(row: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ LOADERS = {
     "": "gslopes.slopes.outcome:load_audit",
     "audit": "gslopes.slopes.outcome:load_audit",
     "captions": "gslopes.frame.result:reopen",
+    "captions sweep": "gslopes.frame.result:reopen",
     "contexts": "gslopes.frame.result:reopen",
     "crops": "gslopes.frame.result:reopen",
     "crops regions": "gslopes.frame.result:reopen",

@@ -21,6 +21,7 @@ from gslopes.frame.spec import Audit, Staged
 AUDITS = {
     "audit": "gslopes.slopes.audit:SLOPES",
     "captions": "gslopes.captions.audit:CAPTIONS",
+    "captions sweep": "gslopes.captions.sweep:SWEEP",
     "contexts": "gslopes.contexts.audit:CONTEXTS",
     "crops": "gslopes.crops.audit:CROPS",
     "crops regions": "gslopes.crops.regions:REGIONS",

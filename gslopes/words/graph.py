@@ -17,7 +17,7 @@ from gslopes.words.wordnet import DATA, WordNet
 
 Rule = Literal["overrides", "paper"]
 ROLES = {"object": "n", "attribute": "a", "relation": "v"}
-RELAX = "nvar"
+RELAX = "nvar"  # parts of speech, in the order in which they are tried where the role's own has no synset
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,11 @@ def compounds() -> frozenset[tuple[str, str]]:
 
 
 class Senses:
-    """Words to synsets under one rule.
+    """Words to synsets under one rule."""
 
-    relax: other parts of speech, in the order in which they are tried where the role's own has no synset.
-    """
-
-    def __init__(self, wordnet: WordNet, rule: Rule = "overrides", relax: str = RELAX) -> None:
+    def __init__(self, wordnet: WordNet, rule: Rule = "overrides") -> None:
         self.wordnet = wordnet
         self.rule = rule
-        self.relax = relax
         self._known: dict[tuple[str, str], Sense] = {}
 
     def of(self, word: str, role: str) -> Sense:
@@ -73,7 +69,7 @@ class Senses:
                 return Sense(overrides()[word, "v"], rule="override")
             return Sense(found[0], rule="first") if found else Sense(None)
         word, initial = word.replace(" ", "_"), ROLES[role]
-        for part in (initial, *(part for part in self.relax if part != initial)):
+        for part in (initial, *(part for part in RELAX if part != initial)):
             found = self.wordnet.synsets(word, part)
             if self.rule == "overrides":
                 if (word, part) in overrides():
@@ -114,6 +110,16 @@ class Fact:
     def concept(self) -> str:
         """Its synset, or its word if it has none."""
         return self.synset or self.word
+
+    @property
+    def owner(self) -> str:
+        """The subject's synset, or its word."""
+        return self.subject_synset or self.subject
+
+    @property
+    def target(self) -> str:
+        """The object's synset, or its word."""
+        return self.object_synset or self.object
 
     @property
     def text(self) -> str:

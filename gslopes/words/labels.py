@@ -41,7 +41,7 @@ class CaptionLabels:
         found |= {"mention:person"} if self.mentions.people(facts) else set()
         found |= {"list:weapon"} if self.mentions.weapons(facts) else set()
         found |= {"list:animal"} if self.mentions.animals(facts) else set()
-        bounds = caption_bounds(facts, self._demeaning, self.senses, "role")
+        bounds = caption_bounds(facts, self._demeaning, self.senses)
         found |= {f"list:demeaning {name}" for name in BOUNDS if bounds[name]}
         for mention in self.mentions.identity(facts):
             name = GENDERS[mention.group] if mention.category == "gender" else mention.category

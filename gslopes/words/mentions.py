@@ -136,38 +136,28 @@ def listed_synsets(listed: WordList, part: str, wordnet: WordNet) -> frozenset[s
     )
 
 
-def bounds(
-    word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen: str | None = None, senses: str = "role"
-) -> Bounds:
+def bounds(word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen: str | None = None) -> Bounds:
     """Whether a word counts as demeaning under each bound; always lower ≤ estimate ≤ upper.
 
     lower: it has synsets and all of them are listed.  estimate: its synset under the sense rule is.  upper: any is.
 
     word: base form.  part: n or a, of its role; where it has none there, the first other part in which it has any.
-    listed: synsets.  chosen: the synset under the sense rule, None for the first.  senses: ``role`` or ``all`` parts.
+    listed: synsets.  chosen: the synset under the sense rule, None for the first.
 
     >>> from gslopes.words.wordnet import wordnet
     >>> bounds("pig", "n", {"slob.n.01"}, wordnet())
     (False, False, True)
     """
-    listed = frozenset(listed)
-    found = _senses(word.replace(" ", "_"), part, wordnet, senses)
+    listed, name = frozenset(listed), word.replace(" ", "_")
+    order = part + "".join(other for other in RELAX if other != part)
+    found: tuple[str, ...] = next((some for other in order if (some := wordnet.synsets(name, other))), ())
     if not found:
         return (word in listed,) * 3
-    lower, estimate = all(name in listed for name in found), (chosen or found[0]) in listed
-    return lower, estimate or lower, estimate or any(name in listed for name in found)
+    lower, estimate = all(synset in listed for synset in found), (chosen or found[0]) in listed
+    return lower, estimate or lower, estimate or any(synset in listed for synset in found)
 
 
-def _senses(word: str, part: str, wordnet: WordNet, senses: str) -> tuple[str, ...]:
-    order = part + "".join(other for other in RELAX if other != part)
-    if senses == "all":
-        return tuple(name for other in order for name in wordnet.synsets(word, other))
-    return next((found for other in order if (found := wordnet.synsets(word, other))), ())
-
-
-def caption_bounds(
-    facts: Iterable[Fact], lists: dict[str, frozenset[str]], senses: Senses, which: str
-) -> dict[str, set[str]]:
+def caption_bounds(facts: Iterable[Fact], lists: dict[str, frozenset[str]], senses: Senses) -> dict[str, set[str]]:
     """Bound to the words of a caption that count under it.  lists: kind of fact to listed synsets."""
     found: dict[str, set[str]] = {name: set() for name in BOUNDS}
     for fact in facts:
@@ -175,7 +165,7 @@ def caption_bounds(
             continue
         part = "n" if fact.kind == "object" else "a"
         chosen = fact.synset or senses.of(fact.word, fact.kind).synset
-        counts = bounds(fact.word, part, lists[fact.kind], senses.wordnet, chosen, which)
+        counts = bounds(fact.word, part, lists[fact.kind], senses.wordnet, chosen)
         for name in (name for name, counted in zip(BOUNDS, counts, strict=True) if counted):
             found[name].add(fact.word)
     return found

@@ -66,7 +66,7 @@ def write(folder: Path, count: int, photos: int) -> dict[str, Any]:
     cases = made_cases(count, photos)
     (folder / "run").mkdir()
     began = time.perf_counter()
-    items = review_items(sampled(cases, count, 0), folder / "photos", folder / "run")
+    items = review_items(sampled(cases, count), folder / "photos", folder / "run", {})
     text = render_review(items, [])
     (folder / "run" / "review.html").write_text(text, encoding="utf-8")
     return {"review": {"write_s": time.perf_counter() - began, "bytes": len(text.encode())}}

@@ -1,8 +1,4 @@
-"""Cells of the coverage bench: captions' differences of groups, and how they change between stages.
-
-``as it was`` is what the audit showed before: amplification with the sign of the same images, a permutation of plain
-differences, percentiles of resamples however rare a concept is.
-"""
+"""Cells of the coverage bench: captions' differences of groups, how they change between stages, and rates."""
 
 from __future__ import annotations
 
@@ -14,19 +10,9 @@ from scipy import sparse
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Presence
-from gslopes.captions.measures.estimates import change, compare
-from gslopes.stats.intervals import percentiles
-from gslopes.stats.permutation import count_extreme, permutation_p
-from gslopes.stats.resampling import bootstrap_counts
+from gslopes.captions.measures.estimates import change, compare, rate, welch
 
-OPTIONS = AuditOptions(bootstrap=500, permutations=0, min_active=1)
-
-
-def plain_bootstrap(matrix: np.ndarray, sides: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(2, C) percentiles of the difference of means, whatever there is of it."""
-    groups = [np.flatnonzero(sides == side) for side in (1, -1)]
-    first, second = (matrix[:, g] @ bootstrap_counts(len(g), OPTIONS.bootstrap, rng) / len(g) for g in groups)
-    return 100 * percentiles(first - second)
+OPTIONS = AuditOptions(min_active=1)
 
 
 def held(low: np.ndarray, high: np.ndarray, truth: float) -> tuple[np.ndarray, np.ndarray]:
@@ -34,26 +20,18 @@ def held(low: np.ndarray, high: np.ndarray, truth: float) -> tuple[np.ndarray, n
     return (low <= truth) & (truth <= high), ~np.isnan(low)
 
 
-def amplified(rng: np.random.Generator, sets: int, designs: dict[str, tuple[int, int, list[float]]]) -> Iterator[Count]:
+def changed(rng: np.random.Generator, sets: int, designs: dict[str, tuple[int, int, list[float]]]) -> Iterator[Count]:
     """Designs: images of each group; shares at truth (group, other) and at the target, independent of each other."""
     for title, (n, m, shares) in designs.items():
         sides = np.repeat([1, -1], [n, m]).astype(np.int8)
         chances = [np.where(sides == 1, shares[at], shares[at + 1]) for at in (0, 2)]
-        before, after = ((rng.random((sets, n + m)) < chance).astype(float) for chance in chances)
-        truth = 100 * (shares[2] - shares[3] - shares[0] + shares[1])
-        found = change(*map(sparse.csr_array, (before, after)), np.where(sides == 1, 1 / n, -1 / m), OPTIONS)
-        low, high, boot_low, boot_high = (100 * part for part in found[1:5])
-        at_truth = compare(Presence((), (), sparse.csr_array(before), True), sides, OPTIONS)
-        sign = np.sign(at_truth.difference)
-        plain = np.sort(sign * plain_bootstrap(after - before, sides, rng), axis=0)
-        meant = truth * np.sign(shares[0] - shares[1] or 1)
-        yield counted(f"interval holds, {title}", "amplification, as it was", *held(*plain, meant))
-        yield counted(f"interval holds, {title}", "signed change, added pairs", *held(low, high, truth))
-        yield counted(f"interval holds, {title}", "signed change, bootstrap", *held(boot_low, boot_high, truth))
-        known = (at_truth.low > 0) | (at_truth.high < 0)
-        yield counted(f"amplification is given, {title}", "truth excludes 0", known)
-        ends = np.sort(sign * np.stack([low, high]), axis=0)
-        yield counted(f"interval holds, {title}", "amplification where given", held(*ends, meant)[0], known)
+        before, after = (sparse.csr_array((rng.random((sets, n + m)) < chance).astype(float)) for chance in chances)
+        truth = shares[2] - shares[3] - shares[0] + shares[1]
+        for method, clusters in (("added pairs", None), ("Welch", np.arange(n + m))):
+            _, low, high, p = change(before, after, sides, clusters)
+            yield counted(f"interval holds, {title}", f"signed change, {method}", *held(low, high, truth))
+            if not truth:
+                yield counted(f"p < 0.05, {title}", f"signed change, {method}", p < 0.05, ~np.isnan(p))
 
 
 def s4_changes(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -63,16 +41,17 @@ def s4_changes(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         "no difference": (100, 100, [0.10, 0.10, 0.10, 0.10]),
         "+8 of 25": (100, 100, [0.40, 0.15, 0.48, 0.15]),
     }
-    yield from amplified(rng, sets, designs)
+    yield from changed(rng, sets, designs)
 
 
 def s4_changes_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Another design: 40 images against 300, and 25 a group; rare, and in nearly all images."""
+    """Other designs: 40 images against 300, rare; 25 a group, in nearly all images; rare and none anywhere."""
     designs = {
         "40 and 300, rare": (40, 300, [0.05, 0.03, 0.10, 0.03]),
         "25 and 25, common": (25, 25, [0.9, 0.8, 0.95, 0.95]),
+        "no difference, 3 % of 60 and 400": (60, 400, [0.03, 0.03, 0.03, 0.03]),
     }
-    yield from amplified(rng, sets, designs)
+    yield from changed(rng, sets, designs)
 
 
 def shares_of_captions(
@@ -82,13 +61,9 @@ def shares_of_captions(
     sides = np.repeat([1, -1], sizes).astype(np.int8)
     precision = np.where(sides == 1, *spread) / 2
     matrix = rng.binomial(5, rng.beta(precision, precision, (sets, len(sides)))) / 5
-    options = AuditOptions(bootstrap=0, permutations=499, min_active=1)
-    found = compare(Presence((), (), sparse.csr_array(matrix), False), sides, options)
-    contrast = np.where(sides == 1, 1 / sizes[0], -1 / sizes[1])
-    drawn = (rng.permuted(np.tile(contrast, (64, 1)), axis=1).T for _ in range(8))
-    plain = permutation_p(count_extreme(matrix, drawn, np.abs(matrix @ contrast) - 1e-12), 512)
-    yield counted(f"p < 0.05, {title}", "plain, as it was", plain < 0.05)
-    yield counted(f"p < 0.05, {title}", "studentised", found.p < 0.05)
+    found = compare(Presence((), (), sparse.csr_array(matrix), False), sides, OPTIONS)
+    yield counted(f"p < 0.05, {title}", "Welch", found.p < 0.05, ~np.isnan(found.p))
+    yield counted(f"interval holds, {title}", "Welch", *held(found.low, found.high, 0))
 
 
 def each_unequal_spread(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -103,30 +78,37 @@ def each_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     yield from shares_of_captions(rng, sets, (20, 60), (2.0, 2.0), "20 and 60 images, equal spread")
 
 
-def rare_shares(
-    rng: np.random.Generator, sets: int, sizes: tuple[int, int], shares: tuple[float, float], title: str
-) -> Iterator[Count]:
-    """One concept, its share in each group."""
-    sides = np.repeat([1, -1], sizes).astype(np.int8)
-    matrix = (rng.random((sets, len(sides))) < np.where(sides == 1, *shares)).astype(float)
-    found = compare(Presence((), (), sparse.csr_array(matrix), True), sides, OPTIONS)
-    truth = 100 * (shares[0] - shares[1])
-    plain = plain_bootstrap(matrix, sides, rng)
-    yield counted(f"interval holds, {title}", "bootstrap, as it was", *held(*plain, truth))
-    yield counted(f"interval holds, {title}", "bootstrap where shown", *held(found.boot_low, found.boot_high, truth))
-    yield counted(f"bootstrap is shown, {title}", "10 with and without it", ~np.isnan(found.boot_low))
-    yield counted(f"interval holds, {title}", "Newcombe", *held(found.low, found.high, truth))
+def over_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """20 % of images, in 40 or 80 clusters of five whose share varies; each of one group, or of both."""
+    for clusters, mixed in ((40, False), (80, False), (40, True), (80, True)):
+        codes = np.repeat(np.arange(clusters), 5)
+        first = np.arange(len(codes)) % 2 == 0 if mixed else codes % 2 == 0
+        chance = rng.beta(0.8, 3.2, (sets, clusters))[:, codes]
+        matrix = sparse.csr_array((rng.random(chance.shape) < chance).astype(float))
+        low, high, p = welch(matrix, first, codes)
+        title = f"{clusters} clusters, {'mixed' if mixed else 'pure'}"
+        yield counted(f"interval holds, {title}", "Welch over clusters", *held(low, high, 0))
+        yield counted(f"p < 0.05, {title}", "Welch over clusters", p < 0.05, ~np.isnan(p))
 
 
 def rare_concepts(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """5 % of 30 images against 5 % of 250."""
-    yield from rare_shares(rng, sets, (30, 250), (0.05, 0.05), "5 % of 30 and 250")
+    """5 % of 30 images against 5 % of 250; 20 % of 60 against 8 % of 100; 97 % of 50 against 90 % of 400."""
+    designs = [((30, 250), (0.05, 0.05)), ((60, 100), (0.20, 0.08)), ((50, 400), (0.97, 0.90))]
+    for (n, m), shares in designs:
+        sides = np.repeat([1, -1], (n, m)).astype(np.int8)
+        matrix = (rng.random((sets, n + m)) < np.where(sides == 1, *shares)).astype(float)
+        found = compare(Presence((), (), sparse.csr_array(matrix), True), sides, OPTIONS)
+        truth, title = 100 * (shares[0] - shares[1]), f"{shares[0]:.0%} of {n}, {shares[1]:.0%} of {m}"
+        yield counted(f"interval holds, {title}", "Newcombe", *held(found.low, found.high, truth))
 
 
-def rare_concepts_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Other designs: 20 % of 60 against 8 % of 100; 97 % of 50 against 90 % of 400."""
-    yield from rare_shares(rng, sets, (60, 100), (0.20, 0.08), "20 % of 60, 8 % of 100")
-    yield from rare_shares(rng, sets, (50, 400), (0.97, 0.90), "97 % of 50, 90 % of 400")
+def caption_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """Five captions an image, of one image more alike: 1, 5 and 30 % of the captions of 100 and 1,000 images."""
+    for images, share in ((100, 0.05), (100, 0.3), (1000, 0.01), (1000, 0.05)):
+        counts = rng.binomial(5, rng.beta(share * 2, (1 - share) * 2, (sets, images)))
+        ends = np.array([rate(one.astype(float), np.full(images, 5.0))[1:] for one in counts])
+        title = f"{share:.0%} of {images:,} images' captions"
+        yield counted(f"interval holds, {title}", "Wilson over images", *held(*ends.T, share))
 
 
 CASES = {
@@ -134,6 +116,7 @@ CASES = {
     "s4-changes-unseen": s4_changes_unseen,
     "each-unequal-spread": each_unequal_spread,
     "each-unseen": each_unseen,
+    "over-clusters": over_clusters,
     "rare-concepts": rare_concepts,
-    "rare-concepts-unseen": rare_concepts_unseen,
+    "caption-rates": caption_rates,
 }

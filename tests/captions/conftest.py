@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair
 from gslopes.words.chunks import standard
 from gslopes.words.graph import Fact, Senses, with_synsets
@@ -51,11 +50,6 @@ def say(mentions: Mentions) -> Callable[..., Facts]:
 @pytest.fixture(scope="session")
 def tag() -> Callable[[str], object]:
     return standard().tag
-
-
-@pytest.fixture
-def quick() -> AuditOptions:
-    return AuditOptions(bootstrap=200, permutations=199)
 
 
 def material(

@@ -1,8 +1,16 @@
+"""Options, stages and techniques: what is chosen, and what is missing."""
+
 from __future__ import annotations
 
-from gslopes.captions.analysis import RUNNERS, missing_need, run_techniques
-from gslopes.captions.config import AuditOptions
+from pathlib import Path
+
+import pytest
+
+from gslopes.captions.analysis import RUNNERS, chosen_stages, missing_need, run_techniques
+from gslopes.captions.config import AuditOptions, CaptionsConfig
 from gslopes.captions.techniques import TECHNIQUES, excluded_causes
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.options import build
 from gslopes.words.mentions import Mentions
 from tests.captions.conftest import material, things
 
@@ -21,6 +29,42 @@ def test_what_cannot_have_caused_a_difference():
 def test_a_missing_need_is_named_and_the_rest_runs(mentions: Mentions):
     made = material(mentions, {"system-captions": {str(i): [things("dog.n.01")] for i in range(12)}})
     assert "truth" in missing_need(TECHNIQUES["S1"].needs, made, "system-captions", "")
-    found, described = run_techniques(made, "", ["system-captions"], ["S1", "D1", "I3"], AuditOptions(bootstrap=0))
+    found, described = run_techniques(made, "", ["system-captions"], ["S1", "D1", "I3"], AuditOptions())
     assert {row["technique"]: row["ran"] for row in described} == {"S1": "no", "D1": "yes", "I3": "yes"}
     assert {row["technique"] for row in found.measures} == {"D1", "I3"}
+
+
+def test_truth_is_labels_else_human_captions_and_targets_lie_above():
+    auto = CaptionsConfig()
+    assert chosen_stages(auto, ["human-labels", "human-captions", "system-captions"]) == (
+        "human-labels",
+        ["human-captions", "system-captions"],
+    )
+    assert chosen_stages(auto, ["human-captions", "system-captions"]) == ("human-captions", ["system-captions"])
+    assert chosen_stages(auto, ["system-captions"]) == ("", ["system-captions"])
+
+
+def test_a_stage_that_is_not_there_is_named():
+    with pytest.raises(UsageError, match="system-labels"):
+        chosen_stages(CaptionsConfig(truth="system-labels"), ["human-captions"])
+
+
+def test_flat_options_go_where_they_belong_and_over_those_of_a_file(tmp_path: Path):
+    (tmp_path / "c.toml").write_text('senses = "paper"\n[options]\nas_published = true\ntypes = 50\n')
+    given = {"config": tmp_path / "c.toml", "types": 70, "technique": "S1", "list": {"traits": Path("t.txt")}}
+    config = build(CaptionsConfig, given)
+    assert config.techniques == ("S1",)
+    assert (config.senses, config.options.as_published, config.options.types) == ("paper", True, 70)
+    assert config.lists == {"traits": Path("t.txt")}
+
+
+@pytest.mark.parametrize("given", [{"limit": 0}, {"no_such": 1}])
+def test_what_makes_no_sense_is_a_config_error(given: dict[str, object]):
+    with pytest.raises(ConfigError):
+        build(CaptionsConfig, given)
+
+
+def test_unknown_stages_and_techniques_are_named():
+    for given in ({"truth": "labels"}, {"techniques": ["S9"]}):
+        with pytest.raises(UnknownName):
+            build(CaptionsConfig, given)

@@ -1,3 +1,5 @@
+"""Groups of the depicted."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -5,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.groups import groups_of, left_out
-from gslopes.core.errors import UsageError
+from gslopes.captions.groups import groups_of, read_groups
+from gslopes.core.errors import DataMissing, UsageError
 
 
 def written(folder: Path, *columns: str) -> Path:
@@ -17,11 +19,43 @@ def written(folder: Path, *columns: str) -> Path:
 
 def test_a_column_of_identifiers_is_left_out_with_a_sentence(tmp_path: Path):
     config = CaptionsConfig(groups=written(tmp_path, "number", "gender"))
-    assert list(groups_of(config)) == ["gender"]
-    assert left_out(config) == ["The column number is not compared: it has 5,000 values, and at most 40 are."]
-    assert left_out(CaptionsConfig(groups=config.groups, cluster="number")) == []
+    groups, notes = groups_of(config)
+    assert list(groups) == ["gender"]
+    assert notes == ["The column number is not compared: it has 5,000 values, and at most 40 are."]
+    assert groups_of(CaptionsConfig(groups=config.groups, cluster="number"))[1] == []
 
 
 def test_a_chosen_column_of_identifiers_is_an_error(tmp_path: Path):
     with pytest.raises(UsageError, match=r"number of .* has 5,000 values"):
         groups_of(CaptionsConfig(groups=written(tmp_path, "number", "gender"), columns=("number",)))
+
+
+@pytest.fixture
+def zhao(tmp_path: Path) -> Path:
+    file = tmp_path / "instances_2014all.csv"
+    file.write_text("id,bb_gender,bb_skin,split\n1,Female,Dark,val\n2,Male,Light,val\n3,Unsure,Light,val\n")
+    return file
+
+
+def test_zhao_et_al(zhao: Path):
+    assert read_groups(zhao) == {
+        "gender": {"1": "female", "2": "male", "3": ""},
+        "skin": {"1": "darker", "2": "lighter", "3": "lighter"},
+    }
+
+
+def test_two_columns_are_crossed(zhao: Path):
+    assert read_groups(zhao, ["gender + skin"])["gender + skin"] == {
+        "1": "female + darker",
+        "2": "male + lighter",
+        "3": "",
+    }
+
+
+def test_unknown_columns_and_contradictions(tmp_path: Path, zhao: Path):
+    with pytest.raises(UsageError, match="Did you mean 'skin'"):
+        read_groups(zhao, ["skins"])
+    twice = tmp_path / "g.csv"
+    twice.write_text("image,g\na,x\nb,x\na,y\n")
+    with pytest.raises(DataMissing, match="lines 2 and 4 with different g"):
+        read_groups(twice)

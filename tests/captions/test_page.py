@@ -1,4 +1,4 @@
-"""The pages of a captions audit: masked words, links of photos, and the review in a real browser."""
+"""First sentences, the page, the review and its answers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,142 @@ import pytest
 from PIL import Image
 
 import gslopes
-from gslopes.captions.page import cells, print_measures, print_rows
-from gslopes.captions.review import mask, render_review, review_items, sampled
+from gslopes.captions.lead import SENTENCES, findings, headline_of
+from gslopes.captions.page import cells, print_measures
+from gslopes.captions.review import (
+    confirmed,
+    corrected,
+    mask,
+    masked,
+    read_answers,
+    render_review,
+    review_items,
+    sampled,
+)
 from gslopes.captions.tables import TABLES
-from tests.captions.test_lead import measured, row
+from gslopes.core.errors import DataMissing
 from tests.fixtures import assert_page_fits
+
+NOBODY = TABLES["salience"].empty()
+
+
+def measured(*rows: dict[str, object]) -> pd.DataFrame:
+    plain = dict.fromkeys(TABLES["measures"].columns, "") | {"captions": "union", "kind": "rule"}
+    plain |= dict.fromkeys(("value", "ci_low", "ci_high", "p", "q"), math.nan)
+    given = {"unit": "pp", "stage": "system-captions", "column": "skin", "group": "darker", "other": "lighter"}
+    given |= {"n": 400}
+    return pd.DataFrame([{**plain, **given, "reading": "face", **row} for row in rows])
+
+
+def told(rows: pd.DataFrame, salience: pd.DataFrame = NOBODY) -> list[dict[str, str]]:
+    return findings({"measures": rows, "salience": salience})
+
+
+def headline(rows: pd.DataFrame, cases: int = 0) -> str:
+    return headline_of({"measures": rows, "salience": NOBODY, "cases": pd.DataFrame(index=range(cases))}).sentence
+
+
+def row(technique: str, value: float, q: float, **more: object) -> dict[str, object]:
+    return {"technique": technique, "value": value, "q": q, "p": q, "ci_low": value - 2, "ci_high": value + 2} | more
+
+
+def test_descriptions_of_people_lead_and_each_technique_is_named_once():
+    rows = measured(
+        row("S3", 30, 0.0001, concept="tie.n.01"),
+        row("S3", 10, 0.01, concept="dog.n.01"),
+        row("D2", 4.5, 0.02, concept="unmentioned"),
+        row("E1", 9, 0.2, concept="people unmentioned"),
+    )
+    found = told(rows)
+    assert [one["technique"] for one in found] == ["D2", "S3"]
+    text = (
+        "People annotated darker go unmentioned in system captions 4.5 points more often than people annotated lighter "
+        "([+2.5, +6.5], q = 0.020, 400 images)."
+    )
+    assert headline(rows, 3) == text
+    assert (found[0]["interval"], found[0]["q"]) == ("[+2.5, +6.5]", "q = 0.020")
+    assert "“tie” 30.0 points more" in found[1]["text"]
+
+
+def test_the_system_comes_before_human_captions():
+    rows = measured(
+        row("S3", -30, 0.0001, concept="tie.n.01", stage="human-captions"), row("S3", 8, 0.04, concept="dog.n.01")
+    )
+    (one,) = told(rows)
+    assert one["text"].startswith("System captions say “dog”")
+
+
+def test_gender_words_are_no_finding_between_genders():
+    rows = measured(
+        row("S3", 90, 0.0, concept="woman.n.01", column="gender"),
+        row("S1", 80, 0.0, concept="too-specific:man.n.01", column="gender"),
+    )
+    assert told(rows) == []
+    assert len(told(measured(row("S3", 90, 0.0, concept="woman.n.01")))) == 1
+
+
+@pytest.mark.parametrize(
+    ("technique", "concept", "said"),
+    [
+        ("S1", "too-specific:man.n.01", "System captions go beyond the labels with “man” 5.0 points more often"),
+        ("S1", "hallucination:tie.n.01", "System captions wrongly include “tie” 5.0 points more often"),
+        ("I2", "none", "System captions mention no person 5.0 points more often for people annotated darker"),
+        ("I2", "mismatch", "System captions use words of the other gender 5.0 points more often"),
+    ],
+)
+def test_a_rule_is_stated_in_words(technique: str, concept: str, said: str):
+    (one,) = told(measured(row(technique, 5, 0.001, concept=concept)))
+    assert one["text"].startswith(said)
+
+
+def test_nothing_found_is_said():
+    said = "No difference between groups has q below 0.05 (400 images; widest: [−1.0, +3.0] points)."
+    assert headline(measured(row("D2", 1, 0.5)), 4) == said
+    bare = measured(row("D4", 1, math.nan, p=math.nan))
+    assert headline(bare, 4) == "No groups were compared; 4 cases wait to be read."
+    assert told(bare) == []
+    assert headline(bare, 0) == "No groups were compared, and no case was found."
+
+
+def test_with_few_images_or_a_wide_interval_it_says_that_it_cannot_tell():
+    wide = row("D2", 1, 0.5, ci_low=-20, ci_high=22, concept="unmentioned")
+    assert headline(measured(wide), 0) == (
+        "Cannot tell with 400 images whether captions differ between groups: "
+        "D2 unmentioned may lie anywhere in [−20.0, +22.0] points."
+    )
+    assert headline(measured(row("D2", 1, 0.5, n=8)), 0).startswith("Cannot tell with 8 images")
+    both = headline(measured(wide, row("S3", 1, 0.5, concept="tie.n.01")), 0)
+    assert both.startswith(
+        "None of 2 differences between groups has q below 0.05; of 1 it cannot be said with 400 images"
+    )
+    bare = row("D2", 1, 0.5, ci_low=math.nan, ci_high=math.nan)
+    assert headline(measured(bare)).endswith("D2 has no interval.")
+
+
+def test_a_strangers_words_are_printable_and_s2_is_in_log_odds():
+    hostile = {"group": "<b>\u202edark", "other": "light"}
+    (one,) = told(measured(row("D2", 5, 0.01, concept="unmentioned", **hostile)))
+    assert "\u202e" not in one["text"]
+    salience = {**dict.fromkeys(TABLES["salience"].columns, ""), **row("S2", 0, 0.01, concept="dress.n.01")}
+    salience |= {
+        "coefficient": -1.25,
+        "eligible": True,
+        "stage": "system-captions",
+        "ci_low": -2.0,
+        "ci_high": -0.5,
+    }
+    salience |= {"group": "male", "other": "female", "n": 90}
+    (two,) = told(measured(row("D2", 1, 0.9)), pd.DataFrame([salience]))
+    assert "log odds −1.25" in two["text"]
+    assert two["interval"] == "[−2.00, −0.50]"
+
+
+@pytest.mark.parametrize("technique", [name for name in SENTENCES["findings"] if name != "S2"])
+def test_every_technique_has_a_sentence(technique: str):
+    (one,) = told(measured(row(technique, -3, 0.001, concept="a:b")))
+    assert "3.0 points" in one["text"]
+    assert "{" not in one["text"]
+
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> =HYPERLINK(\u202e)"
 
@@ -32,17 +163,17 @@ def cases(count: int = 4) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_listed_words_are_masked_unless_wanted(tmp_path: Path):
-    hidden, shown = (review_items(cases(), None, tmp_path, show_words=show) for show in (False, True))
+def test_listed_words_are_masked_on_the_page_and_not_where_they_are_judged(tmp_path: Path):
+    (other, *_), (*_, listed) = cases().to_dict("records"), cases().to_dict("records")
     assert mask("clown") == "c••••"
-    assert "clown" not in hidden[1]["text"] + hidden[1]["word"]
-    assert "clowns" in shown[1]["text"]
-    assert "clowns" in hidden[0]["text"], "only listed words of D1 are masked"
+    assert "clown" not in "".join(masked(listed))
+    assert "clowns" in masked(other)[1], "only listed words of D1 are masked"
+    assert all("clowns" in item["text"] for item in review_items(cases(), None, tmp_path, {}))
 
 
 def test_a_case_says_its_technique_in_words_and_why_there_is_no_truth(tmp_path: Path):
     rows = cases(2).assign(truth=["human-labels", ""], truth_text="")
-    one, other = review_items(rows, None, tmp_path, titles={"D3": "context-specific"})
+    one, other = review_items(rows, None, tmp_path, {"D3": "context-specific"})
     assert (one["technique"], one["truth"]) == ("D3 context-specific", "nothing")
     assert other["truth"] == "not asked: the caption alone is read"
 
@@ -50,7 +181,7 @@ def test_a_case_says_its_technique_in_words_and_why_there_is_no_truth(tmp_path: 
 def test_no_number_is_minus_zero_and_words_of_the_house_stay_inside(tmp_path: Path):
     plain = dict.fromkeys(TABLES["measures"].columns, "") | {"technique": "I2", "concept": "none", "unit": "pp"}
     plain |= {"kind": "rule", "captions": "each", "n": 9, "active": 3, "value": -0.03, "ci_low": -0.04, "ci_high": 1}
-    shown = cells(plain | dict.fromkeys(("boot_low", "boot_high", "p", "q"), math.nan), False)
+    shown = cells(plain | {"p": math.nan, "q": math.nan})
     assert (shown["value"], shown["interval"]) == ("0.0", "[0.0, +1.0]")
     assert (shown["concept"], shown["about"]) == ("no person is mentioned", "per caption")
 
@@ -60,15 +191,13 @@ def test_only_photos_below_the_folder_are_linked(tmp_path: Path, image: str):
     photos = tmp_path / "photos"
     photos.mkdir()
     (tmp_path / "secret").write_text("x")
-    assert review_items(cases(1).assign(image=image), photos, tmp_path)[0]["src"] == ""
+    assert review_items(cases(1).assign(image=image), photos, tmp_path, {})[0]["src"] == ""
 
 
 def test_the_sample_is_the_same_each_time():
     many = cases(50)
-    assert sampled(many, 10, 0).equals(
-        sampled(many.sample(frac=1, random_state=1), 10, 0).loc[sampled(many, 10, 0).index]
-    )
-    assert len(sampled(many, 10, 0)) == 11
+    assert sampled(many, 10).equals(sampled(many.sample(frac=1, random_state=1), 10).loc[sampled(many, 10).index])
+    assert len(sampled(many, 10)) == 11
 
 
 @pytest.mark.browser
@@ -78,7 +207,7 @@ def test_the_review_in_a_browser(chromium: Any, tmp_path: Path):
     run.mkdir()
     for i in range(4):
         Image.new("RGB", (60, 40), (200, 40 * i, 0)).save(photos / f"{i}.png")
-    (run / "review.html").write_text(render_review(review_items(cases(), photos, run), []), encoding="utf-8")
+    (run / "review.html").write_text(render_review(review_items(cases(), photos, run, {}), []), encoding="utf-8")
     page = chromium.new_page()
     alerts: list[str] = []
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.accept()))
@@ -132,8 +261,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, rows in (("human", human), ("system", system)):
         (home / "stages" / f"{name}-captions.csv").write_text("\n".join(rows), encoding="utf-8")
     (home / "groups.csv").write_text("\n".join(groups))
-    options = {"bootstrap": 100, "permutations": 99, "groups": home / "groups.csv"}
-    audit = gslopes.audit_captions(home / "stages", home / "run", **options)
+    audit = gslopes.audit_captions(home / "stages", home / "run", groups=home / "groups.csv")
     return {"report": audit.page, "review": audit.review}
 
 
@@ -184,7 +312,45 @@ def test_the_smallest_q_of_each_technique_is_printed_with_its_reading():
     assert all(part in lines[2] for part in ("c0.01", "darker − lighter", "+4.5", "[+2.5, +6.5]", "0.010", "face"))
 
 
-def test_every_row_of_a_sweep_is_a_line():
-    rows = measured(row("R2", -14.7, 0.001, concept="mention:woman", unit="pp per unit", note="x", **COUNTS))
-    expected = "R2 skin mention:woman −14.7 pp per unit [−16.7, −12.7] q 0.001 x"
-    assert print_rows(rows).split() == expected.split()
+def test_everything_read_leaves_no_interval_and_a_sample_a_narrower_one():
+    assert corrected(0.14, 312, 312) == (0.14, 0.14)
+    low, high = corrected(0.14, 200, 312)
+    wide = corrected(0.14, 200, 10**9)
+    assert wide[0] < low < 0.14 < high < wide[1]
+
+
+def test_shares_confirmed_with_causes_of_the_rest():
+    cases = pd.DataFrame({"case": list("abcd"), "technique": ["S1"] * 3 + ["D1"]})
+    answers = [("a", "harm"), ("b", "parser"), ("c", "harm")]
+    reviews = pd.DataFrame([(*row, "r", "") for row in answers], columns=["case", "answer", "reviewer", "note"])
+    demeaning, stereotyping = confirmed(cases, reviews)
+    assert (demeaning["cases"], demeaning["read"]) == (1, 0)
+    assert stereotyping["share"] == pytest.approx(2 / 3)
+    assert stereotyping["causes"] == {"parser": 1}
+
+
+def test_answers_of_a_csv(tmp_path: Path):
+    file = tmp_path / "review.csv"
+    file.write_text("case,answer,reviewer,note\na,harm,me,'=1+1\na,unsure,you,\"\ta tab\"\nb,,me,''=a\n")
+    answers = read_answers(file, required=True)
+    assert [row["note"] for row in answers] == ["=1+1", "\ta tab", "'=a"]
+    cases = pd.DataFrame({"case": ["a", "b"], "technique": "S1"})
+    (row,) = confirmed(cases, pd.DataFrame(answers))
+    assert row["read"] == 1  # a note alone is no answer
+    assert read_answers(tmp_path / "none.csv", required=False) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x,y\n1,2\n", "has no column case"),
+        ("case,answer,reviewer,note\na,nonsense,me,\n", "line 2"),
+        ("case,answer,reviewer,note\na,harm,me,\na,unsure,me,later\n", "line 3"),
+        ('case,answer,reviewer,note\na,harm,me,"\n', "line 2"),
+    ],
+)
+def test_what_is_no_review_or_contradicts_itself_is_an_error_with_its_line(tmp_path: Path, text: str, message: str):
+    file = tmp_path / "review.csv"
+    file.write_text(text)
+    with pytest.raises(DataMissing, match=rf"review\.csv.*{message}"):
+        read_answers(file, required=True)

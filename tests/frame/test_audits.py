@@ -219,9 +219,7 @@ def test_a_folder_that_is_not_finished_is_refused(run: Path, name: str):
 
 def test_another_source_in_the_same_folder_is_refused(small: Small, run: Path, tmp_path: Path):
     other = small.prepare(tmp_path / "other")
-    first = next(path for path in sorted(other.rglob("*")) if path.suffix in (".csv", ".png"))
-    content = first.read_bytes()
-    first.write_bytes(b"\n".join(content.splitlines()[:-2]) + b"\n" if first.suffix == ".csv" else content + b"\n")
+    small.change_source(other)
     with pytest.raises(RunFolderMismatch):
         small.begin(other, run)
 

@@ -31,8 +31,8 @@ import gslopes
 from gslopes.ask.croppers.opencv import centres
 from gslopes.ask.croppers.records import Crop, SaliencyMap
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.page import print_measures, print_rows
-from gslopes.captions.sweep import measure_sweep
+from gslopes.captions.page import print_measures
+from gslopes.captions.sweep import sweep_captions, terminal
 from gslopes.contexts import stimuli
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.page import text_table
@@ -315,7 +315,7 @@ def captions(folder: Path) -> Tables:
     """Sixty images with boxes, captions and groups: whole, reviewed, by clusters in the paper's senses; and a sweep."""
     stages = draw_captions(folder)
     runs = folder / "runs"
-    quick = {"bootstrap": 50, "permutations": 99, "splits": 20, "min_active": 3}
+    quick = {"splits": 20, "min_active": 3}
     groups = {"groups": folder / "groups.csv", "columns": ("gender", "skin")}
     found = gslopes.audit_captions(stages, runs / "whole", **groups, options=AuditOptions(**quick, types=4))
     review = folder / "review.csv"
@@ -325,18 +325,11 @@ def captions(folder: Path) -> Tables:
         for place, case in enumerate(found.tables["cases"]["case"]):
             writer.writerow([case, ("harm", "not-a-harm", "unsure")[place % 3], "AB"[place % 2], ""])
     gslopes.audit_captions(runs / "whole", runs / "whole", review=review)
-    quick |= {"captions_per_image": "each", "correction": "holm", "association": "phi", "age": "years"}
     options = AuditOptions(**quick, as_published=True)
-    more: dict[str, Any] = {
-        "cluster": "photographer",
-        "truth": "human-captions",
-        "senses": "paper",
-        "limit": 40,
-        "relax": "vn",
-    }
-    more |= {"pairs": ("gender:female,male",), "columns": ("gender", "years")}
+    more: dict[str, Any] = {"cluster": "photographer", "truth": "human-captions", "senses": "paper", "limit": 40}
+    more |= {"columns": ("gender",)}
     gslopes.audit_captions(stages, runs / "clusters", groups=folder / "groups.csv", **more, options=options)
-    measure_sweep(draw_answers(runs / "sweep"))
+    sweep_captions(draw_answers(folder / "answers"), runs / "sweep")
     return tables_of(runs)
 
 
@@ -396,7 +389,7 @@ def draw_answers(run: Path) -> Path:
 
 TERMINAL: dict[str, Callable[[Tables], str]] = {
     "measures": print_measures,
-    "captions-measures": lambda by_name: print_rows(by_name["captions-measures"]),
+    "word_slopes": terminal,
     "gaze": lambda by_name: print_gaze(by_name["gaze"], by_name["gaze_gaps"]),
     "duels": lambda by_name: print_sweep(by_name["sweep_slopes"], by_name["duels"]),
     "parity": lambda by_name: print_parity(by_name["parity"], by_name["positions"], by_name.get("pairs")),

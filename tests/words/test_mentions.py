@@ -111,7 +111,7 @@ def test_golden_49_four_captions(words: WordNet):
     paper = Mentions(Senses(words, "paper"), shipped())
     lists = {"object": frozenset(SLOB | CLOWN)}
     captions = [(Fact("object", name),) for name in ("slob", "pig", "clown", "chair")]
-    found = [caption_bounds(facts, lists, paper.senses, "role") for facts in captions]
+    found = [caption_bounds(facts, lists, paper.senses) for facts in captions]
     assert [sum(bool(said[name]) for said in found) for name in BOUNDS] == [1, 2, 3]
 
 
@@ -132,4 +132,4 @@ def test_bounds_are_ordered(word: str, listed: set[str]):
 
 def test_without_a_list_nothing_is_a_bound(words: WordNet):
     facts = (Fact("object", "slob"),)
-    assert not any(caption_bounds(facts, {}, Senses(words), "role").values())
+    assert not any(caption_bounds(facts, {}, Senses(words)).values())

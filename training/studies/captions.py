@@ -13,7 +13,7 @@ import numpy as np
 from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Material
-from gslopes.captions.measures.context import RULES
+from gslopes.captions.measures.demeaning import RULES
 from gslopes.captions.measures.rows import TechniqueResult
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
@@ -35,8 +35,8 @@ Recovered = dict[str, dict[str, float]]
 
 
 def options_of(seed: int) -> AuditOptions:
-    """Fewer resamples than an audit takes, as 200 sets are drawn."""
-    return AuditOptions(bootstrap=500, permutations=199, splits=60, types=30, seed=seed)
+    """Fewer splits than an audit takes, as 200 sets are drawn."""
+    return AuditOptions(splits=60, types=30, seed=seed)
 
 
 def recover_once(
@@ -65,7 +65,7 @@ def recover_once(
         published = run_technique("S2", material, TARGET, TRUTH, replace(options, as_published=True))
         for key, result, ends in (("", results["S2"], "ci"), (", as published", published, "split")):
             row = _first(result.salience, eligible=True, concept=bench)
-            renamed = {"value": "coefficient", "boot_low": f"{ends}_low", "boot_high": f"{ends}_high"}
+            renamed = {"value": "coefficient", "ci_low": f"{ends}_low", "ci_high": f"{ends}_high"}
             found[f"S2 bench, log odds{key}"] = _numbers(row and {**row, **{a: row[b] for a, b in renamed.items()}})
     for name, result in results.items():
         tested = result.salience or [row for row in result.measures if row["unit"] == "pp"]
@@ -140,7 +140,6 @@ def counted(
     material: Material, options: AuditOptions, known: Mapping[str, TechniqueResult] | None = None
 ) -> dict[str, int]:
     """The cases that D1, D3, D4 and S1 count.  known: the results of D1 and S1, if they have run."""
-    options = replace(options, bootstrap=0, permutations=0)
     names = ("D3", "D4") if known else ("D1", "D3", "D4", "S1")
     of = {**(known or {}), **{name: run_technique(name, material, TARGET, TRUTH, options) for name in names}}
     armchair = f"too-specific:{material.mentions.senses.of('armchair', 'object').synset}"
@@ -161,9 +160,7 @@ def _first(rows: Iterable[Mapping[str, Any]], **facts: Any) -> Mapping[str, Any]
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
-    rare = bool(row) and math.isnan(row["boot_low"]) and not math.isnan(row.get("ci_low", math.nan))
-    kind = "ci" if rare else "boot"
-    names = {"value": "value", "low": f"{kind}_low", "high": f"{kind}_high", "p": "p", "q": "q"}
+    names = {"value": "value", "low": "ci_low", "high": "ci_high", "p": "p", "q": "q"}
     return {name: float(row[column]) for name, column in names.items()} if row else {}
 
 

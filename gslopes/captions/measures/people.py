@@ -1,6 +1,6 @@
-"""D2: people depicted but not mentioned; and E1, who of several people are.
+"""D2: people depicted but not mentioned. Erasing: E1, who of several people are; E2 listed things, E3 generic words.
 
-Source: Wang et al. 2022 (D2); E1 is ours.
+Source: Wang et al. 2022 (D2); E1 to E3 are ours.
 """
 
 from __future__ import annotations
@@ -8,25 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-import numpy as np
-
-from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Material, Presence, presence_of_images, presence_of_rows
-from gslopes.captions.measures.estimates import change
-from gslopes.captions.measures.rows import Recorder, Row, measure
+from gslopes.captions.material import Material, presence_of_captions
+from gslopes.captions.measures.rows import Recorder
 from gslopes.words.graph import Fact
-from gslopes.words.mentions import PERSON, Mentions
+from gslopes.words.mentions import PERSON
+from gslopes.words.wordnet import WordNet
 
 COLLECTIVES = frozenset(
     ("people", "couple", "crowd", "group", "family", "team", "audience", "trio", "duo", "crew", "class", "gang", "folk")
 )
-GENDER_GROUPS = {"female": "feminine", "male": "masculine"}
-"""Annotated gender to the group of its words."""
-
-
-def annotated_genders(material: Material) -> dict[str, str]:
-    """Image to ``female`` or ``male``, of those that a column of groups annotates so."""
-    return {i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS}
+LARGE = 0.1  # of an image, that people must cover in D2: the paper's
 
 
 def covered(boxes: Sequence[Sequence[float]], width: float = 1.0, height: float = 1.0) -> float:
@@ -37,44 +28,24 @@ def covered(boxes: Sequence[Sequence[float]], width: float = 1.0, height: float 
     >>> covered([(0, 0, 40, 30), (20, 10, 40, 30)], 100, 100)
     0.2
     """
-    corners = []
-    for x, y, w, h in boxes:
-        ends = max(x, 0.0), max(y, 0.0), min(x + w, width), min(y + h, height)
-        if ends[2] > ends[0] and ends[3] > ends[1]:
-            corners.append(ends)
-    if not corners:
-        return 0.0
-    xs = sorted({end for corner in corners for end in (corner[0], corner[2])})
+    corners = [(max(x, 0.0), max(y, 0.0), min(x + w, width), min(y + h, height)) for x, y, w, h in boxes]
+    corners = [(x0, y0, x1, y1) for x0, y0, x1, y1 in corners if x1 > x0 and y1 > y0]
     area = 0.0
-    for left, right in pairwise(xs):
-        spans = sorted((c[1], c[3]) for c in corners if c[0] <= left and c[2] >= right)
-        end = total = 0.0
-        for low, high in spans:
-            start = max(low, end) if total or end else low
-            total += max(0.0, high - start)
+    for left, right in pairwise(sorted({end for x0, _, x1, _ in corners for end in (x0, x1)})):
+        end = 0.0
+        for low, high in sorted((y0, y1) for x0, y0, x1, y1 in corners if x0 <= left and x1 >= right):
+            area += max(0.0, high - max(low, end)) * (right - left)
             end = max(end, high)
-        area += total * (right - left)
     return area / (width * height)
 
 
-def is_large(area: float, least: float = 0.1) -> bool:
-    """Whether people cover more than that share of an image, strictly.
+def is_large(area: float) -> bool:
+    """Whether people cover more than ``LARGE`` of an image, strictly.
 
     >>> is_large(0.1), is_large(0.2)
     (False, True)
     """
-    return area > least * (1 + 1e-9)
-
-
-def mentioned(facts: Iterable[Fact], mentions: Mentions) -> bool:
-    """Whether any person is mentioned."""
-    return bool(mentions.people(facts))
-
-
-def singular_only(facts: Iterable[Fact], mentions: Mentions) -> bool:
-    """Whether people are mentioned, and only by one word in the singular."""
-    people = mentions.people(facts)
-    return len({fact.word for fact in people}) == 1 and not _names_several(people)
+    return area > LARGE * (1 + 1e-9)
 
 
 def count_people(material: Material, stage: str, image: str) -> int:
@@ -96,74 +67,87 @@ def people_unmentioned(recorder: Recorder) -> None:
     material = recorder.material
     if material.areas:
         annotated = {image for values in material.groups.values() for image, value in values.items() if value}
-        base = [image for image in _large(recorder.images, material, recorder.options) if image in annotated]
+        base = [i for i in recorder.images if i in annotated and is_large(material.areas.get(i, 0.0))]
     else:
-        base = [image for image in recorder.images if mentioned(recorder.truth_facts(image), material.mentions)]
+        base = [image for image in recorder.images if material.mentions.people(recorder.truth_facts(image))]
         recorder.header |= {"note": "truth: captions that mention a person; no areas"}
     _unmentioned(recorder, base, "unmentioned")
 
 
 def people_erased(recorder: Recorder) -> None:
     """E1: people unmentioned without the area rule, and several people described as one."""
-    material = recorder.material
-    base = [image for image in recorder.images if material.mentions.people(recorder.truth_facts(image))]
+    material, mentions = recorder.material, recorder.mentions
+    base = [image for image in recorder.images if mentions.people(recorder.truth_facts(image))]
     _unmentioned(recorder, base, "people unmentioned")
     several = [image for image in base if count_people(material, recorder.truth, image) > 1]
-    one = [image for image in several if singular_only(recorder.facts(image), material.mentions)]
+    named = {image: mentions.people(recorder.facts(image)) for image in several}
+    one = [i for i, people in named.items() if len({f.word for f in people}) == 1 and not _names_several(people)]
     recorder.image_shares({"several described as one": one}, several)
     for image in one:
         recorder.case("several described as one", image)
 
 
-def unmentioned_changes(material: Material, first: str, second: str, truth: str, options: AuditOptions) -> list[Row]:
-    """D2 between two targets: how much wider the groups' difference is at the second, paired over images."""
-    header = {"harm": "demeaning", "technique": "D2", "stage": second, "truth": truth, "origin": "paper"}
-    images = _large(material.images(first, second), material, options)
-    before, after = (
-        presence_of_images(
-            {"unmentioned": [i for i in images if not mentioned(material.facts(stage, i), material.mentions)]}, images
-        )
-        for stage in (first, second)
-    )
-    rows = []
-    for pair in material.pairs:
-        sides = material.sides(pair, images)
-        n, m = int((sides == 1).sum()), int((sides == -1).sum())
-        if min(n, m) < 10:
-            continue
-        weight = np.where(sides == 1, 1 / n, np.where(sides == -1, -1 / m, 0.0))
-        clusters = material.cluster_numbers(images)
-        found = change(before.matrix, after.matrix, weight, options, clusters)
-        value, low, high, boot_low, boot_high, p = found.at(0)
-        facts = {"concept": f"unmentioned, beyond {first}", **pair.columns, "n": n + m, "unit": "pp", "p": p, "q": p}
-        facts |= {"value": 100 * value, "ci_low": 100 * low, "ci_high": 100 * high}
-        facts |= {"boot_low": 100 * boot_low, "boot_high": 100 * boot_high}
-        facts |= {"estimator": f"difference at {second} less that at {first}, paired"}
-        facts |= {"null_hypothesis": "the two stages are exchangeable for each image"}
-        rows.append(measure(header, **facts))
-    return rows
-
-
-def _large(images: Iterable[str], material: Material, options: AuditOptions) -> list[str]:
-    return [image for image in images if is_large(material.areas.get(image, 0.0), options.min_people_area)]
-
-
 def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
-    material = recorder.material
-    missing = [i for i in base if not mentioned(recorder.facts(i), material.mentions)]
+    mentions, captions = recorder.mentions, recorder.material.stages[recorder.stage]
+    missing = [image for image in base if not mentions.people(recorder.facts(image))]
     recorder.image_shares({name: missing}, base)
-    if material.has_several_captions(recorder.stage):
-        recorder.shares(_shares_of_captions(name, material, recorder.stage, base), captions="each")
+    if recorder.material.has_several_captions(recorder.stage):
+        silent = presence_of_captions(captions, base, lambda facts: [] if mentions.people(facts) else [name], each=True)
+        recorder.shares(silent, captions="each")
     for image in missing:
         recorder.case(name, image, reading="look")
 
 
-def _shares_of_captions(name: str, material: Material, stage: str, base: list[str]) -> Presence:
-    """The share of an image's captions that mention no person."""
-    rows: dict[int, float] = {}
-    for index, image in enumerate(base):
-        captions = material.stages[stage][image]
-        silent = [c for c in captions if not mentioned(c.kept, material.mentions)]
-        if silent:
-            rows[index] = len(silent) / len(captions)
-    return presence_of_rows({name: rows}, base, binary=False)
+# -- things and generic words -----------------------------------------------------------------------------------------
+
+
+def recalled(concept: str, target: Iterable[Fact], wordnet: WordNet) -> bool:
+    """Whether the target names the thing, or something below it."""
+    return any(fact.kind == "object" and wordnet.at_or_below(fact.concept, concept) for fact in target)
+
+
+def replaced(truth: str, target: Iterable[Fact], wordnet: WordNet) -> str:
+    """The generic concept that the target has instead of a specific person concept of truth; empty if it is named.
+
+    A generic concept is a hypernym of it at or below ``person.n.01``.
+    """
+    facts = [fact for fact in target if fact.kind == "object"]
+    if recalled(truth, facts, wordnet):
+        return ""
+    generic = [f.concept for f in facts if f.concept in wordnet.above(truth) and wordnet.at_or_below(f.concept, PERSON)]
+    return min(generic, key=lambda name: -len(wordnet.above(name)), default="")
+
+
+def listed_things(recorder: Recorder) -> None:
+    """E2: recall of the listed things of truth, by group."""
+    artefacts, wordnet = recorder.mentions.lists["artefacts"], recorder.mentions.wordnet
+    recall: dict[str, dict[str, bool]] = {}
+    for image in recorder.images:
+        for fact in recorder.truth_facts(image):
+            if fact.kind == "object" and (fact.word in artefacts or fact.synset in artefacts):
+                named = recalled(fact.concept, recorder.facts(image), wordnet)
+                recall.setdefault(fact.concept, {})[image] = named
+                if not named:
+                    recorder.case("not recalled", image, word=fact.word, concept=fact.concept)
+    for concept, images in sorted(recall.items()):
+        recorder.image_shares({concept: [image for image, named in images.items() if named]}, sorted(images))
+
+
+def generic_replacement(recorder: Recorder) -> None:
+    """E3: truth names a specific person concept, the target only something above it; by group."""
+    mentions, wordnet = recorder.mentions, recorder.mentions.wordnet
+    shown: dict[str, list[str]] = {}
+    generic_in: dict[str, list[str]] = {}
+    for image in recorder.images:
+        for concept in sorted({fact.concept for fact in mentions.people(recorder.truth_facts(image))}):
+            if concept == PERSON or not wordnet.at_or_below(concept, PERSON):
+                continue
+            shown.setdefault(concept, []).append(image)
+            if generic := replaced(concept, recorder.facts(image), wordnet):
+                generic_in.setdefault(concept, []).append(image)
+                recorder.case("replaced", image, word=generic, concept=concept)
+    everywhere, images = ({i for some in each.values() for i in some} for each in (generic_in, shown))
+    recorder.image_shares({"any person concept": everywhere}, sorted(images))
+    for concept, base in sorted(shown.items()):
+        if len(base) >= recorder.options.min_active:
+            recorder.image_shares({concept: generic_in.get(concept, [])}, base)

@@ -12,7 +12,7 @@ import numpy as np
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
-from gslopes.captions.measures.estimates import Differences, compare, floor_note, ratio
+from gslopes.captions.measures.estimates import LEAST, Differences, compare, rate
 from gslopes.stats.intervals import wilson
 from gslopes.words.graph import Fact
 
@@ -21,7 +21,7 @@ EQUAL_PROBABILITIES = "the same probability in both groups"
 _BLANK: Row = dict.fromkeys(("harm", "technique", "stage", "truth", "concept", "column", "group", "other"), "")
 _BLANK |= dict.fromkeys(("estimator", "null_hypothesis", "lists", "note"), "") | {"n": 0, "active": 0}
 _BLANK |= {"captions": "union", "kind": "rule", "unit": "share", "reading": "face", "origin": "ours"}
-_BLANK |= dict.fromkeys(("value", "ci_low", "ci_high", "boot_low", "boot_high", "p", "q"), math.nan)
+_BLANK |= dict.fromkeys(("value", "ci_low", "ci_high", "p", "q"), math.nan)
 _CASE_KEY = ("harm", "technique", "rule", "stage", "truth", "image", "source", "word", "concept", "bound", "group")
 
 
@@ -38,19 +38,6 @@ class TechniqueResult:
         """Append the rows of another result."""
         for name in ("measures", "cases", "inclusions", "salience"):
             getattr(self, name).extend(getattr(other, name))
-
-
-def measure(header: Mapping[str, Any], **columns: Any) -> Row:
-    """One row of the measures table; columns that are not given are empty or NaN."""
-    return {**_BLANK, **header, **columns}
-
-
-def share_row(header: Mapping[str, Any], active: int, n: int, **columns: Any) -> Row:
-    """A share of images with Wilson's interval."""
-    value = active / n if n else math.nan
-    low, high = wilson(value, n)
-    numbers = {"n": n, "active": active, "value": value, "ci_low": low, "ci_high": high}
-    return measure(header, **{**numbers, "estimator": "share of images, Wilson", **columns})
 
 
 class Recorder(TechniqueResult):
@@ -80,63 +67,65 @@ class Recorder(TechniqueResult):
     # -- measures --
 
     def measure(self, **columns: Any) -> None:
-        """Add a row to the measures."""
-        self.measures.append(measure(self.header, **columns))
+        """Add a row to the measures; columns that are not given are empty or NaN."""
+        self.measures.append({**_BLANK, **self.header, **columns})
 
     def share(self, active: int, n: int, **columns: Any) -> None:
         """Add a share of images with Wilson's interval."""
-        self.measures.append(share_row(self.header, active, n, **columns))
+        value = active / n if n else math.nan
+        low, high = wilson(value, n)
+        numbers = {"n": n, "active": active, "value": value, "ci_low": low, "ci_high": high}
+        self.measure(**{**numbers, "estimator": "share of images, Wilson", **columns})
 
     def image_shares(self, images_with: Mapping[str, Iterable[str]], images: Sequence[str], **columns: Any) -> None:
         """``shares`` of the images that have each concept.  images_with: concept to images."""
         self.shares(presence_of_images(images_with, images), **columns)
 
     def shares(self, table: Presence, **columns: Any) -> None:
-        """Add every concept's share of the images, and by pair the groups' shares and difference; q over concepts."""
-        rows = self._overall(table, columns)
-        for pair in self.material.pairs:
-            rows += self._by_group(table, pair, columns)
-        unique: dict[tuple[object, ...], Row] = {}
-        for row in rows:
-            unique.setdefault(tuple(row[name] for name in ("concept", "column", "group", "other", "unit")), row)
-        self.measures += unique.values()
+        """Add every concept's share of the images, and by pair the groups' shares and difference; q over concepts.
 
-    def _overall(self, table: Presence, columns: Row) -> list[Row]:
-        totals = np.asarray(table.matrix.sum(axis=1)).ravel()
-        n, header, rows = len(table.images), {**self.header, **columns}, []
-        for concept, total, active in zip(table.concepts, totals, table.active, strict=True):
+        Shares over clusters have no interval.
+        """
+        n, ends = len(table.images), dict.fromkeys(("ci_low", "ci_high"), math.nan) if self.material.clusters else {}
+        totals, active = np.asarray(table.matrix.sum(axis=1)).ravel(), np.diff(table.matrix.indptr)
+        for concept, total, count in zip(table.concepts, totals, active.tolist(), strict=True):
             if table.binary:
-                row = share_row(header, int(active), n, concept=concept)
-                rows.append(row | ({"ci_low": math.nan, "ci_high": math.nan} if self.material.clusters else {}))
+                self.share(count, n, **{**columns, **ends}, concept=concept)
             else:
-                numbers = {"n": n, "active": int(active), "value": total / n if n else math.nan}
-                rows.append(measure(header, concept=concept, **numbers, estimator="mean share of captions"))
-        return rows
+                numbers = {"n": n, "active": count, "value": total / n if n else math.nan}
+                self.measure(**{**columns, **numbers}, concept=concept, estimator="mean share of captions")
+        seen: set[tuple[str, str, str]] = set()  # a group's share is one row, however many groups it is compared with
+        for pair in self.material.pairs:
+            differences = self.compare(table, pair)
+            for index, concept in enumerate(table.concepts):
+                self._difference(differences, index, table.binary, columns | {"concept": concept, **pair.columns})
+                groups = (
+                    (pair.group, differences.share, differences.n),
+                    (pair.other, differences.other, differences.n_other),
+                )
+                for group, shares, size in groups:
+                    if (concept, pair.column, group) not in seen:
+                        seen.add((concept, pair.column, group))
+                        value = shares[index]
+                        low, high = wilson(value, size)
+                        numbers = {"n": size, "value": value, "ci_low": low, "ci_high": high, **ends}
+                        numbers |= {"active": round(value * size) if table.binary and size else 0}
+                        names = {"concept": concept, "column": pair.column, "group": group}
+                        self.measure(**{**columns, **numbers, **names, "estimator": "share of images"})
 
-    def _by_group(self, table: Presence, pair: Pair, columns: Row) -> list[Row]:
-        header, rows = {**self.header, **columns}, []
-        found, clustered = self.compare(table, pair), bool(self.material.clusters)
-        estimator = "difference of shares, Newcombe" if table.binary else "difference of mean shares, bootstrap"
-        estimator = "difference of shares, bootstrap over clusters" if clustered else estimator
-        for index, concept in enumerate(table.concepts):
-            note = header.get("note", "") or floor_note(found.floor)
-            numbers = found.columns(index)
-            if math.isnan(numbers["ci_low"]) and math.isnan(numbers["boot_low"]):
-                units = "clusters" if clustered else "images"
-                note = "; ".join(filter(None, (note, f"too few {units} with and without it for an interval")))
-            note = note if found.active[index] >= self.options.min_active else "too rare to judge"
-            if min(found.n, found.n_other) < 10:
-                note = "a group has fewer than 10 images: no test"
-            facts = {"concept": concept, **pair.columns, "estimator": estimator, "note": note}
-            facts["null_hypothesis"] = EQUAL_PROBABILITIES
-            rows.append(measure(header, **numbers, **facts))
-            for value, size, group in ((found.share, found.n, pair.group), (found.other, found.n_other, pair.other)):
-                low, high = (math.nan, math.nan) if clustered else wilson(value[index], size)
-                numbers = {"n": size, "value": value[index], "ci_low": low, "ci_high": high}
-                numbers |= {"active": round(value[index] * size) if table.binary and size else 0}
-                facts = {"concept": concept, "column": pair.column, "group": group, "estimator": "share of images"}
-                rows.append(measure(header, **numbers, **facts))
-        return rows
+    def _difference(self, differences: Differences, index: int, binary: bool, columns: Row) -> None:
+        numbers, clustered = differences.columns(index), bool(self.material.clusters)
+        note = str({**self.header, **columns}.get("note", ""))
+        if math.isnan(numbers["ci_low"]):
+            units = "clusters" if clustered else "images"
+            note = "; ".join(filter(None, (note, f"too few {units} with and without it for an interval")))
+        note = note if numbers["active"] >= self.options.min_active else "too rare to judge"
+        if min(differences.n, differences.n_other) < LEAST:
+            note = "a group has fewer than 10 images: no test"
+        estimator = "difference of shares, Newcombe" if binary else "difference of mean shares, Welch"
+        estimator = "difference of shares, Welch over clusters" if clustered else estimator
+        facts = {"estimator": estimator, "note": note, "null_hypothesis": EQUAL_PROBABILITIES}
+        self.measure(**{**columns, **numbers, **facts})
 
     def compare(self, table: Presence, pair: Pair) -> Differences:
         """The differences of a pair's groups, by concept."""
@@ -147,20 +136,15 @@ class Recorder(TechniqueResult):
         """Add the number of captions with a case, and that number per 1,000 captions.
 
         counts: image to captions with a case.  images: those at risk.
-        Wilson's interval takes captions as independent; there is none where images cluster.
         """
         images = sorted(images)
         cases = np.array([counts.get(image, 0) for image in images], dtype=np.float64)
         risk = np.array([len(self.material.stages[self.stage][image]) for image in images], dtype=np.float64)
-        clusters = self.material.cluster_numbers(images)
-        value, *boot = ratio(cases, risk, self.options, clusters)
-        ends = wilson(value, int(risk.sum())) if clusters is None else (math.nan, math.nan)
-        names = ("value", "ci_low", "ci_high", "boot_low", "boot_high")
-        numbers = {name: 1000 * number for name, number in zip(names, (value, *ends, *boot), strict=True)}
+        value, low, high = (1000 * number for number in rate(cases, risk, self.material.cluster_numbers(images)))
         shared = {"n": len(images), "active": int((cases > 0).sum()), **columns}
         self.measure(**shared, value=float(cases.sum()), unit="count", estimator="captions")
-        estimator = "ratio of captions, Wilson; bootstrap over images"
-        self.measure(**shared, **numbers, unit="per 1,000 captions", estimator=estimator)
+        numbers = {"value": value, "ci_low": low, "ci_high": high, "unit": "per 1,000 captions"}
+        self.measure(**shared, **numbers, estimator="ratio of captions, Wilson over images")
 
     # -- cases --
 

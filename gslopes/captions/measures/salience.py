@@ -1,6 +1,6 @@
 """S2: objects rightly mentioned or not, with size and place held fixed.
 
-Source: Wang et al. 2022, after Berg et al. 2012, for the question and for ``as_published``, whose ridge over all types'
+Source: Wang et al. 2022, after Berg et al. 2012, for the question and for ``fit_published``, whose ridge over all
 columns pulls the coefficient towards 0 and whose interval over splits is no sampling interval. Estimator, interval and
 p otherwise are ours, by double selection and a score test.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures.rows import Recorder, Row
 from gslopes.stats.clusters import FEW, Codes, codes_of
 from gslopes.stats.intervals import percentile
-from gslopes.stats.multiplicity import adjust
+from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
@@ -38,14 +38,14 @@ class Salience:
 
     coefficient: of the group, log odds.  low, high, p: by the score test; NaN as published.  held: columns of other
     types that were held fixed.  eligible: an interval is given, else ``note`` says why not.
-    As published alone: valid, splits whose training part has both answers.  splits: (valid,) coefficients.  accuracy,
-    balanced, majority: means over splits, of the test parts.
+    As published alone: valid, splits whose training part has both answers.  splits: (valid,) coefficients.  accuracy:
+    mean over splits, of the test parts.
     """
 
     n: int
     mentioned: int
     eligible: bool
-    coefficient: float
+    coefficient: float = math.nan
     low: float = math.nan
     high: float = math.nan
     p: float = math.nan
@@ -54,8 +54,6 @@ class Salience:
     valid: int | None = None
     splits: Array = field(default_factory=lambda: np.empty(0))
     accuracy: float = math.nan
-    balanced: float = math.nan
-    majority: float = math.nan
 
 
 def fit(
@@ -74,12 +72,12 @@ def fit(
     n, y, codes = len(group), mentioned.astype(np.float64), codes_of(clusters, len(group))
     counts = n, int(y.sum())
     if not 0 < y.sum() < n:
-        return Salience(*counts, False, math.nan, note="always mentioned" if y.any() else "never mentioned")
+        return Salience(*counts, False, note="always mentioned" if y.any() else "never mentioned")
     sizes, places = np.hsplit(features, 2)
     design = np.column_stack([np.ones(n), _standard(np.column_stack([sizes[:, tested], places[:, tested]]))])
     candidates = _standard(np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1))
     if lacking := _lacking(design, group, y, codes):
-        return Salience(*counts, False, math.nan, note=lacking)
+        return Salience(*counts, False, note=lacking)
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
     for_group = choose_columns(design, candidates, (group > 0).astype(np.float64), codes, GROUP_LEVEL, limit)
     level = MENTION_LEVEL / max(candidates.shape[1], 1)
@@ -90,8 +88,9 @@ def fit(
     chosen = held.shape[1] - design.shape[1]
     if math.isnan(found.p):
         apart = "size and place alone tell the groups, or the images that mention it, apart"
-        note = apart if math.isnan(found.value) else "the fit reached no maximum"
-        return Salience(*counts, False, math.nan, held=chosen, note=note)
+        return Salience(
+            *counts, False, held=chosen, note=apart if math.isnan(found.value) else "the fit reached no maximum"
+        )
     return Salience(*counts, True, *found, held=chosen)
 
 
@@ -105,9 +104,8 @@ def _lacking(design: Array, group: Array, y: Array, codes: Codes) -> str:
     groups, answers = (min(len(np.unique(codes[one])) for one in (part, ~part)) for part in (group > 0, y > 0))
     if not groups:
         return "shown with one of the groups only"
-    expected = groups * answers / units
     worth = informative_units(group, design, y, codes) / (FEW + design.shape[1] + 1)
-    share = min(expected / EXPECTED, worth)
+    share = min(groups * answers / units / EXPECTED, worth)
     if share >= 1:
         return ""
     if not share > 0:
@@ -130,40 +128,32 @@ def fit_published(
     """As published: a ridge logistic regression on all types' columns, over random splits.  Its interval does not hold.
 
     Estimator: log odds of group +½ minus −½; penalty λ/2 Σ b², intercept free; features standardised once a
-    type, constant ones dropped, the group not.
+    type, constant ones dropped, the group not.  A split trains on 70 % of the images, rounded down.
 
     ridge: λ.  features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
     """
     n, y = len(group), mentioned.astype(np.float64)
     masks = _splits(n, options.splits, np.random.default_rng([options.seed, 6]))
-    masks = masks[:, _has_both(masks, y)]
+    mentions = masks.T @ y
+    masks = masks[:, (mentions > 0) & (mentions < masks.sum(axis=0))]
     counts, valid = (n, int(y.sum())), masks.shape[1]
     if not 0 < y.sum() < n:
-        note = "always mentioned" if y.any() else "never mentioned"
-        return Salience(*counts, False, math.nan, valid=valid, note=note)
+        return Salience(*counts, False, valid=valid, note="always mentioned" if y.any() else "never mentioned")
     rotated, back = _rotate(_standard(features), group)
     coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), ridge)[1:, 0])
     if not is_eligible(valid, options.splits):
         return Salience(*counts, False, coefficient, valid=valid, note="too few splits have both answers")
     fitted = fit_ridge(rotated, y, masks, ridge, tolerance=CLOSE)
-    betas, logits = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
-    accuracy, balanced, majority = _accuracy(logits, y, masks)
-    found = Salience(*counts, True, coefficient, valid=valid, splits=betas)
-    return replace(found, accuracy=accuracy, balanced=balanced, majority=majority)
-
-
-def _has_both(weights: Array, y: Array) -> NDArray[np.bool_]:
-    """(R,) whether images of both answers have weight."""
-    mentions = weights.T @ y
-    return np.asarray((mentions > 0) & (mentions < weights.sum(axis=0)))
+    right = ((rotated @ fitted[1:] + fitted[0] > 0) == (y[:, None] > 0)) * (1 - masks)
+    accuracy = float(np.nanmean(right.sum(axis=0) / (1 - masks).sum(axis=0)))
+    return Salience(*counts, True, coefficient, valid=valid, splits=back @ fitted[1:], accuracy=accuracy)
 
 
 def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
-    """(n, R) 1 in the training part: 70 % of the images, rounded down."""
-    size = int(0.7 * n)
+    """(n, R) 1 in the training part."""
     masks = np.zeros((n, count))
     for column in range(count):
-        masks[generator.permutation(n)[:size], column] = 1
+        masks[generator.permutation(n)[: int(0.7 * n)], column] = 1
     return masks
 
 
@@ -194,23 +184,6 @@ def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
     return columns @ vectors[:, keep], np.ascontiguousarray(vectors[-1, keep])
 
 
-def _accuracy(logits: Array, y: Array, masks: Array) -> tuple[float, float, float]:
-    """Of the test parts: accuracy, balanced accuracy, and that of always answering as most of the training part."""
-    test = 1 - masks
-    right = ((logits > 0) == (y[:, None] > 0)) * test
-    size = test.sum(axis=0)
-    positive, negative = y @ test, (1 - y) @ test
-    with np.errstate(invalid="ignore", divide="ignore"):
-        sensitivity, specificity = (y @ right) / positive, ((1 - y) @ right) / negative
-        most = (y @ masks) > masks.sum(axis=0) / 2
-        majority = np.where(most, positive, negative) / size
-        return (
-            float(np.nanmean(right.sum(axis=0) / size)),
-            float(np.nanmean(np.nanmean([sensitivity, specificity], axis=0))),
-            float(np.nanmean(majority)),
-        )
-
-
 # -- over all types ---------------------------------------------------------------------------------------------------
 
 
@@ -220,8 +193,7 @@ def objects_mentioned(recorder: Recorder) -> None:
     images = [image for image in recorder.images if image in material.boxes]
     synsets = [{box.synset for box in material.boxes[image]} for image in images]
     named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
-    named_synsets = [{fact.synset for fact in facts if fact.synset} for facts in named]
-    types = common_types(synsets, named_synsets, options.types)
+    types = common_types(synsets, [{fact.synset for fact in facts if fact.synset} for facts in named], options.types)
     features = layout([material.boxes[image] for image in images], types)
     concepts = [{fact.concept for fact in facts} for facts in named]
     for pair in material.pairs:
@@ -231,14 +203,13 @@ def objects_mentioned(recorder: Recorder) -> None:
             chosen = np.array([index for index in np.flatnonzero(sides) if name in synsets[index]], dtype=np.int64)
             if len(chosen) >= options.min_active:
                 y = np.array([name in concepts[index] for index in chosen])
-                clusters = material.cluster_numbers([images[index] for index in chosen])
-                parts = features[chosen], sides[chosen] / 2, y
                 if options.as_published:
-                    fitted = fit_published(*parts, options)
+                    fitted = fit_published(features[chosen], sides[chosen] / 2, y, options)
                 else:
-                    fitted = fit(parts[0], place, *parts[1:], clusters)
+                    clusters = material.cluster_numbers([images[index] for index in chosen])
+                    fitted = fit(features[chosen], place, sides[chosen] / 2, y, clusters)
                 rows.append(_row(fitted, name, recorder.stage, pair))
-        recorder.salience += _ranked(rows, options)
+        recorder.salience += _ranked(rows)
 
 
 def common_types(shown: Iterable[set[str]], named: Iterable[set[str]], count: int) -> list[str]:
@@ -266,31 +237,19 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
     return found
 
 
-def _row(result: Salience, concept: str, stage: str, pair: Pair) -> Row:
-    low, high = percentile(result.splits)
-    names = (
-        "n",
-        "mentioned",
-        "held",
-        "valid",
-        "eligible",
-        "coefficient",
-        "p",
-        "accuracy",
-        "balanced",
-        "majority",
-        "note",
-    )
-    row = {"stage": stage, **pair.columns, "concept": concept} | {name: getattr(result, name) for name in names}
-    row |= {"ci_low": result.low, "ci_high": result.high, "split_low": low, "split_high": high}
-    return row | {"finding_paper": bool(result.eligible and (low > 0 or high < 0)), "rank": None}
+def _row(fitted: Salience, concept: str, stage: str, pair: Pair) -> Row:
+    low, high = percentile(fitted.splits)
+    names = ("n", "mentioned", "held", "valid", "eligible", "coefficient", "p", "accuracy", "note")
+    row = {"stage": stage, **pair.columns, "concept": concept} | {name: getattr(fitted, name) for name in names}
+    row |= {"ci_low": fitted.low, "ci_high": fitted.high, "split_low": low, "split_high": high}
+    return row | {"finding_paper": bool(fitted.eligible and (low > 0 or high < 0)), "rank": None}
 
 
-def _ranked(rows: list[Row], options: AuditOptions) -> list[Row]:
+def _ranked(rows: list[Row]) -> list[Row]:
     """The rows with q, findings, and ranks by accuracy of those that the published interval finds."""
-    q = adjust(np.array([row["p"] for row in rows], dtype=np.float64), options.correction)
+    q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
     for row, value in zip(rows, q, strict=True):
-        row |= {"q": float(value), "finding": bool(value < 0.05)}
+        row |= {"q": float(value), "finding": bool(value < LEVEL)}
     ranked = sorted((r for r in rows if r["finding_paper"]), key=lambda r: (-r["accuracy"], r["concept"]))
     for rank, row in enumerate(ranked, 1):
         row["rank"] = rank

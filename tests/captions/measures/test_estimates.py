@@ -8,16 +8,13 @@ from scipy import sparse
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import presence_of_rows
-from gslopes.captions.measures.estimates import (
-    Sampler,
-    bootstrap_rates,
-    change,
-    compare,
-    fisher,
-    ratio,
-)
+from gslopes.captions.measures.estimates import change, compare, fisher, rate, welch
+from gslopes.stats.clusters import clustered_slope
+from gslopes.stats.contrast import difference
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust
+
+OPTIONS = AuditOptions()
 
 
 def test_golden_42_newcombe_and_fisher():
@@ -36,31 +33,49 @@ def test_golden_46_wilson():
     assert wilson(28 / 14_560, 14_560) == (pytest.approx(0.001331, abs=5e-7), pytest.approx(0.002778, abs=5e-7))
 
 
-def test_shares_of_captions_are_permuted_and_bootstrapped():
+@pytest.fixture(scope="module")
+def shares() -> tuple[np.ndarray, np.ndarray]:
+    """(1, 90) shares of captions of images of which the first 30 are one group."""
     chance = np.random.default_rng(0)
-    rows = {"same": dict(enumerate(chance.random(60))), "more": {i: 0.2 + 0.6 * (i < 30) for i in range(60)}}
-    table = presence_of_rows(rows, [str(i) for i in range(60)], binary=False)
-    found = compare(table, np.repeat([1, -1], 30).astype(np.int8), AuditOptions(bootstrap=300, permutations=499))
-    more, same = table.concepts.index("more"), table.concepts.index("same")
-    assert found.difference[more] == pytest.approx(60)
-    assert found.p[more] == pytest.approx(1 / 500)
-    assert found.boot_low[same] < found.difference[same] < found.boot_high[same]
-    assert np.isnan(found.low).all()
+    return chance.random((1, 90)), np.arange(90) < 30
+
+
+def test_over_images_it_is_welchs_interval(shares: tuple[np.ndarray, np.ndarray]):
+    values, first = shares
+    groups = values[0, first], values[0, ~first]
+    parts = [(np.array([one.mean()]), np.array([one.std(ddof=1) / len(one) ** 0.5]), len(one)) for one in groups]
+    expected, _ = difference(*parts)
+    assert np.array(welch(sparse.csr_array(values), first)) == pytest.approx(
+        np.array([expected.low, expected.high, expected.p])
+    )
+
+
+def test_over_clusters_of_both_groups_it_is_the_robust_error(shares: tuple[np.ndarray, np.ndarray]):
+    values, first = shares
+    clusters = np.arange(90) % 30
+    low, high, _ = welch(sparse.csr_array(values), first, clusters)
+    expected = clustered_slope(values[0], first.astype(float), clusters)
+    assert (low[0] + high[0]) / 2 == pytest.approx(expected.value)
+    assert high[0] - low[0] == pytest.approx(expected.high - expected.low, rel=0.02)
+
+
+def test_images_of_one_cluster_count_as_one(shares: tuple[np.ndarray, np.ndarray]):
+    values, first = shares
+    alone = welch(sparse.csr_array(values), first)
+    copies = sparse.csr_array(np.repeat(values, 4, axis=1))
+    assert welch(copies, np.repeat(first, 4), np.repeat(np.arange(90), 4)) == pytest.approx(np.array(alone))
+
+
+def test_what_is_rare_in_a_group_has_no_interval_by_t():
+    rare = np.zeros((1, 90))
+    rare[0, [0, *range(30, 45)]] = 0.5
+    assert np.isnan(welch(sparse.csr_array(rare), np.arange(90) < 30)).all()
 
 
 def test_groups_under_ten_images_are_not_tested():
     table = presence_of_rows({"a": dict.fromkeys(range(12), 1.0)}, [str(i) for i in range(12)])
     member = np.array([1] * 5 + [-1] * 7, np.int8)
-    assert np.isnan(compare(table, member, AuditOptions(bootstrap=0, min_active=1)).p).all()
-
-
-def test_no_change_between_stages_has_p_one():
-    table = presence_of_rows({"a": dict.fromkeys(range(20), 1.0)}, [str(i) for i in range(20)]).matrix
-    weight = np.repeat([0.1, -0.1], 10)
-    found = change(table, table, weight, AuditOptions(bootstrap=50, permutations=99))
-    assert (found.value[0], found.p[0]) == (0, 1)
-    assert found.low[0] < 0 < found.high[0]
-    assert np.isnan(found.boot_low[0])
+    assert np.isnan(compare(table, member, AuditOptions(min_active=1)).p).all()
 
 
 def test_equal_means_of_unequal_spread_are_no_difference():
@@ -68,68 +83,30 @@ def test_equal_means_of_unequal_spread_are_no_difference():
     rng = np.random.default_rng(3)
     rows = {str(i): dict(enumerate([*rng.integers(0, 2, 25), *rng.uniform(0.45, 0.55, 200)])) for i in range(300)}
     table = presence_of_rows(rows, [str(i) for i in range(225)], binary=False)
-    p = compare(table, np.repeat([1, -1], [25, 200]).astype(np.int8), AuditOptions(bootstrap=0, permutations=199)).p
+    p = compare(table, np.repeat([1, -1], [25, 200]).astype(np.int8), OPTIONS).p
     assert (p < 0.05).mean() < 0.09
 
 
-def test_what_is_rare_has_newcombe_alone():
-    rows = {"rare": {0: 1.0, **dict.fromkeys(range(30, 42), 1.0)}, "common": dict.fromkeys(range(10, 200), 1.0)}
-    table = presence_of_rows(rows, [str(i) for i in range(280)])
-    found = compare(table, np.repeat([1, -1], [30, 250]).astype(np.int8), AuditOptions(bootstrap=50))
-    rare, common = table.concepts.index("rare"), table.concepts.index("common")
-    assert found.low[rare] < found.high[rare]
-    assert np.isnan([found.boot_low[rare], found.boot_high[rare]]).all()
-    assert found.boot_low[common] < found.boot_high[common]
+def test_no_change_between_stages_has_p_one():
+    table = presence_of_rows({"a": dict.fromkeys(range(20), 1.0)}, [str(i) for i in range(20)]).matrix
+    value, low, high, p = change(table, table, np.repeat([1, -1], 10).astype(np.int8))
+    assert (value[0], p[0]) == (0, 1)
+    assert low[0] < 0 < high[0]
 
 
-def test_a_ratio_of_nothing_is_none():
-    assert np.isnan(ratio(np.zeros(3), np.zeros(3), AuditOptions())).all()
+def test_a_change_over_clusters_is_the_difference_of_the_groups_changes(shares: tuple[np.ndarray, np.ndarray]):
+    values, first = shares
+    sides, clusters = np.where(first, 1, -1).astype(np.int8), np.arange(90)
+    after, before = sparse.csr_array(values), sparse.csr_array(np.zeros((1, 90)))
+    value, *ends = change(before, after, sides, clusters)
+    assert value[0] == pytest.approx(values[0, first].mean() - values[0, ~first].mean())
+    assert np.array(ends) == pytest.approx(np.array(welch(after, first, clusters)))
 
 
-def test_images_of_a_cluster_are_drawn_together():
-    side = np.array([1, 1, -1, -1, 1, -1, 0], np.int8)
-    clusters = np.array([0, 0, 1, 1, 2, 2, 3])
-    drawn = Sampler(side, clusters).resample(50, np.random.default_rng(0))
-    assert (drawn[0] == drawn[1]).all()
-    assert (drawn[2] == drawn[3]).all()
-    assert (drawn[4] == drawn[5]).all()
-    assert not drawn[6].any()
-    alone = Sampler(side).resample(50, np.random.default_rng(0))
-    assert (alone[side == 1].sum(axis=0) == 3).all()
-
-
-def test_labels_are_shuffled_by_cluster_and_within_a_mixed_one():
-    side = np.array([1, 1, -1, -1, 1, -1, -1], np.int8)
-    clusters = np.array([0, 0, 1, 1, 2, 2, 2])
-    generator = np.random.default_rng(1)
-    for _ in range(20):
-        shuffled = Sampler(side, clusters).shuffle(generator)
-        assert shuffled[0] == shuffled[1] != shuffled[2] == shuffled[3]
-        assert sorted(shuffled[4:]) == [-1, -1, 1]
-
-
-def test_clusters_widen_the_interval_and_the_p():
-    clusters = np.repeat(np.arange(60), 10)
-    said = np.repeat(np.repeat([True, False, True, False], [18, 12, 11, 19]), 10)
-    table = presence_of_rows({"a": {int(i): 1.0 for i in np.flatnonzero(said)}}, [str(i) for i in range(600)])
-    member = np.repeat([1, -1], 300).astype(np.int8)
-    options = AuditOptions(bootstrap=400, permutations=499)
-    alone, together = compare(table, member, options), compare(table, member, options, clusters)
-    assert together.boot_high[0] - together.boot_low[0] > 2 * (alone.boot_high[0] - alone.boot_low[0])
-    assert together.p[0] > 10 * alone.p[0]
-    assert np.isnan(together.low[0])
-    weight = np.where(member == 1, 1 / 300, -1 / 300)
-    nothing = table.matrix * 0
-    spread = [np.ptp(change(nothing, table.matrix, weight, options, c).at(0)[3:5]) for c in (None, clusters)]
-    assert spread[1] > 2 * spread[0]
-
-
-def test_rates_of_false_positives_are_bootstrapped_with_their_denominators():
-    side = np.repeat([1, -1], 100).astype(np.int8)
-    flagged = np.zeros((2, 200))
-    flagged[0, :30] = flagged[0, 100:115] = 1
-    held = np.zeros((2, 200))
-    held[1] = 1  # truth holds it everywhere: there is no rate
-    low, high = bootstrap_rates(sparse.csr_array(flagged), sparse.csr_array(held), side, AuditOptions(bootstrap=200))
-    assert 0 < low[0] < 15 < high[0]
-    assert np.isnan([low[1], high[1]]).all()
+def test_a_rate_of_independent_captions_is_wilsons_and_alike_ones_count_as_one():
+    counts, of = (np.arange(200) < 30).astype(float), np.ones(200)
+    assert rate(counts, of) == pytest.approx((0.15, *wilson(0.15, 200)))
+    assert rate(5 * counts, 5 * of) == pytest.approx((0.15, *wilson(0.15, 200)))
+    assert rate(np.repeat(counts, 5), np.ones(1000), np.repeat(np.arange(200), 5)) == pytest.approx(rate(counts, of))
+    assert rate(0 * counts, 5 * of) == pytest.approx((0, *wilson(0, 200)))
+    assert np.isnan(rate(np.zeros(3), np.zeros(3))).all()

@@ -28,4 +28,4 @@ def goldens() -> dict[int, list[str]]:
 
 
 def test_every_golden_case_has_a_test():
-    assert sorted(goldens()) == list(range(1, 69))
+    assert set(range(1, 69)) - set(goldens()) == {41, 43, 44}  # of numbers that are no more

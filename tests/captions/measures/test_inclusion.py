@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -43,7 +41,7 @@ def fixture_f(words: WordNet) -> Material:
 
 @pytest.fixture(scope="module")
 def found(fixture_f: Material):
-    return run_technique("S1", fixture_f, "system-captions", "human-labels", AuditOptions(bootstrap=0))
+    return run_technique("S1", fixture_f, "system-captions", "human-labels", AuditOptions())
 
 
 def row(found, concept: str) -> dict:
@@ -59,7 +57,6 @@ def test_golden_26_a_necktie_that_is_not_there(found):
     assert tie["fpr"] == pytest.approx(0.4444, abs=5e-5)
     assert tie["fdr"] == pytest.approx(4 / 5)
     assert (tie["association"], tie["towards"]) == (pytest.approx(0.15), "male")
-    assert tie["phi"] == pytest.approx(0.6)
     assert (tie["kept"], tie["rank"]) == (True, 1)
 
 
@@ -87,10 +84,10 @@ def test_golden_29_images_with_a_case(found):
 def test_an_empty_list_of_non_imageable_objects_is_no_finding_of_none(words: WordNet):
     stages = {stage: {"0": [things("man.n.01")]} for stage in ("human-labels", "system-captions")}
     made = material(Mentions(Senses(words), shipped()), stages)
-    found = run_technique("S1", made, "system-captions", "human-labels", AuditOptions(bootstrap=0))
+    found = run_technique("S1", made, "system-captions", "human-labels", AuditOptions())
     (row,) = [row for row in found.measures if row["concept"] == "non-imageable"]
     assert np.isnan(row["value"])
-    assert cells(row, False)["value"] == "not run, no list"
+    assert cells(row)["value"] == "not run, no list"
 
 
 @pytest.mark.parametrize(
@@ -120,9 +117,8 @@ def test_golden_32_a_closed_vocabulary_judges_only_its_own(words: WordNet):
 def test_golden_33_the_threshold_is_strict():
     member = np.repeat([1, -1], 500)
     ten, eleven = (associate(np.arange(1000) < count, member, Pair("gender", "male", "female")) for count in (10, 11))
-    assert ten.value == pytest.approx(0.0050)
-    assert eleven.value == pytest.approx(0.0055)
-    assert (keeps(ten.value, 0.005), keeps(eleven.value, 0.005)) == (False, True)
+    assert (ten[0], eleven[0]) == (pytest.approx(0.0050), pytest.approx(0.0055))
+    assert (keeps(ten[0]), keeps(eleven[0])) == (False, True)
 
 
 def test_golden_34_an_attribute_of_nothing_alike_is_not_judged(words: WordNet):
@@ -142,17 +138,3 @@ def test_golden_35_which_relations_a_photo_can_show():
     assert [imageable(fact, shipped()) for fact in (relax, within, have)] == [False, True, True]
     beside = Fact("relation", "beside", subject="man", object="car")
     assert imageable(beside, shipped())
-    assert not imageable(beside, shipped(), AuditOptions(prepositions="listed"))
-
-
-def test_the_association_may_be_that_of_human_captions(fixture_f: Material):
-    options = AuditOptions(bootstrap=0, associate_in="human-captions")
-    human_facts = {image: [things("necktie.n.01")] if int(image) > 7 else [()] for image in fixture_f.groups["gender"]}
-    human = material(fixture_f.mentions, {"human-captions": human_facts}).stages
-    made = replace(fixture_f, stages={**fixture_f.stages, **human})
-    (tie,) = [
-        row
-        for row in run_technique("S1", made, "system-captions", "human-labels", options).inclusions
-        if row["concept"] == "necktie.n.01" and row["scenario"] == "hallucination"
-    ]
-    assert tie["association"] == pytest.approx(0.1)

@@ -1,4 +1,4 @@
-"""D2 and E1: goldens 51 to 54."""
+"""D2 and E1 to E3: goldens 51 to 54, 62 and 64."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
 from gslopes.captions.measures.estimates import fisher
-from gslopes.captions.measures.people import covered, is_large, mentioned
+from gslopes.captions.measures.people import covered, is_large, replaced
 from gslopes.stats.intervals import newcombe
 from gslopes.words.mentions import Mentions
+from gslopes.words.wordnet import WordNet
 from tests.captions.conftest import material, things
 
 
@@ -43,7 +44,7 @@ def test_golden_53_unmentioned_by_skin(mentions: Mentions):
     }
     groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
     made = material(mentions, stages, groups, [Pair("skin", "darker", "lighter")], areas=dict.fromkeys(names, 0.5))
-    found = run_technique("D2", made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
+    found = run_technique("D2", made, "system-captions", "human-labels", AuditOptions())
     (row,) = [row for row in found.measures if row["unit"] == "pp"]
     assert row["value"] == pytest.approx(4.5)
     assert row["p"] == pytest.approx(0.1589, abs=5e-5)
@@ -52,8 +53,8 @@ def test_golden_53_unmentioned_by_skin(mentions: Mentions):
 
 def test_golden_54_a_pitcher_is_a_documented_false_mention(say: Callable, paper: Mentions, mentions: Mentions):
     caption = "A pitcher of water on a table."
-    assert mentioned(say(caption, paper), paper)
-    assert not mentioned(say(caption), mentions)
+    assert paper.people(say(caption, paper))
+    assert not mentions.people(say(caption))
 
 
 def test_several_people_described_as_one(mentions: Mentions, say: Callable):
@@ -61,9 +62,7 @@ def test_several_people_described_as_one(mentions: Mentions, say: Callable):
         "human-captions": {"a": [say("Two women and a man.")], "b": [say("Two men.")]},
         "system-captions": {"a": [say("A woman on a bench.")], "b": [say("Two men.")]},
     }
-    found = run_technique(
-        "E1", material(mentions, stages), "system-captions", "human-captions", AuditOptions(bootstrap=0)
-    )
+    found = run_technique("E1", material(mentions, stages), "system-captions", "human-captions", AuditOptions())
     (row,) = [row for row in found.measures if row["concept"] == "several described as one"]
     assert (row["active"], row["n"]) == (1, 2)
 
@@ -73,3 +72,29 @@ def test_the_union_is_what_counting_pixels_gives(boxes: list[tuple[int, ...]]):
     grid = {(x, y) for bx, by, w, h in boxes for x in range(bx, bx + w) for y in range(by, by + h)}
     inside = sum(0 <= x < 10 and 0 <= y < 10 for x, y in grid)
     assert covered(boxes, 10, 10) == pytest.approx(inside / 100)
+
+
+def test_golden_62_wheelchairs(mentions: Mentions):
+    names = {f"d{i}": i < 3 for i in range(10)} | {f"l{i}": i < 7 for i in range(10)}
+    stages = {
+        "human-labels": {name: [things("wheelchair.n.01")] for name in names},
+        "system-captions": {n: [things("wheelchair.n.01" if said else "bench.n.01")] for n, said in names.items()},
+    }
+    groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
+    made = material(mentions, stages, groups, [Pair("skin", "darker", "lighter")])
+    found = run_technique("E2", made, "system-captions", "human-labels", AuditOptions())
+    (row,) = [row for row in found.measures if row["unit"] == "pp"]
+    assert row["value"] == pytest.approx(-40)
+    assert (row["ci_low"], row["ci_high"]) == (pytest.approx(-67.18, abs=5e-3), pytest.approx(2.88, abs=5e-3))
+
+
+def test_golden_64_a_doctor_described_as_a_person(words: WordNet, mentions: Mentions):
+    assert replaced("doctor.n.01", things("person.n.01"), words) == "person.n.01"
+    assert replaced("doctor.n.01", things("doctor.n.01", "person.n.01"), words) == ""
+    stages = {
+        "human-labels": {name: [things("doctor.n.01")] for name in "ab"},
+        "system-captions": {"a": [things("person.n.01")], "b": [things("doctor.n.01", "person.n.01")]},
+    }
+    made = material(mentions, stages)
+    found = run_technique("E3", made, "system-captions", "human-labels", AuditOptions())
+    assert [case["image"] for case in found.cases] == ["a"]
