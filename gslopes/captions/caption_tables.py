@@ -182,8 +182,8 @@ def _labels(frame: pd.DataFrame) -> StageRows:
             whole = all(0 <= side <= 1 for side in corners) and corners[0] < corners[2] and corners[1] < corners[3]
             if not whole and not all(map(math.isnan, corners)):
                 rows.drop("box outside of its image")
-            corners = corners if whole else [math.nan] * 4
-            rows.objects.append(BoxRow(image, word, synset or None, *corners, number_of(row.get("score"))))
+            corners = [*(corners if whole else [math.nan] * 4), number_of(row.get("score"))]
+            rows.objects.append(BoxRow(image, word, synset or None, *corners))
         elif kind in ("attribute", "relation"):
             ends = (plain(subject), subject_synset or None, plain(other), other_synset or None)
             rows.links.append(LinkRow(image, kind, word, synset or None, *ends))

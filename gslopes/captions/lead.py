@@ -30,12 +30,9 @@ def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
     named = rows["concept"].map(lambda concept: str(concept).rpartition(":")[2].partition(".")[0])
     rows = rows[~(gendered & named.isin(people))].assign(unit=POINTS)
     odds = salience[salience["eligible"]]
-    texts: dict[str, Any] = dict.fromkeys(("kind", "captions", "truth"), "") | {
-        "technique": "S2",
-        "reading": "look",
-        "unit": ODDS,
-    }
-    odds = odds.assign(value=odds["coefficient"], **texts)
+    odds = odds.assign(
+        value=odds["coefficient"], kind="", captions="", truth="", technique="S2", unit=ODDS, reading="look"
+    )
     return pd.concat([part for part in (rows, odds) if len(part)] or [rows], ignore_index=True)
 
 
