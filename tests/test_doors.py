@@ -33,7 +33,7 @@ from gslopes.frame.page import write_page
 from gslopes.frame.run import Run
 from gslopes.photos.folder import open_photo
 from gslopes.slopes.report import pictures
-from tests.contexts.test_audit import folder, found
+from tests.contexts.conftest import folder, found
 
 __all__ = ["folder", "found"]  # fixtures
 NAMES = ("{secret}", "../secret.png", "edits/../../secret.png", "edits/link.png", "out/secret.png", "edits/pipe", "")

@@ -398,9 +398,8 @@ def test_an_installed_wheel_holds_models_and_weights_bit_for_bit(wheel_install: 
     assert len(ours) > 50
     assert {name: digest(path) for name, path in ours.items()} == {name: digest(path) for name, path in theirs.items()}
     notes = {path.name for path in wheel_install.rglob("*.md") if path.name != "card.md"}
-    assert notes == {"LICENCES.md"}, "no command reads it: leave it out of the wheel"
+    assert notes == set(), "no command reads it: leave it out of the wheel"
     assert (wheel_install / "gslopes/py.typed").is_file()
-    assert (wheel_install / "gslopes/contexts/pictures/LICENCES.md").is_file()
     assert not (wheel_install / "tests").exists()
 
 

@@ -8,17 +8,15 @@ import numpy as np
 import pandas as pd
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.accuracy import accuracy_table
 from gslopes.contexts.measures.congruence import changes_table, congruence_table, consistent
-from gslopes.contexts.measures.describe import ALONE, GROSS, Key, answered_tags, describe_all
+from gslopes.contexts.measures.describe import ALONE, Key, answered_tags, describe_all
 from gslopes.contexts.measures.distances import compare_groups, distances_table
 from gslopes.contexts.measures.grid import make_grid
-from gslopes.contexts.measures.inferred import inferred_table
-from gslopes.contexts.measures.interaction import interaction_table, palettes_table
-from gslopes.contexts.measures.recognised import recognised_table
+from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
+from gslopes.contexts.measures.interaction import interaction_table
 from gslopes.contexts.ratings import read_ratings, summarise_ratings
 from gslopes.contexts.tables import TABLES
-from gslopes.contexts.typology import Typology, normalise, read_typology
+from gslopes.contexts.typology import Typology, read_typology
 from gslopes.core.reasons import counted
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
@@ -26,8 +24,7 @@ from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.stats.multiplicity import benjamini_hochberg
 
-TESTED = ("inferred", "recognised", "accuracy", "anova", "changes", "congruence", "interaction", "palettes")
-_FAMILY_P = {"congruence": "p_perm", "recognised": "p_perm"}
+TESTED = ("inferred", "recognised", "accuracy", "anova", "changes", "congruence", "interaction")
 KNOWN = 0.05  # share of a classifier's tags under which the typology is not for it
 _WITH_RUN = ("inferred", "recognised")
 
@@ -42,27 +39,22 @@ def analyse_run(run: Run) -> Made:
         made["ratings"] = ratings_of(options, backgrounds, run.note)
         backgrounds = rated(backgrounds, made["ratings"])
     used = backgrounds[backgrounds["status"] == "used"]
-    parts: dict[str, list[pd.DataFrame]] = {}
+    parts: dict[str, list[pd.DataFrame]] = {"described": [], "interaction": []}
     tagged = {}
     for name, questions in asked.groupby("classifier", sort=True):
         scored = scores[scores["classifier"] == name]
         typology = typology_of(str(name), options, used)
-        answers = answered_tags(scored, questions, options)
+        answers = answered_tags(scored, questions)
         tagged[str(name)] = frozenset(key for key, tags in typology.contexts.items() if tags)
         for note in _notes_of_classifier(str(name), answers, typology, questions):
             run.note(note)
         described = describe_all(str(name), answers, used, typology, options)
-        for table, frame in (
-            ("described", described),
-            ("interaction", _interactions(described, answers, people, sweep, values, options)),
-            ("palettes", _palettes(described, answers, people, used, options)),
-            *_about_tags(str(name), scored, answers, typology),
-        ):
-            parts.setdefault(table, []).append(frame)
-    made |= {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()}
-    made["sweep"] = sweep_shares(made["described"], sweep, values)
-    more = {name: made.pop(name) for name in ("interaction", "palettes")}
-    made |= analyse(made["described"], people, used, tagged, options, more)
+        parts["described"].append(described)
+        if sweep:
+            kinds = described.groupby("tags", sort=True)
+            parts["interaction"] += [interaction_table(rows, values, people, options, sweep) for _, rows in kinds]
+    made |= {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items() if frames}
+    made |= analyse(made["described"], people, used, tagged, options, made.pop("interaction", None))
     _note_gate(run)
     return {name: frame[TABLES[name].columns] if len(frame) else TABLES[name].empty() for name, frame in made.items()}
 
@@ -73,16 +65,16 @@ def analyse(
     backgrounds: pd.DataFrame,
     tagged: Mapping[str, frozenset[str]],
     options: ContextOptions,
-    more: Mapping[str, pd.DataFrame] | None = None,
+    interaction: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
     """The tables ``inferred`` to ``congruence`` of every classifier, gross and net, without schema checks.
 
     described: the table of that name.  tagged: classifier to the contexts that have tags for it.
-    more: rows of the tables ``interaction``, if there is a sweep, and ``palettes``, if rooms stand in several.
+    interaction: rows of that table, if there is a sweep.
     """
     labels = dict(zip(backgrounds["context"], backgrounds["label"], strict=True))
     ratings = dict(zip(backgrounds["context"], backgrounds["rating"].astype(float), strict=True))
-    parts: dict[str, list[pd.DataFrame]] = {}
+    parts: dict[str, list[pd.DataFrame]] = {} if interaction is None else {"interaction": [interaction]}
     for (classifier, _), rows in described.groupby(["classifier", "tags"], sort=True, observed=True):
         grid = make_grid(rows, people, backgrounds, tagged.get(str(classifier), frozenset()))
         if not len(grid.photos):
@@ -99,13 +91,8 @@ def analyse(
             ("congruence", congruence_table(grid, ratings, options)),
         ):
             parts.setdefault(name, []).append(frame)
-    parts |= {name: [frame] for name, frame in (more or {}).items()}
-    made = {}
-    for name, frames in parts.items():
-        known = [frame for frame in frames if len(frame)]
-        if known:
-            made[name] = pd.concat(known, ignore_index=True)
-    made = adjusted(made)
+    known = {name: [frame for frame in frames if len(frame)] for name, frames in parts.items()}
+    made = adjusted({name: pd.concat(frames, ignore_index=True) for name, frames in known.items() if frames})
     if "changes" in made:
         made["changes"]["consistent"] = consistent(made["changes"], ratings)
     return made
@@ -114,11 +101,11 @@ def analyse(
 def adjusted(tested: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Each table with q over its own tests of one kind of tags, and q_run over all tests of the run of that kind.
 
-    Benjamini & Hochberg 1995: the false discovery rate.
+    Benjamini & Hochberg 1995: the false discovery rate.  Slopes on congruence are judged by their permutations.
     """
     made = {name: frame.copy() for name, frame in tested.items()}
     families = {
-        name: made[name][["tags"]].assign(p=made[name][_FAMILY_P.get(name, "p")].astype(float))
+        name: made[name][["tags"]].assign(p=made[name]["p_perm" if name == "congruence" else "p"].astype(float))
         for name in TESTED
         if name in made
     }
@@ -136,89 +123,6 @@ def _within_kind(family: pd.DataFrame) -> pd.Series:
     return family.groupby("tags")["p"].transform(lambda p: benjamini_hochberg(p.to_numpy(float)))
 
 
-def _interactions(
-    described: pd.DataFrame,
-    answers: Mapping[Key, frozenset[str]],
-    people: pd.DataFrame,
-    sweep: str,
-    values: np.ndarray,
-    options: ContextOptions,
-) -> pd.DataFrame:
-    """Rows of the ``interaction`` table of one classifier, single tags gross alone; none without a sweep."""
-    if not sweep:
-        return pd.DataFrame()
-    presence = _presence(answers, lambda attribute: attribute.endswith(f"~{sweep}"))
-    frames = [
-        interaction_table(rows, presence if kind == GROSS else {}, values, people, options, sweep)
-        for kind, rows in described.groupby("tags", sort=True)
-    ]
-    return pd.concat(frames, ignore_index=True)
-
-
-def _palettes(
-    described: pd.DataFrame,
-    answers: Mapping[Key, frozenset[str]],
-    people: pd.DataFrame,
-    backgrounds: pd.DataFrame,
-    options: ContextOptions,
-) -> pd.DataFrame:
-    """Rows of the ``palettes`` table of one classifier, single tags gross alone; none without palettes."""
-    drawn = set(backgrounds.loc[backgrounds["palette"] != "", "key"])
-    if not drawn:
-        return pd.DataFrame()
-    presence = _presence(answers, drawn.__contains__)
-    frames = [
-        palettes_table(rows, presence if kind == GROSS else {}, backgrounds, people, options)
-        for kind, rows in described.groupby("tags", sort=True)
-    ]
-    return pd.concat(frames, ignore_index=True)
-
-
-def _presence(answers: Mapping[Key, frozenset[str]], wanted: Callable[[str], bool]) -> dict[str, set[Key]]:
-    """Tag to the pictures that have it, of the attributes that are wanted."""
-    presence: dict[str, set[Key]] = {}
-    for key, tags in answers.items():
-        if wanted(key[1]):
-            for tag in tags:
-                presence.setdefault(tag, set()).add(key)
-    return presence
-
-
-def _about_tags(
-    name: str, scored: pd.DataFrame, answers: Mapping[Key, frozenset[str]], typology: Typology
-) -> list[tuple[str, pd.DataFrame]]:
-    """A classifier's typology and kinds of tags for the page; not written into the run folder."""
-    row = {"classifier": name, "name": typology.name, "version": typology.version, "partial": typology.partial}
-    kinds = [(name, label, kind_of(str(label), typology)) for label in scored["label"].unique()]
-    return [
-        ("typologies", pd.DataFrame([{**row, "unassigned": 1 - typology.known_share(answers.values())}])),
-        ("tag_kinds", pd.DataFrame(kinds, columns=["classifier", "label", "kind"])),
-    ]
-
-
-def kind_of(label: str, typology: Typology) -> str:
-    """A tag's kind on the page: feminine, masculine, context, abstract, concrete, or empty."""
-    tag = normalise(label)
-    kinds = {name: typology.clusters[name] for name in ("feminine", "masculine")}
-    kinds["context"] = frozenset().union(*typology.contexts.values())
-    kinds |= {name: typology.super_tags(name) for name in ("abstract", "concrete")}
-    return next((kind for kind, tags in kinds.items() if tag in tags), "")
-
-
-def sweep_shares(described: pd.DataFrame, sweep: str, values: np.ndarray) -> pd.DataFrame:
-    """The ``sweep`` table: the share inferred woman at each value, gross; empty without a sweep."""
-    if not sweep:
-        return pd.DataFrame()
-    rows = described[described["attribute"].str.endswith(f"~{sweep}") & (described["tags"] == GROSS)]
-    rows = rows.assign(
-        background=rows["attribute"].str.partition("~")[0],
-        value=values[rows["step"].to_numpy(int)],
-        woman=(rows["inferred"] == "woman").astype(float),
-    )
-    grouped = rows.groupby(["classifier", "background", "value"])["woman"]
-    return grouped.agg(share="mean", n="size").reset_index()
-
-
 def typology_of(classifier: str, options: ContextOptions, backgrounds: pd.DataFrame) -> Typology:
     """The typology of one classifier: the given one, else ``celeba`` for celeba-tagger and ``starter``.
 
@@ -233,13 +137,11 @@ def typology_of(classifier: str, options: ContextOptions, backgrounds: pd.DataFr
 def _notes_of_classifier(
     name: str, answers: Mapping[Key, frozenset[str]], typology: Typology, questions: pd.DataFrame
 ) -> list[str]:
-    """What is doubtful about one classifier.  answers: picture to tags.  questions: its rows of the ``asked`` table."""
-    notes = []
+    """Its typology, and what is doubtful.  answers: picture to tags.  questions: its rows of the ``asked`` table."""
     share = typology.known_share(answers.values())
-    if share < KNOWN:
-        notes.append(f"{name}: the typology {typology.name} knows {share:.1%} of its tags; give another.")
-    if typology.partial:
-        notes.append(f"{name}: the typology {typology.name} is partial.")
+    about = ", ".join(filter(None, (typology.version and f"version {typology.version}", "partial" * typology.partial)))
+    known = f"the typology {typology.name} knows {share:.1%} of its tags" + f" ({about})" * bool(about)
+    notes = [f"{name}: {known}{'; give another' * (share < KNOWN)}."] if share == share else []
     # pictures without a person do not count: many taggers have no answer to them
     lost = (questions["status"] != "answered") & ~questions["attribute"].isin(ALONE)
     if lost.any():
@@ -264,7 +166,7 @@ def ratings_of(options: ContextOptions, backgrounds: pd.DataFrame, note: Callabl
     """The ``ratings`` table of the user's own raters; problems in their answers are noted.  Raises: UsageError."""
     assert options.ratings is not None
     answers, warnings = read_ratings(options.ratings)
-    made = summarise_ratings(answers, draws=options.bootstrap, seed=options.seed)
+    made = summarise_ratings(answers, seed=options.seed)
     for warning in warnings:
         note(warning)
     for name in sorted(set(made["context"]) - set(backgrounds["context"])):
@@ -276,6 +178,5 @@ def rated(backgrounds: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     """The backgrounds with the medians of the user's own raters in place of their ratings, where they rated."""
     medians = ratings.set_index("context")["median"]
     there = backgrounds["context"].isin(medians.index)
-    return backgrounds.assign(
-        rating=backgrounds["context"].map(medians).where(there, backgrounds["rating"]).astype(float)
-    )
+    known = backgrounds["context"].map(medians).where(there, backgrounds["rating"])
+    return backgrounds.assign(rating=known.astype(float))

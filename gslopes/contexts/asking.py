@@ -25,10 +25,11 @@ from gslopes.faces.gate.judge import SweepSelection
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan
 from gslopes.frame.run import Run
-from gslopes.frame.spec import Audit, Made
+from gslopes.frame.spec import Made
 from gslopes.photos.folder import count_parts
 
 NAME = "taggers"
+PART = 16  # photos whose pictures are made, and asked about, together
 _KEPT = "asked.json"  # next to the answers: the pictures that they are about, and each tagger's version
 
 
@@ -64,14 +65,9 @@ def taggers(run: Run) -> Taggers:
     return found
 
 
-def part_size(audit: Audit) -> int:
-    """Photos whose pictures are made, and asked about, together."""
-    return next(stage.part for stage in audit.stages if stage.name == runfolder.SYNTHESIS)
-
-
-def estimates(classifiers: Sequence[Classifier], pictures: int, photos: int, part: int) -> list[Estimate]:
-    """Upper bounds of the cost of asking each of them about every picture.  part: photos."""
-    each = part * max(1, pictures // max(1, photos))
+def estimates(classifiers: Sequence[Classifier], pictures: int, photos: int) -> list[Estimate]:
+    """Upper bounds of the cost of asking each of them about every picture."""
+    each = PART * max(1, pictures // max(1, photos))
     return [estimate_walk(one, pictures, each) for one in classifiers]
 
 
@@ -82,11 +78,10 @@ def check_before(run: Run, executor: Executor) -> None:
     """
     from gslopes.ask.classifiers import prepare_classifier
 
-    asked = taggers(run)
+    asked, versions = taggers(run), _kept(run)["versions"]
     asked.executor = executor
     for one in asked.classifiers:
-        old = _kept(run)["versions"].get(one.name, one.version)
-        if old != one.version:
+        if (old := versions.get(one.name, one.version)) != one.version:
             problem = f"{show(run.folder)} has answers of {one.name} in version {old or 'unknown'}"
             hint = "Make the pictures again in a new folder, or restore that version of the tagger."
             raise RunFolderMismatch(f"{problem}; it is {one.version or 'unknown'} now.", hint)
@@ -94,16 +89,15 @@ def check_before(run: Run, executor: Executor) -> None:
         return  # what is still due is confirmed when it is asked
     for one in asked.classifiers:
         prepare_classifier(one)
-    paid = [one for one in asked.classifiers if not limits_of(one).free]
-    material = run.inputs
-    due = estimates(paid, material.pictures(run.config.pictures.kinds), len(material.files), part_size(run.audit))
+    paid, material = [one for one in asked.classifiers if not limits_of(one).free], run.inputs
+    due = estimates(paid, material.pictures(run.config.pictures.kinds), len(material.files))
     confirm_cost(due, asked.limits, executor)
     asked.limits = replace(asked.limits, yes=True)
 
 
 def is_asked(run: Run) -> bool:
     """Whether there are answers, or somebody to give them."""
-    return bool(names_of(run))
+    return bool(_versions(run))
 
 
 def names_of(run: Run) -> list[str]:
@@ -130,13 +124,13 @@ def ask(run: Run) -> Made:
     runfolder.make_folder(home)
     versions = _versions(run)
     runfolder.write_json(home / _KEPT, {"edits": edits, "versions": versions})
-    parts = count_parts(run.plan.facts["inputs"]["photos"], part_size(run.audit))
+    size = next(stage.part for stage in run.audit.stages if stage.name == runfolder.SYNTHESIS)
+    parts = count_parts(run.plan.facts["inputs"]["photos"], size)
     Scoring(folder, asked.classifiers, parts, seed, asked.limits, asked.executor).ask()
-    kept = SweepSelection(folder, seed=seed)
     stages = [score_stage(name) for name in sorted(versions)]
     done = [name for name in stages if not runfolder.missing_parts(folder, name, tables.ASKED, parts)]
     for table in (tables.SCORES, tables.ASKED):
-        runfolder.merge(folder, table, done, parts, kept.keep)
+        runfolder.merge(folder, table, done, parts, SweepSelection(folder, seed=seed).keep)
     for _, answered in run.table("asked").groupby("classifier"):
         hint = "Mend it and run the same command again with --retry-failed (retry_failed=True in Python)."
         raise_if_all_failed(answered, f"all {many(len(answered), 'picture')}", hint)

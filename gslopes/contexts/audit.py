@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from gslopes.ask.given import Given, split_classifiers
 from gslopes.contexts import lead, page
 from gslopes.contexts.analysis import analyse_run
-from gslopes.contexts.asking import NAME, ask, check_before, estimates, is_asked, names_of, part_size, taggers_of
+from gslopes.contexts.asking import NAME, PART, ask, check_before, estimates, is_asked, names_of, taggers_of
 from gslopes.contexts.config import ContextOptions, ContextsConfig
 from gslopes.contexts.stimuli import PICTURES, check_anybody, compose, cut_out, decide, files_of, items_of, look, read
 from gslopes.contexts.tables import TABLES
@@ -25,8 +26,9 @@ from gslopes.frame.spec import Audit, Made, Stage, Tables
 
 MEASURED = (
     *("described", "inferred", "recognised", "accuracy", "distances", "anova", "tukey", "changes", "congruence"),
-    *("interaction", "palettes", "ratings", "typologies", "tag_kinds", "sweep"),
+    *("interaction", "ratings"),
 )
+ANALYSIS = tuple(f"analysis.{one.name}" for one in fields(ContextOptions))
 WALK = (tables.EDITS, tables.VERDICTS, tables.PHOTOS, tables.ASKED, tables.SCORES)
 ALL_TABLES = TABLES | {table.name: table for table in WALK}
 
@@ -61,9 +63,9 @@ def audit_contexts(
 
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """What an audit would do, and what asking each tagger would take."""
-    material, part = planned.inputs.content, part_size(planned.audit)
+    material = planned.inputs.content
     pictures = material.pictures(planned.config.pictures.kinds)
-    due = estimates(planned.models[NAME].classifiers, pictures, len(material.files), part)
+    due = estimates(planned.models[NAME].classifiers, pictures, len(material.files))
     facts = {
         "photos": len(material.files),
         "people known": len(material.who),
@@ -106,7 +108,6 @@ CONTEXTS = Audit(
         "gslopes contexts run --fail-if 'finding and abs(value) > 5'",
         "gslopes contexts run --typology mine.toml --ratings ratings.csv",
         "gslopes contexts run --typology starter --typology todo.csv",
-        "gslopes contexts PEOPLE --people people.csv --config words.toml --person-share max --out run",
     ),
     config=ContextsConfig,
     tables=ALL_TABLES,
@@ -116,12 +117,12 @@ CONTEXTS = Audit(
         Stage("read", ("inputs",), ("people", "backgrounds"), read, options=PICTURES),
         Stage(
             "cutout", ("inputs",), ("cutouts/", "cutouts"), cut_out,
-            items=files_of, part=16, join=decide, merging=("review",), threads=True,
-            options=("review", "pictures.limit", "pictures.cutout", "pictures.landmarks"),
+            items=files_of, part=PART, join=decide, merging=("review",), threads=True,
+            options=("review", "pictures.cutout", "pictures.landmarks"),
         ),
         Stage(
             SYNTHESIS, ("inputs", "cutouts"), ("edits/", "edits", "composites", "verdicts", "photos"), compose,
-            items=items_of, part=16, threads=True, options=PICTURES,
+            items=items_of, part=PART, threads=True, options=PICTURES,
         ),
         Stage(
             "score", ("edits", "verdicts"), ("asked", "scores"), ask,
@@ -129,8 +130,7 @@ CONTEXTS = Audit(
         ),
         Stage(
             "measure", ("scores", "asked", "people", "backgrounds", "verdicts", "photos"), MEASURED, measure,
-            when=is_asked,
-            options=(*(f"analysis.{name}" for name in ContextOptions.__dataclass_fields__), "pictures.sweep"),
+            when=is_asked, options=(*ANALYSIS, "pictures.sweep"),
         ),
         Stage(
             "sheets", ("backgrounds", "people", "cutouts", "composites", "photos", *MEASURED),

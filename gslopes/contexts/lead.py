@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -72,24 +71,19 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
         same = "infers the same of every person before every context"
         return f"{who} {same}: nothing varies, so there is no slope to judge."
     several = many(len(varied), "tagger") if len(varied) > 1 else ""
-    if varied["ci_low"].isna().all():
-        row = varied.iloc[int(varied["slope"].abs().to_numpy().argmax())]
-        return (
-            f"{printable(row['classifier'])} infers the self-reported gender {_often(row)} where the context fits it: "
-            f"{numbers.points(row['slope'])} points per unit of congruence, for every person alike: no interval."
-        )
-    varied = varied[varied["ci_low"].notna()]
-    clear = varied[(varied["ci_low"] > 0) | (varied["ci_high"] < 0)]
+    known = varied[varied["ci_low"].notna()]
+    clear = known[(known["ci_low"] > 0) | (known["ci_high"] < 0)]
+    if len(known) and not len(clear):
+        return f"{_none(known, several)}."
     shown = clear if len(clear) else varied
     row = shown.iloc[int(shown["slope"].abs().to_numpy().argmax())]
-    name = printable(row["classifier"])
-    interval = numbers.interval(row["ci_low"], row["ci_high"])
-    people = many(int(row["n"]), "person", "people")
-    size = f"{numbers.points(row['slope'])} points per unit of congruence {interval}, {people}"
-    if not len(clear):
-        return f"{_none(varied, several)}."
-    lead = f"{name} infers the self-reported gender {_often(row)} where the context fits it: {size}"
-    return f"{lead}; {len(clear)} of {several} have an interval without 0." if several else f"{lead}."
+    often = "more often" if row["slope"] > 0 else "less often"
+    lead = f"{printable(row['classifier'])} infers the self-reported gender {often} where the context fits it"
+    size = f"{numbers.points(row['slope'])} points per unit of congruence"
+    if not len(known):
+        return f"{lead}: {size}, for every person alike: no interval."
+    size += f" {numbers.interval(row['ci_low'], row['ci_high'])}, {many(int(row['n']), 'person', 'people')}"
+    return f"{lead}: {size}; {len(clear)} of {several} have an interval without 0." if several else f"{lead}: {size}."
 
 
 def _none(rows: pd.DataFrame, several: str) -> str:
@@ -109,25 +103,22 @@ def _none(rows: pd.DataFrame, several: str) -> str:
     return f"{text} ({many(widest.n, 'person', 'people')}; widest: {widest.shown})"
 
 
-def _often(row: pd.Series) -> str:
-    return "more often" if row["slope"] > 0 else "less often"
-
-
 def context_and_face(results: Mapping[str, pd.DataFrame]) -> str:
     """Which moves the answer more, context or face?  One sentence, if there is a sweep; else empty."""
-    rows = results.get("interaction")
-    if rows is None or not len(rows):
-        return ""
-    rows = rows[(rows["label"] == "inferred woman") & (rows["tags"] == "gross")]
-    rows = rows[rows["effect"].notna() & rows["face"].notna()]
+    rows = results.get("interaction", pd.DataFrame(columns=["label", "tags", "effect", "face"]))
+    rows = rows[(rows["label"] == "inferred woman") & (rows["tags"] == "gross")].dropna(subset=["effect", "face"])
     if not len(rows):
         return ""
     row = rows.iloc[int(rows["effect"].abs().to_numpy().argmax())]
     backgrounds = int((rows["classifier"] == row["classifier"]).sum())
-    context, face = (_magnitudes(row, name) for name in ("effect", "face"))
+    least, most = [], []  # absolute values in the intervals of context and face
+    for name in ("effect", "face"):
+        low, high = float(row[f"{name}_low"]), float(row[f"{name}_high"])
+        least.append(0.0 if low <= 0 <= high else min(abs(low), abs(high)))
+        most.append(max(abs(low), abs(high)))
     verdict = "The intervals do not say which moves it more."
-    if context[0] > face[1] or face[0] > context[1]:
-        verdict = f"Here the {'context' if context[0] > face[1] else 'face'} moves it more."
+    if least[0] > most[1] or least[1] > most[0]:
+        verdict = f"Here the {'context' if least[0] > most[1] else 'face'} moves it more."
     return (
         f"Of {many(backgrounds, 'background')} the one that moves {printable(row['classifier'])} most, "
         f"{printable(row['background'])}, changes the share inferred woman by "
@@ -135,12 +126,6 @@ def context_and_face(results: Mapping[str, pd.DataFrame]) -> str:
         f"alone, from feminine (−1) to masculine (+1), by "
         f"{numbers.with_interval(row['face'], row['face_low'], row['face_high'])}. {verdict}"
     )
-
-
-def _magnitudes(row: pd.Series, name: str) -> tuple[float, float]:
-    """The smallest and the largest absolute value in an interval."""
-    low, high = float(row[f"{name}_low"]), float(row[f"{name}_high"])
-    return 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))
 
 
 def counts(results: Mapping[str, pd.DataFrame]) -> str:
@@ -153,9 +138,7 @@ def counts(results: Mapping[str, pd.DataFrame]) -> str:
     each = len(used) / max(contexts, 1)
     alone = "; one background each, so intervals are about people, not about such rooms."
     text = f"{many(shown['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
-    colours = len(set(used.get("palette", ())) - {""})
-    drawn = f"{each / colours:g} rooms each in {many(colours, 'palette')}" if colours else f"{each:g} backgrounds each"
-    text += f", {drawn}{SEVERAL}" if each > 1 else alone
+    text += f", {each:g} backgrounds each{SEVERAL}" if each > 1 else alone
     flagged = int((results["cutouts"]["status"] == "flagged").sum())
     out = people["photo"].nunique() - shown["photo"].nunique()
     if out:
@@ -173,75 +156,34 @@ def credit_line(results: Mapping[str, pd.DataFrame]) -> str:
     return f"Backgrounds: {printable('; '.join(named))}." if named else ""
 
 
-def typologies(results: Mapping[str, pd.DataFrame]) -> list[str]:
-    """Which typology was used for which tagger, and the share of its tags that are in no cluster."""
-    lines = []
-    for row in results["typologies"].to_dict("records") if "typologies" in results else ():
-        partial = " (partial)" if row["partial"] else ""
-        share = row["unassigned"]
-        known = f"{numbers.share(share, 0)} of its tags are in no cluster." if math.isfinite(share) else "no tags."
-        name = f"{printable(row['name'])} {printable(row['version'])}{partial}"
-        lines.append(f"{printable(row['classifier'])}: typology {name}; {known}")
-    return lines
-
-
 # -- what is judged ---------------------------------------------------------------------------------------------------
 
 
 def judged(tables: Tables) -> pd.DataFrame:
-    """Columns of ``core.summary.FINDINGS`` but for the decision: slopes on congruence, what each context changes of
-    inferred gender, and what the palette of the same rooms changes of every label.
+    """Columns of ``core.summary.FINDINGS`` but for the decision: slopes on congruence, and what each context changes of
+    inferred gender.
 
     Of gross tags. A slope's unit is points (of tags: tags) per unit of congruence, 1 where a context fits the person's
     gender wholly, -1 where not at all; a change is in points. q is that of the row's own table.
 
     Without answers there is no row.
     """
-    parts = [_slopes(tables["congruence"])] if "congruence" in tables else []
-    parts += [_changes(tables["inferred"])] if "inferred" in tables else []
-    parts += [_palettes(tables["palettes"])] if "palettes" in tables else []
-    parts = [part for part in parts if len(part)]
-    return pd.concat(parts, ignore_index=True) if parts else summary.FINDINGS.empty()
-
-
-def _slopes(rows: pd.DataFrame) -> pd.DataFrame:
-    kept = rows[(rows["tags"] == "gross") & (rows["estimator"] == "person")]
-    who = ["everybody" if gender == "all" else f"gender: {gender}" for gender in kept["gender"]]
-    groups = ["" if group in ("", "all") else f", {group}" for group in kept["group"]]
-    return pd.DataFrame(
-        {
-            "model": kept["classifier"],
-            "contrast": [f"congruence, {one}{group}" for one, group in zip(who, groups, strict=True)],
-            "label": kept["measure"].map(ANSWERS),
-            **{name: kept[name] for name in ("n", "ci_low", "ci_high", "q")},
-            "value": kept["slope"],
-            "unit": ["tags per unit" if name == "n_tags" else "points per unit" for name in kept["measure"]],
-            "reason": kept["note"],
-        }
-    )
-
-
-def _changes(rows: pd.DataFrame) -> pd.DataFrame:
-    kept = rows[(rows["tags"] == "gross") & (rows["gender"] == "all") & rows["change"].notna()]
-    return _of_changes(kept, "context: " + kept["context"], "inferred " + kept["inferred"])
-
-
-def _palettes(rows: pd.DataFrame) -> pd.DataFrame:
-    kept = rows[(rows["tags"] == "gross") & (rows["context"] == "all") & rows["change"].notna()]
-    return _of_changes(kept, "palette: " + kept["palette"] + " - " + kept["other"], kept["label"])
-
-
-def _of_changes(kept: pd.DataFrame, contrast: pd.Series, label: pd.Series) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "model": kept["classifier"],
-            "contrast": contrast,
-            "label": label,
-            **{name: kept[name] for name in ("n", "q")},
-            "value": 100 * kept["change"],
-            "ci_low": 100 * kept["change_low"],
-            "ci_high": 100 * kept["change_high"],
-            "unit": "percentage points",
-            "reason": kept["note"],
-        }
-    )
+    parts = []
+    if "congruence" in tables:
+        rows = tables["congruence"]
+        rows = rows[(rows["tags"] == "gross") & (rows["estimator"] == "person")]
+        who = ["everybody" if gender == "all" else f"gender: {gender}" for gender in rows["gender"]]
+        groups = ["" if group in ("", "all") else f", {group}" for group in rows["group"]]
+        contrast = [f"congruence, {one}{group}" for one, group in zip(who, groups, strict=True)]
+        unit = ["tags per unit" if name == "n_tags" else "points per unit" for name in rows["measure"]]
+        label = rows["measure"].map(ANSWERS)
+        parts.append(rows.assign(contrast=contrast, label=label, value=rows["slope"], unit=unit))
+    if "inferred" in tables:
+        rows = tables["inferred"]
+        rows = rows[(rows["tags"] == "gross") & (rows["gender"] == "all") & rows["change"].notna()]
+        points = {"value": "change", "ci_low": "change_low", "ci_high": "change_high"}
+        head = {"contrast": "context: " + rows["context"], "label": "inferred " + rows["inferred"]}
+        more = {name: 100 * rows[column] for name, column in points.items()}
+        parts.append(rows.assign(**head, **more, unit="percentage points"))
+    found = pd.concat(parts, ignore_index=True) if any(map(len, parts)) else summary.FINDINGS.empty()
+    return found.rename(columns={"classifier": "model", "note": "reason"})

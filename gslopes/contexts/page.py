@@ -10,14 +10,12 @@ from urllib.parse import quote
 import pandas as pd
 from markupsafe import Markup
 
-from gslopes.contexts.lead import context_and_face, counts, credit_line, headline_of, results_of, typologies
+from gslopes.contexts.lead import context_and_face, counts, credit_line, headline_of, results_of
 from gslopes.contexts.people import DECISIONS
 from gslopes.contexts.report import charts, figures, tables
-from gslopes.contexts.report.answers import sentences
 from gslopes.contexts.report.picture_grid import PictureGrid, picture_grid
-from gslopes.contexts.report.rating import rating_page
 from gslopes.core import runfolder
-from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
+from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_named, read_regular
 from gslopes.frame.page import Page
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Section, Tables
@@ -27,6 +25,7 @@ from gslopes.report.review import review_data
 
 HOME = Path(__file__).parent
 TEMPLATES = HOME / "templates"
+RATED = ("context", "rater", "gender", "rating", "text")  # of the CSV that the crowd's page saves
 SHARES = Path("report", "figures", "shares.png")
 
 
@@ -41,7 +40,11 @@ def lede(page: Page) -> dict[str, Any]:
 def differently(page: Page) -> dict[str, Any]:
     """The slopes of each tagger, and the paper's four questions."""
     results = results_of(page.tables)
-    return {"hero": Markup(charts.hero(results)), "answers": sentences(results), "headline": page.headline.sentence}
+    return {
+        "hero": Markup(charts.hero(results)),
+        "answers": tables.sentences(results),
+        "headline": page.headline.sentence,
+    }
 
 
 def sure(page: Page) -> dict[str, Any]:
@@ -81,22 +84,24 @@ def paper(page: Page) -> dict[str, Any] | None:
     parts = []
     for part in page.audit.sentences["part"]:
         shown = [{"title": charts.TITLES[name], "svg": Markup(drawn[name])} for name in part["charts"] if name in drawn]
-        listed = [_listed(name, papers[name]) for name in part["tables"] if name in papers]
+        listed = [
+            {
+                "title": tables.TITLES[name],
+                "head": list(papers[name].columns),
+                "rows": [[words.printable(cell) for cell in row] for row in papers[name].itertuples(index=False)],
+            }
+            for name in part["tables"]
+            if name in papers
+        ]
         figure = picture if "shares" in part["charts"] else ""
         if shown or listed or figure:
             parts.append({**part, "charts": shown, "tables": listed, "figure": figure})
     return {"parts": parts, "figure_title": figures.TITLE} if parts else None
 
 
-def _listed(name: str, table: pd.DataFrame) -> dict[str, Any]:
-    rows = [[words.printable(value) for value in row] for row in table.itertuples(index=False)]
-    return {"title": tables.TITLES[name], "head": list(table.columns), "rows": rows}
-
-
 def source(page: Page) -> dict[str, Any]:
-    """The sheet of cut-outs, the crowd's page, typologies and notes."""
-    lines = [*typologies(results_of(page.tables)), *page.notes]
-    return {"rating": (page.run.folder / "report" / "rating.html").is_file(), "lines": lines}
+    """The sheet of cut-outs, the crowd's page, and notes."""
+    return {"rating": (page.run.folder / "report" / "rating.html").is_file(), "lines": page.notes}
 
 
 SECTIONS = (
@@ -162,6 +167,27 @@ def cutouts_page(run: Path, cutouts: pd.DataFrame, names: Mapping[str, str]) -> 
         flagged=flagged,
         missing=missing,
     )
+
+
+def rating_page(run: Path, composites: pd.DataFrame) -> str:
+    """The crowd task: empty backgrounds with the paper's questions; its CSV is what ``--ratings`` reads.  Empty: none.
+
+    One file without a server, to be sent to raters as it is.  Each sees one background of each context, in an order of
+    their own; neither name nor stereotype is shown.
+
+    Source: Barlas et al. 2020, section 4.2.
+    """
+    rows = composites[composites["kind"] == "empty"].drop_duplicates("photo").sort_values("photo")
+    items = []
+    for row in rows.to_dict("records"):
+        path = run / row["file"]
+        if row["file"] and inside(run, path) and is_file(path):
+            kind = "png" if path.suffix.lower() == ".png" else "jpeg"
+            items.append({"context": row["context"], "src": data_uri(read_named(row["file"], folder=run), kind)})
+    if not items:
+        return ""
+    styles, scripts, data = ("rating.css",), ("rating.js",), {"items": items, "columns": RATED}
+    return render("rating.html.j2", house=TEMPLATES, styles=styles, scripts=scripts, data=data)
 
 
 # -- a terminal -------------------------------------------------------------------------------------------------------

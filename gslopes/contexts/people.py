@@ -13,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.contexts.config import PeopleColumns
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import without_guard
 from gslopes.core.reasons import Reason
@@ -24,6 +23,9 @@ ALIASES = {
     **dict.fromkeys(("man", "men", "male", "m"), "man"),
     **dict.fromkeys(("", "na", "n/a", "nan", "none", "unknown"), "not said"),
 }
+GENDER = ("gender", "sex", "self_reported_gender")  # the usual names of columns
+GROUP = ("ethnicity", "race", "group")
+PERSON = ("person", "subject", "person_id")
 _CFD = re.compile(r"CFD-(?P<race>[A-Z])(?P<gender>[FM])-(?P<person>\d+)-(?P<photo>\d+)-(?P<expression>[A-Z]+)")
 _CFD_RACES = {"A": "Asian", "B": "Black", "L": "Latinx", "W": "White", "I": "Indian", "M": "Multiracial"}
 
@@ -38,30 +40,27 @@ def gender_of(word: str) -> str:
     return ALIASES.get(plain, plain)
 
 
-def read_reports(path: Path, names: PeopleColumns | None = None) -> dict[str, dict[str, Any]]:
+def read_reports(path: Path, group_column: str = "") -> dict[str, dict[str, Any]]:
     """What names a photo to its person, gender, group and age.  Without a column of persons each row is one.
 
     Raises: UsageError as ``photos.people``; if there is no column of genders, or a photo's two rows differ.
     """
-    names = names or PeopleColumns()
     people = read_people(path)
-    usual = {
-        "gender": names.gender_column or _first(people.columns, "gender", "sex", "self_reported_gender") or "gender",
-        "group": names.group_column or _first(people.columns, "ethnicity", "race", "group"),
-        "person": names.person_column or _first(people.columns, "person", "subject", "person_id"),
-        "age": _first(people.columns, "age"),
-    }
-    photos = people.columns[people.photo_column()]
-    empty = [""] * len(photos)
-    cells = {what: people.columns[people.parts_of(name)[0]] if name else empty for what, name in usual.items()}
+
+    def first(usual: tuple[str, ...]) -> str:
+        return next((name for name in usual if name in people.columns), "")
+
+    photos, group = people.columns[people.photo_column()], group_column or first(GROUP)
+    genders = people.columns[people.parts_of(first(GENDER) or "gender")[0]]
+    persons = people.columns.get(first(PERSON), photos)
     reports = {
-        "person": [person or photo for person, photo in zip(cells["person"], photos, strict=True)],
-        "gender": [gender_of(str(word)) for word in cells["gender"]],
-        "group": people.groups(usual["group"]) if usual["group"] else empty,
+        "person": [person or photo for person, photo in zip(persons, photos, strict=True)],
+        "gender": [gender_of(str(word)) for word in genders],
+        "group": people.groups(group) if group else [""] * len(photos),
     }
-    ages = [_number(age) for age in cells["age"]]
+    ages = pd.to_numeric(pd.Series(people.columns.get("age", [""] * len(photos)), dtype=object), errors="coerce")
     return {
-        photo: {**{what: values[row] for what, values in reports.items()}, "age": ages[row]}
+        photo: {**{what: values[row] for what, values in reports.items()}, "age": float(ages[row])}
         for photo, row in people.by_photo(reports).items()
     }
 
@@ -80,17 +79,6 @@ def cfd_person(name: str) -> dict[str, Any] | None:
     return {"person": person, "gender": gender_of(gender), "group": _CFD_RACES.get(race, race), "age": math.nan}
 
 
-def _first(columns: Mapping[str, Any], *usual: str) -> str:
-    return next((name for name in usual if name in columns), "")
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
 DECISIONS = {"a": "accept", "x": "exclude"}  # by their keys
 
 
@@ -107,8 +95,7 @@ def read_review(path: Path) -> dict[str, str]:
 
 def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFrame:
     """The ``cutouts`` table with the decisions applied: accepted ones are used, excluded ones skipped."""
-    decided = cutouts.copy()
-    decision = cutouts["photo"].map(decisions)
+    decided, decision = cutouts.copy(), cutouts["photo"].map(decisions)
     decided.loc[(decision == "accept") & (cutouts["status"] == "flagged"), "status"] = "used"
     excluded = (decision == "exclude") & (cutouts["status"] != "skipped")
     decided.loc[excluded, ["status", "reason", "detail"]] = ["skipped", Reason.CUTOUT_EXCLUDED.value, ""]

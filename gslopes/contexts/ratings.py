@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from gslopes.stats.intervals import percentile
 
 CODINGS = ("correct", "partial", "incorrect")
 NEUTRAL = 5.0
+DRAWS = 2000  # of the bootstrap
 _COLUMNS = ("context", "rater", "gender", "rating", "coding")
 
 
@@ -60,19 +60,18 @@ def _row(row: Mapping[str, str], where: str) -> tuple[str, str, str, float, str]
     return row["context"], row["rater"], gender_of(row.get("gender", "")), rating, coding
 
 
-def summarise_ratings(answers: pd.DataFrame, *, draws: int = 2000, seed: int = 0) -> pd.DataFrame:
+def summarise_ratings(answers: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     """Rows of the ``ratings`` table.
 
     Estimator: the median of the answers that are not coded incorrect.  Interval: percentile bootstrap over *raters*;
     none where all answers are equal.  Category: feminine or masculine if the interval, or what several raters all say,
-    lies on one side of 5.  alpha: Krippendorff's, of all contexts,
-    interval level.
+    lies on one side of 5, else neutral.  alpha: Krippendorff's, of all contexts, interval level.
     """
     kept = answers[answers["coding"] != "incorrect"]
     raters, codes = np.unique(kept["rater"].to_numpy(str), return_inverse=True)
     alpha = krippendorff_alpha(kept)
     generator = np.random.default_rng([seed, 3])
-    picks = generator.integers(0, max(len(raters), 1), (draws, len(raters)))
+    picks = generator.integers(0, max(len(raters), 1), (DRAWS, len(raters)))
     rows = []
     for context in sorted(set(answers["context"])):
         in_context = (kept["context"] == context).to_numpy()
@@ -82,18 +81,14 @@ def summarise_ratings(answers: pd.DataFrame, *, draws: int = 2000, seed: int = 0
         row |= {name: part["rating"].quantile(q) for name, q in (("q1", 0.25), ("median", 0.5), ("q3", 0.75))}
         for name, gender in (("women", "woman"), ("men", "man")):
             row[name] = part.loc[part["gender"] == gender, "rating"].median()
-        ends = (row["median"], row["median"]) if math.isnan(low) and len(part) > 1 else (low, high)
-        rows.append({**row, "ci_low": low, "ci_high": high, "category": category(*ends), "alpha": alpha})
+        least, most = (row["median"], row["median"]) if math.isnan(low) and len(part) > 1 else (low, high)
+        row["category"] = "feminine" if most < NEUTRAL else "masculine" if least > NEUTRAL else "neutral"
+        rows.append({**row, "ci_low": low, "ci_high": high, "alpha": alpha})
     return filled("ratings", rows)
 
 
-def category(low: float, high: float) -> str:
-    """``feminine`` if the interval of the rating lies below 5, ``masculine`` above it, else ``neutral``."""
-    return "feminine" if high < NEUTRAL else "masculine" if low > NEUTRAL else "neutral"
-
-
-def krippendorff_alpha(answers: pd.DataFrame, level: Literal["interval", "ordinal"] = "interval") -> float:
-    """Agreement of raters over contexts; NaN where raters cannot disagree.
+def krippendorff_alpha(answers: pd.DataFrame) -> float:
+    """Agreement of raters over contexts, interval level; NaN where raters cannot disagree.
 
     Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability; by the library krippendorff.
     """
@@ -102,7 +97,7 @@ def krippendorff_alpha(answers: pd.DataFrame, level: Literal["interval", "ordina
     table = answers.pivot_table(index="rater", columns="context", values="rating", aggfunc="last").to_numpy(float)
     if table.shape[0] < 2 or np.unique(table[np.isfinite(table)]).size < 2:
         return math.nan
-    return float(krippendorff.alpha(reliability_data=table, level_of_measurement=level))
+    return float(krippendorff.alpha(reliability_data=table, level_of_measurement="interval"))
 
 
 def _interval(ratings: NDArray[np.float64], rater: NDArray[np.int64], picks: NDArray[np.int64]) -> tuple[float, float]:

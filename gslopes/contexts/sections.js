@@ -14,12 +14,9 @@ const fill = (cell, answer) => {
   summary.append(bold, ` · ${tags.length} tag${tags.length === 1 ? "" : "s"}`);
   const list = document.createElement("ul");
   list.className = "tags";
-  for (const [tag, kind] of tags) {
+  for (const tag of tags) {
     const item = document.createElement("li");
-    const text = document.createElement("span");
-    text.className = kind;
-    text.textContent = tag;
-    item.append(text);
+    item.textContent = tag;
     list.append(item);
   }
   details.append(summary, list);

@@ -8,19 +8,19 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from gslopes.contexts.config import ContextsConfig, PeopleColumns, StageConfig
+from gslopes.contexts.config import ContextsConfig, StageConfig
 from gslopes.contexts.people import cfd_person, read_reports, read_review, reviewed
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
-from gslopes.contexts.pictures.composing import Composing, largest_common_share
-from gslopes.contexts.pictures.cutting import Cutting, median_backdrop
-from gslopes.contexts.pictures.parsing import PersonParser
+from gslopes.contexts.pictures.composing import Composing, Part
+from gslopes.contexts.pictures.cutting import Cutting
 from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.contexts.tables import TABLES, filled
 from gslopes.contexts.typology import read_typology
@@ -33,13 +33,13 @@ from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
-from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Inputs, Made, Tables
 from gslopes.photos.folder import PhotoFile, check_outside, list_photos, passed_over
 from gslopes.photos.people import name_in
 
 EXTRAS = ("statsmodels", "krippendorff")
+PICTURES = tuple(f"pictures.{one.name}" for one in fields(StageConfig))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +62,11 @@ class Material:
         """Backgrounds that people are put in front of."""
         return tuple(background for background in self.backgrounds if background.used)
 
-    @property
-    def items(self) -> list[PhotoFile | BackgroundPicture]:
-        """What pictures are made of: people, then backgrounds."""
-        return [*self.files, *self.used]
-
     def pictures(self, kinds: Sequence[str]) -> int:
         """Pictures that taggers are asked about, at most: P (B + 2) + 2 B, and P (B + 1) K with a sweep."""
         people, backgrounds = len(self.who), len(self.used)
         count = people * (backgrounds + ("original" in kinds) + ("canvas" in kinds))
-        count += backgrounds * (("empty" in kinds) + ("silhouette" in kinds))
+        count += backgrounds * (1 + ("silhouette" in kinds))
         return count + people * (backgrounds + 1) * len(self.values)
 
 
@@ -80,7 +75,8 @@ class Material:
 
 def look(people: Path, config: ContextsConfig) -> Inputs:
     """People and backgrounds.  Raises: as ``audit_contexts``."""
-    check_extras()
+    if missing := [name for name in EXTRAS if importlib.util.find_spec(name) is None]:
+        raise UsageError(f"The context audit needs {' and '.join(missing)}.", "pip install 'gslopes[contexts]'")
     pictures = config.pictures
     if config.analysis.typology:
         read_typology(config.analysis.typology)
@@ -89,11 +85,11 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
             "The context audit needs the self-reported gender of the people.",
             "Give it with --people people.csv: columns id, gender and, where known, ethnicity, age and person.",
         )
-    files = tuple(list_photos(people, pictures.limit))
+    files = tuple(list_photos(people))
     if not files:
         raise UsageError(f"There are no photos in {show(people)}.", "Name the folder that holds the portraits.")
-    who, absent = self_reports(files, config.table, config.columns)
-    backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: mtcnn(20), pictures.palettes))
+    who, absent = self_reports(files, config.table, config.group_column)
+    backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: mtcnn(20)))
     if config.preset == "published":
         _check_published(pictures, backgrounds)
     values: tuple[float, ...] = ()
@@ -103,30 +99,28 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
         from gslopes.faces.config import values_for
 
         values = tuple(float(str(value)) for value in values_for(pictures.sweep, steps=pictures.steps, extent=None))
-        models = model_records(swept_faces(people, pictures))
+        models = model_records(SweptFaces.of(people, pictures))
     if config.review is not None and not config.review.is_file():
         raise UsageError(f"There is no file {show(config.review)}.", "Name the CSV that the page of cut-outs saves.")
     material = Material(files, who, backgrounds, values, {file.relative: _digest(file) for file in files})
+    digest = hashlib.sha256()
+    for name, photo in material.photos.items():
+        digest.update(f"{name}\0{photo}\0{who.get(name)}\n".encode())
+    for background in material.used:
+        digest.update(f"{background.key}\0{background.photo}\0{asdict(background.record)}\n".encode())
     conditions = [*(background.key for background in material.used), "canvas"] if values else []
     facts = {
         "pictures": to_dict(pictures),
         "values": {f"{condition}~{pictures.sweep}": list(values) for condition in conditions},
         "models": models,
-        "inputs": {"photos": len(material.items), "digest": _identity(material)},
+        "inputs": {"photos": len(files) + len(material.used), "digest": digest.hexdigest()},
         "seed": config.seed,
     }
     return Inputs(material, facts, notes=tuple(filter(None, (passed_over(people), absent))))
 
 
-def check_extras() -> None:
-    """Raises: UsageError if the extra is not installed."""
-    missing = [name for name in EXTRAS if importlib.util.find_spec(name) is None]
-    if missing:
-        raise UsageError(f"The context audit needs {' and '.join(missing)}.", "pip install 'gslopes[contexts]'")
-
-
 def _check_published(pictures: StageConfig, backgrounds: Sequence[BackgroundPicture]) -> None:
-    if {"rendered", "packaged"} & set(pictures.backgrounds):
+    if "rendered" in pictures.backgrounds:
         raise UsageError(
             "As published, backgrounds are photographs.",
             "Give --backgrounds FOLDER with one photo a context, such as FOLDER/kitchen.jpg.",
@@ -138,31 +132,23 @@ def _check_published(pictures: StageConfig, backgrounds: Sequence[BackgroundPict
 
 
 def self_reports(
-    files: Sequence[PhotoFile], people: str | Path, columns: PeopleColumns
+    files: Sequence[PhotoFile], people: str | Path, group_column: str = ""
 ) -> tuple[dict[str, dict[str, Any]], str]:
-    """Relative name to its person's row, and a sentence on rows without a photo.  Raises: UsageError if no photo has a
-    row.
+    """Relative name to its person's row, and a sentence on rows without a photo.
+
+    Raises: UsageError if no photo has a row.
     """
+    absent = ""
     if str(people) == "cfd":
         rows = {file.relative: row for file in files if (row := cfd_person(file.relative))}
-        absent = ""
     else:
-        table = read_reports(Path(people), columns)
+        table = read_reports(Path(people), group_column)
         names = {file.relative: name for file in files if (name := name_in(table, file.relative))}
         rows = {photo: table[name] for photo, name in names.items()}
         absent = unmatched(Path(people), [name for name in table if name not in set(names.values())])
     if not rows:
         raise UsageError(f"{people} says nothing about any of the photos.", f"The first photo is {files[0].relative}.")
     return rows, absent
-
-
-def _identity(material: Material) -> str:
-    digest = hashlib.sha256()
-    for name, photo in material.photos.items():
-        digest.update(f"{name}\0{photo}\0{material.who.get(name)}\n".encode())
-    for background in material.used:
-        digest.update(f"{background.key}\0{background.photo}\0{asdict(background.record)}\n".encode())
-    return digest.hexdigest()
 
 
 def _digest(file: PhotoFile) -> str:
@@ -209,7 +195,7 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
             **{name: getattr(background, name) for name in ("key", "photo", "context", "path")},
             "status": "used" if background.used else "skipped",
             **background.why.columns,
-            **{name: getattr(background, name) for name in ("width", "height", "scale", "faces", "palette")},
+            **{name: getattr(background, name) for name in ("width", "height", "scale", "faces")},
             **{name: getattr(background.record, name) for name in ("rating", "label", "licence", "creator", "source")},
             "words": "|".join(background.record.tags),
         }
@@ -235,14 +221,12 @@ def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
 
 
 def _cutting(run: Run) -> Cutting:
-    pictures = run.config.pictures
-    finder = mtcnn(40)
+    pictures, finder = run.config.pictures, mtcnn(40)
     if pictures.landmarks is not None:
         from gslopes.faces.find import KnownFinder
 
         finder = KnownFinder(pictures.landmarks, _people(run))
-    parser = PersonParser(runtime.pick_device(run.config.device))
-    return Cutting(run.folder, run.once(material_of).photos, pictures.cutout, finder, parser)
+    return Cutting(run.folder, run.once(material_of).photos, pictures.cutout, finder)
 
 
 def decide(run: Run, parts: Tables) -> Made:
@@ -257,50 +241,37 @@ def decide(run: Run, parts: Tables) -> Made:
 
 def items_of(run: Run) -> Sequence[PhotoFile | BackgroundPicture]:
     """People, then backgrounds."""
-    return run.once(material_of).items
+    material = run.once(material_of)
+    return [*material.files, *material.used]
 
 
 def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
     """Every person in front of every background, and the backgrounds alone."""
-    made = run.once(_composing).part(items, run.tick)
+    made = Part(run.once(_composing), items, run.tick)
     runfolder.settle(run.folder / row["file"] for row in made.edits)
-    return {
-        "edits": made.edits,
-        "composites": filled("composites", made.composites),
-        "verdicts": made.verdicts,
-        "photos": made.photos,
-    }
+    composites = filled("composites", made.composites)
+    return {"edits": made.edits, "composites": composites, "verdicts": made.verdicts, "photos": made.photos}
 
 
 def _composing(run: Run) -> Composing:
-    material, pictures = run.once(material_of), run.config.pictures
-    rows = run.table("cutouts").to_dict("records")
-    cutouts = {str(row["photo"]): {str(key): value for key, value in row.items()} for row in rows}
+    material = run.once(material_of)
+    rows: list[dict[str, Any]] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
     first: dict[str, str] = {}
-    photo_of = {
+    names = {
         name: photo
         for name, photo in material.photos.items()
         if name in material.who and first.setdefault(photo, name) == name  # the same bytes twice are one photo
     }
-    usable = [row for row in cutouts.values() if row["status"] == "used" or (pictures.keep_flagged and row["file"])]
-    share = pictures.person_share
-    if isinstance(share, str):
-        asked = set(photo_of.values())
-        share = largest_common_share(run.folder, [row for row in usable if row["photo"] in asked], pictures.canvas)
+    shares = sorted((row["share"], str(row["photo"])) for row in rows if row["status"] == "used")
+    colours = [[int(row["backdrop"][at : at + 2], 16) for at in (1, 3, 5)] for row in rows if row["backdrop"]]
+    red, green, blue = np.median(colours, axis=0) if colours else (128, 128, 128)
     return Composing(
-        *(run.folder, material.used, cutouts, photo_of, pictures),
-        backdrop=median_backdrop(str(row["backdrop"]) for row in cutouts.values()),
-        share=share,
-        outline=_median_person(usable),
+        *(run.folder, material.used, {str(row["photo"]): row for row in rows}, names, run.config.pictures),
+        backdrop=(int(red), int(green), int(blue)),
+        outline=shares[len(shares) // 2][1] if shares else "",
         sweeper=load_sweeper(run) if material.values else None,
         known=frozenset(material.who),
     )
-
-
-def _median_person(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The photo whose cut-out has the median area; empty if there is none."""
-    known = sorted((row["share"], row["photo"]) for row in rows if row["share"] == row["share"])
-    return str(known[len(known) // 2][1]) if known else ""
 
 
 def check_anybody(run: Run) -> None:
@@ -318,23 +289,19 @@ def check_anybody(run: Run) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SweptFaces:
-    """By what the counterfactuals of a sweep are made, see ``faces.config.FacesConfig``, and judged."""
+    """By what the counterfactuals of a sweep are made, see ``faces.config.FacesConfig``."""
 
     photos: Path
     find: FindConfig
     edit: EditConfig
     compose: ComposeConfig
-    gate: GateConfig = field(default_factory=GateConfig)
 
-
-def swept_faces(people: Path, pictures: StageConfig) -> SweptFaces:
-    """The configuration by which the components of an audit make the counterfactuals."""
-    return SweptFaces(
-        people,
-        find=FindConfig(landmarks=pictures.landmarks),
-        edit=EditConfig(attributes=(pictures.sweep,), model=pictures.editor),
-        compose=ComposeConfig(masks=pictures.masks),
-    )
+    @classmethod
+    def of(cls, people: Path, pictures: StageConfig) -> SweptFaces:
+        """That of an audit: the attribute's own editor."""
+        return cls(
+            people, FindConfig(landmarks=pictures.landmarks), EditConfig(attributes=(pictures.sweep,)), ComposeConfig()
+        )
 
 
 def load_sweeper(run: Run) -> Sweeper:
@@ -344,11 +311,8 @@ def load_sweeper(run: Run) -> Sweeper:
     from gslopes.faces.zoo.reader import FaceReader
 
     pictures, device = run.config.pictures, runtime.pick_device(run.config.device)
-    config = swept_faces(_people(run), pictures)
+    config = SweptFaces.of(_people(run), pictures)
     least = config.find.min_face
-    measurer = SweepMeasurer(FaceReader.load(device), device, least) if pictures.gate else None
+    measurer = SweepMeasurer(FaceReader.load(device), device, least)
     values = run.once(material_of).values
-    return Sweeper(default_components(config, device), pictures.sweep, values, least, device, measurer, config.gate)
-
-
-PICTURES = tuple(f"pictures.{one.name}" for one in fields(StageConfig))
+    return Sweeper(default_components(config, device), pictures.sweep, values, least, device, measurer)

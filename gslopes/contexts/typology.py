@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import reduce
 from pathlib import Path
 
 from gslopes.core.config import from_dict, read_toml
@@ -21,16 +22,20 @@ from gslopes.core.files import is_file, parse_json, read_text, show, without_gua
 from gslopes.core.text import plain
 
 DATA = Path(__file__).parent / "data"
-SHIPPED = ("barlas-2020", "celeba", "starter", "starter-wide")
+SHIPPED = {
+    "barlas-2020": ("barlas-2020",),
+    "celeba": ("celeba",),
+    "starter": ("starter",),
+    "starter-wide": ("starter", "starter-wide"),  # the second adds to the first
+}
 SUPERS = ("demographics", "concrete", "abstract", "other")
-PERSONAL = ("masculine", "feminine", "age", "origin", "person")
 
 
 @dataclass(frozen=True, slots=True)
 class Typology:
     """One typology, every tag normalised.
 
-    name, version, source: where it comes from.  partial: it is known to lack words.
+    name, version: of the file.  partial: it is known to lack words.
     clusters: cluster to its tags; ``masculine`` and ``feminine`` are always there.
     supers: cluster to its super-cluster, empty for none.
     contexts: context to the tags that name it.
@@ -40,7 +45,6 @@ class Typology:
 
     name: str
     version: str
-    source: str
     clusters: Mapping[str, frozenset[str]]
     supers: Mapping[str, str]
     contexts: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -85,13 +89,8 @@ def normalise(tag: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cluster:
+class _Entry:
     super: str = ""
-    tags: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
     tags: tuple[str, ...] = ()
 
 
@@ -101,9 +100,8 @@ class _File:
     version: str = ""
     source: str = ""
     partial: bool = False
-    extends: str = ""
-    clusters: dict[str, _Cluster] = field(default_factory=dict)
-    contexts: dict[str, _Context] = field(default_factory=dict)
+    clusters: dict[str, _Entry] = field(default_factory=dict)
+    contexts: dict[str, _Entry] = field(default_factory=dict)
     complements: dict[str, str] = field(default_factory=dict)
 
 
@@ -120,10 +118,8 @@ def read_typology(which: str | Path | Sequence[str | Path]) -> Typology:
     >>> sorted(read_typology("celeba").clusters["masculine"])
     ['male']
     """
-    first, *more = [which] if isinstance(which, (str, Path)) else which
-    known = _read_one(first, {})
-    for one in more:
-        known = merge(known, _read_one(one, known.supers))
+    names = [which] if isinstance(which, (str, Path)) else which
+    known = reduce(merge, (_read_one(part) for one in names for part in SHIPPED.get(str(one), (one,))))
     for cluster in ("masculine", "feminine"):
         if not known.clusters.get(cluster):
             raise ConfigError(f"The typology {known.name} has no tags in the cluster {cluster}.", "It needs both.")
@@ -140,7 +136,6 @@ def merge(first: Typology, second: Typology) -> Typology:
     return Typology(
         name=f"{first.name} + {second.name}",
         version=" + ".join(part for part in (first.version, second.version) if part),
-        source="; ".join(part for part in (first.source, second.source) if part),
         clusters=_joined(first.clusters, second.clusters),
         supers={**first.supers, **second.supers},
         contexts=_joined(first.contexts, second.contexts),
@@ -153,30 +148,20 @@ def _joined(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str
     return {key: one.get(key, frozenset()) | other.get(key, frozenset()) for key in dict.fromkeys([*one, *other])}
 
 
-def _read_one(which: str | Path, supers: Mapping[str, str], within: tuple[Path, ...] = ()) -> Typology:
-    """within: files that extend this one, directly or not."""
-    name = str(which)
-    if name in SHIPPED:
-        return _read_toml(DATA / f"{name}.toml")
-    path = Path(which)
+def _read_one(which: str | Path) -> Typology:
+    path = DATA / f"{which}.toml" if str(which) in SHIPPED else Path(which)
     if path.is_dir():
-        return _read_folder(path)
+        return _read_words(sorted(path.rglob("*")), path.name)
     if not is_file(path):
         if path.suffix in (".toml", ".csv"):
             raise ConfigError(f"There is no typology {path}.", f"Shipped: {', '.join(SHIPPED)}.")
-        raise UnknownName("typology", name, SHIPPED)
-    return _read_csv(path, supers) if path.suffix == ".csv" else _read_toml(path, within)
-
-
-def _read_toml(path: Path, within: tuple[Path, ...] = ()) -> Typology:
-    if path.resolve() in within:
-        raise ConfigError(f"The typology {show(path)} extends itself.", "Take out one of the lines that say extends.")
+        raise UnknownName("typology", str(which), SHIPPED)
+    if path.suffix == ".csv":
+        return _read_words([path], path.stem, known=True)
     try:
-        file = from_dict(_File, read_toml(path))
-        made = _made(file, path)
+        return _made(from_dict(_File, read_toml(path)), path)
     except ConfigError as error:
         raise ConfigError(f"{path.name}: {error.message}", error.hint) from error
-    return merge(_read_one(file.extends, {}, (*within, path.resolve())), made) if file.extends else made
 
 
 def _made(file: _File, path: Path) -> Typology:
@@ -185,57 +170,37 @@ def _made(file: _File, path: Path) -> Typology:
             close = get_close_matches(entry.super, SUPERS, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(SUPERS)}."
             raise ConfigError(f"The cluster {cluster} is under the unknown super-cluster {entry.super!r}.", hint)
-    return Typology(
-        name=file.name or path.stem,
-        version=file.version,
-        source=file.source,
-        clusters={key: _tags(entry.tags, f"the cluster {key}") for key, entry in file.clusters.items()},
-        supers={key: entry.super for key, entry in file.clusters.items()},
-        contexts={key: _tags(entry.tags, f"the context {key}") for key, entry in file.contexts.items()},
-        complements={normalise(key): normalise(value) for key, value in file.complements.items()},
-        partial=file.partial,
+    clusters, contexts = (
+        {key: frozenset(map(normalise, entry.tags)) for key, entry in entries.items()}
+        for entries in (file.clusters, file.contexts)
     )
+    if empty := [key for key, tags in {**clusters, **contexts}.items() if "" in tags]:
+        raise ConfigError(f"A tag in {empty[0]} is empty.", "Take it out, or write the tag.")
+    supers = {key: entry.super for key, entry in file.clusters.items()}
+    complements = {normalise(key): normalise(value) for key, value in file.complements.items()}
+    name = file.name or path.stem
+    return Typology(name, file.version, clusters, supers, contexts, complements, file.partial)
 
 
-def _tags(tags: Iterable[str], where: str) -> frozenset[str]:
-    found = [normalise(tag) for tag in tags]
-    if "" in found:
-        raise ConfigError(f"A tag in {where} is empty.", "Take it out, or write the tag.")
-    return frozenset(found)
+def _read_words(paths: Sequence[Path], name: str, *, known: bool = False) -> Typology:
+    """Dictionaries of one's own, or the published ones; their clusters are under what ``starter`` has them under.
 
+    known: whether ``starter`` must have each cluster.
 
-def _read_csv(path: Path, supers: Mapping[str, str]) -> Typology:
-    """A list of one's own: columns tag and cluster; rows without a cluster do not count."""
+    Raises: UsageError without any; UnknownName for a cluster that must be known and is not.
+    """
     clusters: dict[str, frozenset[str]] = {}
-    hint = "Give each tag and its cluster, such as bride,feminine."
-    for line, row in read_csv(path, ("tag", "cluster"), strip=True, hint=hint).rows():
-        cluster, tag = row["cluster"], normalise(without_guard(row["tag"]))
-        if cluster and not tag:
-            raise ConfigError(f"{show(path)}, line {line}: the tag is empty.", "Take the line out, or write the tag.")
-        if cluster:
-            clusters[cluster] = clusters.get(cluster, frozenset()) | {tag}
-    supers_of = {key: supers.get(key, _usual_super(key)) for key in clusters}
-    return Typology(path.stem, "", str(path.name), clusters, supers_of)
-
-
-def _usual_super(cluster: str) -> str:
-    usual = _read_one("starter", {}).supers
-    if cluster not in usual:
-        raise UnknownName("cluster", cluster, usual)
-    return usual[cluster]
-
-
-def _read_folder(folder: Path) -> Typology:
-    """Raises: UsageError if the folder holds no dictionaries."""
-    clusters: dict[str, frozenset[str]] = {}
-    for path in sorted(folder.rglob("*")):
-        for cluster, tags in _read_dictionary(path).items():
-            name = normalise(cluster)
-            clusters[name] = clusters.get(name, frozenset()) | frozenset(filter(None, map(normalise, tags)))
+    for path in paths:
+        for cluster, words in _read_dictionary(path).items():
+            tags = frozenset(filter(None, (normalise(without_guard(word)) for word in words)))
+            if key := normalise(cluster):
+                clusters[key] = clusters.get(key, frozenset()) | tags
     if not clusters:
-        raise UsageError(f"There are no dictionaries in {folder}.", "CSV, TXT or JSON are read.")
-    supers = _read_one("starter", {}).supers
-    return Typology(folder.name, "", folder.name, clusters, {name: supers.get(name, "") for name in clusters})
+        raise UsageError(f"There are no dictionaries in {name}.", "CSV, TXT or JSON are read.")
+    supers = _read_one("starter").supers
+    if known and (unknown := clusters.keys() - supers.keys()):
+        raise UnknownName("cluster", min(unknown), supers)
+    return Typology(name, "", clusters, {key: supers.get(key, "") for key in clusters})
 
 
 def _read_dictionary(path: Path) -> Mapping[str, Sequence[str]]:
@@ -254,14 +219,14 @@ def _read_dictionary(path: Path) -> Mapping[str, Sequence[str]]:
         return {path.stem: read_text(path).splitlines()}
     if path.suffix.lower() != ".csv":
         return {}
-    columns = read_csv(path).columns
+    columns = read_csv(path, strip=True, hint="Give each tag and its cluster, such as bride,feminine.").columns
     head = {name.casefold(): name for name in columns}
     tag = next((head[name] for name in ("tag", "term", "word") if name in head), "")
     cluster = next((head[name] for name in ("cluster", "category", "theme") if name in head), "")
     if tag and cluster:
         clusters: dict[str, list[str]] = {}
         for name, word in zip(columns[cluster], columns[tag], strict=True):
-            clusters.setdefault(name.strip(), []).append(word)
+            clusters.setdefault(name, []).append(word)
         return clusters
     if len(columns) == 1:
         (first, words), *_ = columns.items()

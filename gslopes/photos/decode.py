@@ -171,7 +171,7 @@ def _to_rgb(image: Image.Image) -> tuple[Image.Image, bool, bytes | None]:
     gray = image.mode in _GRAY
     icc = _profile(image, _SPACES.get(image.mode, b"RGB "))
     if image.mode in ("CMYK", "LAB"):
-        return _to_srgb(image, icc), False, None
+        return to_srgb(image, icc), False, None
     if image.has_transparency_data:
         layer = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
@@ -202,8 +202,8 @@ def _profile(image: Image.Image, space: bytes) -> bytes | None:
     return icc if icc[36:40] == b"acsp" and icc[16:20] == space else None
 
 
-def _to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
-    """CMYK or Lab to sRGB by the profile; without a usable one CMYK by Pillow's formula, Lab by its definition."""
+def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
+    """A picture in sRGB by its profile; without a usable one CMYK by Pillow's formula, Lab by its definition."""
     srgb = ImageCms.createProfile("sRGB")
     with suppress(ImageCms.PyCMSError):
         if icc is not None:

@@ -34,7 +34,8 @@ ASK = (
     "audit_contexts(sys.argv[1], classifier=sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
 )
 ANALYSE = (
-    "import sys; from gslopes.contexts.audit import audit_contexts\naudit_contexts(sys.argv[1], permutations=9998)"
+    "import sys; from gslopes.contexts.audit import audit_contexts\n"
+    "audit_contexts(sys.argv[1], typology='starter-wide')"
 )
 
 
@@ -120,7 +121,6 @@ def main(people: str, table: str, folder: Path) -> dict[str, object]:
         "machine": measure.machine(packages=()),
         "photos": len(cutouts),
         "flagged": int((cutouts["status"] == "flagged").sum()),
-        "edge": round(float(cutouts["edge"].median()), 3),
         "halo": round(float(cutouts["halo"].median()), 3),
         **steps,
         "slopes": {"columns": ["service", "planted", "found", "low", "high", "inside"], "rows": recovered(run)},

@@ -13,18 +13,16 @@ import numpy as np
 from scipy import special
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.accuracy import accuracy_table
 from gslopes.contexts.measures.congruence import congruence_table
 from gslopes.contexts.measures.distances import distances_table
 from gslopes.contexts.measures.grid import GENDERS, Grid
-from gslopes.contexts.measures.inferred import inferred_table
-from gslopes.contexts.measures.recognised import recognised_table
+from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
 from gslopes.stats.intervals import percentile, wilson
 from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.shares import independence_p
 
 Count = tuple[str, str, int, int]
-OPTIONS = ContextOptions(permutations=499, bootstrap=1)
+OPTIONS = ContextOptions(permutations=499)
 DRAWS = 500
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(41)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()

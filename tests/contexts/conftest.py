@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 from gslopes.contexts.measures.grid import Grid
+from gslopes.frame.result import Result
+from tests.contexts.drawn import audit, draw
 
 GOLDEN = Path(__file__).parent / "golden"
 CONTEXTS = ("F1", "F2", "F3", "F4", "M1", "M2", "M3", "M4")
@@ -44,6 +46,18 @@ def answers() -> dict[tuple[str, str], tuple[int, ...]]:
             numbers = [int(part) for part in (men, *right.split(";")) if part]
             found[tagger, context] = (*map(int, said.split("/")), *numbers)
     return found
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory) -> Path:
+    """People, their CSV, and two backgrounds with their records."""
+    return draw(tmp_path_factory.mktemp("contexts"))
+
+
+@pytest.fixture(scope="session")
+def found(folder, tmp_path_factory) -> Result:
+    """Their audit; tests that change its folder copy it."""
+    return audit(folder, tmp_path_factory.mktemp("run") / "run")
 
 
 def grid_of(

@@ -12,7 +12,7 @@ from gslopes.contexts.measures.describe import describe_all
 from gslopes.contexts.typology import read_typology
 from gslopes.stats.multiplicity import benjamini_hochberg
 
-QUICK = ContextOptions(bootstrap=50, permutations=99)
+QUICK = ContextOptions(permutations=99)
 STARTER = read_typology("starter")
 
 
@@ -110,7 +110,7 @@ def test_ones_own_raters_decide_over_the_file_and_other_contexts_that_they_rate_
     path.write_text("\n".join(["context,rater,rating", *rows]), "utf-8")
     backgrounds = pd.DataFrame({"context": ["a", "b", "a"], "rating": [4.0, 6.0, 4.0]})
     notes: list[str] = []
-    made = ratings_of(ContextOptions(ratings=path, bootstrap=10), backgrounds, notes.append)
+    made = ratings_of(ContextOptions(ratings=path), backgrounds, notes.append)
     assert rated(backgrounds, made)["rating"].tolist() == [1.0, 6.0, 1.0]
     assert set(made["context"]) == {"a", "z"}
     assert any("rates z, which is no context of this run" in note for note in notes)

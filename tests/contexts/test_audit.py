@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
+import json
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,134 +11,15 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-import gslopes
-from gslopes.contexts import stimuli
 from gslopes.contexts.audit import CONTEXTS, audit_contexts
 from gslopes.contexts.config import ContextOptions, ContextsConfig
-from gslopes.contexts.pictures import composing
+from gslopes.contexts.lead import judged
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.options import build
-from gslopes.core.reasons import listed
-from gslopes.core.records import Answer, Detections
 from gslopes.core.runfolder import read_manifest
 from gslopes.frame.opening import load
 from gslopes.frame.page import choices_of
-from tests.frame.audits import in_small_parts
-
-PEOPLE = 24
-CANVAS = (192, 128)
-QUICK = ContextOptions(bootstrap=300, permutations=299)
-COLOURS = {"bridal": (250, 200, 210), "garage": (120, 120, 130)}
-
-
-class Finder:
-    """The face of a drawn person is where it was drawn."""
-
-    def __call__(self, photos):
-        box = np.array([[58, 40, 102, 100]], np.float32)
-        there = [photo.pixels.shape[:2] == (180, 160) for photo in photos]
-        return [
-            Detections(box[: int(face)], np.zeros((int(face), 5, 2), np.float32), np.ones(int(face), np.float32))
-            for face in there
-        ]
-
-
-class Tagger:
-    """Reads the shirt (women red, men blue) and the room; before the bridal room it also takes every second man,
-    by the shirt's green level, for a woman.
-    """
-
-    name, version, batch = "planted", "1", 8
-
-    def ask(self, pictures):
-        return [self._tags(np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)) for data in pictures]
-
-    def parse(self, raw):
-        return Answer("answered", tuple((tag, 0.9) for tag in raw))
-
-    def _tags(self, pixels):
-        height, width = pixels.shape[:2]
-        shirt = pixels[int(0.93 * height) : int(0.98 * height), int(0.46 * width) : int(0.54 * width)]
-        red, green, blue = shirt.mean(axis=(0, 1))
-        corner = pixels[2:8, 2:8].mean(axis=(0, 1))
-        bridal = np.abs(corner - COLOURS["bridal"]).max() < 12
-        tags = ["veil"] if bridal else ["car"] if np.abs(corner - COLOURS["garage"]).max() < 12 else []
-        if red > blue + 40:
-            return [*tags, "woman", "shirt"]
-        if blue > red + 40:
-            return [*tags, "woman" if bridal and green > 60 else "man", "shirt"]
-        return tags
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    """People, their CSV, and two backgrounds with their records."""
-    return draw(tmp_path_factory.mktemp("contexts"))
-
-
-def draw(root: Path, people: int = PEOPLE) -> Path:
-    """People, their CSV, and two backgrounds with their records, in a folder."""
-    (root / "people").mkdir(parents=True)
-    rows = ["id,gender,ethnicity"]
-    y, x = np.mgrid[0:180, 0:160]
-    person = ((x - 80) / 26) ** 2 + ((y - 68) / 36) ** 2 < 1
-    person |= (np.abs(x - 80) < 15) & (y > 90)
-    shirt = ((x - 80) / 62) ** 2 + ((y - 195) / 78) ** 2 < 1
-    for index in range(people):
-        woman = index % 2 == 0
-        pixels = np.full((180, 160, 3), 200, np.uint8)
-        pixels[person] = (130 + index, 105, 80)  # no two composites alike
-        green = 80 if index % 4 == 1 else 40
-        pixels[shirt] = (190, green, 40) if woman else (40, green, 190)
-        pixels[0, 0] = 200 - index % 3  # no two files alike
-        pixels[0, 1] = 195 + index // 3
-        Image.fromarray(pixels).save(root / f"people/{index:02d}.png")
-        rows.append(f"{index:02d},{'Female' if woman else 'Male'},{'AB'[index % 4 // 2]}")
-    (root / "people.csv").write_text("\n".join(rows) + "\n", "utf-8")
-    (root / "backgrounds").mkdir()
-    for name, colour in COLOURS.items():
-        Image.new("RGB", (400, 300), colour).save(root / f"backgrounds/{name}.png")
-    (root / "backgrounds/contexts.toml").write_text(
-        '[bridal]\nlabel = "feminine"\nrating = 0\ntags = ["veil"]\n[garage]\nrating = 9\ntags = ["car"]\n', "utf-8"
-    )
-    return root
-
-
-def audit(folder: Path, out: Path, *, finder=None, **more):
-    options = {"canvas": CANVAS, "cutout": "eraser", "analysis": QUICK, **more}
-    options.setdefault("people", folder / "people.csv")
-    options.setdefault("backgrounds", (str(folder / "backgrounds"),))
-    options.setdefault("classifier", Tagger())
-    with small(finder or Finder()):
-        return audit_contexts(folder / "people", out, **options)
-
-
-@contextmanager
-def small(finder, part=7):
-    """Parts of so many photos, pictures as they were drawn, and this finder."""
-    with pytest.MonkeyPatch.context() as patch:
-        in_small_parts(patch, "contexts", part)
-        patch.setattr(composing, "FORMAT", "png")
-        patch.setattr(stimuli, "mtcnn", lambda least: finder)
-        yield
-
-
-def again(run: Path, **more):
-    """The run done again, with other options."""
-    with small(Finder()):
-        return audit_contexts(run, **more)
-
-
-def skipped(found) -> dict[str, int]:
-    """Reason to photos of people that are left out."""
-    photos = found.tables["photos"]
-    out = photos[(photos["status"] != "used") & ~photos["path"].str.startswith("background ")]
-    return pd.Series(list(map(listed, out["reason"], out["detail"])), dtype=object).value_counts().to_dict()
-
-
-@pytest.fixture(scope="module")
-def found(folder, tmp_path_factory):
-    return audit(folder, tmp_path_factory.mktemp("run") / "run")
+from tests.contexts.drawn import CANVAS, COLOURS, PEOPLE, Finder, Tagger, again, audit, small
 
 
 def test_a_run_opens_again_with_its_sentence(found):
@@ -190,7 +70,7 @@ def test_the_page_and_the_papers_tables_are_there(found):
     assert (folder / "tables/table7.tex").read_text("utf-8").startswith("\\begin{tabular}")
     assert "12-12-0" in (folder / "tables/table7.csv").read_text("utf-8")
     assert (folder / "figures/shares.png").is_file()
-    assert text.count("<svg") >= 6
+    assert text.count("<svg") == 5
     assert (folder / "cutouts.html").read_text("utf-8").count("<figure") == PEOPLE
 
 
@@ -207,7 +87,7 @@ def test_what_was_stopped_goes_on_and_ends_in_the_same_tables(found, folder, tmp
 def test_analysis_alone_asks_nobody_and_needs_no_people(found, folder, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(found.folder, run)
-    same = again(run, permutations=298)
+    same = again(run, analysis=ContextOptions(permutations=298))
     assert set(same.tables["congruence"]["p_perm"].dropna()) != set(found.tables["congruence"]["p_perm"].dropna())
     pd.testing.assert_series_equal(same.tables["inferred"]["share"], found.tables["inferred"]["share"])
 
@@ -236,7 +116,6 @@ def test_another_canvas_needs_another_folder(found, folder):
         ({"backgrounds": ("/nowhere",)}, UsageError, "no folder"),
         ({"canvas": (32, 32)}, ConfigError, "64 to 8192"),
         ({"person_share": 1.0}, ConfigError, "between 0 and 1"),
-        ({"kinds": ("empty",)}, ConfigError, "nothing can be compared"),
         ({"person_shares": 0.2}, ConfigError, "Did you mean 'person_share'"),
         ({"person_share": 0.9}, UsageError, "at most 0"),
     ],
@@ -265,23 +144,11 @@ def test_small_backgrounds_are_skipped_with_the_reason(folder, tmp_path):
 
 @pytest.mark.parametrize("given", ["rendered", Path("rendered"), ("rendered",), [Path("rendered")]])
 def test_one_background_is_as_good_as_a_list_of_one(given):
-    assert build(ContextsConfig, {"backgrounds": given, "kinds": None}).pictures.backgrounds == ("rendered",)
-
-
-def test_it_is_a_function_of_the_package():
-    assert gslopes.audit_contexts is audit_contexts
-
-
-def test_everybody_is_as_large_as_the_one_who_fits_least(folder, tmp_path):
-    more = audit(folder, tmp_path / "run", person_share="max", limit=4)
-    shares = more.tables["composites"].query("kind == 'context'")["person_share"]
-    assert more.used == 4
-    assert np.ptp(shares) < 0.005
-    assert shares.min() > 0.26
+    assert build(ContextsConfig, {"backgrounds": given, "cutout": None}).pictures.backgrounds == ("rendered",)
 
 
 def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_context_is_asked_for(folder, tmp_path):
-    options = {"preset": "published", "canvas": CANVAS, "bootstrap": 20, "permutations": 19}
+    options = {"preset": "published", "canvas": CANVAS, "analysis": ContextOptions(permutations=19)}
     options |= {"people": folder / "people.csv", "classifier": Tagger()}
     with small(Finder()), pytest.raises(UsageError, match="backgrounds are photographs"):
         audit_contexts(folder / "people", tmp_path / "a", **options)
@@ -292,8 +159,8 @@ def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_cont
     (tmp_path / "two/bridal.png").unlink()
     with small(Finder()), pytest.raises(UsageError, match="bridal has several"):
         audit_contexts(folder / "people", tmp_path / "b", backgrounds=str(tmp_path / "two"), **options)
-    with pytest.raises(ConfigError, match="baseline is original, not canvas"):
-        audit_contexts(folder / "people", tmp_path / "c", baseline="canvas", **options)
+    with pytest.raises(ConfigError, match="cutout is eraser, not studio"):
+        audit_contexts(folder / "people", tmp_path / "c", cutout="studio", **options)
     with small(Finder()):
         found = audit_contexts(folder / "people", tmp_path / "d", backgrounds=str(folder / "backgrounds"), **options)
     assert set(found.tables["composites"]["kind"]) == {"original", "context", "empty"}
@@ -310,3 +177,23 @@ def test_raters_are_asked_about_every_empty_room_of_a_run(found):
     text = (found.folder / "report/rating.html").read_text("utf-8")
     assert text.count("data:image/png") == len(COLOURS)
     assert all(f'"context":"{name}"' in text for name in COLOURS)
+
+
+def test_a_red_and_a_green_gate_and_the_planted_effect_in_the_summary(gslopes, found) -> None:
+    run = found.folder
+    red = gslopes("contexts", run, "--fail-if", "finding and value > 20 and label == 'right answers'")
+    assert red.code == 4, red.err
+    assert "planted congruence, gender: man right answers" in red.err
+    green = gslopes("contexts", run, "--fail-if", "finding and abs(value) > 90")
+    assert green.code == 0, green.err
+    content = json.loads((run / "summary.json").read_text("utf-8"))
+    assert (content["audit"], content["found"], content["used"], content["models"]) == ("contexts", 24, 24, ["planted"])
+    rows = {row["contrast"]: row for row in content["rows"] if row["label"] == "right answers"}
+    first = rows["congruence, gender: man"]
+    assert first["decision"] == content["rows"][0]["decision"] == "finding"
+    assert first["value"] == pytest.approx(100 * 0.5 / 1.8)
+    assert first["ci_low"] < first["value"] < first["ci_high"]
+
+
+def test_pictures_without_answers_have_no_findings() -> None:
+    assert judged({}).empty

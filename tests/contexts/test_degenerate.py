@@ -11,9 +11,7 @@ import gslopes
 from gslopes.contexts.page import text_table
 from gslopes.core.errors import Refused
 from tests.broken import broken, shown
-from tests.contexts.test_audit import Tagger, audit, folder
-
-__all__ = ["folder"]  # a fixture
+from tests.contexts.drawn import Tagger, audit
 
 
 class Partly(Tagger):

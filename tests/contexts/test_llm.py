@@ -15,10 +15,9 @@ from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
 from gslopes.frame.result import Result
-from tests.contexts.test_audit import audit, folder, found
+from tests.contexts.drawn import audit
 from tests.fake_provider import FakeProvider
 
-__all__ = ["folder", "found"]  # fixtures
 pytestmark = pytest.mark.slow
 NAME = "llm:some-model,prompt=labels,repeats=1"
 
@@ -69,7 +68,7 @@ def test_tags_that_no_cluster_holds_count_once_a_list_names_them(asked: Result, 
     run, todo = asked.folder, tmp_path / "todo.csv"
     todo.write_text("tag,cluster\nzeppelin,masculine\n")
     again = ["--typology", "starter", "--typology", str(todo)]
-    done = CliRunner().invoke(command, [str(run), *again, "--bootstrap", "50", "--permutations", "49", "--json"])
+    done = CliRunner().invoke(command, [str(run), *again, "--json"])
     assert done.exit_code == 0, done.output
     inferred = json.loads(done.stdout)["inferred"]
     counts = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gslopes.contexts.config import PeopleColumns
 from gslopes.contexts.people import cfd_person, read_reports
 from gslopes.contexts.stimuli import self_reports
 from gslopes.core.errors import UsageError
@@ -27,9 +26,8 @@ def test_rows_by_photo_and_words_as_people_gave_them(tmp_path):
 
 
 def test_columns_of_ones_own_and_two_crossed(tmp_path):
-    path = _csv(tmp_path, "file,who,says,race,age_group\na.jpg,p1,w,X,old\nb.jpg,p1,w,X,old\n")
-    columns = PeopleColumns(gender_column="says", group_column="race + age_group", person_column="who")
-    found = read_reports(path, columns)
+    path = _csv(tmp_path, "file,person,sex,race,age_group\na.jpg,p1,w,X,old\nb.jpg,p1,w,X,old\n")
+    found = read_reports(path, "race + age_group")
     assert found["a.jpg"]["person"] == found["b.jpg"]["person"] == "p1"
     assert found["a.jpg"]["group"] == "X + old"
 
@@ -50,7 +48,7 @@ def test_what_is_wrong_is_said(text, message, tmp_path):
 def test_people_without_a_photo_there_are_said_and_not_refused(tmp_path):
     path = _csv(tmp_path, "id,gender\n001,f\n002,m\n003,m\n")
     files = [PhotoFile(tmp_path / name, name) for name in ("001.jpg", "x/002.png", "other.jpg")]
-    known, absent = self_reports(files, path, PeopleColumns())
+    known, absent = self_reports(files, path)
     assert list(known) == ["001.jpg", "x/002.png"]
     assert absent == "1 row of people.csv is about none of the photos looked at: '003'."
 

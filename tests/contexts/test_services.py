@@ -9,11 +9,10 @@ import pytest
 
 from gslopes.contexts.measures.paired import ALIKE
 from gslopes.core.records import Answer
+from tests.contexts.drawn import audit
 from tests.contexts.planted import plant
-from tests.contexts.test_audit import audit, folder
 from tests.fake_provider import FakeProvider
 
-__all__ = ["folder"]  # a fixture
 pytestmark = pytest.mark.slow
 SLOPES = {"google": 0.24, "rekognition": 0.12, "clarifai": -0.24, "azure": 0.0, "imagga": 0.18}
 

@@ -84,13 +84,6 @@ def test_a_cluster_has_one_super_cluster(tmp_path):
         read_typology(["starter", path])
 
 
-def test_a_typology_that_extends_itself_is_named(tmp_path):
-    for name, other in (("a", "b"), ("b", "a")):
-        (tmp_path / f"{name}.toml").write_text(f'extends = "{tmp_path}/{other}.toml"\n')
-    with pytest.raises(ConfigError, match=r"a\.toml extends itself"):
-        read_typology(str(tmp_path / "a.toml"))
-
-
 def test_the_share_of_tags_that_are_known():
     starter = read_typology("starter")
     assert starter.known_share([frozenset({"woman", "zeppelin"}), frozenset({"woman", "whatnot"})]) == pytest.approx(

@@ -14,6 +14,7 @@ import gslopes
 from gslopes.captions import audit as captions
 from gslopes.captions import sweep as captions_sweep
 from gslopes.contexts import audit as contexts
+from gslopes.contexts.config import ContextOptions
 from gslopes.core import tables
 from gslopes.core.result import AuditResult
 from gslopes.crops import audit as crops
@@ -161,7 +162,7 @@ def sweep_crops(source: Path, run: Path, **more: Any) -> AuditResult:
 
 def people_and_rooms(folder: Path) -> Path:
     """Eight drawn people and two walls."""
-    from tests.contexts.test_audit import draw
+    from tests.contexts.drawn import draw
 
     return draw(folder, 8) / "people"
 
@@ -173,15 +174,15 @@ def reports(people: Path) -> tuple[str, ...]:
 
 def audit_contexts(people: Path, run: Path, **more: Any) -> AuditResult:
     """With a tagger of this process, quickly; a run alone is done again by its options."""
-    from tests.contexts.test_audit import Finder, Tagger, small
+    from tests.contexts.drawn import CANVAS, Finder, Tagger, small
 
-    home, quick = people.parent, {"bootstrap": 20, "permutations": 19}
+    home = people.parent
     with small(Finder(), 1):
         if (people / "run.json").is_file():
             return gslopes.audit_contexts(people, **more)
         given = {"people": home / "people.csv", "backgrounds": str(home / "backgrounds"), "cutout": "eraser"}
-        given |= {"canvas": (192, 128), "classifier": Tagger()}
-        return gslopes.audit_contexts(people, run, **{**given, **quick, **more})
+        given |= {"canvas": CANVAS, "classifier": Tagger(), "analysis": ContextOptions(permutations=19)}
+        return gslopes.audit_contexts(people, run, **{**given, **more})
 
 
 # -- slopes -----------------------------------------------------------------------------------------------------------
@@ -220,5 +221,7 @@ AUDITS = {
     "crops": Small(portraits, audit_crops, ({"bootstrap": 150}, "measure"), "look", 2, flags=named_in_small_groups),
     "crops regions": Small(portraits, regions_crops, ({"min_regions": 1}, "measure"), "look", 1, flags=named),
     "crops sweep": Small(synthesised, sweep_crops, ({"bootstrap": 150}, "fit"), "sweep", 6),
-    "contexts": Small(people_and_rooms, audit_contexts, ({"permutations": 18}, "measure"), "cutout", 1, flags=reports),
+    "contexts": Small(
+        people_and_rooms, audit_contexts, ({"typology": ("starter-wide",)}, "measure"), "cutout", 1, flags=reports
+    ),
 }  # fmt: skip

@@ -139,7 +139,7 @@ def masker(photos, faces, chips, border=None):
 def contexts(folder: Path) -> Tables:
     """Twenty-four drawn people before three walls: two taggers, ratings; and a smaller run with a sweep of the face."""
     draw_contexts(folder)
-    quick = {"bootstrap": 200, "permutations": 199}
+    quick = {"permutations": 199}
     more: dict[str, Any] = {"people": folder / "people.csv", "backgrounds": (str(folder / "backgrounds"),)}
     more |= {"canvas": (192, 128), "cutout": "eraser"}
     both = (Tagger("planted", 999), Tagger("light", 150))
@@ -158,7 +158,9 @@ def contexts(folder: Path) -> Tables:
         patched.setattr(stimuli, "load_sweeper", sweeper)
         gslopes.audit_contexts(folder / "people", folder / "runs/plain", classifier=both, analysis=analysis, **more)
         analysis = ContextOptions(**quick, baseline="original")
-        more |= {"sweep": "gender", "steps": 3, "limit": 10, "person_share": "max", "keep_flagged": True}
+        more |= {"sweep": "gender", "steps": 3}
+        for photo in sorted((folder / "people").iterdir())[10:]:
+            photo.unlink()
         gslopes.audit_contexts(folder / "people", folder / "runs/sweep", classifier=both[1], analysis=analysis, **more)
     return tables_of(folder / "runs")
 

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from gslopes.captions.groups import read_groups
-from gslopes.contexts.people import PeopleColumns, read_reports
+from gslopes.contexts.people import read_reports
 from gslopes.core import csv_table
 from gslopes.core.csv_table import normal_names
 from gslopes.core.errors import UsageError
@@ -74,7 +74,7 @@ def test_names_that_are_really_others_stay_others() -> None:
 
 
 def test_contexts(table: Path) -> None:
-    found = read_reports(table, PeopleColumns(group_column="who"))
+    found = read_reports(table, "who")
     assert [one["group"] for one in found.values()] == WANTED
 
 

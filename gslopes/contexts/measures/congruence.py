@@ -26,6 +26,8 @@ from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.permutation import permutation_p
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Words = NDArray[np.object_]
 ROUNDING = 2.0**-40  # of shares of tags
 STRONG = 3.0  # how far a rating is from neutral; the contexts that the paper shows
 # Linguistic expectancy bias: for the gender that fits a context more abstract, fewer concrete and demographic tags.
@@ -66,11 +68,11 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
     genders = person_words(grid, grid.gender)
     for name in grid.names:
         strong = abs(ratings.get(name, math.nan) - 5) >= STRONG
-        for analysis in ("within", "between") if options.start in grid.baselines else ("between",):
+        for analysis in ("within", "between") if options.baseline in grid.baselines else ("between",):
             for measure in EXPECTED:
                 values = grid.measures[measure]
                 if analysis == "within":
-                    values = values - values[:, grid.of(options.start)]
+                    values = values - values[:, grid.of(options.baseline)]
                 person_values = by_person(values, grid, grid.of(name))
                 women, men = (person_values[genders == gender] for gender in GENDERS)
                 row = {**grid.head, "context": name, "analysis": analysis, "super": measure, **welch(women, men)}
@@ -95,8 +97,6 @@ def mean_of(values: Array) -> float:
     return float(known.mean()) if len(known) else math.nan
 
 
-Flags = NDArray[np.bool_]
-Words = NDArray[np.object_]
 SCALE = {"n_tags": 1.0}  # tags per unit; all others in points (hundredths) per unit
 _CHUNK = 500
 NEEDS_TWO = "needs two contexts of different rating"
@@ -119,6 +119,10 @@ def slopes(values: Array, congruence: Array) -> Array:
     """
     weights = slope_weights(values, congruence)
     return np.asarray((weights * np.where(weights != 0, values, 0)).sum(axis=1))
+
+
+def _mean_of(values: Array, known: Flags) -> Array:
+    return np.asarray(np.where(known, values, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 
 
 def slope_weights(values: Array, congruence: Array) -> Array:
@@ -169,10 +173,6 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     return float(permutation_p(hits, permutations))
 
 
-def _mean_of(values: Array, known: NDArray[np.bool_]) -> Array:
-    return np.asarray(np.where(known, values, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
-
-
 def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextOptions) -> pd.DataFrame:
     """Rows of the ``congruence`` table without q.
 
@@ -186,59 +186,44 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
     rated = [name for name in grid.names if math.isfinite(ratings.get(name, math.nan))]
     genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
     fit = np.array([[kappa(ratings[name], gender) for name in rated] for gender in genders]).reshape(len(genders), -1)
+    codes = np.array([INFERRED.index(word) if word in INFERRED else -1 for word in grid.gender])
+    right = np.where(np.isin(grid.gender, GENDERS)[:, None], grid.inferred == codes[:, None], np.nan)
     rows: list[dict[str, Any]] = []
-    for measure, values in _measures(grid).items():
+    for measure, values in {"correct": right, **grid.measures}.items():
         scale = SCALE.get(measure, 100.0)
         outcome = np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1) if rated else fit
         each, weights = settled(slopes(outcome, fit) * scale), slope_weights(outcome, fit) * scale
-        shown = [np.stack([by_person(values, grid, room) for room in grid.rooms(name)], 1) for name in rated]
-        made = [
-            {"gender": gender, "group": group, **_mean_slope(outcome, fit, each, at, options)}
-            | _over_rooms(each, at, None, shown, weights)
-            for gender, group, at in _parts(genders, groups)
-        ]
-        made += [
-            {"gender": gender, "group": group, **_difference(each[one], each[other])}
-            | _over_rooms(each, one, other, shown, weights)
-            for gender, group, one, other in _pairs(genders, groups)
-        ]
-        rows += [{**grid.head, "measure": measure, **row} for row in made]
+        rooms = [np.stack([by_person(values, grid, [room]) for room in grid.of(name)], 1) for name in rated]
+        for gender, group, one, other in _compared(genders, groups):
+            row: dict[str, Any] = {**grid.head, "measure": measure, "gender": gender, "group": group}
+            row |= _difference(each[one], each[other]) if other is not None else _mean_slope(each[one])
+            if other is None and row["se"] > 0:
+                row["p_perm"] = slope_permutation_p(outcome[one], fit[one], options.permutations, options.seed)
+            rows.append(row | _over_rooms(each, one, other, rooms, weights))
     return filled("congruence", rows)
 
 
-def _measures(grid: Grid) -> dict[str, Array]:
-    codes = np.array([INFERRED.index(word) if word in INFERRED else -1 for word in grid.gender])
-    right = np.where(np.isin(grid.gender, GENDERS)[:, None], grid.inferred == codes[:, None], np.nan)
-    return {"correct": right, **grid.measures}
-
-
-def _parts(genders: Words, groups: Words) -> list[tuple[str, str, Flags]]:
-    """(gender, group, which people) of everybody, of each gender, and of each group where there are several."""
+def _compared(genders: Words, groups: Words) -> list[tuple[str, str, Flags, Flags | None]]:
+    """(gender, group, which people, which others) of everybody, each gender and group, and of differences of two."""
     either = np.isin(genders, GENDERS)
     names = sorted(set(groups.tolist()) - {""})
-    by_gender = [(gender, ALL, genders == gender) for gender in GENDERS]
-    by_group = [(ALL, group, either & (groups == group)) for group in names if len(names) > 1]
-    return [(ALL, ALL, either), *by_gender, *by_group]
-
-
-def _pairs(genders: Words, groups: Words) -> list[tuple[str, str, Flags, Flags]]:
-    """(gender, group, which people, which others) of what is compared."""
-    either = np.isin(genders, GENDERS)
-    pairs = [("woman - man", ALL, genders == "woman", genders == "man")]
-    return pairs + [
-        (ALL, f"{one} - {other}", either & (groups == one), either & (groups == other))
-        for one, other in combinations(sorted(set(groups.tolist()) - {""}), 2)
+    return [
+        (ALL, ALL, either, None),
+        *((gender, ALL, genders == gender, None) for gender in GENDERS),
+        *((ALL, group, either & (groups == group), None) for group in names if len(names) > 1),
+        ("woman - man", ALL, genders == "woman", genders == "man"),
+        *(
+            (ALL, f"{one} - {other}", either & (groups == one), either & (groups == other))
+            for one, other in combinations(names, 2)
+        ),
     ]
 
 
-def _mean_slope(values: Array, fit: Array, each: Array, at: Flags, options: ContextOptions) -> dict[str, Any]:
-    known = each[at & np.isfinite(each)]
+def _mean_slope(each: Array) -> dict[str, Any]:
+    known = each[np.isfinite(each)]
     mean, se, low, high, p = mean_t(known)
     row = {"n": len(known), "estimator": "person", "note": ALIKE * (se == 0) if len(known) else NEEDS_TWO}
-    row |= {"slope": mean, "se": se, "ci_low": low, "ci_high": high, "p": p}
-    if not se > 0:
-        return row
-    return {**row, "p_perm": slope_permutation_p(values[at], fit[at], options.permutations, options.seed)}
+    return {**row, "slope": mean, "se": se, "ci_low": low, "ci_high": high, "p": p}
 
 
 def _difference(one: Array, other: Array) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.tables import filled
 from gslopes.contexts.typology import SUPERS, Typology, normalise
 
-SUBS = ("masculine", "feminine", "judgement", "traits", "emotion", "occupation")
 VECTOR = SUPERS[:3]  # the paper's
 GROSS, NET = "gross", "net"
 BASELINES = ("original", "canvas")
@@ -33,10 +32,8 @@ def cosine_distance(one: Sequence[float], other: Sequence[float]) -> float:
     0.127128
     """
     u, v = np.asarray(one, float), np.asarray(other, float)
-    if not (np.isfinite(u).all() and np.isfinite(v).all()):
-        return math.nan
     length = float(np.linalg.norm(u)), float(np.linalg.norm(v))
-    if 0.0 in length:
+    if 0.0 in length or not np.isfinite(length).all():
         return math.nan
     return max(0.0, 1 - float(u @ v) / (length[0] * length[1]))
 
@@ -51,21 +48,17 @@ def describe(tags: Collection[str], typology: Typology, context: Collection[str]
     >>> describe({"young_man", "stubble"}, read_typology("starter"))["inferred"]
     'man'
     """
-    answer = frozenset(tags)
+    answer, n = frozenset(tags), len(frozenset(tags))
     masculine, feminine = (len(answer & typology.clusters[name]) for name in ("masculine", "feminine"))
     named = len(answer & frozenset(context))
-    n = len(answer)
-    counts = {name: len(answer & typology.super_tags(name)) for name in SUPERS}
-    counts |= {name: len(answer & typology.clusters.get(name, frozenset())) for name in SUBS[2:]}
     return {
         "n_tags": n,
         "masculine": masculine,
         "feminine": feminine,
         "context_tags": named,
         "inferred": "woman" if feminine > masculine else "man" if masculine > feminine else "neutral",
-        "silent": masculine == feminine == 0,
         "recognised": named > 0,
-        **{name: count / n if n else math.nan for name, count in counts.items()},
+        **{name: len(answer & typology.super_tags(name)) / n if n else math.nan for name in VECTOR},
     }
 
 
@@ -74,26 +67,13 @@ def vector(row: Mapping[str, Any]) -> tuple[float, ...]:
     return tuple(row[name] for name in VECTOR)
 
 
-def tag_sets(scores: pd.DataFrame, options: ContextOptions) -> dict[Key, frozenset[str]]:
-    """(photo, attribute, step) to the tags of its answer, normalised, by score cut.
-
-    scores: of one classifier, columns photo, attribute, step, label, score.
-    """
-    rows = scores[scores["score"] >= options.min_score]
+def answered_tags(scores: pd.DataFrame, asked: pd.DataFrame) -> dict[Key, frozenset[str]]:
+    """Every answered picture to its tags, normalised; none for some.  scores, asked: of one classifier."""
     tags: dict[Key, set[str]] = {}
-    plain = {label: normalise(str(label)) for label in rows["label"].unique()}
-    for key, label in zip(_keys(rows), rows["label"], strict=True):
+    plain = {label: normalise(str(label)) for label in scores["label"].unique()}
+    for key, label in zip(_keys(scores), scores["label"], strict=True):
         tags.setdefault(key, set()).add(plain[label])
-    return {key: frozenset(labels) for key, labels in tags.items()}
-
-
-def answered_tags(scores: pd.DataFrame, asked: pd.DataFrame, options: ContextOptions) -> dict[Key, frozenset[str]]:
-    """(photo, attribute, step) of every answered picture to its tags, none for some.
-
-    scores, asked: of one classifier.
-    """
-    tags = tag_sets(scores, options)
-    return {key: tags.get(key, frozenset()) for key in _keys(asked[asked["status"] == "answered"])}
+    return {key: frozenset(tags.get(key, ())) for key in _keys(asked[asked["status"] == "answered"])}
 
 
 def _keys(rows: pd.DataFrame) -> Iterator[Key]:
@@ -118,7 +98,7 @@ def describe_all(
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
     # without complements: a label that the empty picture did not get is no word for it
     empty = {key_of[key[0]]: tags for key, tags in answers.items() if key[1] == "empty" and key[0] in key_of}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for photo, attribute, step in sorted(answers):
         tags = typology.complete(answers[photo, attribute, step])
         condition = key_of.get(photo, "") if attribute in ALONE else attribute.partition("~")[0]
@@ -126,17 +106,10 @@ def describe_all(
         head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}
         for kind, kept in ((GROSS, tags), (NET, tags - empty.get(condition, frozenset()))):
             rows.append({**head, "tags": kind, **describe(kept, typology, named)})
-    _add_distances(rows, options)
-    return filled("described", rows)
-
-
-def _add_distances(rows: list[dict[str, Any]], options: ContextOptions) -> None:
-    base = {
-        (row["photo"], row["tags"]): vector(row)
-        for row in rows
-        if row["attribute"] == options.start and row["step"] == 0
-    }
+    starts = [row for row in rows if row["attribute"] == options.baseline and row["step"] == 0]
+    base = {(row["photo"], row["tags"]): vector(row) for row in starts}
     for row in rows:
         start = base.get((row["photo"], row["tags"]))
         if start is not None and "~" not in row["attribute"] and row["attribute"] not in ALONE:
             row["distance"] = cosine_distance(start, vector(row))
+    return filled("described", rows)

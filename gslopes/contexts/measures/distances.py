@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -101,7 +100,7 @@ def _without_rounding(squares: float, rounding: float) -> float:
 def tukey(values: Array, factor: NDArray[np.object_]) -> pd.DataFrame:
     """Tukey-Kramer comparisons of the levels of a factor: columns one, other, difference, ci_low, ci_high, p.
 
-    The variance is that within the levels, as in the paper.
+    The variance is that within the levels, as in the paper; where there is none, there is no test.
 
     Source: Kramer 1956, doi 10.2307/3001469.
     """
@@ -110,24 +109,16 @@ def tukey(values: Array, factor: NDArray[np.object_]) -> pd.DataFrame:
     columns = ["one", "other", "difference", "ci_low", "ci_high", "p"]
     if len(levels) < 2 or min(map(len, samples)) < 2:
         return pd.DataFrame(columns=columns)
-    dof = len(values) - len(levels)
-    within = sum(float(((sample - sample.mean()) ** 2).sum()) for sample in samples) / dof
-    critical = _critical(len(levels), dof)
-    ready = stats.tukey_hsd(*samples) if within > 0 else None
+    found = stats.tukey_hsd(*samples) if any(np.ptp(sample) > 0 for sample in samples) else None
+    interval: Any = None if found is None else found.confidence_interval(0.95)
     rows = []
-    for one, other in combinations(range(len(levels)), 2):
-        difference = float(samples[one].mean() - samples[other].mean())
-        error = math.sqrt(within / 2 * (1 / len(samples[one]) + 1 / len(samples[other])))
-        p = math.nan if ready is None else float(ready.pvalue[one, other])
-        half = critical * error
-        rows.append((levels[one], levels[other], difference, difference - half, difference + half, p))
+    for pair in combinations(range(len(levels)), 2):
+        difference = float(samples[pair[0]].mean() - samples[pair[1]].mean())
+        numbers = [math.nan] * 3
+        if found is not None:
+            numbers = [float(part[pair]) for part in (interval.low, interval.high, np.asarray(found.pvalue))]
+        rows.append((*(levels[place] for place in pair), difference, *numbers))
     return pd.DataFrame(rows, columns=columns)
-
-
-@cache  # solved by integration: a fifth of a second, for a handful of designs
-def _critical(levels: int, dof: int) -> float:
-    """The 95 % point of the studentised range."""
-    return float(stats.studentized_range.ppf(0.95, levels, dof))
 
 
 def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -141,10 +132,14 @@ def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
     for name in grid.names:
         distances = by_person(grid.measures["distance"], grid, grid.of(name))
         use = np.isfinite(distances) & np.isin(genders, GENDERS) & (groups != "")
-        use, small = _large_cells(use, genders, groups)
+        cells = pd.Series(genders[use] + " " + groups[use], dtype=object).value_counts().sort_index()
+        small = cells[cells < LEAST]
+        use &= ~np.isin(genders + " " + groups, small.index)
+        listed = ", ".join(f"{cell} ({count})" for cell, count in small.items())
+        left_out = f"left out, fewer than {LEAST}: {listed}" * bool(listed)
         head = {**grid.head, "context": name, "measure": "distance"}
         table = anova(distances[use], genders[use], groups[use])
-        note = "; ".join(part for part in (small, _missing_terms(table)) if part)
+        note = "; ".join(filter(None, (left_out, _missing_terms(table))))
         significant = table["p"].to_numpy(float) < level
         variances.append(table.assign(**head, note=note, paper_significant=significant))
         for factor, words in (("gender", genders), ("group", groups)):
@@ -152,20 +147,6 @@ def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
             significant = pairs["p"].to_numpy(float) < level
             comparisons.append(pairs.assign(**head, factor=factor, paper_significant=significant))
     return _stacked(variances), _stacked(comparisons)
-
-
-def _large_cells(
-    use: NDArray[np.bool_], genders: NDArray[np.object_], groups: NDArray[np.object_]
-) -> tuple[NDArray[np.bool_], str]:
-    """Without the people of cells that are too small, and the sentence that names those."""
-    use, small = use.copy(), []
-    for gender in sorted(set(genders[use].tolist())):
-        for group in sorted(set(groups[use].tolist())):
-            at = use & (genders == gender) & (groups == group)
-            if 0 < at.sum() < LEAST:
-                small.append(f"{gender} {group} ({int(at.sum())})")
-                use &= ~at
-    return use, f"left out, fewer than {LEAST}: {', '.join(small)}" if small else ""
 
 
 def _missing_terms(table: pd.DataFrame) -> str:

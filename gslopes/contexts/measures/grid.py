@@ -26,7 +26,6 @@ class Grid:
     group: (P,).  conditions: (A,) ``original``, ``canvas`` or background keys.  contexts: (A,) empty for baselines.
     answered: (P, A).  inferred: (P, A) codes of ``INFERRED``.  recognised: (P, A).
     measures: name to (P, A), NaN where unknown.  tagged: contexts that have tags by which they are recognised.
-    room: (A,) what each condition shows; a room drawn in several palettes is one.  Empty: each its own.
     """
 
     classifier: str
@@ -42,7 +41,6 @@ class Grid:
     recognised: Flags
     measures: Mapping[str, Array]
     tagged: frozenset[str]
-    room: tuple[str, ...] = ()
 
     @property
     def head(self) -> dict[str, str]:
@@ -61,19 +59,8 @@ class Grid:
 
     def of(self, context: str) -> list[int]:
         """Columns of a context's backgrounds, or of a baseline by its name."""
-        columns = [index for index, name in enumerate(self.contexts) if name == context and name]
-        return columns or [index for index, name in enumerate(self.conditions) if name == context]
-
-    def rooms(self, context: str) -> list[list[int]]:
-        """The same columns, those of one room together."""
-        names = self.room or self.conditions
-        columns = self.of(context)
-        return [[at for at in columns if names[at] == name] for name in dict.fromkeys(names[at] for at in columns)]
-
-    def pooled(self, sums: Array, context: str) -> Array:
-        """(U, rooms) sums of a context's columns, (U, B), those of one room added."""
-        columns = self.of(context)
-        return np.stack([sums[:, [columns.index(at) for at in room]].sum(axis=1) for room in self.rooms(context)], 1)
+        columns = [at for at, name in enumerate(self.contexts) if name == context and name]
+        return columns or [at for at, name in enumerate(self.conditions) if name == context]
 
     @property
     def people(self) -> int:
@@ -100,7 +87,6 @@ def make_grid(
     """
     rows = described[described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")]
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
-    palette_of = dict(zip(backgrounds["key"], backgrounds.get("palette", [""] * len(backgrounds)), strict=True))
     shown = set(rows["attribute"])
     conditions = [name for name in ("original", "canvas", *context_of) if name in shown]
     known = people[people["photo"].isin(set(rows["photo"]))].drop_duplicates("photo").sort_values("photo")
@@ -130,17 +116,7 @@ def make_grid(
         recognised=array(False, rows["recognised"], bool),
         measures={name: array(np.nan, rows[name]) for name in MEASURES},
         tagged=tagged,
-        room=tuple(room_of(condition, palette_of.get(condition, "")) for condition in conditions),
     )
-
-
-def room_of(key: str, palette: str) -> str:
-    """A background's key without its palette.
-
-    >>> room_of("nursery.1.pink", "pink"), room_of("nursery.1", "")
-    ('nursery.1', 'nursery.1')
-    """
-    return key.removesuffix(f".{palette}") if palette else key
 
 
 def by_person(values: Array, grid: Grid, columns: list[int]) -> Array:

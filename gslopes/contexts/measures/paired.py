@@ -66,7 +66,6 @@ def share_change(
     keep: NDArray[np.bool_],
     person: NDArray[np.int64],
     options: ContextOptions,
-    pooled: Callable[[Array], Array] = lambda sums: sums,
 ) -> dict[str, Any]:
     """How much a share moves between two pictures of the same photos, over pairs that were both answered.
 
@@ -75,7 +74,7 @@ def share_change(
     ``rooms``, where there are several: as ``over_rooms``; the null hypothesis is then that rooms of such contexts
     change nothing on average.  Fewer than ten discordant people have no p.
 
-    before, after, keep: (P, B) of 0 and 1.  person: (P,) codes.  pooled: (U, B) sums to those of rooms, see ``Grid``.
+    before, after, keep: (P, B) of 0 and 1.  person: (P,) codes.
 
     Returns change, change_low, change_high, discordant, p, the three of rooms and note, as the ``inferred`` table.
     """
@@ -85,7 +84,7 @@ def share_change(
     )
     by_unit = difference.sum(axis=1)
     found = clustered_ratio(by_unit, pairs.sum(axis=1))
-    low, high, p_rooms = over_rooms(pooled(difference), pooled(pairs), found, (found.low, found.high))
+    low, high, p_rooms = over_rooms(difference, pairs, found, (found.low, found.high))
     discordant = int((changed.sum(axis=1) > 0).sum())
     rare = discordant < FEW
     if rare:

@@ -1,57 +1,64 @@
-"""The backgrounds of a run: rendered ones, photographs inside installed packages, folders of one's own."""
+"""The backgrounds of a run: rooms that are drawn, and folders of one's own with their contexts.toml."""
 
 from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
-import numpy as np
 from PIL import Image
 
-from gslopes.contexts.catalogue import Context, name_backgrounds, read_contexts
 from gslopes.contexts.pictures.canvas import cover, to_srgb
-from gslopes.contexts.pictures.scenes import SCENES, backgrounds, draw_scene
-from gslopes.core.errors import PhotoError, UsageError
+from gslopes.contexts.pictures.scenes import LAYOUTS, SCENES, draw_scene
+from gslopes.core.config import from_dict, read_toml
+from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder
 from gslopes.photos.folder import list_photos, open_photo
 
 SMALLEST = 200
-PAPER = "rating: median of the crowd of Barlas et al. 2020 for their own picture"
-# name in its package, licence, creator: read where they are installed, never copied into this repository; LICENCES.md
-_PACKAGED = {
-    "cafe-table": ("skimage", "coffee", "CC0-1.0", "Rachel Michetti"),
-    "launch-pad": ("skimage", "rocket", "public domain", "SpaceX"),
-    "cat": ("skimage", "chelsea", "CC0-1.0", "Stefan van der Walt"),
-    "brick": ("skimage", "brick", "CC0-1.0", "CC0Textures"),
-    "grass": ("skimage", "grass", "CC0-1.0", "linolafett"),
-    "gravel": ("skimage", "gravel", "CC0-1.0", "CC0Textures"),
-    "clock": ("skimage", "clock", "public domain", "Stefan van der Walt"),
-    "temple": ("sklearn", "china.jpg", "CC-BY-2.0", "danielbuechele"),
-    "flower": ("sklearn", "flower.jpg", "CC-BY-2.0", "vultilion"),
-}
-TERMS = {
-    "Apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0",
-    "CC0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
-    "CC-BY-2.0": "https://creativecommons.org/licenses/by/2.0/",
-    "public domain": "https://creativecommons.org/publicdomain/mark/1.0/",
-}
-
+SOURCE = (
+    "drawn; terms: https://www.apache.org/licenses/LICENSE-2.0; "
+    "rating: median of the crowd of Barlas et al. 2020 for their own picture"
+)
 
 _USED = SkipReason()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known of a context.
+
+    title: for people; the key if empty.  label: the literature's stereotype, never used in a test.
+    rating: 0 feminine, 5 neutral, 10 masculine; None if it is not known.  tags: that name it, normalised on use.
+    licence, creator, source: of the pictures, shown wherever they are.
+    """
+
+    title: str = ""
+    label: Literal["feminine", "masculine", "none"] = "none"
+    rating: float | None = None
+    tags: tuple[str, ...] = ()
+    licence: str = ""
+    creator: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if self.rating is not None and not (math.isfinite(self.rating) and 0 <= self.rating <= 10):
+            raise ConfigError(f"The rating is {self.rating:g}; it must be between 0 (feminine) and 10 (masculine).")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BackgroundPicture:
     """One background, read.
 
-    key, context: see ``contexts.catalogue``.  photo: sha256 of its bytes.  path: for people.
+    key: ``<context>.<n>``, n from 1 in the order of the names.  photo: sha256 of its bytes.  path: for people.
     pixels: (H, W, 3) sRGB at the canvas' size; None if it was skipped, which ``why`` explains.
     width, height: of the picture itself.  scale: canvas pixels per pixel.
-    palette: of a room that is drawn in several, in which its key ends; else empty.
     """
 
     key: str
@@ -65,7 +72,6 @@ class BackgroundPicture:
     scale: float = 1.0
     faces: int = 0
     why: SkipReason = _USED
-    palette: str = ""
 
     @property
     def used(self) -> bool:
@@ -74,25 +80,17 @@ class BackgroundPicture:
 
 
 def read_backgrounds(
-    wanted: tuple[str, ...],
-    canvas: tuple[int, int],
-    finder: Callable[[], Finder],
-    palettes: tuple[str, ...] = (),
+    wanted: tuple[str, ...], canvas: tuple[int, int], finder: Callable[[], Finder]
 ) -> list[BackgroundPicture]:
     """All backgrounds, those skipped too, in the order in which they were named.
 
-    finder: makes the detector that looks for faces in photographs.  palettes: of rendered rooms; empty for their own.
+    finder: makes the detector that looks for faces in photographs.
 
     Raises: UsageError if a folder is not there, none is usable, or one picture is in two contexts; ConfigError.
     """
     pictures: list[BackgroundPicture] = []
     for name in wanted:
-        if name == "rendered":
-            pictures += _rendered(canvas, palettes)
-        elif name == "packaged":
-            pictures += _packaged(canvas)
-        else:
-            pictures += _folder(Path(name), canvas, finder)
+        pictures += _rendered(canvas) if name == "rendered" else _folder(Path(name), canvas, finder)
     seen: dict[tuple[str, str], BackgroundPicture] = {}
     for background in pictures:
         for what, name in (("name", background.key), ("picture", background.photo)):
@@ -101,50 +99,21 @@ def read_backgrounds(
                 problem = f"The {what} of {other.path} is also that of {background.path}."
                 raise UsageError(problem, "Each background has one place.")
     if not any(background.used for background in pictures):
-        why = pictures[0].why if pictures else "there are none"
-        raise UsageError(f"No background can be used: {why}.", "Name rendered, packaged, or a folder of pictures.")
+        raise UsageError(f"No background can be used: {pictures[0].why}.", "Name rendered, or a folder of pictures.")
     return pictures
 
 
-def _rendered(canvas: tuple[int, int], palettes: tuple[str, ...]) -> list[BackgroundPicture]:
+def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
     pictures = []
-    for key, layout, palette in backgrounds(palettes):
-        colour = palette if isinstance(palette, str) else ""
-        scene, name = SCENES[key], f"{key}.{layout}" + (f".{colour}" if colour else "")
-        pixels = draw_scene(key, layout, width=canvas[0], height=canvas[1], palette=palette)
-        source = f"drawn; terms: {TERMS['Apache-2.0']}; {PAPER}"
-        record = Context(scene.title, scene.label, scene.rating, (), "Apache-2.0", "gslopes", source)
-        photo = _digest(pixels)
-        head = BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels, *canvas)
-        pictures.append(replace(head, palette=colour))
+    for key, layout in ((key, layout) for key in SCENES for layout in range(1, LAYOUTS + 1)):
+        scene, name = SCENES[key], f"{key}.{layout}"
+        pixels = draw_scene(key, layout, width=canvas[0], height=canvas[1])
+        file = io.BytesIO()
+        Image.fromarray(pixels).save(file, "PNG", compress_level=1)
+        record = Context(scene.title, scene.label, scene.rating, (), "Apache-2.0", "gslopes", SOURCE)
+        photo = hashlib.sha256(file.getvalue()).hexdigest()
+        pictures.append(BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels, *canvas))
     return pictures
-
-
-def _packaged(canvas: tuple[int, int]) -> list[BackgroundPicture]:
-    pictures = []
-    for key, (package, name, licence, creator) in _PACKAGED.items():
-        try:
-            pixels = _from_package(package, name)
-        except (ImportError, OSError, ValueError):
-            continue
-        source = f"{package}: {name}; terms: {TERMS[licence]}"
-        record = Context(key.replace("-", " "), licence=licence, creator=creator, source=source)
-        head = BackgroundPicture(f"{key}.1", key, f"packaged:{name}", record)
-        pictures.append(_fitted(head, _digest(pixels), pixels, canvas))
-    if not pictures:
-        raise UsageError("No photographs of other packages are installed.", "pip install scikit-image scikit-learn")
-    return pictures
-
-
-def _from_package(package: str, name: str) -> ByteArray:
-    if package == "sklearn":
-        from sklearn.datasets import load_sample_image
-
-        return np.ascontiguousarray(load_sample_image(name), np.uint8)
-    from skimage import data, util
-
-    pixels = util.img_as_ubyte(getattr(data, name)())
-    return np.ascontiguousarray(np.repeat(pixels[..., None], 3, 2) if pixels.ndim == 2 else pixels[..., :3], np.uint8)
 
 
 def _folder(folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder]) -> list[BackgroundPicture]:
@@ -153,34 +122,77 @@ def _folder(folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder])
         raise UsageError(f"There are no pictures in {folder}.", "Name a folder of backgrounds: <context>/<picture>.")
     known = read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
     pictures, detector = [], finder()
-    for named in name_backgrounds([(file.relative, file.path) for file in files], known):
-        record = known.get(named.context, Context(named.context))
-        head = BackgroundPicture(named.key, named.context, str(named.path), record)
+    for head in name_backgrounds([(file.relative, file.path) for file in files], known):
         try:
-            photo = open_photo(named.path)
+            photo = open_photo(Path(head.path))
         except PhotoError as error:
             pictures.append(replace(head, why=SkipReason.of(error.reason)))
             continue
-        photo = replace(photo, pixels=to_srgb(photo.pixels, photo.icc))
-        pictures.append(_fitted(head, photo.id, photo.pixels, canvas, len(detector([photo])[0].scores)))
+        pixels = to_srgb(photo.pixels, photo.icc)
+        faces = len(detector([replace(photo, pixels=pixels)])[0].scores)
+        height, width = pixels.shape[:2]
+        why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
+        if min(width, height) < SMALLEST:
+            why = SkipReason(Reason.SHORTER_SIDE, f"{min(width, height)} px, at least {SMALLEST}")
+        fitted, scale = cover(pixels, *canvas)
+        size = {"width": width, "height": height, "scale": scale}
+        pictures.append(replace(head, photo=photo.id, pixels=None if why else fitted, faces=faces, why=why, **size))
     return pictures
 
 
-def _fitted(
-    head: BackgroundPicture, photo: str, pixels: ByteArray, canvas: tuple[int, int], faces: int = 0
-) -> BackgroundPicture:
-    """A picture at the canvas' size, unless it is skipped.  photo: sha256 of its file."""
-    height, width = pixels.shape[:2]
-    why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
-    if min(width, height) < SMALLEST:
-        why = SkipReason(Reason.SHORTER_SIDE, f"{min(width, height)} px, at least {SMALLEST}")
-    fitted, scale = cover(pixels, *canvas)
-    size = {"width": width, "height": height}
-    return replace(head, photo=photo, pixels=None if why else fitted, scale=scale, faces=faces, why=why, **size)
+def read_contexts(path: Path) -> dict[str, Context]:
+    """The records of a contexts.toml, by key.
+
+    Raises: ConfigError for an unknown key or label, or a rating out of range; UsageError if two names become one.
+    """
+    contexts: dict[str, Context] = {}
+    names: dict[str, str] = {}
+    for name, entry in read_toml(path).items():
+        key = context_key(name, str(path))
+        if key in contexts:
+            raise UsageError(f"{path} names {names[key]!r} and {name!r}, which both become {key!r}.", "Rename one.")
+        try:
+            contexts[key] = from_dict(Context, entry, where=name)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error.message}", error.hint) from error
+        names[key] = name
+    return contexts
 
 
-def _digest(pixels: ByteArray) -> str:
-    """sha256 of the picture as a PNG."""
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG", compress_level=1)
-    return hashlib.sha256(file.getvalue()).hexdigest()
+def name_backgrounds(files: Iterable[tuple[str, Path]], known: dict[str, Context]) -> list[BackgroundPicture]:
+    """The pictures below a folder with their keys and records, not yet read.
+
+    files: (name below the folder, path), in order: ``<context>/<picture>`` or ``<context>.<ending>``.
+    known: as from ``read_contexts``.
+
+    Raises: UsageError if two contexts' names become one, or a known context has no picture.
+    """
+    counts: dict[str, int] = {}
+    names: dict[str, str] = {}
+    pictures = []
+    for relative, path in files:
+        folder, _, rest = relative.partition("/")
+        name = folder if rest else folder.rpartition(".")[0]
+        key = context_key(name, relative)
+        if names.setdefault(key, name) != name:
+            raise UsageError(f"The contexts {names[key]!r} and {name!r} both become {key!r}.", "Rename one of them.")
+        counts[key] = counts.get(key, 0) + 1
+        pictures.append(BackgroundPicture(f"{key}.{counts[key]}", key, str(path), known.get(key, Context(key))))
+    missing = sorted(set(known) - set(counts))
+    if missing:
+        raise UsageError(f"contexts.toml names {missing[0]!r}, which has no picture.", "Add one, or take it out.")
+    return pictures
+
+
+def context_key(name: str, where: str = "") -> str:
+    """A context's name as it goes into tables: lower case, all but letters and digits a hyphen.
+
+    Raises: UsageError if nothing is left of it.
+
+    >>> context_key("Baby Nursery (2)")
+    'baby-nursery-2'
+    """
+    key = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")
+    if not key:
+        raise UsageError(f"The context name {name!r} in {where} has no letter and no digit.", "Rename it.")
+    return key

@@ -9,17 +9,17 @@ Pictures of any colour space become sRGB first, so that person and background me
 
 from __future__ import annotations
 
-import io
 import math
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageCms
+from PIL import Image
 
 from gslopes.core.errors import GslopesError
 from gslopes.core.records import ByteArray, FloatArray
+from gslopes.photos import decode
 
 OPAQUE = 0.5
 TOLERANCE = 0.002  # of the share
@@ -74,49 +74,28 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
     >>> place(np.ones((60, 40), np.float32), 150, 100)
     Placement(scale=1.25, x=50, y=25, width=50, height=75, opaque=3750)
     """
-    h, w = alpha.shape
-    scale = _scale_for(alpha, share, width * height, min(width / w, height / h))
-    wide, high = _size(alpha.shape, scale)
-    return Placement(scale, (width - wide) // 2, height - high, wide, high, _opaque(alpha, scale))
+    area, fits = width * height, min(width / alpha.shape[1], height / alpha.shape[0])
 
+    def size(scale: float) -> tuple[int, int]:
+        return max(1, round(alpha.shape[1] * scale)), max(1, round(alpha.shape[0] * scale))
 
-def largest_share(alpha: FloatArray, width: int, height: int) -> float:
-    """The largest share of the canvas that a cut-out can have.
+    def opaque(scale: float) -> int:
+        return int((_resize(alpha, size(scale)) >= OPAQUE).sum())
 
-    >>> round(largest_share(np.ones((60, 40), np.float32), 150, 100), 3)
-    0.36
-    """
-    limit = min(width / alpha.shape[1], height / alpha.shape[0], LARGEST_SCALE)
-    return _share(alpha, limit, width * height)
-
-
-def _scale_for(alpha: FloatArray, share: float, area: int, fits: float) -> float:
-    largest = _share(alpha, fits, area)
-    if largest < share - TOLERANCE:
-        raise DoesNotFit(share, min(largest, _share(alpha, LARGEST_SCALE, area)) if fits > LARGEST_SCALE else largest)
+    if opaque(fits) / area < share - TOLERANCE:
+        raise DoesNotFit(share, min(opaque(fits), opaque(min(fits, LARGEST_SCALE))) / area)
     scale = math.sqrt(share * area / max(float((alpha >= OPAQUE).sum()), 1.0))
     low, high = 0.0, fits
     for _ in range(30):
-        reached = _share(alpha, scale, area) if scale <= fits else math.inf
+        reached = opaque(scale) / area if scale <= fits else math.inf
         if abs(reached - share) <= TOLERANCE:
             break
         low, high = (scale, high) if reached < share else (low, scale)
         scale = (low + high) / 2
     if scale > LARGEST_SCALE:
-        raise DoesNotFit(share, _share(alpha, LARGEST_SCALE, area), scale)
-    return scale
-
-
-def _share(alpha: FloatArray, scale: float, area: int) -> float:
-    return _opaque(alpha, scale) / area
-
-
-def _size(shape: tuple[int, ...], scale: float) -> tuple[int, int]:
-    return max(1, round(shape[1] * scale)), max(1, round(shape[0] * scale))
-
-
-def _opaque(alpha: FloatArray, scale: float) -> int:
-    return int((_resize(alpha, _size(alpha.shape, scale)) >= OPAQUE).sum())
+        raise DoesNotFit(share, opaque(LARGEST_SCALE) / area, scale)
+    wide, high_px = size(scale)
+    return Placement(scale, (width - wide) // 2, height - high_px, wide, high_px, opaque(scale))
 
 
 def _resize(layer: FloatArray, size: tuple[int, int]) -> FloatArray:
@@ -145,11 +124,9 @@ def paste(background: ByteArray, layer: FloatArray, alpha: FloatArray, where: Pl
     background: (H, W, 3) uint8.  layer, alpha: as from ``resample``.
     """
     result = background.copy()
-    rows, columns = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
-    under = background[rows, columns].astype(np.float32)
-    mixed = layer + (1 - alpha)[..., None] * under
-    blended = np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
-    result[rows, columns] = np.where((alpha > 0)[..., None], blended, background[rows, columns])
+    at = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
+    mixed = layer + (1 - alpha)[..., None] * background[at].astype(np.float32)
+    result[at] = np.where((alpha > 0)[..., None], np.clip(np.rint(mixed), 0, 255).astype(np.uint8), background[at])
     return result
 
 
@@ -163,17 +140,5 @@ def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
 
 
 def to_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
-    """(H, W, 3) uint8 in sRGB; unchanged without a profile, or if that cannot be read.
-
-    icc: the profile of the pixels' colour space.
-    """
-    if not icc:
-        return pixels
-    try:
-        profile = ImageCms.ImageCmsProfile(io.BytesIO(icc))
-        if icc[16:20] == b"GRAY":
-            return pixels
-        converted = ImageCms.profileToProfile(Image.fromarray(pixels), profile, ImageCms.createProfile("sRGB"))
-    except (ImageCms.PyCMSError, OSError):
-        return pixels
-    return pixels if converted is None else np.ascontiguousarray(converted, np.uint8)
+    """(H, W, 3) uint8 in sRGB; unchanged without a profile, or if that cannot be read."""
+    return np.array(decode.to_srgb(Image.fromarray(pixels), icc)) if icc else pixels

@@ -1,10 +1,7 @@
 """People cut out of their backdrop: which pixels are theirs, how much of each, and in what colour.
 
 ``eraser`` reproduces the paper (flood fill from both top corners).  ``studio`` is for a lit backdrop: a quadratic
-surface of its colour, then GrabCut.  Whatever found the mask, its edge is matted: the backdrop's colour is known, so
-each pixel of the edge says how much of it is backdrop, and that part is taken out of its colour.
-
-The colour of a studio's backdrop is a quadratic surface in CIELAB.
+surface of its colour in CIELAB, then GrabCut.  Whatever found the mask, its edge is matted, see ``matte``.
 """
 
 from __future__ import annotations
@@ -37,13 +34,8 @@ class Backdrop:
     residual: FloatArray
     difference: FloatArray
 
-    @property
-    def spread(self) -> float:
-        """How far the surface is from one flat colour: the range of its brightest channel, levels."""
-        return float(np.ptp(self.colour, axis=(0, 1)).max())
 
-
-def fit_backdrop(pixels: ByteArray, lowest: int | None = None) -> Backdrop:
+def fit_backdrop(pixels: ByteArray, lowest: int) -> Backdrop:
     """The backdrop behind a portrait.
 
     Six terms in x and y for L*, a* and b*, fitted to a strip at the top and strips at both sides of the upper half,
@@ -64,7 +56,7 @@ def fit_backdrop(pixels: ByteArray, lowest: int | None = None) -> Backdrop:
     surface, residual = _fit(lab, terms, use)
     for _ in range(_REFITS):
         near = from_the_top(residual < NEAR)
-        near[height if lowest is None else max(lowest, high) :] = False
+        near[max(lowest, high) :] = False
         if near.sum() < 0.01 * near.size:
             break
         surface, residual = _fit(lab, terms, near)
@@ -93,8 +85,8 @@ Mask = NDArray[np.bool_]
 # In units of the face's width: half the column under and over the face; the trapezoid under the chin.
 COLUMN, CHIN, SHOULDER, SLOPE = 0.37, 0.30, 0.48, 1.6
 KEYED = 3.5  # ΔE under which what hair encloses is backdrop
-ERASER = 32
-FLAT = 12.0  # levels over which a backdrop may range for the eraser to be tried first
+ERASER = 32  # levels; that of the published script
+FLAT = 12.0  # levels over which the brightest channel of a flat backdrop may range
 _ITERATIONS = 4
 _SMALL = np.ones((3, 3), np.uint8)
 _GAIN = 4.0  # of the difference from the backdrop, as GrabCut sees it
@@ -124,44 +116,42 @@ class Person:
     chin: int = 0
 
 
-def eraser(pixels: ByteArray, tolerance: int = ERASER, face: FloatArray | None = None) -> Person:
-    """What a flood fill from both top corners leaves: 4-connected, ``tolerance`` levels a channel around the corner's.
+def eraser(pixels: ByteArray, face: FloatArray) -> Person:
+    """What a flood fill from both top corners leaves: 4-connected, within ``ERASER`` levels a channel of the corner.
 
-    face: (4,) box, if it is known; the backdrop's colour is then fitted above the shoulders.
+    face: (4,) box; the backdrop's colour is fitted above the shoulders.
 
     Source: Barlas et al. 2020, section 4.3, "Magic Eraser"; the tolerance is not stated there.
     """
-    left, right = _floods(pixels, tolerance)
-    backdrop = fit_backdrop(pixels) if face is None else behind(pixels, face)
+    left, right = _floods(pixels)
     gone = left | right
-    return _whole(~gone, "eraser", backdrop if gone.any() else None)
+    return _whole(~gone, "eraser", behind(pixels, face) if gone.any() else None)
 
 
-def corners_agree(pixels: ByteArray, tolerance: int = ERASER) -> bool:
-    """Whether the fills from both top corners find nearly the same: a flat backdrop."""
-    left, right = _floods(pixels, tolerance)
-    return bool((left & right).sum() / max(int((left | right).sum()), 1) > 0.98)
+def is_flat(pixels: ByteArray, face: FloatArray) -> bool:
+    """Whether a backdrop is of one colour: the fills from both top corners find nearly the same."""
+    left, right = _floods(pixels)
+    agree = (left & right).sum() / max(int((left | right).sum()), 1) > 0.98
+    return bool(agree and float(np.ptp(behind(pixels, face).colour, axis=(0, 1)).max()) <= FLAT)
 
 
-def _floods(pixels: ByteArray, tolerance: int) -> tuple[Mask, Mask]:
+def _floods(pixels: ByteArray) -> tuple[Mask, Mask]:
     """What a flood fill from the left and from the right top corner reaches."""
     height, width = pixels.shape[:2]
     flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (255 << 8)
-    spread = (tolerance,) * 3
     filled = [np.zeros((height + 2, width + 2), np.uint8) for _ in range(2)]
     for mask, x in zip(filled, (0, width - 1), strict=True):
-        cv2.floodFill(pixels.copy(), mask, (x, 0), (0, 0, 0), spread, spread, flags)
+        cv2.floodFill(pixels.copy(), mask, (x, 0), (0, 0, 0), (ERASER,) * 3, (ERASER,) * 3, flags)
     return filled[0][1:-1, 1:-1] > 0, filled[1][1:-1, 1:-1] > 0
 
 
-def studio(pixels: ByteArray, face: FloatArray, seed: int = 0, *, probable: Mask | None = None) -> Person:
+def studio(pixels: ByteArray, face: FloatArray, seed: int = 0) -> Person:
     """The person in front of a backdrop with a gradient.
 
     GrabCut (Rother, Kolmogorov, Blake 2004) of the photo's difference from the backdrop's surface rather than of the
     photo: in it the backdrop is one colour, and a white shirt before light gray is another.
 
     face: (4,) x0 y0 x1 y1 of the face in pixels.  seed: of OpenCV's random numbers: the photo's own.
-    probable: (H, W) what a parser takes for the person, instead of the shape of shoulders.
     """
     backdrop = behind(pixels, face)
     scale = min(0.5, _LARGEST / max(pixels.shape[:2])) if max(pixels.shape[:2]) > 400 else 1.0
@@ -169,17 +159,21 @@ def studio(pixels: ByteArray, face: FloatArray, seed: int = 0, *, probable: Mask
     contrast = np.clip(128 + _GAIN * backdrop.difference, 0, 255).astype(np.float32)
     small = np.rint(cv2.resize(contrast, size, interpolation=cv2.INTER_AREA)).astype(np.uint8)
     residual = cv2.resize(backdrop.residual, size, interpolation=cv2.INTER_AREA).astype(np.float32, copy=False)
-    if probable is not None:
-        probable = cv2.resize(probable.astype(np.float32), size, interpolation=cv2.INTER_AREA) > 0.5
-    guess = _guess(small.shape[:2], residual, np.asarray(face, float) * scale, probable)
+    guess = _guess(small.shape[:2], residual, np.asarray(face, float) * scale)
     cv2.setRNGSeed(seed & 0x7FFFFFFF)
     models = np.zeros((1, 65)), np.zeros((1, 65))
     cv2.grabCut(small, guess, (0, 0, 1, 1), *models, _ITERATIONS, cv2.GC_INIT_WITH_MASK)
     person = np.isin(guess, (cv2.GC_FGD, cv2.GC_PR_FGD))
     full = cv2.resize(person.astype(np.float32), pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC) > 0.5
-    whole = _whole(full, "studio" if probable is None else "parser", backdrop)
-    mask = _without_backdrop(whole.mask, backdrop.residual, np.asarray(face, float))
-    return replace(whole, mask=mask, chin=round(float(face[3] + 0.25 * (face[2] - face[0]))))
+    whole = _whole(full, "studio", backdrop)
+    # backdrop that hair or neck enclose is taken out: above the shoulders, outside of the face, in patches
+    x0, y0, x1, y1 = np.asarray(face, float)
+    unit = x1 - x0
+    y, x = np.mgrid[0 : full.shape[0], 0 : full.shape[1]].astype(np.float32)
+    inside = (np.abs(x - (x0 + x1) / 2) < 0.42 * unit) & (y > y0 - 0.35 * unit) & (y < y1)
+    patches = whole.mask & (backdrop.residual < KEYED) & (y < y1) & ~inside
+    patches = cv2.morphologyEx(patches.astype(np.uint8), cv2.MORPH_OPEN, _SMALL) > 0
+    return replace(whole, mask=whole.mask & ~patches, chin=round(float(y1 + 0.25 * unit)))
 
 
 def behind(pixels: ByteArray, face: FloatArray) -> Backdrop:
@@ -187,18 +181,7 @@ def behind(pixels: ByteArray, face: FloatArray) -> Backdrop:
     return fit_backdrop(pixels, round(float(face[1] + 0.6 * (face[3] - face[1]))))
 
 
-def _without_backdrop(mask: Mask, residual: FloatArray, face: NDArray[np.float64]) -> Mask:
-    """Backdrop that hair or neck enclose is taken out: above the shoulders, outside of the face, in patches."""
-    x0, y0, x1, y1 = face
-    unit = x1 - x0
-    y, x = np.mgrid[0 : mask.shape[0], 0 : mask.shape[1]].astype(np.float32)
-    inside = (np.abs(x - (x0 + x1) / 2) < 0.42 * unit) & (y > y0 - 0.35 * unit) & (y < y1)
-    patches = mask & (residual < KEYED) & (y < y1) & ~inside
-    patches = cv2.morphologyEx(patches.astype(np.uint8), cv2.MORPH_OPEN, _SMALL) > 0
-    return mask & ~patches
-
-
-def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float64], probable: Mask | None) -> ByteArray:
+def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float64]) -> ByteArray:
     """GrabCut's start: sure and probable, background and person."""
     height, width = shape
     x0, y0, x1, chin = face
@@ -206,7 +189,7 @@ def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float6
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     guess = np.full(shape, cv2.GC_PR_BGD, np.uint8)
     down = y - (chin + CHIN * unit)
-    guess[trapezoid(x, y, x0, x1, chin) if probable is None else probable] = cv2.GC_PR_FGD
+    guess[(down > 0) & (np.abs(x - middle) < SHOULDER * unit + SLOPE * down)] = cv2.GC_PR_FGD  # shoulders
     guess[residual > 5] = cv2.GC_PR_FGD
     flat = from_the_top(residual <= KEYED)
     guess[cv2.erode(flat.astype(np.uint8), _SMALL) > 0] = cv2.GC_BGD
@@ -217,13 +200,6 @@ def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float6
     standing_out = (cv2.erode((residual > 6).astype(np.uint8), _SMALL) > 0) & (residual > 8) & (y > y0)
     guess[column | base | standing_out] = cv2.GC_FGD
     return guess
-
-
-def trapezoid(x: FloatArray, y: FloatArray, x0: float, x1: float, chin: float) -> Mask:
-    """The shape of shoulders: it opens downwards under a face box x0, x1, chin.  x, y: (H, W) of the pixels."""
-    unit = x1 - x0
-    down = y - (chin + CHIN * unit)
-    return np.asarray((down > 0) & (np.abs(x - (x0 + x1) / 2) < SHOULDER * unit + SLOPE * down))
 
 
 def _whole(mask: Mask, method: str, backdrop: Backdrop | None) -> Person:
@@ -240,51 +216,34 @@ def _whole(mask: Mask, method: str, backdrop: Backdrop | None) -> Person:
     return Person(mask | holes, method, float(holes.mean()), backdrop)
 
 
-def given_alpha(alpha: ByteArray, method: str = "alpha") -> Person:
-    """A person from an alpha channel, or a mask of one's own.  alpha: (H, W) uint8."""
-    return Person(alpha >= 128, method, 0.0)
-
-
 # -- checks -----------------------------------------------------------------------------------------------------------
 
 
-def measure(person: Person, face: FloatArray | None) -> dict[str, float]:
-    """Numbers for the checks: share, bottom, holes, below, left, solidity, covered, residual (ΔE of the backdrop)."""
-    mask = person.mask
+def measure(person: Person, face: FloatArray) -> dict[str, float]:
+    """Numbers for the checks: share, bottom, holes, below, left, solidity, covered.
+
+    left: part of the person that has the backdrop's colour, in patches, above the chin: what an eraser did not reach.
+    """
+    mask, backdrop = person.mask, person.backdrop
     height, width = mask.shape
+    x0, y0, x1, y1 = np.asarray(face, float)
     points = np.argwhere(mask)[:, ::-1].astype(np.int32)
     hull = float(cv2.contourArea(cv2.convexHull(points))) if len(points) else 0.0
-    behind_it = ~mask & (np.arange(height)[:, None] < 0.8 * height)
-    residual = person.backdrop.residual[behind_it] if person.backdrop is not None else np.zeros(0)
-    numbers = {
+    y, x = np.mgrid[0:height, 0:width]
+    oval = ((x - (x0 + x1) / 2) / max(x1 - x0, 1)) ** 2 + ((y - (y0 + y1) / 2) / max(y1 - y0, 1)) ** 2 < 0.25
+    lowest = float(points[:, 1].max()) if len(points) else y1
+    patches = np.zeros(mask.shape, np.uint8) if backdrop is None else (mask & (backdrop.residual < KEYED)).astype("u1")
+    patches[max(0, round(y1)) :] = 0
+    opened = cv2.morphologyEx(patches, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
+    return {
         "share": float(mask.mean()),
         "bottom": float(mask[-1].mean()),
         "holes": person.holes,
         "solidity": min(1.0, float(mask.sum()) / hull) if hull else np.nan,
-        "residual": float(np.median(residual)) if len(residual) else np.nan,
-    }
-    if face is None:
-        return {**numbers, "below": 0.0, "left": 0.0, "covered": np.nan}
-    x0, y0, x1, y1 = np.asarray(face, float)
-    y, x = np.mgrid[0:height, 0:width]
-    oval = ((x - (x0 + x1) / 2) / max(x1 - x0, 1)) ** 2 + ((y - (y0 + y1) / 2) / max(y1 - y0, 1)) ** 2 < 0.25
-    lowest = float(points[:, 1].max()) if len(points) else y1
-    return {
-        **numbers,
         "below": (lowest - y1) / max(y1 - y0, 1.0),
-        "left": _left(person, y1),
+        "left": float(opened.sum() / max(int(mask.sum()), 1)),
         "covered": float(mask[oval].mean()) if oval.any() else np.nan,
     }
-
-
-def _left(person: Person, chin: float) -> float:
-    """Part of the person that has the backdrop's colour, in patches, above the chin: what an eraser did not reach."""
-    if person.backdrop is None:
-        return 0.0
-    patches = (person.mask & (person.backdrop.residual < KEYED)).astype(np.uint8)
-    patches[max(0, round(chin)) :] = 0
-    opened = cv2.morphologyEx(patches, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
-    return float(opened.sum() / max(int(person.mask.sum()), 1))
 
 
 def flaws(measured: Mapping[str, Any]) -> list[str]:

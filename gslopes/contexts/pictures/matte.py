@@ -164,20 +164,3 @@ def halo(cut: Matte, person: Person, side: int) -> float:
         return 0.0
     position = ((cut.colour.astype(np.float32) - inner) * axis).sum(axis=2) / np.maximum(length**2, 1.0)
     return float(np.average(np.clip(position[use], 0, 1), weights=cut.alpha[use]))
-
-
-def edge_error(cut: Matte, person: Person) -> float:
-    """Mean difference of alpha from a reference without any shape: the backdrop's own colour model, along the edge.
-
-    The reference is the pixel's ΔE from the backdrop between 3 (none of the person) and 20 (all), within 15 pixels of
-    the mask's edge, and only where the person is at least ΔE 25 away from the backdrop: hair, dark clothes, skin.
-    """
-    if person.backdrop is None:
-        return math.nan
-    residual = person.backdrop.residual
-    reference = np.clip((residual - 3) / 17, 0, 1)
-    near = (_distance(person.mask) < 15) & (_distance(~person.mask) < 15)
-    sure = _distance(person.mask) > 5
-    deep = _nearest(np.repeat(np.clip(residual, 0, 255)[..., None], 3, 2).astype(np.uint8), sure)[..., 0]
-    use = near & (deep > 25)
-    return float(np.abs(cut.alpha - reference)[use].mean()) if use.any() else math.nan

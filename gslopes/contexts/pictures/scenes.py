@@ -6,15 +6,13 @@ drawings and say nothing about rooms, nor about who works in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import cv2
 import numpy as np
 
-from gslopes.contexts.config import PALETTES
-from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.records import ByteArray
 
 Colour = tuple[int, ...]
@@ -28,7 +26,7 @@ class Scene:
     """A room, and the paper's raters about its own picture of that context.
 
     paper: its key there.  label: the stereotype of the literature.  rating: the crowd's median, 0 to 10.
-    draw: with a pen, an accent colour and the layout.  palettes: wall, floor and accent, RGB.
+    draw: with a pen, an accent colour and the layout.  palettes: wall, floor and accent of each layout, RGB.
     """
 
     paper: str
@@ -72,38 +70,17 @@ class _Pen:
         cv2.fillPoly(self.picture, [np.array([self.at(*point) for point in points], np.int32)], colour, cv2.LINE_AA)
 
 
-def draw_scene(key: str, layout: int = 1, *, width: int = 768, height: int = 512, palette: int | str = 0) -> ByteArray:
+def draw_scene(key: str, layout: int = 1, *, width: int = 768, height: int = 512) -> ByteArray:
     """One room, (height, width, 3) uint8 RGB.
 
-    key: of ``SCENES``.  layout: 1, or 2 for its mirror with other furniture widths.  palette: which of its
-        colours, from 0, or the name of one that all rooms can have: pink, blue, yellow, gray.
-
-    Raises: UnknownName for another key; ConfigError for a layout, palette or size that there is not.
+    key: of ``SCENES``.  layout: 1, or 2 for its mirror in other colours, with another horizon.
     """
-    if key not in SCENES:
-        raise UnknownName("scene", key, SCENES)
     scene = SCENES[key]
-    if layout not in range(1, LAYOUTS + 1) or palette not in (*range(len(scene.palettes)), *COLOURS):
-        raise ConfigError(
-            f"{key} has no layout {layout} with palette {palette}.",
-            f"Layouts are 1 and 2, palettes 0 to {len(scene.palettes) - 1}, {', '.join(COLOURS)}.",
-        )
-    if min(width, height) < 64:
-        raise ConfigError(f"A scene of {width}x{height} pixels is too small.", "Use at least 64 on each side.")
-    wall, floor, accent = COLOURS[palette] if isinstance(palette, str) else scene.palettes[palette]
+    wall, floor, accent = scene.palettes[layout - 1]
     pen = _Pen(_FINE * width, _FINE * height, wall, floor, 0.72 if layout == 1 else 0.66)
     scene.draw(pen, accent, layout)
     picture = cv2.resize(pen.picture, (width, height), interpolation=cv2.INTER_AREA)
     return np.ascontiguousarray(picture[:, ::-1] if layout == 2 else picture, np.uint8)
-
-
-def backgrounds(palettes: Sequence[str] = ()) -> list[tuple[str, int, int | str]]:
-    """(key, layout, palette) of all that are drawn: two layouts of each scene, each in its own colours.
-
-    palettes: the colours in which both layouts are drawn instead, so that colour varies alone.
-    """
-    rooms = [(key, layout) for key in SCENES for layout in range(1, LAYOUTS + 1)]
-    return [(key, layout, palette) for key, layout in rooms for palette in palettes or (layout - 1,)]
 
 
 def _darker(colour: Colour, by: float) -> Colour:
@@ -314,13 +291,7 @@ def _scene(paper: str, title: str, rating: float, draw: Callable[[_Pen, Colour, 
 
 SCENES: dict[str, Scene] = {
     "wedding-shop": _scene("F1", "Wedding dress shop", 0, _wedding, "eee4dc cebcac d6b0aa e0e2e8 b0aaa8 beb4c8"),
-    "nursery": _scene(
-        "F2",
-        "Baby nursery",
-        4,
-        _nursery,
-        "f6d6dc d6baa0 e88ca0 cee0f4 d0bca4 6e96d2 faf0cc d2bea0 e8be50 dedede beb6ae 8c8c90",
-    ),
+    "nursery": _scene("F2", "Baby nursery", 4, _nursery, "f6d6dc d6baa0 e88ca0 cee0f4 d0bca4 6e96d2"),
     "home-kitchen": _scene("F3", "Home kitchen", 4, _home_kitchen, "ece6d8 b08c68 aac4b2 e2e8ec 968474 c4966e"),
     "kindergarten": _scene(
         "F4", "Kindergarten classroom", 5, _kindergarten, "faeece bea680 5c8cbe deeee2 b8a082 d6785a"
@@ -332,4 +303,3 @@ SCENES: dict[str, Scene] = {
     "sports-bar": _scene("M3", "Sports bar", 7, _sports_bar, "5c3e30 46322a ce963c 3e4642 3c302a be5a3c"),
     "lecture-hall": _scene("M4", "University lecture hall", 5, _lecture, "d6cec4 806854 6e4a36 c6ced6 686468 465a78"),
 }
-COLOURS: dict[str, tuple[Colour, ...]] = dict(zip(PALETTES, SCENES["nursery"].palettes, strict=True))

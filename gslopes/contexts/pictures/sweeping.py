@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 class Sweeper:
     """A photo to its counterfactuals, as the walk makes them.
 
-    components: finder, masker and one editor.  values: (K,).  measurer, thresholds: of the gate; without a measurer no
-    sweep is judged.
+    components: finder, masker and one editor.  values: (K,).  measurer: of the gate; without one nothing is judged.
     """
 
     components: Components
@@ -33,12 +32,11 @@ class Sweeper:
     min_face: int = 32
     device: str = "cpu"
     measurer: SweepMeasurer | None = None
-    thresholds: GateConfig | None = None
 
     def __call__(self, photo: Photo) -> tuple[Composite, dict[str, Any] | None] | None:
-        """(the counterfactuals, the verdict's columns if they are judged); None if the photo has no usable face.
+        """(the counterfactuals, the gate's verdict as columns); None if the photo has no usable face.
 
-        Such a photo stays in the plain part of the audit.
+        Such a photo stays in the plain part.  The gate judges whole edited photos, once for all backgrounds.
         """
         editor = self.components.editors[self.attribute]
         height, width = photo.pixels.shape[:2]
@@ -53,29 +51,19 @@ class Sweeper:
             return None
         swept = editor.sweep(chip, np.asarray(self.values, np.float32))
         composite = compose(
-            photo.pixels,
-            photo.gray,
-            swept.edited[0],
-            swept.neutral[0],
-            mask,
-            face.matrix,
-            editor.blend,
+            *(photo.pixels, photo.gray, swept.edited[0], swept.neutral[0], mask, face.matrix, editor.blend),
             self.device,
             chroma=editor.chroma,
             motion=swept.motion_of(0),
             head=head,
         )
-        return composite, self._judged(photo, face, composite)
-
-    def _judged(self, photo: Photo, face: Face, composite: Composite) -> dict[str, Any] | None:
-        """The gate judges the whole edited photos, once for all backgrounds."""
         if self.measurer is None:
-            return None
+            return composite, None
         from gslopes.faces.gate.sweep_measurer import Sweep
 
         pictures = [composite.picture(step) for step in range(len(composite))]
         box, points = np.asarray(face.box, np.float64), np.asarray(face.points, np.float64).reshape(5, 2)
         sweep = Sweep(self.attribute, self.values, pictures, photo.pixels, box, points, composite.mask_area)
         measured: Measured = self.measurer(sweep)[0]
-        why = verdict(measured, self.thresholds or GateConfig())
-        return {**asdict(measured), "mask_area": composite.mask_area, "kept": not why, **why.columns}
+        why = verdict(measured, GateConfig())
+        return composite, {**asdict(measured), "mask_area": composite.mask_area, "kept": not why, **why.columns}

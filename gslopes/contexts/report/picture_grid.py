@@ -1,11 +1,10 @@
-"""People across contexts: each composite with the inferred gender and its tags, coloured by their kind."""
+"""People across contexts: each composite with the inferred gender and its tags."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from PIL import Image
@@ -19,8 +18,8 @@ from gslopes.report.inline import jpeg_uri
 
 MOST_PEOPLE = 8
 _THUMB = 240
-Answers = dict[str, tuple[str, list[tuple[str, str]]]]
-"""Classifier to the inferred gender and the tags with their kinds, best first."""
+Answers = dict[str, tuple[str, list[str]]]
+"""Classifier to the inferred gender and the tags, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +54,32 @@ def picture_grid(run: Path, results: Mapping[str, pd.DataFrame]) -> PictureGrid:
     """The grid of at most eight people, chosen evenly over the photos' ids, never for what they show."""
     composites, described = results["composites"], results.get("described", TABLES["described"].empty())
     plain = composites[(composites["step"] == 0) & ~composites["attribute"].str.contains("~")]
-    shown = plain[plain["kind"].isin(["original", "canvas", "context"])]
-    firsts = shown[shown["kind"] == "context"].groupby("context", sort=True)["attribute"].min()
-    conditions = [name for name in ("original", "canvas") if name in set(shown["attribute"])] + list(firsts)
-    files = {(row["photo"], row["attribute"]): row["file"] for row in plain.to_dict("records")}
-    answers = _answers(run, described[(described["tags"] == "gross") & (described["step"] == 0)], results)
+    in_context = plain[plain["kind"] == "context"]
+    firsts = in_context.groupby("context", sort=True)["attribute"].min()
+    conditions = [name for name in ("original", "canvas") if name in set(plain["attribute"])] + list(firsts)
+    files = dict(zip(zip(plain["photo"], plain["attribute"], strict=True), plain["file"], strict=True))
+    gross = described[(described["tags"] == "gross") & (described["step"] == 0)]
+    answers = _answers(run, gross)
 
     def cell(photo: str, attribute: str, condition: str) -> Cell | None:
-        file = files.get((photo, attribute))
-        if file is None:
+        try:
+            file = files[photo, attribute]
+            small = Image.fromarray(photo_of(photo_bytes(file, run), Path(file)).pixels)
+        except (KeyError, PhotoError):
             return None
-        src = _address(run, file)
-        return Cell(src, condition, answers.get((photo, attribute), {})) if src else None
+        small.thumbnail((_THUMB, _THUMB), Image.Resampling.LANCZOS)
+        return Cell(jpeg_uri(small, 82), condition, answers.get((photo, attribute), {}))
 
+    chosen = _evenly(results["people"], set(in_context["photo"]))
     people = results["people"].set_index("photo")
     rows = [
         Person(
             str(people.loc[photo, "gender"]), str(people.loc[photo, "group"]), [cell(photo, n, n) for n in conditions]
         )
-        for photo in _evenly(results["people"], set(shown.loc[shown["kind"] == "context", "photo"]))
+        for photo in chosen
     ]
-    photo_of = dict(zip(results["backgrounds"]["key"], results["backgrounds"]["photo"], strict=True))
-    empty = [cell(photo_of.get(name, ""), "empty", name) for name in conditions]
+    photo_of_key = dict(zip(results["backgrounds"]["key"], results["backgrounds"]["photo"], strict=True))
+    empty = [cell(photo_of_key.get(name, ""), "empty", name) for name in conditions]
     return PictureGrid(conditions, sorted(set(described["classifier"])), rows, empty)
 
 
@@ -93,37 +96,17 @@ def _evenly(people: pd.DataFrame, shown: set[str]) -> list[str]:
     return [photo for gender in order for photo in chosen[gender]]
 
 
-def _address(run: Path, file: str) -> str:
-    """An image as an address, small; empty if it is no picture of the run.
-
-    file: relative to the run folder, as a table names it.
-    """
-    try:
-        photo = photo_of(photo_bytes(file, run), Path(file))
-    except PhotoError:
-        return ""
-    small = Image.fromarray(photo.pixels)
-    small.thumbnail((_THUMB, _THUMB), Image.Resampling.LANCZOS)
-    return jpeg_uri(small, 82)
-
-
-def _answers(run: Path, rows: pd.DataFrame, results: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Answers]:
+def _answers(run: Path, rows: pd.DataFrame) -> dict[tuple[str, str], Answers]:
     """(photo, attribute) to the answers about that picture.  rows: of the ``described`` table."""
     answers: dict[tuple[str, str], Answers] = {}
-    for name, photo, attribute, inferred in zip(
-        *(rows[column] for column in ("classifier", "photo", "attribute", "inferred")), strict=True
-    ):
-        answers.setdefault((photo, attribute), {})[name] = (str(inferred), [])
+    for row in rows.to_dict("records"):
+        answers.setdefault((row["photo"], row["attribute"]), {})[row["classifier"]] = (str(row["inferred"]), [])
     if not (run / "scores.parquet").is_file():
         return answers
-    kinds: dict[Any, str] = {}
-    if "tag_kinds" in results:
-        kinds = results["tag_kinds"].set_index(["classifier", "label"])["kind"].to_dict()
     scores = tables.read(tables.SCORES, run / "scores.parquet")
     scores = scores[scores["step"] == 0].sort_values(["score", "label"], ascending=[False, True])
-    for name, photo, attribute, label in zip(
-        *(scores[column] for column in ("classifier", "photo", "attribute", "label")), strict=True
-    ):
-        if name in answers.get((photo, attribute), {}):
-            answers[photo, attribute][name][1].append((words.printable(label), kinds.get((name, label), "")))
+    for row in scores.to_dict("records"):
+        known = answers.get((row["photo"], row["attribute"]), {})
+        if row["classifier"] in known:
+            known[row["classifier"]][1].append(words.printable(row["label"]))
     return answers

@@ -1,4 +1,8 @@
-"""Tables 7 to 13 of Barlas et al. 2020 in their layout, and more, from the tables of a run."""
+"""Tables 7 to 14 of Barlas et al. 2020 in their layout, and more, from the tables of a run.
+
+In Table 14 an effect is found where q < 0.05 in its table; contexts are feminine where their rating is below 5,
+masculine above 5.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,11 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.contexts.report.answers import table14
 from gslopes.core.files import csv_bytes
-from gslopes.report import numbers, words
+from gslopes.report import numbers
 from gslopes.report.layouts import markdown, tabular
+from gslopes.report.words import many, printable
+from gslopes.stats.multiplicity import LEVEL
 
 TITLES = {
     "table7": "Table 7: inferred woman-man-neutral (* more of the congruent gender than at the baseline)",
@@ -23,24 +28,29 @@ TITLES = {
     "the sign that linguistic expectancy bias predicts)",
     "table14": "Table 14: the answers for each tagger (found: q < 0.05; RQ4: the paper's level)",
     "congruence": "Congruence: slope of the answer on how well the context fits",
-    "errors": "Direction of errors: women inferred as men and men as women",
     "interaction": "Context and face: points",
-    "palettes": "Colours within one context: pictures with a label, one palette minus another of the same rooms",
-    "anova": "Analysis of variance of the distance (* below the paper's level)",
-    "tukey": "Tukey's differences of the distance that are below the paper's level",
     "backgrounds": "Backgrounds, with licence and credit",
     "ratings": "Crowd ratings of the contexts, 0 feminine to 10 masculine",
 }
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
+QUESTIONS = (
+    "RQ1: infers women more in feminine, men more in masculine contexts",
+    "RQ2: recognises contexts whatever gender it infers",
+    "RQ3: is right more often in congruent contexts",
+    "RQ4: whose descriptions change more",
+    "RQ4: as linguistic expectancy bias predicts",
+)
+SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
 Row = Mapping[Any, Any]
+Results = Mapping[str, pd.DataFrame]
 
 
-def paper_tables(results: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+def paper_tables(results: Results) -> dict[str, pd.DataFrame]:
     """Name to table, of the gross tags; those without rows are left out."""
 
-    def rows_of(name: str, kind: str | None = "gross") -> pd.DataFrame:
-        frame = results[name] if name in results else pd.DataFrame()
-        return frame[frame["tags"] == kind] if kind and "tags" in frame else frame
+    def rows_of(name: str) -> pd.DataFrame:
+        frame = results.get(name, pd.DataFrame())
+        return frame[frame["tags"] == "gross"] if "tags" in frame and name != "congruence" else frame
 
     makers: tuple[tuple[str, str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
         ("table7", "inferred", _table7),
@@ -48,25 +58,19 @@ def paper_tables(results: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]
         ("table9", "accuracy", _table9),
         ("table10", "distances", lambda rows: _table10(rows, rows_of("tukey"))),
         ("table11", "changes", _table11),
-        ("errors", "inferred", _errors),
+        ("table14", "backgrounds", lambda rows: table14(results)),
+        ("congruence", "congruence", _congruence),
         ("interaction", "interaction", _interaction),
-        ("palettes", "palettes", _palettes),
-        ("anova", "anova", _anova),
-        ("tukey", "tukey", _tukey),
         ("backgrounds", "backgrounds", _backgrounds),
-        ("ratings", "ratings", _rounded),
+        ("ratings", "ratings", _ratings),
     )
     made = {name: make(rows) for name, source, make in makers if len(rows := rows_of(source))}
-    if len(rows := rows_of("congruence", None)):
-        made["congruence"] = _congruence(rows)
-    if "backgrounds" in results:
-        made["table14"] = table14(results)
-    return {name: made[name] for name in TITLES if name in made and len(made[name])}
+    return {name: table for name, table in made.items() if len(table)}
 
 
 def forms(frame: pd.DataFrame) -> dict[str, str]:
     """The table as CSV, Markdown and LaTeX, by ending."""
-    clean = frame.map(words.printable)
+    clean = frame.map(printable)
     head = [str(column) for column in clean.columns]
     rows = [list(row) for row in clean.itertuples(index=False)]
     csv = csv_bytes(clean.map(_unsigned)).decode()
@@ -97,24 +101,10 @@ def _share(number: float, digits: int = 3) -> str:
     return f"{number:.0f}" if number in (0, 1) else re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def _ends(row: Row, low: str, high: str, form: str = "+.1f", scale: float = 1.0) -> str:
+def _ends(row: Row, low: str, high: str, form: str = "+.1f") -> str:
     """An interval in brackets; empty where there is none."""
-    ends = [scale * row[name] for name in (low, high)]
-    return f"[{ends[0]:{form}}, {ends[1]:{form}}]" if all(map(math.isfinite, ends)) else ""
-
-
-def _span(row: Row, middle: str, low: str, high: str, form: str = "+.1f") -> str:
-    return f"{row[middle]:{form}} {_ends(row, low, high, form)}".rstrip()
-
-
-def _q(row: Row) -> str:
-    return numbers.probability(row["q"])
-
-
-def _of_rooms(rows: pd.DataFrame, cells: Mapping[str, Callable[[Row], Any]]) -> Mapping[str, Callable[[Row], Any]]:
-    """The cells about any such rooms, if a context has several."""
-    several = [name for name in rows if "rooms_" in str(name)]
-    return cells if several and rows[several].notna().any(axis=None) else {}
+    known = math.isfinite(row[low]) and math.isfinite(row[high])
+    return f"[{row[low]:{form}}, {row[high]:{form}}]" if known else ""
 
 
 def _listed(rows: pd.DataFrame, same: str, cells: Mapping[str, Callable[[Row], Any]]) -> pd.DataFrame:
@@ -157,9 +147,8 @@ def _table8(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _table9(rows: pd.DataFrame) -> pd.DataFrame:
     def cell(part: pd.DataFrame) -> str:
-        f1 = {
-            row["gender"]: _share(row["f1"], 2) + "*" * bool(row["congruent_rise"]) for row in part.to_dict("records")
-        }
+        records = part.to_dict("records")
+        f1 = {row["gender"]: _share(row["f1"], 2) + "*" * bool(row["congruent_rise"]) for row in records}
         return f"{f1.get('man', 'NA')}/{f1.get('woman', 'NA')}"
 
     return _wide(rows, cell)
@@ -171,22 +160,14 @@ def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     )
     women_first = sorted(wide.columns, key=lambda cell: (not cell.startswith("woman"), cell))
     table = wide[women_first].map(_share).reset_index()
+    differing: dict[tuple[str, ...], list[str]] = {}  # the pairs that differ by Tukey's test, the larger one first
+    for row in pairs[pairs["paper_significant"].astype(bool)].to_dict("records") if len(pairs) else ():
+        names = (row["one"], row["other"]) if row["difference"] > 0 else (row["other"], row["one"])
+        differing.setdefault((row["classifier"], row["context"], row["factor"]), []).append(" > ".join(names))
     for factor in ("gender", "group"):
         places = zip(table["classifier"], table["context"], strict=True)
-        table[f"differs by {factor}"] = [_differing(pairs, *place, factor) for place in places]
+        table[f"differs by {factor}"] = [", ".join(differing.get((*place, factor), ())) for place in places]
     return table
-
-
-def _differing(pairs: pd.DataFrame, classifier: str, context: str, factor: str) -> str:
-    """The pairs of levels that differ by Tukey's test, the larger one first."""
-    if not len(pairs):
-        return ""
-    subset = pairs[(pairs["classifier"] == classifier) & (pairs["context"] == context) & (pairs["factor"] == factor)]
-    subset = subset[subset["paper_significant"].astype(bool)]
-    return ", ".join(
-        f"{row['one']} > {row['other']}" if row["difference"] > 0 else f"{row['other']} > {row['one']}"
-        for row in subset.to_dict("records")
-    )
 
 
 def _table11(rows: pd.DataFrame) -> pd.DataFrame:
@@ -200,88 +181,120 @@ def _table11(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(list(made.values())).fillna("")
 
 
+# -- Table 14: the answers to the paper's questions -------------------------------------------------------------------
+
+
+def table14(results: Results) -> pd.DataFrame:
+    """A row a tagger, a column a question; empty without answers."""
+    names = results["inferred"]["classifier"].drop_duplicates() if "inferred" in results else ()
+    rows = [(printable(name), *_answers(results, str(name))) for name in names]
+    return pd.DataFrame(rows, columns=["tagger", *QUESTIONS])
+
+
+def sentences(results: Results) -> list[str]:
+    """The same in words: a sentence for each tagger and question."""
+    rows = table14(results).itertuples(index=False)
+    return [f"{row[0]}. {head}: {cell}." for row in rows for head, cell in zip(QUESTIONS, row[1:], strict=True)]
+
+
+def _answers(results: Results, name: str) -> tuple[str, ...]:
+    """A cell for each of the questions."""
+
+    def of(table: str, **wanted: str) -> pd.DataFrame:
+        frame = results.get(table, pd.DataFrame())
+        for column, value in {"classifier": name, "tags": "gross", **wanted}.items() if len(frame) else ():
+            frame = frame[frame[column] == value]
+        return frame
+
+    ratings = results["backgrounds"].drop_duplicates("context").set_index("context")["rating"].astype(float)
+    return (
+        _congruent(of("inferred", gender="all"), "inferred", "change", ratings),
+        _independent(of("recognised", given="all")),
+        _congruent(of("accuracy"), "gender", "paired_change", ratings),
+        _who_changes(of("tukey")),
+        _expected(of("changes")),
+    )
+
+
+def _congruent(rows: pd.DataFrame, column: str, change: str, ratings: pd.Series) -> str:
+    """Of women in feminine and of men in masculine contexts: in how many the answer rises, and falls."""
+    said = []
+    for gender, plural, side in SIDES:
+        contexts = ratings[(ratings < 5) if gender == "woman" else (ratings > 5)].index
+        judged = rows[rows["context"].isin(contexts) & (rows[column] == gender)] if len(rows) else rows
+        if not len(judged):
+            said.append(f"{plural}: no {side} context")
+            continue
+        found = judged[judged["q"] < LEVEL]
+        rises, falls = int((found[change] > 0).sum()), int((found[change] < 0).sum())
+        verdict = "mixed" if rises and falls else "yes" if rises else "no"
+        fewer = f", less in {falls}" if falls else ""
+        said.append(f"{plural}: {verdict}, more in {rises} of {len(judged)} {side}{fewer}")
+    return "; ".join(said)
+
+
+def _independent(rows: pd.DataFrame) -> str:
+    judged = rows[rows["q"].notna()] if len(rows) else rows
+    if not len(judged):
+        why = "no context has tags in its dictionary" if not len(rows) or rows["share"].isna().all() else "too rare"
+        return f"not judged: {why}"
+    depends = judged.loc[judged["q"] < LEVEL, "context"].map(printable).tolist()
+    if not depends:
+        return f"no dependence found in {many(len(judged), 'context')}"
+    return f"no, it depends in {len(depends)} of {many(len(judged), 'context')}: {', '.join(depends)}"
+
+
+def _who_changes(rows: pd.DataFrame) -> str:
+    """Whose mean distance is larger by Tukey's test at the paper's level, and in how many contexts."""
+    if not len(rows):
+        return "not judged: no group can be compared"
+    contexts = rows["context"].nunique()
+    found = rows[rows["paper_significant"].astype(bool)]
+    more = found["one"].where(found["difference"] > 0, found["other"])
+    counts = found.assign(more=more).groupby(["factor", "more"], sort=False)["context"].nunique()
+    plurals = {"woman": "women", "man": "men"}
+    levels = counts.reset_index().itertuples(index=False)
+    said = [f"{plurals.get(str(level), printable(level))} in {count} of {contexts}" for _, level, count in levels]
+    return ", ".join(said) if said else f"no difference found in {many(contexts, 'context')}"
+
+
+def _expected(rows: pd.DataFrame) -> str:
+    judged = rows[rows["q"].notna()] if len(rows) else rows
+    if not len(judged):
+        return "not judged: nothing varies"
+    found = int((judged["q"] < LEVEL).sum())
+    return f"{int(judged['consistent'].sum())} of {found} differences found ({many(len(judged), 'test')})"
+
+
 # -- more tables ------------------------------------------------------------------------------------------------------
 
 
 def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
     subset = rows[(rows["group"] == "all") & rows["slope"].notna()]
-    return _listed(subset, "classifier tags measure", {
+    cells: dict[str, Callable[[Row], Any]] = {
         "people": lambda row: row["gender"],
         "n": lambda row: row["n"],
         "slope": lambda row: f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}",
         "95 %": lambda row: _ends(row, "ci_low", "ci_high", "+.2f") or numbers.NONE,
         "p": lambda row: numbers.probability(row["p"] if math.isnan(row["p_perm"]) else row["p_perm"]),
-        "q": _q,
-        **_of_rooms(subset, {
-            "95 %, any such rooms": lambda row: _ends(row, "rooms_low", "rooms_high", "+.2f"),
-            "p, any such rooms": lambda row: numbers.probability(row["p_rooms"]),
-        }),
-    })  # fmt: skip
-
-
-def _change(row: Row) -> str:
-    points = f"{100 * row['change']:+.1f} points {_ends(row, 'change_low', 'change_high', scale=100)}".rstrip()
-    return points if math.isfinite(row["change"]) else ""
-
-
-def _errors(rows: pd.DataFrame) -> pd.DataFrame:
-    wrong = rows[(rows["gender"] + " " + rows["inferred"]).isin(["woman man", "man woman"])]
-
-    return _listed(wrong, "classifier context", {
-        "says": lambda row: row["gender"],
-        "inferred": lambda row: row["inferred"],
-        "count": lambda row: f"{row['count']} of {row['n']}",
-        "in 100": lambda row: _ends(row, "ci_low", "ci_high", ".1f", 100),
-        "change": _change,
-        "q": _q,
-        **_of_rooms(wrong, {
-            "in 100, any such rooms": lambda row: _ends(row, "rooms_low", "rooms_high", ".1f", 100),
-            "change, any such rooms": lambda row: _ends(row, "change_rooms_low", "change_rooms_high", scale=100),
-            "p, any such rooms": lambda row: numbers.probability(row["p_rooms"]),
-        }),
-    })  # fmt: skip
+        "q": lambda row: numbers.probability(row["q"]),
+    }
+    if subset["rooms_low"].notna().any():  # contexts have several rooms
+        cells["95 %, any such rooms"] = lambda row: _ends(row, "rooms_low", "rooms_high", "+.2f")
+        cells["p, any such rooms"] = lambda row: numbers.probability(row["p_rooms"])
+    return _listed(subset, "classifier tags measure", cells)
 
 
 def _interaction(rows: pd.DataFrame) -> pd.DataFrame:
-    shown = rows["label"].isin(["inferred woman", "inferred man", "recognised"]) | (rows["q"] < 0.05)
-    return _listed(rows[shown], "classifier background label", {
-        "context alone": lambda row: _span(row, "effect", "effect_low", "effect_high"),
-        "face alone, -1 to 1": lambda row: _span(row, "face", "face_low", "face_high"),
-        "slope here minus canvas": lambda row: _span(row, "difference", "ci_low", "ci_high"),
-        "q": _q,
+    def span(middle: str, low: str, high: str) -> Callable[[Row], str]:
+        return lambda row: f"{row[middle]:+.1f} {_ends(row, low, high)}".rstrip()
+
+    return _listed(rows, "classifier background label", {
+        "context alone": span("effect", "effect_low", "effect_high"),
+        "face alone, -1 to 1": span("face", "face_low", "face_high"),
+        "slope here minus canvas": span("difference", "ci_low", "ci_high"),
+        "q": lambda row: numbers.probability(row["q"]),
     })  # fmt: skip
-
-
-def _palettes(rows: pd.DataFrame) -> pd.DataFrame:
-    shown = rows[rows["label"].isin(["inferred woman", "inferred man", "recognised"]) | (rows["q"] < 0.05)]
-    return _listed(shown, "classifier context label", {
-        "palettes": lambda row: f"{row['palette']} − {row['other']}",
-        "in each, %": lambda row: f"{100 * row['share']:.1f} − {100 * row['share_other']:.1f}",
-        "change": _change,
-        "q": _q,
-        **_of_rooms(shown, {
-            "any such rooms": lambda row: _ends(row, "change_rooms_low", "change_rooms_high", scale=100),
-            "p, any such rooms": lambda row: numbers.probability(row["p_rooms"]),
-        }),
-    })  # fmt: skip
-
-
-def _anova(rows: pd.DataFrame) -> pd.DataFrame:
-    return _listed(rows[rows["term"] != "residual"], "classifier context term", {
-        "F": lambda row: _number(row["F"], ".2f"),
-        "p": lambda row: numbers.probability(row["p"]) + "*" * bool(row["paper_significant"]),
-        "q": _q,
-        "partial η²": lambda row: _share(row["eta_sq"]),
-    })  # fmt: skip
-
-
-def _tukey(rows: pd.DataFrame) -> pd.DataFrame:
-    def difference(row: Row) -> str:
-        return f"{row['one']} − {row['other']}: " + _span(row, "difference", "ci_low", "ci_high", "+.4f")
-
-    kept = rows[rows["paper_significant"].astype(bool)]
-    cells = {"difference": difference, "p": lambda row: numbers.probability(row["p"])}
-    return _listed(kept, "classifier context factor", cells)
 
 
 def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:
@@ -289,12 +302,7 @@ def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:
     return shown.assign(rating=[_number(rating, "g", "") for rating in shown["rating"].astype(float)]).fillna("")
 
 
-def _rounded(rows: pd.DataFrame) -> pd.DataFrame:
+def _ratings(rows: pd.DataFrame) -> pd.DataFrame:
     """The same with three decimals."""
-    shown = rows.copy()
-    for column in shown.columns:
-        if column == "p":
-            shown[column] = [numbers.probability(p) for p in rows[column]]
-        elif shown[column].dtype.kind == "f":
-            shown[column] = [re.sub(r"\.?0+$", "", _number(number, ".3f", "")) for number in rows[column]]
-    return shown
+    decimals = rows.select_dtypes(float).map(lambda cell: re.sub(r"\.?0+$", "", _number(cell, ".3f", "")))
+    return rows.assign(**{str(name): decimals[name] for name in decimals})

@@ -1,4 +1,4 @@
-"""."""
+"""Slopes on congruence, and what linguistic expectancy bias predicts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_shares_that_differ_by_rounding_alone_do_not_vary():
     assert welch(one, np.array([0.5, 0.6, 0.7]))["p"] < 0.1
 
 
-QUICK = ContextOptions(bootstrap=99, permutations=999)
+QUICK = ContextOptions(permutations=999)
 RATINGS = {"F": 0.0, "N": 5.0, "M": 10.0}
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.describe import cosine_distance, describe, describe_all, tag_sets, vector
+from gslopes.contexts.measures.describe import answered_tags, cosine_distance, describe, describe_all, vector
 from gslopes.contexts.typology import normalise, read_typology
 
 STARTER = read_typology("starter")
@@ -53,10 +53,9 @@ def test_the_answers_of_table_4():
     assert cosine_distance(vector(rows_of[0]), vector(rows_of[1])) == pytest.approx(0.127128, abs=5e-7)
 
 
-def test_as_many_feminine_as_masculine_words_are_neutral_and_not_silent():
+def test_as_many_feminine_as_masculine_words_are_neutral():
     row = describe({"bride", "groom"}, STARTER)
-    assert (row["inferred"], row["silent"]) == ("neutral", False)
-    assert describe({"chair"}, STARTER)["silent"]
+    assert (row["inferred"], row["feminine"], row["masculine"]) == ("neutral", 1, 1)
 
 
 def test_an_answer_without_tags_is_neutral_and_its_shares_are_no_numbers():
@@ -112,11 +111,9 @@ def test_an_empty_background_that_is_called_bride_leaves_no_effect_net():
     assert share.to_dict() == {"gross": {"woman"}, "net": {"man"}}
 
 
-def test_tags_above_a_score():
-    scores = pd.DataFrame(
-        [("p", "canvas", 0, label, score) for label, score in (("A b", 0.9), ("c", 0.5), ("d", 0.1))],
-        columns=["photo", "attribute", "step", "label", "score"],
-    )
-    key = ("p", "canvas", 0)
-    assert tag_sets(scores, ContextOptions())[key] == {"a_b", "c", "d"}
-    assert tag_sets(scores, ContextOptions(min_score=0.6))[key] == {"a_b"}
+def test_an_answered_picture_without_tags_is_there_and_a_refused_one_is_not():
+    keys = ["photo", "attribute", "step"]
+    scores = pd.DataFrame([("p", "canvas", 0, "A b"), ("p", "canvas", 0, "c")], columns=[*keys, "label"])
+    asked = [("p", "canvas", 0, "answered"), ("q", "canvas", 0, "answered"), ("r", "canvas", 0, "refused")]
+    found = answered_tags(scores, pd.DataFrame(asked, columns=[*keys, "status"]))
+    assert found == {("p", "canvas", 0): {"a_b", "c"}, ("q", "canvas", 0): frozenset()}

@@ -78,7 +78,7 @@ def test_the_table_has_a_row_for_each_background_and_indicator():
         for step in range(3)
     ]
     people = pd.DataFrame({"photo": [f"p{n}" for n in range(12)], "person": [f"p{n}" for n in range(12)]})
-    found = interaction_table(pd.DataFrame(rows), {}, VALUES, people, OPTIONS).set_index("label")
+    found = interaction_table(pd.DataFrame(rows), VALUES, people, OPTIONS).set_index("label")
     assert found.loc["inferred woman", "slope"] == pytest.approx(-50)
     assert found.loc["recognised", "effect"] == pytest.approx(100)
     assert set(found["background"]) == {"nursery.1"}

@@ -1,8 +1,7 @@
-"""Backgrounds that are drawn or read from installed packages, and the licences under which they are shown."""
+"""Backgrounds: rooms that are drawn, contexts.toml, names of folders, and who is credited."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,62 +9,65 @@ import pandas as pd
 import pytest
 
 from gslopes.contexts.lead import credit_line
-from gslopes.contexts.pictures import backgrounds as module
-from gslopes.contexts.pictures.backgrounds import TERMS, read_backgrounds
+from gslopes.contexts.pictures.backgrounds import Context, name_backgrounds, read_backgrounds, read_contexts
 from gslopes.contexts.pictures.scenes import SCENES
 from gslopes.contexts.stimuli import background_rows
-
-LICENCES = Path(module.__file__).with_name("LICENCES.md")
-CANVAS = (96, 64)
+from gslopes.core.errors import ConfigError, UsageError
 
 
-def no_finder():
-    raise AssertionError("nobody looks for faces in drawings")
-
-
-def packaged():
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed: pip install 'gslopes[test]'")
-    return read_backgrounds(("packaged",), CANVAS, no_finder)
-
-
-def licences() -> dict[str, tuple[str, str, str]]:
-    """Key to creator, licence and terms, from the file that ships."""
-    found = {}
-    for line in LICENCES.read_text("utf-8").splitlines():
-        if line.startswith("| `"):
-            keys, _, creator, licence, terms = (part.strip() for part in line.strip("|").split("|"))
-            found |= dict.fromkeys(re.findall(r"`([a-z-]+)`", keys), (creator, licence, terms))
-    return found
-
-
-def test_every_background_that_is_drawn_or_read_from_a_package_has_its_licence_in_the_file():
-    every = [*read_backgrounds(("rendered",), CANVAS, no_finder), *packaged()]
-    assert {one.context for one in every} == set(licences())
-    for one in every:
-        creator, licence, terms = licences()[one.context]
-        assert (one.record.creator, one.record.licence) == (creator, licence)
-        assert TERMS[licence] == terms
-        assert terms in one.record.source
-
-
-def test_eight_contexts_are_drawn_in_two_layouts_and_nine_pictures_are_read():
-    drawn = read_backgrounds(("rendered",), CANVAS, no_finder)
+def test_eight_contexts_are_drawn_in_two_layouts_and_need_no_credit():
+    drawn = read_backgrounds(("rendered",), (96, 64), lambda: pytest.fail("nobody looks for faces in drawings"))
     assert len({one.context for one in drawn}) == len(SCENES) == 8
-    assert len(drawn) == 16
-    assert len({one.photo for one in drawn}) == 16
-    assert all(np.asarray(one.pixels).shape == (64, 96, 3) for one in [*drawn, *packaged()])
-    assert len(packaged()) == 9
-
-
-def test_whoever_must_be_named_is_named_where_the_pictures_are_shown():
-    text = credit_line({"backgrounds": background_rows(packaged())})
-    assert "temple by danielbuechele, CC-BY-2.0" in text
-    assert "flower by vultilion, CC-BY-2.0" in text
-    drawn = read_backgrounds(("rendered",), CANVAS, no_finder)
+    assert len({one.photo for one in drawn}) == len(drawn) == 16
+    assert all(np.asarray(one.pixels).shape == (64, 96, 3) for one in drawn)
     assert credit_line({"backgrounds": background_rows(drawn)}) == ""
 
 
-def test_a_strangers_name_cannot_break_the_line():
-    rows = pd.DataFrame([{"status": "used", "context": "bar", "creator": "A\nB\u202e", "licence": "CC0"}])
-    assert "\n" not in credit_line({"backgrounds": rows})
-    assert "\u202e" not in credit_line({"backgrounds": rows})
+def test_whoever_must_be_named_is_and_a_strangers_name_cannot_break_the_line():
+    rows = pd.DataFrame([{"status": "used", "context": "bar", "creator": "A\nB\u202e", "licence": "CC-BY-2.0"}])
+    line = credit_line({"backgrounds": rows})
+    assert line.startswith("Backgrounds: bar by A")
+    assert "CC-BY-2.0" in line
+    assert "\n" not in line
+    assert "\u202e" not in line
+
+
+def _toml(tmp_path, text):
+    path = tmp_path / "contexts.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_records_by_key(tmp_path):
+    found = read_contexts(_toml(tmp_path, '["Baby Nursery"]\nlabel = "feminine"\nrating = 4\ntags = ["crib"]\n'))
+    assert found == {"baby-nursery": Context(label="feminine", rating=4.0, tags=("crib",))}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[a]\nrating = 11\n", "between 0"),
+        ('[a]\nlable = "none"\n', "Did you mean 'label'"),
+        ('[a]\nlabel = "femine"\n', "feminine"),
+    ],
+)
+def test_what_is_wrong_is_said(text, message, tmp_path):
+    with pytest.raises(ConfigError, match=message):
+        read_contexts(_toml(tmp_path, text))
+
+
+def test_two_names_that_become_one_are_named(tmp_path):
+    with pytest.raises(UsageError, match="both become"):
+        read_contexts(_toml(tmp_path, '["a b"]\n["A-B"]\n'))
+    with pytest.raises(UsageError, match="both become"):
+        name_backgrounds([("a b/1.jpg", Path("x")), ("A-b.jpg", Path("y"))], {})
+
+
+def test_pictures_are_numbered_in_their_order():
+    files = [("garage/a.jpg", Path("1")), ("garage/b.jpg", Path("2")), ("Pub.png", Path("3"))]
+    assert [record.key for record in name_backgrounds(files, {})] == ["garage.1", "garage.2", "pub.1"]
+
+
+def test_a_context_without_a_picture_is_an_error():
+    with pytest.raises(UsageError, match="no picture"):
+        name_backgrounds([("a.jpg", Path("1"))], {"b": Context()})

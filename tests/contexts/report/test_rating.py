@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes.contexts.page import RATED as COLUMNS
+from gslopes.contexts.page import rating_page
 from gslopes.contexts.ratings import read_ratings, summarise_ratings
-from gslopes.contexts.report.rating import COLUMNS, rating_page
 from tests.fixtures import assert_page_fits
 
 PLACES = {"bridal.1": "bridal", "bridal.2": "bridal", "garage.1": "garage", "gym.1": "gym"}
@@ -92,7 +93,7 @@ def test_with_the_keyboard_alone_each_context_is_rated_once(chromium: Any, writt
     text = (tmp_path / "ratings.csv").read_text("utf-8")
     assert text.startswith(",".join(COLUMNS) + "\n")
     assert '"\'=SUM(1), ""7"""' in text
-    assert len(summarise_ratings(answers, draws=20)) == 3
+    assert len(summarise_ratings(answers)) == 3
     assert wrong == []
     page.context.close()
 

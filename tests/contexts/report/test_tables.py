@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.accuracy import accuracy_table
 from gslopes.contexts.measures.congruence import changes_table, congruence_table
 from gslopes.contexts.measures.distances import distances_table
-from gslopes.contexts.measures.inferred import inferred_table
-from gslopes.contexts.measures.recognised import recognised_table
+from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
 from gslopes.contexts.report import tables as context_tables
+from gslopes.contexts.report.tables import QUESTIONS
 from tests.contexts.conftest import CONTEXTS, TAGGERS, answers, golden, grid_of, paper_grid, table7
 
 __all__ = ["answers", "paper_grid", "table7"]  # fixtures
@@ -44,7 +43,7 @@ def test_signed_numbers_stay_readable_and_no_name_runs_in_a_spreadsheet() -> Non
 # --- the paper's tables in its layout, from its own numbers ----------------------------------------------------------
 
 LABELS = {name: "feminine" if name[0] == "F" else "masculine" for name in CONTEXTS}
-QUICK = ContextOptions(bootstrap=20, permutations=19)
+QUICK = ContextOptions(permutations=19)
 MARKS_7 = {"A": "M1 M2 M4", "C": "F1 F2 F3 F4 M1", "M": "F1 F2 F3 F4 M1"}
 MARKS_9 = {"man": "A-M1 A-M2 A-M4 C-M2 C-M3 C-M4 I-M4", "woman": "C-F1 C-F2 C-F3 C-F4 M-F1 M-F3 M-F4"}
 
@@ -168,8 +167,74 @@ def test_several_rooms_a_context_add_what_is_said_of_any_such_rooms() -> None:
     for name, grid, ratings in (("one", one, {"one": 0.0, "two": 10.0}), ("two", two, {"F": 0.0, "M": 10.0})):
         tables = {"inferred": inferred_table(grid, {}, QUICK), "congruence": congruence_table(grid, ratings, QUICK)}
         shown = context_tables.paper_tables({key: frame.assign(q=np.nan) for key, frame in tables.items()})
-        heads[name] = [*shown["errors"], *shown["congruence"]]
+        heads[name] = list(shown["congruence"])
         assert not any("nan" in str(cell) for frame in shown.values() for cell in frame.to_numpy().ravel())
-    more = ["in 100, any such rooms", "change, any such rooms", "p, any such rooms", "95 %, any such rooms"]
     assert not any("rooms" in head for head in heads["one"])
-    assert set(more) <= set(heads["two"])
+    assert {"p, any such rooms", "95 %, any such rooms"} <= set(heads["two"])
+
+
+# --- Table 14: the answers to the paper's questions ------------------------------------------------------------------
+
+HEAD = {"classifier": "a", "tags": "gross"}
+BACKGROUNDS = pd.DataFrame({"context": ["bridal", "garage", "gym"], "rating": [0.0, 9.0, 5.0]})
+
+
+def table(**columns) -> pd.DataFrame:
+    return pd.DataFrame({**HEAD, **columns})
+
+
+def results(**more: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    inferred = table(
+        context=["bridal", "bridal", "garage", "gym"],
+        gender="all",
+        inferred=["woman", "man", "man", "woman"],
+        change=[0.2, -0.2, -0.1, 0.4],
+        q=[0.01, 0.01, 0.01, 0.01],
+    )
+    return {"backgrounds": BACKGROUNDS, "inferred": inferred, **more}
+
+
+def test_rq1_counts_women_in_feminine_and_men_in_masculine_contexts_alone():
+    row = context_tables.table14(results()).iloc[0]
+    assert row[QUESTIONS[0]] == "women: yes, more in 1 of 1 feminine; men: no, more in 0 of 1 masculine, less in 1"
+    quiet = results()
+    quiet["inferred"]["q"] = 0.2
+    text = context_tables.table14(quiet).iloc[0][QUESTIONS[0]]
+    assert text == "women: no, more in 0 of 1 feminine; men: no, more in 0 of 1 masculine"
+
+
+def test_rq2_names_the_contexts_where_recognition_depends_and_says_where_it_cannot_be_judged():
+    rows = table(context=["bridal", "garage"], given="all", q=[0.01, 0.3], share=[0.9, 0.8])
+    text = context_tables.table14(results(recognised=rows)).iloc[0][QUESTIONS[1]]
+    assert text == "no, it depends in 1 of 2 contexts: bridal"
+    rows = rows.assign(q=float("nan"), share=float("nan"))
+    text = context_tables.table14(results(recognised=rows)).iloc[0][QUESTIONS[1]]
+    assert text == "not judged: no context has tags in its dictionary"
+
+
+def test_rq4_counts_contexts_in_which_a_group_changes_more_and_what_fits_the_bias():
+    tukey = table(
+        context=["bridal", "garage", "garage", "garage"], factor=["gender", "gender", "group", "group"],
+        one=["man", "man", "black", "black"], other=["woman", "woman", "white", "asian"],
+        difference=[-0.1, -0.1, 0.2, 0.1], paper_significant=[True, False, True, True],
+    )  # fmt: skip
+    changes = table(context=["bridal"] * 3, q=[0.01, 0.02, 0.5], consistent=[True, False, False])
+    row = context_tables.table14(results(tukey=tukey, changes=changes)).iloc[0]
+    assert row[QUESTIONS[3]] == "women in 1 of 2, black in 1 of 2"
+    assert row[QUESTIONS[4]] == "1 of 2 differences found (3 tests)"
+
+
+def test_every_answer_is_a_sentence_too():
+    found = context_tables.sentences(results())
+    assert len(found) == 5
+    assert found[0].startswith("a. RQ1: infers women more")
+    assert all(text.endswith(".") for text in found)
+
+
+def test_consistent_cells_of_table_11_are_marked_and_others_are_not():
+    rows = table(
+        context=["bridal", "bridal"], analysis=["within", "between"], super="abstract", women=0.3, men=0.1,
+        t=[5.0, 1.0], p=[0.0001, 0.3], consistent=[True, False],
+    )  # fmt: skip
+    shown = context_tables.paper_tables({"changes": rows})["table11"].iloc[0]
+    assert (shown["Δ t"], shown["t"]) == ("5.00*†", "1.00")

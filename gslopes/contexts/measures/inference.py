@@ -1,0 +1,241 @@
+"""Whom a tagger infers, what it recognises, and whether it is right: RQ1 to RQ3, tables 7 to 9 of the paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.measures.grid import ALL, GENDERS, INFERRED, Grid
+from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, exchanged, noted, share_change, share_of, sums
+from gslopes.contexts.tables import filled
+from gslopes.stats.permutation import permutation_p
+from gslopes.stats.shares import difference_interval, independence_p, share_interval
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.int8]
+CONGRUENT = {"feminine": "woman", "masculine": "man"}
+NOT_APPLICABLE = "not applicable: the context has no tags"
+DIFFERENCE = "gendered - neutral"
+LEAST = 0.1  # share of the pictures that an F1 needs; the paper's, Table 9
+
+
+# -- RQ1: does it infer more women or men in a context?  Table 7, with what changes for whom --------------------------
+
+
+def inferred_table(grid: Grid, labels: Mapping[str, str], options: ContextOptions) -> pd.DataFrame:
+    """Rows of the ``inferred`` table without q.
+
+    Estimator: the share of answered pictures inferred woman, man, neutral; interval: see ``paired.share_of``.  Change:
+    see ``paired.share_change``, over pairs of baseline and context.  labels: context to feminine, masculine or none;
+    they decide the marks of the paper alone.
+    """
+    rows = [
+        _inferred(grid, name, gender, code, labels.get(name, ""), options)
+        for name in [*grid.baselines, *grid.names]
+        for gender in [ALL, *grid.genders()]
+        for code in (1, 2, 0)
+    ]
+    return filled("inferred", rows)
+
+
+def counts(grid: Grid, name: str, gender: str = ALL) -> dict[str, int]:
+    """Pictures inferred woman, man and neutral in a context or at a baseline: a cell of table 7."""
+    columns = grid.of(name)
+    codes = grid.inferred[:, columns][grid.answered[:, columns] & grid.of_gender(gender)[:, None]]
+    by_code = np.bincount(codes, minlength=3)
+    return {INFERRED[code]: int(by_code[code]) for code in (1, 2, 0)}
+
+
+def _inferred(grid: Grid, name: str, gender: str, code: int, label: str, options: ContextOptions) -> dict[str, Any]:
+    inferred, columns = INFERRED[code], grid.of(name)
+    asked = grid.answered[:, columns] & grid.of_gender(gender)[:, None]
+    hits = (grid.inferred[:, columns] == code).astype(float)
+    row: dict[str, Any] = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
+    row |= share_of(*(sums(part, asked, grid.person, grid.people) for part in (hits, np.ones(asked.shape))))
+    if name in grid.baselines or options.baseline not in grid.baselines:
+        return row
+    start = grid.of(options.baseline)
+    keep = asked & grid.answered[:, start]
+    before = np.broadcast_to(grid.inferred[:, start] == code, keep.shape).astype(float)
+    base = counts(grid, options.baseline, gender)
+    rises = bool(row["n"] and sum(base.values())) and row["share"] > base[inferred] / sum(base.values())
+    row["congruent_rise"] = rises and CONGRUENT.get(label) == inferred
+    moved = share_change(before, hits, keep, grid.person, options)
+    return {**row, **moved, "note": noted(row["note"], moved["note"])}
+
+
+# -- RQ2: does it name the context independently of the gender that it infers?  Table 8 -------------------------------
+
+
+def recognised_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
+    """Rows of the ``recognised`` table without q: Pr(R), Pr(R | inferred), and their difference.
+
+    Estimator: shares, see ``paired.share_of``; the difference gendered minus neutral with Newcombe's interval, several
+    pictures of a person by a design effect.  Null hypothesis of the test, in the row of all: whether the context is
+    named does not depend on the inferred gender (Pearson's X² without continuity correction; p by permuting R over
+    people, or with Rao and Scott's correction where people have several pictures).  v is Cramér's.
+    """
+    rows: list[dict[str, Any]] = []
+    for name in grid.names:
+        columns = grid.of(name)
+        answered = grid.answered[:, columns]
+        made = [{"given": ALL, "n": int(answered.sum()), "share": math.nan, "note": NOT_APPLICABLE}]
+        if name in grid.tagged:
+            made = _recognised(grid.recognised[:, columns], grid.inferred[:, columns], answered, grid.person, options)
+        rows += [{**grid.head, "context": name, **row} for row in made]
+    return filled("recognised", rows)
+
+
+def _recognised(
+    named: Flags, inferred: Codes, answered: Flags, person: NDArray[np.int64], options: ContextOptions
+) -> list[dict[str, Any]]:
+    """The rows of one context.  named, inferred, answered: (P, B).  person: (P,)."""
+    keeps = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
+    keeps[DIFFERENCE] = answered & (inferred != 0)
+    people = int(person.max()) + 1
+    hits, photos = (
+        {given: sums(part, keep, person, people) for given, keep in keeps.items()}
+        for part in (named.astype(float), np.ones(named.shape))
+    )
+    rows = [{"given": given, **share_of(hits[given], photos[given])} for given in keeps]
+    n = rows[-1]["n"]
+    if 0 < n < FEW:
+        rows[0]["note"] = noted(rows[0]["note"], RARE)
+    else:
+        alone = len(np.unique(person)) == len(person) and answered.shape[1] == 1
+        flags = named[answered], inferred[answered]
+        by_person = independence_p(*flags, person[np.nonzero(answered)[0]])
+        rows[0] |= {"p": _permutation_p(*flags, options) if alone else by_person, "v": pearson(*flags)[3]}
+    missing = dict.fromkeys(("share", "ci_low", "ci_high", "rooms_low", "rooms_high"), math.nan)
+    gendered, neutral = ((hits[one].sum(axis=1), photos[one].sum(axis=1)) for one in (DIFFERENCE, INFERRED[0]))
+    if n and rows[-2]["n"]:
+        missing["share"] = rows[-1]["share"] - rows[-2]["share"]
+        missing["ci_low"], missing["ci_high"] = difference_interval(gendered, neutral)
+    note = ALIKE * (math.isfinite(missing["share"]) and math.isnan(missing["ci_low"]))
+    return [*rows[:-1], {**rows[-1], **missing, "note": note}]
+
+
+def pearson(recognised: Flags, inferred: Codes) -> tuple[float, int, float, float]:
+    """(X², df, p, Cramér's V) of R against the inferred genders that occur; NaN where one of them never varies."""
+    table = np.bincount(recognised.astype(np.int64) * 3 + inferred, minlength=6).reshape(2, 3).astype(float)
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    if table.shape[0] < 2 or table.shape[1] < 2:
+        return math.nan, 0, math.nan, math.nan
+    found = stats.chi2_contingency(table, correction=False)
+    statistic = float(found.statistic)
+    return statistic, int(found.dof), float(found.pvalue), math.sqrt(statistic / table.sum())
+
+
+def _permutation_p(named: Flags, inferred: Codes, options: ContextOptions) -> float:
+    """P of X² with one picture a person: permuted counts are multivariate hypergeometric draws."""
+    statistic, df, _, _ = pearson(named, inferred)
+    if not df or not math.isfinite(statistic):
+        return math.nan
+    generator = np.random.default_rng([options.seed, 13])
+    sizes = np.bincount(inferred, minlength=3)
+    sizes = sizes[sizes > 0]
+    hits = generator.multivariate_hypergeometric(sizes, int(named.sum()), options.permutations).astype(float)
+    expected = np.stack([sizes * named.mean(), sizes * (1 - named.mean())])
+    drawn = ((hits - expected[0]) ** 2 / expected[0] + (sizes - hits - expected[1]) ** 2 / expected[1]).sum(axis=1)
+    return float(permutation_p(np.sum(drawn >= statistic - 1e-9), options.permutations))
+
+
+# -- RQ3: is the inferred gender more often the self-reported one in a congruent context?  Table 9 --------------------
+
+
+def f1(tp: Any, fp: Any, fn: Any) -> Any:
+    """F1 of counts, numbers or arrays; 0 if nothing was right, NaN where all three are 0.
+
+    >>> f1(80, 5, 20)
+    0.8648648648648649
+    """
+    total = 2 * np.asarray(tp, float) + fp + fn
+    result = np.divide(2.0 * np.asarray(tp, float), total, out=np.full(np.shape(total), np.nan), where=total > 0)
+    return float(result) if result.ndim == 0 else result
+
+
+def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Rows of the ``accuracy`` table without q: F1 of each gender against self-report, at baselines and in contexts.
+
+    A neutral answer is a miss; people of other genders are in no F1.  In contexts it is over pictures whose context was
+    recognised, and NaN for both genders where less than ``LEAST`` were, as in the paper.  Interval: Wilson's for
+    people before these rooms, of F1 as the share 2 tp of 2 tp + fp + fn, with a design effect; of its change,
+    Newcombe's for two shares of the same people.  Change: against the baseline over the same pictures, so that it is
+    no gain of selection; null hypothesis: each person's two answers are exchangeable; p by exchanging them.
+
+    labels: context to feminine, masculine or none; they decide the marks of the paper alone.
+    """
+    genders = [gender for gender in GENDERS if gender in grid.genders()]
+    rows = [_accuracy(grid, name, gender, options) for name in [*grid.baselines, *grid.names] for gender in genders]
+    base = {row["gender"]: row["f1"] for row in rows if row["context"] == options.baseline}
+    for row in rows:
+        congruent = CONGRUENT.get((labels or {}).get(row["context"], "")) == row["gender"]
+        row["congruent_rise"] = congruent and bool(row["f1"] > base.get(row["gender"], math.nan))
+    return filled("accuracy", rows)
+
+
+def _hits(inferred: Codes, keep: Flags, grid: Grid, gender: str) -> list[Array]:
+    """(U,) each: true positives, false positives and false negatives of a person.  inferred, keep: (P, B)."""
+    own, either = (grid.gender == gender)[:, None], np.isin(grid.gender, GENDERS)[:, None]
+    called = inferred == INFERRED.index(gender)
+    parts = (own & called, either & ~own & called, own & ~called)
+    return [sums(part.astype(float), keep, grid.person, grid.people).sum(axis=1) for part in parts]
+
+
+def _as_share(tp: Array, fp: Array, fn: Array) -> tuple[Array, Array]:
+    """F1 as a share, 2 tp of 2 tp + fp + fn: both by person, (U,)."""
+    return 2 * tp, 2 * tp + fp + fn
+
+
+def _counted(grid: Grid, name: str) -> tuple[Flags, str]:
+    """(P, B) pictures that count in a context, and why none does, or why there is no restriction."""
+    columns = grid.of(name)
+    answered = grid.answered[:, columns]
+    if name in grid.baselines:
+        return answered, ""
+    if name not in grid.tagged:
+        return answered, "over all pictures: the context has no tags"
+    named = answered & grid.recognised[:, columns]
+    if answered.sum() and (share := named.sum() / answered.sum()) < LEAST:
+        return np.zeros_like(named), f"recognised in {share:.1%} of the pictures, under {LEAST:.0%}"
+    return named, ""
+
+
+def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> dict[str, Any]:
+    columns = grid.of(name)
+    keep, note = _counted(grid, name)
+    n = int((keep & np.isin(grid.gender, GENDERS)[:, None]).sum())
+    row = {**grid.head, "context": name, "gender": gender, "n": n, "f1": math.nan, "note": note}
+    if not keep.any():
+        return row
+    parts = _hits(grid.inferred[:, columns], keep, grid, gender)
+    tp, fp, fn = (int(part.sum()) for part in parts)
+    low, high = share_interval(*_as_share(*parts))
+    row |= {"tp": tp, "fp": fp, "fn": fn, "f1": f1(tp, fp, fn), "ci_low": low, "ci_high": high}
+    row["note"] = note = noted(note, ALIKE * (bool(tp + fp + fn) and math.isnan(low)))
+    if name in grid.baselines or options.baseline not in grid.baselines:
+        return row
+    start = grid.of(options.baseline)
+    both = keep & grid.answered[:, start]
+    before = _hits(np.broadcast_to(grid.inferred[:, start], both.shape), both, grid, gender)
+    after = _hits(grid.inferred[:, columns], both, grid, gender)
+    discordant = np.any([first != second for first, second in zip(before, after, strict=True)], axis=0).sum()
+    ends = difference_interval(_as_share(*after), _as_share(*before)) if discordant else (math.nan, math.nan)
+    first, last = (f1(*(part.sum() for part in side)) for side in (before, after))
+    rare = bool(discordant < FEW)
+    return {
+        **row,
+        "paired_change": last - first,
+        "change_low": ends[0],
+        "change_high": ends[1],
+        "p": math.nan if rare else exchanged(f1, before, after, options.permutations, options.seed),
+        "note": noted(note, RARE * rare, ALIKE * (not discordant)),
+    }

@@ -1,0 +1,176 @@
+"""Tables 7 to 9 beyond their layout (see report/test_tables.py): intervals, tests, planted effects."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.measures.inference import (
+    NOT_APPLICABLE,
+    accuracy_table,
+    f1,
+    inferred_table,
+    pearson,
+    recognised_table,
+)
+from tests.contexts.conftest import CONTEXTS, grid_of
+
+QUICK = ContextOptions(permutations=999)
+LABELS = {name: "feminine" if name[0] == "F" else "masculine" for name in CONTEXTS}
+
+
+def s1_cells() -> dict[str, list[tuple[int, bool, int]]]:
+    def people(women, men, named=None):
+        cells = []
+        for said, hits in zip((women, men), named or (women, men), strict=True):
+            for code, count, recognised in zip((1, 2, 0), said, hits, strict=True):
+                cells += [(code, index < recognised, 1) for index in range(count)]
+        return cells
+
+    return {
+        "B": people((80, 5, 15), (5, 70, 25)),
+        "F": people((90, 0, 10), (20, 40, 40)),
+        "N": people((70, 10, 20), (10, 60, 30), ((70, 10, 12), (10, 60, 18))),
+        "M": people((40, 30, 30), (0, 85, 15), ((8, 0, 0), (0, 7, 0))),
+    }
+
+
+def test_wilsons_intervals_of_amazons_baseline(paper_grid):
+    rows = inferred_table(paper_grid("A"), LABELS, QUICK)
+    base = rows[(rows["context"] == "canvas") & (rows["gender"] == "all")].set_index("inferred")
+    want = {"woman": (0.5511, 0.5110, 0.5905), "man": (0.1122, 0.0893, 0.1401), "neutral": (0.3367, 0.2999, 0.3755)}
+    for name, numbers in want.items():
+        assert base.loc[name, ["share", "ci_low", "ci_high"]].tolist() == pytest.approx(numbers, abs=5e-5)
+
+
+def test_a_change_of_few_people_has_no_p():
+    same = [(1, True, 1)] * 20
+    other = [(2, True, 1)] * 3 + [(1, True, 1)] * 17
+    rows = inferred_table(grid_of({"B": same, "F1": other}, gender=["woman"] * 20), LABELS, QUICK)
+    row = rows[(rows["context"] == "F1") & (rows["gender"] == "all") & (rows["inferred"] == "man")].iloc[0]
+    assert row["change"] == pytest.approx(0.15)
+    assert row["discordant"] == 3
+    assert row["note"] == "too rare to judge"
+    assert row["p"] != row["p"]
+
+
+def test_the_direction_of_errors_is_a_row_of_its_own(paper_grid):
+    rows = inferred_table(paper_grid("C"), LABELS, QUICK).set_index(["context", "gender", "inferred"])["count"]
+    # back-solved in the specification: men read as women in F1, women read as men in M1
+    assert rows["F1", "man", "woman"] == 72
+    assert rows["canvas", "man", "woman"] == 0
+    assert rows["M1", "woman", "man"] == 116
+    assert rows["canvas", "woman", "man"] == 70
+
+
+def test_pairs_that_were_not_both_answered_are_left_out():
+    base = [(1, True, index != 0) for index in range(30)]
+    other = [(2, True, index != 1) for index in range(30)]
+    rows = inferred_table(grid_of({"B": base, "M1": other}, gender=["woman"] * 30), LABELS, QUICK)
+    row = rows[(rows["context"] == "M1") & (rows["gender"] == "all") & (rows["inferred"] == "man")].iloc[0]
+    assert (row["n"], row["discordant"], row["change"]) == (29, 28, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("tagger", "context", "statistic", "df", "p"),
+    [
+        ("I", "M1", 110.235, 1, 8.7e-26),
+        ("I", "M2", 54.270, 1, None),
+        ("I", "M3", 33.623, 1, None),
+        ("I", "M4", 12.301, 1, 4.5e-4),
+        ("A", "M3", 7.943, 2, 0.019),
+        ("A", "M4", 4.029, 2, 0.133),
+        ("C", "F2", 8.512, 2, 0.014),
+        ("M", "F4", 8.380, 2, 0.015),
+        ("M", "F1", 2.857, 2, 0.240),
+    ],
+)
+def test_pearsons_statistics(tagger, context, statistic, df, p, paper_grid):
+    grid = paper_grid(tagger)
+    column = grid.of(context)[0]
+    found = pearson(grid.recognised[:, column], grid.inferred[:, column])
+    assert found[0] == pytest.approx(statistic, abs=6e-4)
+    assert found[1] == df
+    if p is not None:
+        assert found[2] == pytest.approx(p, rel=0.02)
+
+
+def test_permuting_agrees_with_the_asymptotic_p(paper_grid):
+    grid = paper_grid("A")
+    rows = recognised_table(grid, ContextOptions(permutations=9999)).set_index(["context", "given"])
+    (column,) = grid.of("M4")
+    asymptotic = pearson(grid.recognised[:, column], grid.inferred[:, column])[2]
+    assert rows.loc[("M4", "all"), "p"] == pytest.approx(asymptotic, abs=0.02)
+
+
+def test_a_context_without_tags_is_not_applicable_rather_than_0():
+    grid = grid_of({"B": [(1, False, 1)] * 4, "F1": [(1, False, 1)] * 4}, gender=["woman"] * 4, tagged=frozenset())
+    (row,) = recognised_table(grid, QUICK).to_dict("records")
+    assert row["note"] == NOT_APPLICABLE
+    assert np.isnan(row["share"])
+
+
+def test_who_is_recognised_with_whom_in_the_planted_context():
+    """S1, context N: everybody with a gendered answer, 12 of the women's 20 neutral ones and 18 of the men's 30."""
+    grid = grid_of({"B": s1_cells()["N"], "N": s1_cells()["N"]}, gender=["woman"] * 100 + ["man"] * 100)
+    found = pearson(grid.recognised[:, 1], grid.inferred[:, 1])
+    assert found[:2] == (pytest.approx(66.667, abs=5e-4), 2)
+    rows = recognised_table(grid, QUICK).set_index("given")
+    assert rows.loc["neutral", ["count", "n"]].tolist() == [30, 50]
+    assert rows.loc["gendered - neutral", "share"] == pytest.approx(0.4)
+
+
+def test_nothing_right_is_0_and_nothing_to_say_is_no_number():
+    assert f1(0, 3, 0) == 0
+    assert f1(0, 0, 3) == 0
+    assert np.isnan(f1(0, 0, 0))
+
+
+@pytest.fixture
+def s1():
+    return grid_of(s1_cells(), gender=["woman"] * 100 + ["man"] * 100)
+
+
+@pytest.mark.parametrize(
+    ("over", "context", "women", "men"),
+    [
+        ("recognised", "canvas", 0.8649, 0.8000),
+        ("recognised", "F", 0.8571, 0.5714),
+        ("recognised", "N", 0.8140, 0.7595),
+        ("recognised", "M", None, None),
+        ("all", "N", 0.7778, 0.7059),
+        ("all", "M", 0.5714, 0.7907),
+    ],
+)
+def test_planted_f1_comes_out_exactly(over, context, women, men, s1):
+    grid = s1 if over == "recognised" else replace(s1, tagged=frozenset())
+    found = accuracy_table(grid, ContextOptions(permutations=99))
+    found = found.set_index(["context", "gender"])["f1"]
+    for gender, want in (("woman", women), ("man", men)):
+        if want is None:
+            assert np.isnan(found[context, gender])
+        else:
+            assert found[context, gender] == pytest.approx(want, abs=5e-5)
+
+
+def test_a_gain_of_selection_is_no_change(s1):
+    """Over the same pictures the baseline's F1 is compared: recognising the easy half alone gains nothing."""
+    right = [(1, True, 1)] * 50 + [(0, False, 1)] * 50
+    grid = grid_of({"B": right, "F": right}, gender=["woman"] * 100)
+    row = accuracy_table(grid, QUICK).set_index("context").loc["F"]
+    assert row["f1"] == 1.0
+    assert row["paired_change"] == 0.0
+
+
+def test_a_gendered_word_for_everybody_raises_recall_and_ruins_precision():
+    base = [(1, True, 1)] * 50 + [(2, True, 1)] * 50
+    bride = [(1, True, 1)] * 100
+    grid = grid_of({"B": base, "F": bride}, gender=["woman"] * 50 + ["man"] * 50)
+    rows = accuracy_table(grid, QUICK).set_index(["context", "gender"])
+    assert rows.loc[("F", "woman"), "f1"] == pytest.approx(2 / 3)
+    assert rows.loc[("F", "man"), "f1"] == 0
+    assert rows.loc[("F", "man"), "change_high"] < -0.89
+    assert rows.loc[("F", "man"), "p"] < 0.01
