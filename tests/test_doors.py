@@ -55,14 +55,6 @@ def a_sheet(run: Path, name: str) -> object:
     return found
 
 
-def a_copy(run: Path, name: str) -> object:
-    """Of the walk's page with ``--embed full``."""
-    made = pictures.write(run / "report", run, [pictures.Wanted("a", "gender", None, (run / name,))], "full")
-    if not made:
-        raise PhotoError(name, "not shown")
-    return made
-
-
 READERS: dict[str, Callable[[Path, str], object]] = {
     "what a classifier is asked about": read_picture,
     "what the gate reads": lambda run, name: open_photo(name, run),
@@ -70,7 +62,6 @@ READERS: dict[str, Callable[[Path, str], object]] = {
     "a cropper's sweep": lambda run, name: _digest(run, [name]),
     "a person": a_person,
     "a sheet": a_sheet,
-    "a copy": a_copy,
 }
 
 

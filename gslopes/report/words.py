@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from urllib.parse import urlsplit
 
 from gslopes.core.text import many as many
@@ -20,12 +19,6 @@ _ENDS = {
 _NAMES = {"gender": "perceived gender", "race": "perceived race", "young": "perceived age", "smiling": "smiling"}
 
 LONGEST_LABEL = 80
-
-ESTIMATOR = (
-    "Estimator: paper (least squares line through z_k = y_k / y_centre at the K values; y_k is the share of photos\n"
-    "with the label, over photos answered at all K). Interval: 95 %, from t. p: two-sided t test with K-2 degrees of\n"
-    "freedom, null hypothesis: the slope is 0. q: p after Benjamini and Hochberg over the classifier's labels."
-)
 
 
 def ends(attribute: str) -> tuple[str, str]:
@@ -59,12 +52,6 @@ def shorten(text: str, length: int) -> str:
 def label(text: str) -> str:
     """A label as pages and terminals write it: printable, at most ``LONGEST_LABEL`` characters."""
     return shorten(printable(text), LONGEST_LABEL)
-
-
-def width(text: str) -> int:
-    """Columns that a text takes in a terminal."""
-    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
-    return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
 
 
 def link(address: object) -> str:

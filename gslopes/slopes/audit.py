@@ -47,9 +47,8 @@ from gslopes.slopes.plan import Walk, check_attributes, check_folders, look_at
 
 QUIET = OneProcess()
 FITTED = (
-    *(tables.SLOPES, tables.SHAPE, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE),
-    *(tables.PLACEBOS, tables.REFUSALS, tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES),
-    tables.OBSERVED,
+    *(tables.SLOPES, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE, tables.PLACEBOS),
+    *(tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES, tables.OBSERVED),
 )
 DROPPED_FILES = tuple(f"{name}.parquet" for name in DROPPED.values())
 UNEDITED_FILES = tuple(f"{unedited.NAME}/{name}.parquet" for name in ("asked", "scores"))
@@ -202,7 +201,7 @@ def run_report(
     *,
     p: float = 0.001,
     slope: float = 0.03,
-    embed: Literal["full", "thumbs", "none"] = "thumbs",
+    embed: Literal["thumbs", "none"] = "thumbs",
     labels: Sequence[str] = (),
 ) -> Audit:
     """Write the page of a fitted run folder.  Arguments as of ``slopes.report.write_report``.
@@ -489,13 +488,6 @@ def fit(run: Run) -> Made:
     return {}
 
 
-def cards(run: Run) -> list[list[str]]:
-    """The cards of the models on the page."""
-    from gslopes.slopes.report.page import cards
-
-    return [list(card) for card in cards(runfolder.read_manifest(run.folder))]
-
-
 def report(run: Run) -> Made:
     """Tables to a page.  Raises: StorageError."""
     from gslopes.slopes.report import write_report
@@ -544,7 +536,7 @@ SLOPES = Staged(
                 *("run.json", "validity.json", "truth.json", "truth.png"),
             ),
             ("summary.json", "report/"), report,
-            uses=cards, options=("report",),
+            options=("report",),
         ),
     ),
 )  # fmt: skip

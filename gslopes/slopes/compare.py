@@ -31,7 +31,6 @@ def compare_runs(
     pairs: Sequence[tuple[str, str] | str] = (),
     *,
     min_varying: int = 10,
-    correction: str = "bh",
     photos_csv: Path | None = None,
     cluster: str = "",
 ) -> pd.DataFrame:
@@ -57,7 +56,6 @@ def compare_runs(
                 frame = paired_differences(
                     *(first[old, attribute], second[new, attribute]),
                     min_varying=min_varying,
-                    correction=correction,
                     cluster=units,
                 )
                 frames.append(frame)

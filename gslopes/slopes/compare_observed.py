@@ -33,7 +33,6 @@ def compare_observed(
     groups: Sequence[str],
     *,
     min_varying: int = 10,
-    correction: str = "bh",
     cluster: str = "",
 ) -> pd.DataFrame:
     """How the observed differences between groups changed, next to the changes of the slopes.
@@ -65,8 +64,7 @@ def compare_observed(
         pair = sides[0][str(old)], sides[1][str(new)]
         for name, who in columns.items():
             codes = None if units is None else _codes(pair[0].photos.tolist(), units)
-            kept = {"min_varying": min_varying, "correction": correction, "cluster": codes}
-            frame = observed_changes(*pair, who, measures, **kept)  # type: ignore[arg-type]
+            frame = observed_changes(*pair, who, measures, min_varying=min_varying, cluster=codes)
             head = {"first_classifier": str(old), "classifier": str(new), "attribute": str(attribute), "column": name}
             frames.append(frame.assign(**head))
     whole = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

@@ -31,7 +31,7 @@ from gslopes.core.options import check, merged, option, section
 from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
 from gslopes.faces.gate.verdict import GateConfig
-from gslopes.slopes.fit.options import ESTIMATORS, Correction, FitOptions
+from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.published import publish
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
@@ -45,21 +45,11 @@ class FitConfig:
     ``photos.people.read_about``.
     """
 
-    estimators: tuple[str, ...] = option(
-        ESTIMATORS, help="An estimator; may be repeated.", name="estimator", shown="all"
-    )
-    bootstrap: int = option(2000, help="Bootstrap resamples of photos; 0 for none.", metavar="B")
     permutations: int = option(10_000, help="Permutations within photos; 0 for none.", metavar="M")
-    correction: Correction = option("bh", help="Correction for q, over a classifier's labels.")
     presence: str = option(
         "vendor",
         help="Which labels count: those that the vendor returns by default, all, or from a score on.",
         metavar="vendor|none|SCORE",
-    )
-    measure: Literal["auto", "presence", "score", "log-odds", "value"] = option(
-        "auto",
-        help="What is fitted of a label; auto: its presence, or its number where that is always there.",
-        advanced=True,
     )
     min_varying: int = option(10, help="Labels varying on fewer photos are not judged.")
     photos_csv: Path | None = option(
@@ -83,7 +73,6 @@ class FitConfig:
         shown="labels that name the attribute, such as Male",
         advanced=True,
     )
-    seed: int | None = option(None, help="Seed of resamples and permutations.", metavar="S", shown="the run's")
 
     def __post_init__(self) -> None:
         from gslopes.slopes import expected
@@ -106,19 +95,16 @@ class FitConfig:
 
     def options(self, seed: int) -> FitOptions:
         """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""
-        names = ("estimators", "measure", "bootstrap", "permutations", "correction", "min_varying")
-        return FitOptions(
-            **{name: getattr(self, name) for name in names}, seed=seed if self.seed is None else self.seed
-        )
+        return FitOptions(permutations=self.permutations, min_varying=self.min_varying, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportConfig:
     """What the page shows; see ``slopes.report.write_report``."""
 
-    embed: Literal["full", "thumbs", "none"] = option(
+    embed: Literal["thumbs", "none"] = option(
         "thumbs",
-        help="Pictures in the page: whole copies, small squares around the face, or none, and no file names.",
+        help="Pictures in the page: small squares around the face, or none, and no file names.",
         advanced=True,
     )
     p: float = option(0.001, help="Labels of the paper's tables have a p below this.", metavar="P")
@@ -157,8 +143,8 @@ class RunConfig:
     report: ReportConfig = section(ReportConfig, flat=("embed",))
     as_published: bool = option(
         False,
-        help="Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks, skin, paste, no gate, "
-        "their estimator. gslopes audit --method lists what still differs.",
+        help="Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks, skin, paste, no gate. "
+        "gslopes audit --method lists what still differs.",
         advanced=True,
     )
 

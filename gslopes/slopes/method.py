@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import runfolder, tables
+from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
@@ -37,9 +37,6 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     if (config.get("compose") or {}).get("region") == "auto":
         config["compose"] = {**config["compose"], "region": _each(regions(manifest.get("models") or {}))}
     config["gate"] = {"on": (run / "verdicts.parquet").is_file()}
-    if (run / "slopes.parquet").is_file():
-        slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
-        config["fit"] = {"estimators": tuple(sorted(set(slopes["estimator"])))}
     return choices(config, _presence(presence_file), thresholds)
 
 
@@ -120,7 +117,6 @@ def _here(
         "smallest face": f"{find.get('min_face', 32)} pixels",
         "gate": "none" if gate.get("on") is False else "sweeps that did not work are left out",
         "presence": VENDORS_OWN if which == "vendor" else cuts or f"presence {which}",
-        "estimator": ", ".join(fit.get("estimators") or ()) or "paper, with photo-rate and others",
         "thresholds of the tables": f"p < {thresholds[0]:g}, |slope| > {thresholds[1]:g}",
     }
 

@@ -72,9 +72,8 @@ class Audit(AuditResult):
 
         if not self.fitted:
             return f"{self.used:,} edited of {many(self.photos, 'photo')}"
-        how = runfolder.read_manifest(self.folder)["config"].get("fit", {}).get("correction", "bh")
         silent = unanswered(self.folder)
-        return print_evidence(self.tables["slopes"], correction=how, funnels=funnels(self.folder), unanswered=silent)
+        return print_evidence(self.tables["slopes"], funnels=funnels(self.folder), unanswered=silent)
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -15,7 +15,6 @@ PUBLISHED: Mapping[tuple[str, str], Any] = {
     ("compose", "blend"): "paste",
     ("compose", "placebo"): False,
     ("gate", "on"): False,
-    ("fit", "estimators"): ("paper",),
     ("fit", "presence"): "vendor",
 }
 

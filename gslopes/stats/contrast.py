@@ -16,7 +16,7 @@ function               what it gives
 Estimator: the mean over photos. Interval: t with U - 1 degrees of freedom, U the number of units, with the
 cluster-robust standard error of the mean. Null hypotheses: of p, the mean is 0; of p_perm, each unit's number is as
 likely with the other sign (``contrast``), or membership is exchangeable over the units (``membership_p``). q is for
-``stats.multiplicity.adjust``; bootstrap intervals are in ``stats.resampling``, the permutation of conditions within
+``stats.multiplicity.adjust``; resamples are in ``stats.resampling``, the permutation of conditions within
 units in ``stats.permutation``, a second random factor in ``stats.clusters.crossed``.
 
 Sources: Matthews et al. 1990, doi 10.1136/bmj.300.6719.230 (summary statistics of repeated measures); Liang & Zeger
@@ -36,7 +36,7 @@ from scipy import sparse
 
 from gslopes.stats.intervals import half_width, t_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
-from gslopes.stats.outcomes import Integers, Moments, Outcomes
+from gslopes.stats.outcomes import Integers, Moments
 from gslopes.stats.permutation import count_extreme, permutation_p, random_signs, welch_permutation
 from gslopes.stats.resampling import seeded_blocks
 
@@ -86,26 +86,6 @@ def covariance(weights: Array, sums: Moments) -> Array:
     # what rounding leaves of a label whose units are all alike
     spread = np.where(np.abs(spread) <= 1e-13 * np.abs(square), 0.0, spread)
     return np.asarray(spread * (units / max(units - 1, 1) / n**2), dtype=np.float64)
-
-
-def acceleration(point: Linear, outcomes: Outcomes) -> Array:
-    """(L,) BCa's acceleration: the skewness of the units' influence values over 6 times the root of their number.
-
-    Source: Efron 1987, doi 10.1080/01621459.1987.10478410, equation 6.6 with the empirical influence.
-    """
-    result = np.zeros(outcomes.labels)
-    n, total = max(outcomes.photos, 1), float(np.square(outcomes.sizes).sum())
-    cubes = float((outcomes.sizes**3).sum())
-    for label, (start, stop) in enumerate(zip(outcomes.starts[:-1], outcomes.starts[1:], strict=True)):
-        value = outcomes.numbers[start:stop].astype(np.float64) @ point.weights[label]
-        size = outcomes.sizes[outcomes.unit[start:stop]]
-        mean = value.sum() / n
-        shifted = value - mean * size
-        # units without the label: influence -mean * size each
-        second = np.square(shifted).sum() + mean**2 * (total - np.square(size).sum())
-        third = (shifted**3).sum() - mean**3 * (cubes - (size**3).sum())
-        result[label] = third / (6 * second**1.5) if second > 0 else 0.0
-    return result
 
 
 # -- one number a unit ------------------------------------------------------------------------------------------------

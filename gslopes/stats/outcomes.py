@@ -6,7 +6,7 @@ A *unit* is what is resampled and permuted as one: a photo, or all photos of a c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +45,6 @@ class Outcomes:
     def label(self) -> Integers:
         """(P,) the label of each row."""
         return np.repeat(np.arange(self.labels), np.diff(self.starts))
-
-    def part(self, first: int, last: int) -> Outcomes:
-        """The same of the labels from ``first`` to before ``last``."""
-        starts = self.starts[first : last + 1]
-        rows = slice(int(starts[0]), int(starts[-1]))
-        return replace(self, unit=self.unit[rows], starts=starts - starts[0], numbers=self.numbers[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Bootstrap: which units a resample draws, and the intervals of what comes out.
+"""Bootstrap: which units a resample draws.
 
 Ours, not scipy's: one draw of counts serves all labels as a matrix product.
 """
@@ -6,11 +6,10 @@ Ours, not scipy's: one draw of counts serves all labels as a matrix product.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special
+from scipy import sparse
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -70,56 +69,3 @@ def bootstrap_rows(n: int, count: int, seed: int = 0, clusters: NDArray[np.gener
     members = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
     for _ in range(count):
         yield np.concatenate([members[index] for index in generator.integers(0, len(members), len(members))])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Intervals:
-    """Ends of the bootstrap's intervals, (L,) each; NaN where there is none."""
-
-    low: Array
-    high: Array
-    bca_low: Array
-    bca_high: Array
-
-
-def bca_intervals(slopes: Single, estimate: Array, acceleration: Array, *, confidence: float = 0.95) -> Intervals:
-    """Percentile and BCa intervals of every label.
-
-    BCa moves the percentiles for the estimate's median bias and for its skewness. It has no ends (NaN) where all
-    resamples lie on one side of the estimate.
-
-    slopes: (L, B), overwritten: sorted.  estimate, acceleration: (L,).
-
-    Source: Efron 1987, doi 10.1080/01621459.1987.10478410, section 6; ties count half, as in scipy.stats.bootstrap.
-    """
-    tolerance = 1e-6 * np.abs(estimate)[:, None]
-    below = (slopes < estimate[:, None] - tolerance).sum(axis=1)
-    tied = (np.abs(slopes - estimate[:, None]) <= tolerance).sum(axis=1)
-    slopes.sort(axis=1)
-    known = np.isfinite(slopes).sum(axis=1)
-    tail = (1 - confidence) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bias = special.ndtri((below + tied / 2) / known)
-        ends = [bias + z for z in special.ndtri([tail, 1 - tail])]
-        levels = [special.ndtr(bias + end / (1 - acceleration * end)) for end in ends]
-    low, high = (_quantile(slopes, known, np.full(len(known), level)) for level in (tail, 1 - tail))
-    bca = [_quantile(slopes, known, np.where(np.isfinite(bias), level, np.nan)) for level in levels]
-    return Intervals(low, high, bca[0], bca[1])
-
-
-def joined(blocks: Sequence[Intervals]) -> Intervals:
-    """The intervals of several blocks of labels as one."""
-    return Intervals(*(np.concatenate([getattr(block, end.name) for block in blocks]) for end in fields(Intervals)))
-
-
-def _quantile(ordered: Single, known: NDArray[np.int64], level: Array) -> Array:
-    """Linear interpolation among each row's first ``known`` numbers, at each row's own level."""
-    if not ordered.shape[1]:
-        return np.full(len(ordered), np.nan)
-    usable = np.isfinite(level) & (known > 0)
-    place = np.where(usable, level * (known - 1), 0)
-    lower = place.astype(np.int64)
-    upper = np.minimum(lower + 1, np.maximum(known - 1, 0))
-    rows = np.arange(len(ordered))
-    left, right = ordered[rows, lower].astype(np.float64), ordered[rows, upper].astype(np.float64)
-    return np.where(usable, left + (place - lower) * (right - left), np.nan)

@@ -17,7 +17,6 @@ from scipy import optimize, sparse, special
 
 from gslopes.stats.clusters import Codes, effective_units
 from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
-from gslopes.stats.logistic import fit_weighted
 
 Array = NDArray[np.float64]
 FAR = 12.0  # log odds, beyond which an end is infinite
@@ -34,6 +33,34 @@ class Coefficient(NamedTuple):
     low: float
     high: float
     p: float
+
+
+def fit_weighted(design: Array, y: Array, weights: Array, ridge: float = 0.0, offset: Array | float = 0.0) -> Array:
+    """(q,) coefficients of one weighted fit, with a penalty of ridge / 2 times the sum of their squares.
+
+    design: (n, q), a column of ones for an intercept.  y: (n,) in [0, 1].  weights: (n,).  offset: (n,) log odds that
+    are given.
+    """
+    beta = np.zeros(design.shape[1])
+    loss = np.inf
+    step = np.zeros_like(beta)
+    for _ in range(200):
+        eta = design @ beta + offset
+        fresh = float(weights @ (np.logaddexp(0, eta) - y * eta)) + ridge / 2 * float(beta @ beta)
+        if fresh > loss + 1e-12 * abs(loss):
+            step = step / 2
+            beta = beta - step
+            continue
+        loss = fresh
+        p = special.expit(eta)
+        gradient = design.T @ (weights * (y - p)) - ridge * beta
+        curvature = (design * (weights * np.maximum(p * (1 - p), 1e-12))[:, None]).T @ design
+        step = np.linalg.solve(curvature + np.diag(np.full(len(beta), ridge)), gradient)
+        step *= min(1.0, 4 / max(float(np.abs(step).max()), 1e-300))
+        beta = beta + step
+        if np.abs(step).max() < 1e-10:
+            break
+    return beta
 
 
 def efficient_scores(

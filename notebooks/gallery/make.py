@@ -42,7 +42,7 @@ def numbers(run: Path) -> dict[str, Any]:
     also = leakage(run)
     found = {}
     for one in source.findings:
-        decided = decisions.decide(one.read, one.placebo)
+        decided = decisions.decide(one.read)
         head = decisions.headline(one.read, decided, one.attribute)
         found[one.attribute] = {
             "photos": counts[one.classifier, one.attribute],
@@ -79,7 +79,7 @@ def labels(finding: loading.Finding) -> list[dict[str, Any]]:
     order = findings_table(pd.concat([finding.rows, finding.placebo]))
     order = order[order["decision"] != decisions.UNJUDGED]["label"].tolist()[:MOST_LABELS]
     rows = finding.read.drop_duplicates("label").set_index("label")
-    decided = decisions.decide(finding.read, finding.placebo)
+    decided = decisions.decide(finding.read)
     return [record(label, rows.loc[label], finding.placebo, decided[label].code) for label in order]
 
 

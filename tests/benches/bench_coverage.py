@@ -11,7 +11,7 @@ is the photo's own (variance 0.6), e_k what the K pictures of it add (variance 0
 
 With an effect, 0.15 per unit is added for every photo; the true slope is then computed exactly (scores: by
 quadrature). Scores are the probit of the latent score's excess, 0 where the label is not shown. A thousand data sets a
-cell (a quarter of that at 3,000 photos), 500 resamples and 499 permutations each. Data sets in which fewer than 10
+cell (a quarter of that at 3,000 photos), 499 permutations each. Data sets in which fewer than 10
 photos show the label are too rare to judge, as in the fit; the share of the others is given. One process a size may run
 beside the others: --photos 30 --out a, and so on, then --merge a.json b.json c.json --out all.
 """
@@ -35,13 +35,11 @@ from coverage_salience import CASES as CASES_OF_SALIENCE
 from coverage_truth import CASES as CASES_OF_TRUTH
 from scipy import special
 
-from gslopes.slopes.fit.estimators import KINDS, linear, replicates
-from gslopes.stats.contrast import acceleration, infer
-from gslopes.stats.logistic import fit_logits
+from gslopes.slopes.fit.estimators import KINDS, linear
+from gslopes.stats.contrast import infer
 from gslopes.stats.ols import fit_lines, line_weights
 from gslopes.stats.outcomes import dense, moments
 from gslopes.stats.permutation import permute
-from gslopes.stats.resampling import bca_intervals as intervals
 
 SEED = 20
 CASES |= CASES_OF_CROPS
@@ -51,9 +49,9 @@ CASES |= CASES_OF_CONTEXTS
 CASES |= CASES_OF_SALIENCE
 CASES |= CASES_OF_TRUTH  # new cases last: their seeds are their places
 VALUES = np.linspace(-2, 2, 7)
-EFFECT, RESAMPLES, PERMUTATIONS, MIN_ACTIVE = 0.15, 500, 499, 10
+EFFECT, PERMUTATIONS, MIN_ACTIVE = 0.15, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")
-ESTIMATORS = ("photo-rate", "photo-score", "photo-z", "photo-logodds")
+ESTIMATORS = ("photo-rate", "photo-score")
 
 
 def variances(kind: str) -> np.ndarray:
@@ -82,8 +80,7 @@ def truth(kind: str, rate: float, effect: float) -> dict[str, float]:
     limit = deviations[3] * special.ndtri(1 - rate)
     shares = special.ndtr((effect * VALUES - limit) / deviations)
     slope = float(line_weights(VALUES) @ shares)
-    found = {"photo-rate": 100 * slope, "photo-z": slope / shares[3], "paper": slope / shares[3]}
-    found["photo-logodds"] = float(fit_logits(shares[None] * 1e9, 1e9, VALUES)[0, 1])
+    found = {"photo-rate": 100 * slope, "paper": slope / shares[3]}
     # the mean score at each value, by quadrature over the latent score
     nodes = np.linspace(1e-6, 12, 200_001)
     density = np.exp(-0.5 * np.square((nodes + limit - effect * VALUES[:, None]) / deviations[:, None]))
@@ -146,17 +143,9 @@ def study(excess: np.ndarray, known: dict[str, float], effect: float, tally: dic
     add("paper", "t", line.low, line.high, line.p, centre & judged)
     if not judged.any():
         return 0
-    start = fit_logits(sums["rate"].first, sums["rate"].photos, VALUES)
-    drawn = replicates(by_kind, ESTIMATORS, RESAMPLES, seed, start=start)
     for name in ESTIMATORS:
-        point = linear(name, sums[KINDS[name]], VALUES)
-        keep = judged & np.isfinite(point.slope)
-        lines = infer(point, sums[KINDS[name]])
-        ends = intervals(drawn.pop(name), point.slope, acceleration(point, by_kind[KINDS[name]]))
-        add(name, "t", lines.low, lines.high, lines.p, keep)
-        add(name, "percentile", ends.low, ends.high, gap, keep)
-        lost = np.isnan(ends.bca_low)
-        add(name, "BCa", np.where(lost, ends.low, ends.bca_low), np.where(lost, ends.high, ends.bca_high), gap, keep)
+        lines = infer(linear(KINDS[name], sums[KINDS[name]], VALUES), sums[KINDS[name]])
+        add(name, "t", lines.low, lines.high, lines.p, judged & np.isfinite(lines.slope))
     if effect == 0:
         for kind, name in (("rate", "photo-rate"), ("score", "photo-score")):
             permuted = permute(by_kind[kind], judged, PERMUTATIONS, seed, paper=kind == "rate")
@@ -289,7 +278,6 @@ def main() -> None:
                 "processor_minutes": round(time.process_time() / 60, 1),
                 "numpy": np.__version__,
                 "python": platform.python_version(),
-                "resamples": RESAMPLES,
                 "permutations": PERMUTATIONS,
                 "min_active": MIN_ACTIVE,
                 "rows": rows,

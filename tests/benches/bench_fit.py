@@ -79,7 +79,7 @@ def ours(folder: Path) -> dict[str, object]:
     pair = (tables.SCORES, tables.ASKED)
     scores, asked = (tables.read_arrow(table, folder / f"{table.name}.parquet") for table in pair)
     read = time.perf_counter() - start
-    options = FitOptions(bootstrap=REPLICATES, permutations=REPLICATES, seed=SEED)
+    options = FitOptions(permutations=REPLICATES, seed=SEED)
     found = analyse(scores, asked, options=options)
     return {
         "seconds": round(time.perf_counter() - start, 1),

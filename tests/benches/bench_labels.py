@@ -3,7 +3,7 @@
 OMP_NUM_THREADS=1 python tests/benches/bench_labels.py --out labels.json
 
 10 photos, 7 values (70 pictures), one classifier that returns about half of its labels for each picture, so that nearly
-every label is tested. Every stage with its defaults (10,000 permutations, 2,000 resamples, all estimators), in a
+every label is tested. Every stage with its defaults (10,000 permutations, all estimators), in a
 process of its own whose peak memory is the kernel's (ru_maxrss), imports and all. Three runs; one of the largest.
 """
 

@@ -65,7 +65,7 @@ def make(run: Path, photos: int, classifiers: int, labels: int) -> None:
         "classifiers": {n: {} for n in names},
     }
     (run / "run.json").write_text(json.dumps(manifest))
-    fit_folder(run, FitConfig(bootstrap=0, permutations=0), {"gender": VALUES.tolist()}, 0)
+    fit_folder(run, FitConfig(permutations=0), {"gender": VALUES.tolist()}, 0)
 
 
 def pictures(run: Path, rng: np.random.Generator) -> list[list[str]]:

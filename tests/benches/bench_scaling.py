@@ -94,7 +94,7 @@ def in_labels(source: Path, place: Path) -> dict[str, object]:
         scores, asked = (
             tables.read_arrow(table, folder / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED)
         )
-        return lambda: analyse(scores, asked, options=FitOptions(bootstrap=200, permutations=200))
+        return lambda: analyse(scores, asked, options=FitOptions(permutations=200))
 
     return time_growth({count: fit(count) for count in LABELS})
 

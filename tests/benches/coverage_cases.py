@@ -19,7 +19,7 @@ from gslopes.slopes.fit.estimators import linear
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.fit.power import Design, smallest_slope
 from gslopes.slopes.fit.reach import ratios
-from gslopes.slopes.fit.selection import Asked, Gate, answered_where_most_are_lost, bounds, gating_rows
+from gslopes.slopes.fit.selection import Asked, Gate, bounds, gating_rows
 from gslopes.stats.clusters import effective_units
 from gslopes.stats.contrast import Units, contrast, infer
 from gslopes.stats.multiplicity import adjust
@@ -46,7 +46,7 @@ def judge(present: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray, np.n
     profile = dense(present.astype(np.float32), VALUES)
     judged = varying(profile) >= least
     sums = moments(profile)
-    p = infer(linear("photo-rate", sums, VALUES), sums).p
+    p = infer(linear("rate", sums, VALUES), sums).p
     return judged, p, permute(profile, judged, PERMUTATIONS, 1).p
 
 
@@ -90,7 +90,7 @@ def heterogeneous(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         shares = special.ndtr((mean * VALUES - special.ndtri(0.7)) / deviation)
         truth = float(WEIGHTS @ shares)
         sums = moments(dense(present.astype(np.float32), VALUES))
-        lines = infer(linear("photo-rate", sums, VALUES), sums)
+        lines = infer(linear("rate", sums, VALUES), sums)
         yield counted("covered", f"photo-rate t, mean {mean:g}", (lines.low <= truth) & (truth <= lines.high))
         if mean == 0:
             yield counted("p < 0.05", "permutation, mean 0", judge(present, 10)[2] < 0.05)
@@ -103,7 +103,7 @@ def planned_power(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         slopes = slope / 100 * (1 + 1.5 * rng.standard_normal((sets, 100, 1)))
         present = rng.random((sets, 100, 7)) < 0.4 + slopes * VALUES
         sums = moments(dense(present.astype(np.float32), VALUES))
-        yield counted("found at 0.05", method, infer(linear("photo-rate", sums, VALUES), sums).p < 0.05)
+        yield counted("found at 0.05", method, infer(linear("rate", sums, VALUES), sums).p < 0.05)
 
 
 def unequal_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -115,7 +115,7 @@ def unequal_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     sizes = np.concatenate([[40.0], np.ones(60)])
     profile = Outcomes(VALUES, sizes, base.unit, base.starts, base.numbers)
     sums = moments(profile)
-    t = infer(linear("photo-rate", sums, VALUES), sums).p
+    t = infer(linear("rate", sums, VALUES), sums).p
     yield counted("p < 0.05", "t over clusters", t < 0.05)
     yield counted("p < 0.05", "permutation", permute(profile, np.ones(sets, bool), PERMUTATIONS, 1).p < 0.05)
     yield counted("warned", "effective units < 10", np.full(sets, effective_units(sizes) < 10))
@@ -175,7 +175,7 @@ def refusals(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     present = answers(rng, sets, 300, 0.3)
     chance = np.where(present, 0.25, 0.05) * np.where(VALUES > 1, 1.0, 0.1)
     lost = rng.random(present.shape) < chance
-    flags = {name: np.zeros(sets, bool) for name in ("complete", "refused", "worst", "trimmed", "decided")}
+    flags = {name: np.zeros(sets, bool) for name in ("complete", "refused", "worst", "decided")}
     photos = np.arange(300).astype(object)
     for place in range(sets):
         whole = ~lost[place].any(axis=1)
@@ -184,27 +184,21 @@ def refusals(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         asked = Asked(photos, VALUES, np.where(lost[place], 2, 1).astype(np.int8))
         shown = (present[place] & ~lost[place]).sum(axis=0)[None].astype(float)
         low, high = (float(end[0]) for end in bounds(shown, asked))
-        kept = answered_where_most_are_lost(asked).photos.astype(int)
-        part = Asked(photos[kept], VALUES, asked.status[kept])
-        shown = (present[place] & ~lost[place])[kept].sum(axis=0)[None].astype(float)
-        less, more = (float(end[0]) for end in bounds(shown, part))
         truth = float(present[place].mean(axis=0) @ WEIGHTS)
         flags["complete"][place] = test.p[0] < 0.05
         flags["refused"][place] = refused.p[0] < 0.05
         flags["worst"][place] = low <= truth <= high
-        flags["trimmed"][place] = less <= float(present[place][kept].mean(axis=0) @ WEIGHTS) <= more
         flags["decided"][place] = test.p[0] < 0.05 and not (refused.p[0] < 0.05 and low <= 0 <= high)
     yield counted("p < 0.05", "complete photos, t", flags["complete"])
     yield counted("finding", "complete photos, unless refusals may have made it", flags["decided"])
     yield counted("refusals found to depend on the value", "t", flags["refused"])
     yield counted("holds the slope of all photos", "worst case", flags["worst"])
-    yield counted("holds the slope of the photos answered where most are lost", "trimmed", flags["trimmed"])
 
 
 def shared_error(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """400 photos, no slope; the gate's reader errs with the classifier in every picture, reach 0.35 per unit."""
     line = line_weights(VALUES)
-    options = FitOptions(estimators=("photo-rate",), bootstrap=0, permutations=0)
+    options = FitOptions(estimators=("photo-rate",), permutations=0)
     names = ("gated", "ungated")
     flags = {name: np.zeros(sets, bool) for name in names}
     for place in range(sets):
@@ -282,7 +276,7 @@ def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     real = answers(rng, sets, 200, 0.3, np.float32(0.35)).astype(np.float32)
     profile = dense(real, VALUES)
     sums = moments(profile)
-    line = infer(linear("photo-rate", sums, VALUES), sums).p
+    line = infer(linear("rate", sums, VALUES), sums).p
     one = permute(profile, np.ones(sets, bool), 10_000, 2).p
     for method, others, last_p in (
         ("permutations alone, as it was", np.maximum(p, 1 / 10_001), one),

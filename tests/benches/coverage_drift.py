@@ -24,7 +24,7 @@ def rare_power(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         present = rng.random((sets, 500, 7)) < rate + slopes * VALUES
         sums = moments(dense(present.astype(np.float32), VALUES))
         said = "warned of" if design.clipped(slope) else "not warned of"
-        hits = infer(linear("photo-rate", sums, VALUES), sums).p < 0.05
+        hits = infer(linear("rate", sums, VALUES), sums).p < 0.05
         yield counted("found at 0.05", f"rate {rate:g}, {said}", hits)
 
 

@@ -15,9 +15,9 @@ from scipy import special
 
 from gslopes.captions.measures.salience import _rotate, _standard, fit
 from gslopes.stats.intervals import percentile
-from gslopes.stats.logistic import fit_weighted
 from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.ridge_logistic import fit_ridge
+from gslopes.stats.score_test import fit_weighted
 
 Array = np.ndarray
 Drawn = tuple[Array, Array, Array, Array | None]  # features, group, mentioned, clusters

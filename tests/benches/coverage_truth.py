@@ -46,7 +46,7 @@ def drawn(rng: np.random.Generator, photos: int, slope: float, size: int) -> tup
 
 def error_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """20, 60 and 300 photos; 60 and 300 in clusters of three; without and with a slope of the errors."""
-    options, weights = FitOptions(bootstrap=0, permutations=0), line_weights(VALUES)
+    options, weights = FitOptions(permutations=0), line_weights(VALUES)
     for photos, size in ((20, 1), (60, 1), (300, 1), (60, 3), (300, 3)):
         for slope in (0.0, 0.3):
             truth = true_rates(slope)

@@ -124,7 +124,7 @@ def audit(draw, tiny_models, tmp_path_factory) -> Callable[[Path], Callable[[], 
             stages.synthesise(faces.photos, run, config=config, steps=3, device="cpu", **faces.known)
             stages.run_gate(run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9))
             stages.score_photos(run, Service(log), yes=True, cache=f"{run}-cache")
-            stages.run_fit(run, FitConfig(permutations=20, bootstrap=20))
+            stages.run_fit(run, FitConfig(permutations=20))
 
         return whole
 

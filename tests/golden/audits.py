@@ -42,7 +42,7 @@ TABLES = {
     ),
     "slopes": (
         "classifier", "attribute", "label", "n", "active", "y_centre", "slope", "intercept", "se", "t", "p", "ci_low",
-        "ci_high", "p_perm", "q", "estimator", "unit", "boot_low", "boot_high", "bca_low", "bca_high",
+        "ci_high", "p_perm", "q", "estimator", "unit",
     ),
 }  # fmt: skip
 

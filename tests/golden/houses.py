@@ -379,7 +379,7 @@ def draw_answers(run: Path) -> Path:
             asked.append((*key, name, "answered", "", ""))
             scores += [(*key, value, name, label, 1.0) for label in said[bool(value > 0.1 + 0.1 * (photo - 6))]]
     frames = [pd.DataFrame(rows, columns=t.columns) for rows, t in ((asked, tables.ASKED), (scores, tables.SCORES))]
-    slopes = analyse(frames[1], frames[0], options=FitOptions(bootstrap=0, permutations=99)).slopes
+    slopes = analyse(frames[1], frames[0], options=FitOptions(permutations=99)).slopes
     run.mkdir(parents=True)
     for table, frame in ((tables.ASKED, frames[0]), (tables.SCORES, frames[1]), (tables.SLOPES, slopes)):
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")

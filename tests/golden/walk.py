@@ -45,7 +45,6 @@ READ = {"labels": (), "gated": ("verdicts", "readings", "reach")}
 LEFT_OUT = ("edits",)
 FIT = """
 [fit]
-bootstrap = 100
 permutations = 199
 min_varying = 3
 photos_csv = "about.csv"
@@ -60,7 +59,6 @@ shift = -1.0
 tau = -1.0
 off_target = 9.0
 [fit]
-bootstrap = 100
 permutations = 199
 min_varying = 3
 """

@@ -11,7 +11,6 @@ from gslopes.slopes.report import page_data
 from gslopes.slopes.report.answers import Answers
 from gslopes.slopes.report.decisions import Decision, headline
 from gslopes.slopes.report.evidence import summary
-from gslopes.slopes.report.validity import floors
 
 ROW = {"label": "nsfw", "slope": -0.2, "ci_low": -0.3, "ci_high": -0.1, "t": -4.0, "unit": "log-odds per unit"}
 
@@ -60,7 +59,7 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
     ages = 30 + np.arange(12)[:, None] + values + np.tile([0.0, 0.25, -0.25], (12, 1)) * (np.arange(12) % 2)[:, None]
     rows = [(f"p{i:02d}", value, "age", ages[i, k]) for i in range(12) for k, value in enumerate(values)]
     rows += [(f"p{i:02d}", value, "hat", 0.9) for i in range(12) for value in values if (i + value) % 3]
-    slopes = fit_slopes(pd.DataFrame(rows, columns=["photo", "value", "label", "score"]), options={"bootstrap": 0})
+    slopes = fit_slopes(pd.DataFrame(rows, columns=["photo", "value", "label", "score"]), options={})
     photos = [f"p{i:02d}" for i in range(12)]
     answers = Answers(values, photos, ["age"], np.ones(12, bool), np.arange(12), np.zeros(12, int), ages)
     page = page_data.finding(slopes, slopes[:0], answers, {}, {})
@@ -76,20 +75,3 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
 
 def test_a_classifier_that_returned_nothing_is_told_what_to_do(tmp_path):
     assert "give threshold=0" in summary(tmp_path, SLOPES.empty())
-
-
-def test_the_noise_floor_leaves_out_labels_that_are_judged_by_their_score():
-    row = {"classifier": "c", "q": 0.5}
-    rows = [
-        row | {"attribute": attribute, "label": label, "estimator": estimator, "measure": measure, "slope": slope}
-        for attribute in ("gender", "gender-light")
-        for label, estimator, measure, slope in (
-            ("hat", "photo-rate", "presence", 2.0),
-            ("sfw", "photo-rate", None, 0.0),
-            ("sfw", "photo-measure", "log-odds", 0.1),
-        )
-    ]
-    (entry,) = floors(pd.DataFrame(rows))
-    assert [(one["labels"], one["median"]) for one in entry["rows"]] == [(1, 2.0), (1, 2.0)]
-    (old,) = floors(pd.DataFrame(rows).assign(measure=None))
-    assert [one["labels"] for one in old["rows"]] == [2, 2]

@@ -33,8 +33,3 @@ def test_attributes_are_named_as_perceived_with_both_ends() -> None:
 def test_shortened_text_never_exceeds_its_length() -> None:
     assert words.shorten("abcdef", 6) == "abcdef"
     assert words.shorten("abcdefg", 6) == "abcde…"
-
-
-def test_width_counts_wide_characters_twice_and_combining_ones_not() -> None:
-    assert words.width("口紅") == 4
-    assert words.width("e\u0301") == 1

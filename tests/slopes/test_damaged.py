@@ -103,7 +103,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, draw: An
 
     faces = draw(4)
     config = tmp_path_factory.mktemp("config") / "audit.toml"
-    config.write_text("part = 2\n[fit]\nbootstrap = 20\npermutations = 20\n[edit]\nsteps = 3\n")
+    config.write_text("part = 2\n[fit]\npermutations = 20\n[edit]\nsteps = 3\n")
     run = tmp_path_factory.mktemp("damaged") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GSLOPES_HOME", str(tiny_models))

@@ -28,20 +28,20 @@ def test_the_defaults_differ_and_every_difference_has_its_reason():
     found = of()
     assert (found["region"].here, found["blend"].here) == ("face", "ratio")
     assert all(one.reason for one in found.values() if not one.same)
-    for name in ("region", "blend", "gate", "placebo sweeps", "estimator"):
+    for name in ("region", "blend", "gate", "placebo sweeps"):
         assert not found[name].same
         assert found[name].option
 
 
 def test_as_published_sets_all_that_can_be_set():
     can = {name for name, one in of(attribute=BOTH).items() if one.option}
-    assert {"values of gender", "values of race", "region", "blend", "gate", "estimator", "presence"} <= can
+    assert {"values of gender", "values of race", "region", "blend", "gate", "presence"} <= can
     published = of(attribute=BOTH, as_published=True)
     assert [name for name in can if not published[name].same] == []
     left = {re.sub(r" of (gender|race)-fader$", "", name) for name, one in published.items() if not one.same}
     assert left == {
         "picture size", "training data", "controlled attributes", "race labels of the training photos",
-        "face parser", "smallest face", "classifiers", "test", "photos", "occupations",
+        "face parser", "smallest face", "classifiers", "estimator", "test", "photos", "occupations",
     }  # fmt: skip
 
 
@@ -91,8 +91,6 @@ def test_what_as_published_sets_is_what_is_listed():
     for (section, key), value in PUBLISHED.items():  # each of them is told: without it the list is another
         changed = to_dict(config)
         changed[section] = {**changed[section], key: None if isinstance(value, bool) else "other"}
-        if key == "estimators":
-            changed[section][key] = ("paper", "photo-rate")
         if key == "placebo":
             changed[section][key] = True
         assert choices(changed) != choices(to_dict(config))

@@ -31,7 +31,7 @@ def run(tmp_path_factory):
     place = tmp_path_factory.mktemp("power")
     folder = write_run(place / "run", 24, part=8)
     stages.score_photos(folder, api.as_classifier(light), device="cpu", cache=place / "cache")
-    stages.run_fit(folder, FitConfig(bootstrap=0, permutations=0, min_varying=5))
+    stages.run_fit(folder, FitConfig(permutations=0, min_varying=5))
     return folder
 
 

@@ -52,7 +52,7 @@ def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, t
     stages.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
     found = {}
     for presence in ("none", "0.52", "vendor"):
-        slopes = stages.run_fit(run, FitConfig(presence=presence, bootstrap=0, permutations=0))
+        slopes = stages.run_fit(run, FitConfig(presence=presence, permutations=0))
         found[presence] = slopes[slopes["estimator"] == "paper"].set_index("label")["slope"].get("Nurse", 0.0)
         written = json.loads((run / PRESENCE).read_text())
         assert written["presence"] == presence
@@ -78,7 +78,7 @@ def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_
     monkeypatch.setattr(pictures, "FURNITURE", {f"Thing {place:02d}": score for place, score in enumerate(scores)})
     run = write_run(tmp_path / "run", 16, part=8)
     stages.score_photos(run, [f"{few},rate=500", f"{more},rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
-    slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
+    slopes = stages.run_fit(run, FitConfig(permutations=0))
     names = sorted(slopes["classifier"].unique())
     assert len(names) == 2
     one, other = (slopes[slopes["classifier"] == name].set_index(["estimator", "label"]) for name in names)
@@ -90,7 +90,7 @@ def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_
 def test_the_table_names_the_cut(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 16, part=8)
     stages.score_photos(run, ["rekognition:rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
-    slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
+    slopes = stages.run_fit(run, FitConfig(permutations=0))
     assert set(slopes["cut"]) == {"score at least 0.55"}
-    slopes = stages.run_fit(run, FitConfig(presence="none", bootstrap=0, permutations=0))
+    slopes = stages.run_fit(run, FitConfig(presence="none", permutations=0))
     assert set(slopes["cut"]) == {"every label that was returned"}

@@ -62,7 +62,7 @@ def faces(draw, home):
 def test_findings_of_an_audit_stand_against_its_placebos(faces, toy, tmp_path):
     """By default: three placebo sweeps, and a decision for every label that is tested."""
     file = tmp_path / "audit.toml"
-    file.write_text("[fit]\nbootstrap = 0\npermutations = 50\nmin_varying = 1\n")
+    file.write_text("[fit]\npermutations = 50\nmin_varying = 1\n")
     known = {key: value for key, value in faces.known.items() if key != "placebo"}
     audit = gslopes.audit(faces.photos, tmp_path / "run", steps=3, config=file, classifier=toy, **known)
     asked = tables.read(tables.ASKED, audit.folder / "asked.parquet")

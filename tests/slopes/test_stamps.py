@@ -15,7 +15,7 @@ from gslopes.core import tables
 from gslopes.core.errors import RunFolderMismatch
 from gslopes.slopes import audit as stages
 
-QUICK = "part = 2\n[fit]\nbootstrap = 20\npermutations = 50\nmin_varying = 1\n"
+QUICK = "part = 2\n[fit]\npermutations = 50\nmin_varying = 1\n"
 DONE = ("fit        up to date", "report     up to date")
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """

@@ -38,7 +38,7 @@ def people(faces, tmp_path):
 
 def settings(tmp_path: Path, people: Path) -> Path:
     file = tmp_path / "audit.toml"
-    fit = f'photos_csv = "{people}"\ngroups = ["team"]\nbootstrap = 0\npermutations = 50\nmin_varying = 1\n'
+    fit = f'photos_csv = "{people}"\ngroups = ["team"]\npermutations = 50\nmin_varying = 1\n'
     file.write_text(f"part = 8\n[fit]\n{fit}")
     return file
 

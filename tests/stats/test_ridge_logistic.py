@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from gslopes.stats.logistic import fit_weighted
 from gslopes.stats.ridge_logistic import fit_ridge
+from gslopes.stats.score_test import fit_weighted
 
 
 def test_fits_under_many_weights_are_those_of_newtons_method_and_of_scikit_learn() -> None:

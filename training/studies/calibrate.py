@@ -148,7 +148,7 @@ def fit_sets(run: Path, sets: int, seed: int, seen: pd.DataFrame) -> pd.DataFram
     """
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
     photos = tables.read(tables.PHOTOS, run / "photos.parquet").sort_values("path")["photo"].to_numpy()
-    options = FitOptions(estimators=(READING,), bootstrap=0, permutations=2000, seed=seed)
+    options = FitOptions(estimators=(READING,), permutations=2000, seed=seed)
     frames = []
     for index in range(sets):
         found = analyse(scores, asked, options=options, photos=set(photos[index::sets]), reach=seen)

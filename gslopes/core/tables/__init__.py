@@ -21,8 +21,8 @@ __all__ = ["Table", "check", "frame_of", "read", "read_arrow", "read_columns", "
 
 TABLES: dict[str, Table] = read_tables(Path(__file__).with_name("tables.toml"))
 
-(PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, SHAPE, BALANCE,
- PLACEBOS, REFUSALS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED,
+(PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, BALANCE,
+ PLACEBOS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED,
  MANIFEST, SOURCES, CENSUS, COMPOSITION) = TABLES.values()  # fmt: skip
 
 EVERY = "every label that was returned"  # in the column cut of SLOPES: nothing is cut

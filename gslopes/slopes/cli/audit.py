@@ -44,7 +44,7 @@ _SECONDS_A_PICTURE = 0.022
     "gslopes audit photos --attribute gender --attribute race --out run",
     "gslopes audit photos --classifier onnx:model.onnx,labels=labels.txt --limit 100 --out run",
     "gslopes audit photos --steps 5 --range -1,1 --blend paste --out run --dry-run",
-    "gslopes audit photos --set fit.bootstrap=0 --set min_face=20 --out run",
+    "gslopes audit photos --set fit.permutations=1000 --set min_face=20 --out run",
     "gslopes audit photos --fail-if finding --out run",
     "gslopes audit run --only score --classifier google --classifier rekognition --budget 25 --yes",
     "gslopes audit run --photos-csv people.csv --groups gender --groups 'gender + ethnicity' --cluster id",
@@ -255,11 +255,9 @@ def _texts(
     result: Audit, only: Sequence[str], counts: Mapping[str, Mapping[str, int]], judged: Sequence[Summary]
 ) -> list[str]:
     from gslopes.core.runfolder import show
-    from gslopes.slopes.report.evidence import print_groups
-    from gslopes.slopes.report.observed import print_errors, print_observed
     from gslopes.slopes.validation import format_summary
 
-    run, texts = result.folder, []
+    texts: list[str] = []
     if "gate" in only:
         texts.append("\n\n".join(map(format_summary, judged)) or "There are no sweeps.")
     if "score" in only:
@@ -267,9 +265,4 @@ def _texts(
         texts += [f"{name}: {text or 'no pictures'}" for name, text in answered.items()]
     if result.fitted and (not only or "fit" in only):
         texts.append(str(result))
-    if "fit" in only:
-        filled = {name for name in ("error_rates", "groups") if len(result.tables[name])}
-        texts += [f"\n{print_errors(run)}"] if "error_rates" in filled else []
-        texts += [f"\n{print_groups(run)}"] if "groups" in filled else []
-        texts += [f"\n{real}"] if (real := print_observed(run)) else []
     return [*texts, show(result.page)] if result.page and list(only) == ["report"] else texts

@@ -12,7 +12,6 @@ from gslopes.core.errors import UsageError
 from gslopes.frame.commands import (
     PATH,
     FailIf,
-    Flag,
     condition_of,
     fail_if_options,
     flags,
@@ -48,15 +47,6 @@ from gslopes.slopes.config import FitConfig
 )
 @flags(FitConfig, "min_varying", "photos_csv", "groups", "cluster")
 @click.option(
-    "--correction",
-    type=click.Choice(["bh", "by", "holm"]),
-    default="bh",
-    show_default=True,
-    cls=Flag,
-    advanced=True,
-    help="Correction for q, over labels.",
-)
-@click.option(
     "--tuned-on", metavar="EDITOR", help="The editor on whose pictures a model was trained: warns if it judges."
 )
 @click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
@@ -80,7 +70,6 @@ def compare(
     photos_csv: Path | None,
     groups: tuple[str, ...],
     cluster: str,
-    correction: str,
     tuned_on: str | None,
     out: Path | None,
     drift: str | None,
@@ -114,7 +103,7 @@ def compare(
     if groups and photos_csv is None:
         raise UsageError("Groups are columns of a table of photos.", "Name it with --photos-csv.")
     warnings = [text for run in (run_a, run_b) if tuned_on and (text := judged_by(run, tuned_on))]
-    kept: dict[str, Any] = {"min_varying": min_varying, "correction": correction, "cluster": cluster}
+    kept: dict[str, Any] = {"min_varying": min_varying, "cluster": cluster}
     about = photos_csv if cluster else None
     found, observed = compare_runs(run_a, run_b, pairs, photos_csv=about, **kept), None
     if groups and photos_csv is not None:

@@ -1,4 +1,4 @@
-"""From answers to everything that can be said about them: all estimators, intervals, tests, shapes and groups.
+"""From answers to everything that can be said about them: estimators, intervals, tests, decisions and groups.
 
 It is one pure function of tables. A placebo sweep is another attribute in the same tables; a part of the photos is
 ``photos``.
@@ -21,27 +21,24 @@ from gslopes.core.tables import MEASURED
 from gslopes.slopes.fit.answers import Answers, gather, values_by_attribute
 from gslopes.slopes.fit.decision import decide, placebo_differences
 from gslopes.slopes.fit.differences import group_slopes
-from gslopes.slopes.fit.estimates import estimate
-from gslopes.slopes.fit.measures import SCALE, Kind, choose, measured, of_rows, outcomes
+from gslopes.slopes.fit.estimators import estimate
+from gslopes.slopes.fit.measures import choose, measured, of_rows
 from gslopes.slopes.fit.observed import observed_rows
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.fit.reach import reach_rows
 from gslopes.slopes.fit.selection import (
     Asked,
     Gate,
-    answered_where_most_are_lost,
     asked_about,
     bounds,
     check_status,
     gating_rows,
     label_counts,
-    refusal_rows,
     refusal_slope,
 )
-from gslopes.slopes.fit.shape import shape
 from gslopes.slopes.fit.truth import Truth, check_truths, error_tables, split_truth
 from gslopes.stats.clusters import FEW, effective_units, named_codes, normal_texts
-from gslopes.stats.outcomes import moments, varying
+from gslopes.stats.multiplicity import LEVEL
 
 Codes = NDArray[np.int64]
 _CLUSTER = "\0cluster"  # its key among the columns, which may be one of the groups as well
@@ -52,22 +49,19 @@ class FitTables:
     """The tables of a fit, each with the columns of its schema in core.tables.
 
     slopes: a row for each classifier, attribute, estimator and label, with its decision.
-    shape: curvature, lack of fit and the slope over [-1, 1], of photo-rate.
     groups, differences: by columns of a photos table.
     balance: how many photos count, why others do not, and what to be warned of.
-    placebos: paired differences from the placebo sweeps.  refusals: what was lost at which value.
+    placebos: paired differences from the placebo sweeps.
     reach: slopes per unit of what an independent reader sees.  gating: gated and ungated slopes.
     error_rates, error_slopes: where the truth is known, see ``slopes.fit.truth``.
     observed: differences between groups in unedited photos, where those were asked about, see ``slopes.fit.observed``.
     """
 
     slopes: pd.DataFrame
-    shape: pd.DataFrame
     groups: pd.DataFrame
     differences: pd.DataFrame
     balance: pd.DataFrame
     placebos: pd.DataFrame
-    refusals: pd.DataFrame
     reach: pd.DataFrame
     gating: pd.DataFrame
     error_rates: pd.DataFrame
@@ -99,14 +93,14 @@ def analyse(
 ) -> FitTables:
     """Fit everything.
 
-    Every row of slopes has its estimator, the null hypothesis of its p in ``slopes.fit.estimators``, that of its p_perm
-    in ``stats.permutation``, and up to three intervals: ci (t), boot (percentile), bca.  q is p_test, adjusted over the
-    labels of one classifier, attribute and estimator: p_perm, or where no permutation reached the observed statistic
-    t's p if it is smaller, as p_source says (see ``stats.permutation.below_floor``).  In the rows of the
-    paper it is p adjusted after Benjamini and Hochberg.  A label whose answers vary on fewer than ``min_varying``
-    units is too rare to judge: the rows of the photo estimators hold its counts and slope, but no test; the paper's
-    row stays as the paper has it, without p_perm.  decision, reason and detail: see ``slopes.fit.decision``.  The
-    bounds for lost answers stand in the rows of photo-rate; see ``slopes.fit.selection``.
+    Every row of slopes has its estimator and the null hypothesis of its p in ``slopes.fit.estimators``, that of its
+    p_perm in ``stats.permutation``, and a t interval.  q is p_test, adjusted over the labels of one classifier,
+    attribute and estimator: p_perm, or where no permutation reached the observed statistic t's p if it is smaller, as
+    p_source says (see ``stats.permutation.below_floor``).  In the rows of the paper it is p adjusted after Benjamini
+    and Hochberg.  A label whose answers vary on fewer than ``min_varying`` units is too rare to judge: the rows of the
+    photo estimators hold its counts and slope, but no test; the paper's row stays as the paper has it, without p_perm.
+    decision, reason and detail: see ``slopes.fit.decision``.  The bounds for lost answers stand in the rows of
+    photo-rate; see ``slopes.fit.selection``.
 
     scores, asked: of core.tables.SCORES and ASKED, as data frames or Arrow tables, rows in any order.  Placebo sweeps
         are further attributes in them, named as ``core.placebo`` does; their photos may be a sample.
@@ -130,22 +124,28 @@ def analyse(
     Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a
         score that is no finite number; ConfigError for a column that ``about`` lacks.
     """
+    options = options or FitOptions()
     columns = about_columns(about, groups, normal_texts)
     if cluster:  # an identifier, which keeps its case
         columns[_CLUSTER] = about_columns(about, [cluster], _plain_texts)[cluster]
     answers = scores if isinstance(scores, pa.Table) else tables.check(tables.SCORES, scores)
     questions = asked if isinstance(asked, pa.Table) else tables.check(tables.ASKED, asked)
     check_status(questions)
-    _check_scores(answers, numbers=MEASURED in (options or FitOptions()).estimators)
+    _check_scores(answers, numbers=MEASURED in options.estimators)
     kept = None if photos is None else sorted({str(photo) for photo in photos})
     whole: dict[tuple[str, str], Answers] = {}
     for sweep in gather(answers, questions, values_by_attribute(answers, questions, values)):
         part = sweep if kept is None else sweep.only(np.isin(sweep.photos.astype(str), kept))
         whole[sweep.classifier, sweep.attribute] = part
-    whole = _with_measures(whole, options or FitOptions())
+    if MEASURED in options.estimators:  # the same measures along all sweeps of a classifier
+        by_name: dict[str, list[Answers]] = {}
+        for (name, attribute), sweep in whole.items():
+            by_name.setdefault(name, []).extend([] if placebo.is_placebo(attribute) else [sweep])
+        measures = {name: choose(sweeps, options.min_varying) for name, sweeps in by_name.items()}
+        whole = {key: measured(sweep, measures[key[0]]) for key, sweep in whole.items()}
     truths = _truths(about, truth, {label for sweep in whole.values() for label in sweep.labels.tolist()})
     inputs = _Inputs(
-        *(answers, questions, options or FitOptions(), columns, tuple(groups), cluster, truths, kept),
+        *(answers, questions, options, columns, tuple(groups), cluster, truths, kept),
         *(reach, tones, gates or {}, unedited or {}, whole),
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
@@ -155,17 +155,6 @@ def analyse(
         if tick is not None:
             tick(1)
     return FitTables(**{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()})
-
-
-def _with_measures(whole: Mapping[tuple[str, str], Answers], options: FitOptions) -> dict[tuple[str, str], Answers]:
-    """The sweeps with the measure of each label, the same along all sweeps of a classifier."""
-    if MEASURED not in options.estimators:
-        return dict(whole)
-    found = {}
-    for name in sorted({classifier for classifier, _ in whole}):
-        real = [sweep for key, sweep in whole.items() if key[0] == name and not placebo.is_placebo(key[1])]
-        found[name] = choose(real, options.min_varying, options.measure)
-    return {key: measured(sweep, found[key[0]]) for key, sweep in whole.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,8 +199,9 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     if not sweep.measures and len(options.estimators) > 1:
         options = replace(options, estimators=tuple(name for name in options.estimators if name != MEASURED))
     if attribute in inputs.gates:
-        everyone = inputs.whole[classifier, attribute]
-        gate = _gate(inputs.gates[attribute], everyone)
+        everyone, verdicts = inputs.whole[classifier, attribute], inputs.gates[attribute]
+        passed = verdicts.reindex(everyone.photos).eq(True).to_numpy(bool)
+        gate = Gate(passed, dropped=int((~verdicts.astype(bool)).sum()), total=len(verdicts))
         yield "gating", gating_rows(everyone, gate, options, inputs.units(everyone.photos))
         if not len(sweep.photos):
             return  # the gate dropped them all: nothing but what the sample of them says
@@ -222,18 +212,19 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     yield "balance", balance
     rows = estimate(sweep, options, units)
     if asked.lost.any():
-        rows = _bounded(rows, sweep, inputs.scores, asked)
-        yield "refusals", refusal_rows(asked).assign(classifier=classifier, attribute=attribute)
+        present = label_counts(inputs.scores, classifier, attribute, sweep.labels, asked)
+        ends = pd.DataFrame(dict(zip(("worst_low", "worst_high"), bounds(present, asked), strict=True)), sweep.labels)
+        known = ends.reindex(rows["label"]).set_axis(rows.index)
+        rows = rows.assign(**known.where(rows["estimator"] == "photo-rate"))
     if not placebo.is_placebo(attribute):
         codes = None if units is None else dict(zip(sweep.photos.tolist(), units.tolist(), strict=True))
         differences = placebo_differences(sweep, inputs.placebos(classifier, attribute), options, codes)
         yield "placebos", differences
-        flat = not float(balance["refusal_p"].iloc[0]) < options.level
+        flat = not float(balance["refusal_p"].iloc[0]) < LEVEL
         rows = decide(rows, differences, options, refusals_flat=flat, units=sizes)
         if classifier in inputs.unedited:
             yield from _observed(inputs, sweep, rows, codes)
     yield "slopes", rows
-    yield "shape", _shape(sweep, options, units)
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
     for name, texts in named:
         yield from zip(("groups", "differences"), group_slopes(sweep, name, texts, options, units), strict=True)
@@ -276,21 +267,6 @@ def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
         raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
 
 
-def _gate(verdicts: pd.Series, everyone: Answers) -> Gate:
-    kept = verdicts.reindex(everyone.photos).eq(True).to_numpy(bool)
-    return Gate(kept, dropped=int((~verdicts.astype(bool)).sum()), total=len(verdicts))
-
-
-def _bounded(rows: pd.DataFrame, sweep: Answers, scores: pa.Table, asked: Asked) -> pd.DataFrame:
-    """With bounds for the answers that were lost, in the rows of photo-rate."""
-    ends = pd.DataFrame(index=sweep.labels)
-    for name, part in (("worst", asked), ("trimmed", answered_where_most_are_lost(asked))):
-        present = label_counts(scores, sweep.classifier, sweep.attribute, sweep.labels, part)
-        ends[f"{name}_low"], ends[f"{name}_high"] = bounds(present, part)
-    known = ends.reindex(rows["label"]).set_axis(rows.index)
-    return rows.assign(**known.where(rows["estimator"] == "photo-rate"))
-
-
 def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _Inputs) -> pd.DataFrame:
     used, cluster = len(sweep.photos), inputs.cluster
     largest, effective = float(sizes.max()) / used if used else np.nan, effective_units(sizes)
@@ -302,25 +278,12 @@ def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _
         share = f"one {cluster} of {len(sizes)} holds {largest:.0%} of the photos"
         warnings.append(f"{share}: read p_perm, not t and its interval")
     if (asked.status == 2).any():
-        found = refusal_slope(asked, inputs.units, inputs.options.confidence)
+        found = refusal_slope(asked, inputs.units)
         slope, p = float(found.difference[0]), float(found.p[0])
         row |= {"refusal_slope": slope, "refusal_low": found.low[0], "refusal_high": found.high[0], "refusal_p": p}
-        if p < inputs.options.level:
+        if p < LEVEL:
             warnings.append(f"refusals depend on the value ({slope:+.2g} points per unit): what is left is selected")
     return pd.DataFrame([row | {"warning": "; ".join(warnings)}])
-
-
-def _shape(sweep: Answers, options: FitOptions, units: Codes | None) -> pd.DataFrame:
-    parts = []
-    kinds: tuple[tuple[Kind, bool], ...] = (("rate", False), ("measure", True))
-    for kind, by_number in kinds[: 1 + bool(sweep.measures)]:
-        rows = outcomes(sweep, kind, units)
-        varies = varying(rows)
-        tested = varies >= options.min_varying
-        found = shape(moments(rows), sweep.values, tested=tested, confidence=options.confidence, scale=SCALE[kind])
-        frame = sweep.frame(n=len(sweep.photos), active=sweep.active, varying=varies, **found)
-        parts.append(frame[frame["label"].isin(list(sweep.measures)).to_numpy() == by_number])
-    return pd.concat(parts)
 
 
 def _plain_texts(column: pd.Series) -> pd.Series:

@@ -36,14 +36,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import placebo
-from gslopes.core.tables import MEASURED
 from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, same_photos
-from gslopes.slopes.fit.estimators import KINDS, TESTED
+from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import FEW, effective_units
 from gslopes.stats.contrast import Contrast, Units, contrast
-from gslopes.stats.multiplicity import adjust
+from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
 
 Array = NDArray[np.float64]
@@ -60,18 +59,18 @@ def placebo_differences(
     edit: answers along the attribute.  fakes: kind of placebo to the answers along it; the photos may be a sample.
     cluster: photo to the code of its cluster, or None.
     """
-    names = {KINDS[name]: name for name in TESTED}
+    names = {KINDS[name]: name for name in options.estimators if name != "paper"}
     frames = []
     for what, fake in fakes.items():
         pair = same_photos(edit, fake)
         units = None if cluster is None else np.array([cluster[photo] for photo in pair[0].photos], dtype=np.int64)
         labels = all_labels(edit, fake)
-        for kind in dict.fromkeys(KINDS[name] for name in options.estimators):
+        for kind, name in names.items():
             first, second = (unit_slopes(answers, kind, units, labels) for answers in pair)
             found = _tested(first, second, options, signed=what in _SIGNED)
             note = np.where(found.varying > 0, "", "both sweeps say the same of every photo")
             head: dict[str, Any] = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
-            head |= {"estimator": names[kind], "placebo": what, "n": len(pair[0].photos)}
+            head |= {"estimator": name, "placebo": what, "n": len(pair[0].photos)}
             slopes = {"slope": first.means, "placebo_slope": second.means}
             frames.append(pd.DataFrame(head | slopes | columns_of(found) | {"note": note}))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
@@ -79,9 +78,9 @@ def placebo_differences(
 
 def _tested(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Contrast:
     """The paired difference; where the placebo's sign means nothing, with the larger p of both signs."""
-    how = {"permutations": options.permutations, "seed": options.seed}
     plain, *turned = (
-        contrast(first.minus(second, sign), **how, confidence=options.confidence) for sign in (1, -1)[: 2 - signed]
+        contrast(first.minus(second, sign), permutations=options.permutations, seed=options.seed)
+        for sign in (1, -1)[: 2 - signed]
     )
     for other in turned:
         plain = replace(plain, p=np.maximum(plain.p, other.p), p_perm=np.maximum(plain.p_perm, other.p_perm))
@@ -93,81 +92,65 @@ def decide(
 ) -> pd.DataFrame:
     """The rows of one classifier and attribute with the columns q_placebo, decision, reason and detail.
 
-    slopes: of all estimators, columns of core.tables.SLOPES as far as they are known.
+    slopes: as ``estimators.estimate`` gives them; the rows of the paper have no decision.
     placebos: as ``placebo_differences`` gives them; empty if there was no placebo sweep.
     refusals_flat: whether refusals do not depend on the value.  units: (U,) photos in each unit.
 
-    The rows of photo-z and photo-logodds test the null hypothesis of photo-rate, and take over its decision; those of
-    the paper have none.
+    The rows to read are one family, whatever their labels are judged by; so are the others of each estimator.
     """
     trusted = effective_units(units) >= FEW
-    slopes = slopes.assign(**{name: np.nan for name in ("p_test", "q") if name not in slopes})
-    found: dict[str, pd.DataFrame] = {}
-    parts = []
-    read = slopes["measure"].notna() if "measure" in slopes else pd.Series(False, index=slopes.index)
-    mixed = bool((read & (slopes["estimator"] == MEASURED)).any())
-    # one family, whatever its labels are judged by
-    verdicts = _decide(slopes[read], placebos, options, refusals_flat, trusted) if mixed else pd.DataFrame()
-    for name, rows in slopes.groupby("estimator", sort=False):
-        if name in TESTED:
-            of_name = placebos[placebos["estimator"] == name] if len(placebos) else placebos
-            apart = rows[~read[rows.index]] if mixed else rows
-            decided = [_decide(apart, of_name, options, refusals_flat, trusted)] if len(apart) else []
-            if mixed:
-                decided.append(verdicts.loc[verdicts.index.isin(rows.index)])
-            found[str(name)] = pd.concat(decided).loc[rows.index]
-    for name, rows in slopes.groupby("estimator", sort=False):
-        if name in found:
-            rows = rows.join(found[str(name)])
-        elif name != "paper" and "photo-rate" in found:
-            rows = _taken_over(rows, slopes, found["photo-rate"])
-        parts.append(rows.dropna(axis=1, how="all"))
-    return pd.concat(parts).sort_index()
+    tested = slopes[slopes["estimator"] != "paper"]
+    if "measure" not in tested or tested.empty:
+        return slopes
+    families = tested.groupby(tested["estimator"].mask(tested["measure"].notna(), ""), sort=False)
+    found = [_decide(rows, placebos, options, refusals_flat, trusted) for _, rows in families]
+    return slopes.join(pd.concat(found))
 
 
 def _decide(
     rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, refusals_flat: bool, trusted: bool
 ) -> pd.DataFrame:
     largest = rows["p_test"].to_numpy(float)
+    keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
     by_kind = {}
     for kind in placebo.KINDS:
         if not len(placebos) or not (placebos["placebo"] == kind).any():
             continue
-        keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
         part = placebos[placebos["placebo"] == kind].set_index(["estimator", "label"]).reindex(keys)
         p_perm, p, difference = (part[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
         p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
         same_sign = np.sign(difference) == np.sign(rows["slope"].to_numpy(float))
         by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p))
         largest = np.where(np.isnan(largest), np.nan, np.maximum(largest, by_kind[kind]["p_used"]))
-    q_placebo = adjust(largest, options.correction) if by_kind else np.full(len(rows), np.nan)
+    q_placebo = benjamini_hochberg(largest) if by_kind else np.full(len(rows), np.nan)
     decided = []
     for place, row in enumerate(rows.to_dict("records")):
         of_label = {kind: part.iloc[place] for kind, part in by_kind.items()}
-        decided.append(_decide_label(row, float(q_placebo[place]), of_label, options, refusals_flat))
+        decided.append(_decide_label(row, float(q_placebo[place]), of_label, refusals_flat))
     frame = pd.DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
     return frame.assign(q_placebo=q_placebo)
 
 
 def _decide_label(
-    row: Mapping[Any, Any],
-    q_placebo: float,
-    placebos: Mapping[str, pd.Series],
-    options: FitOptions,
-    refusals_flat: bool,
+    row: Mapping[Any, Any], q_placebo: float, placebos: Mapping[str, pd.Series], refusals_flat: bool
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
-    decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos, options.level)
+    decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos)
     detail = NO_SPREAD if row["se"] == 0 else ""
     if reason == "rare":
         detail = str(row["note"])
     elif reason == "own-test":
-        detail = f"q {row['q']:.2g} is not below {options.level:g}"
+        detail = f"q {row['q']:.2g} is not below {LEVEL:g}"
     elif reason == "placebo":
         reason = max(placebos, key=lambda name: placebos[name]["p_used"])
-        detail = _difference(reason, placebos[reason])
+        worst = placebos[reason]
+        interval = f"[{worst['ci_low']:+.2g}, {worst['ci_high']:+.2g}]"
+        difference = f"{worst['difference']:+.2g} {interval}, p {worst['p_used']:.2g}"
+        detail = f"{placebo.TEXTS[reason]}: {worst['placebo_slope']:+.2g}; paired difference {difference}"
     elif reason == "no-placebo":
-        detail = _not_run([kind for kind in placebo.KINDS if kind not in placebos])
+        lacking = [placebo.TEXTS[kind] for kind in placebo.KINDS if kind not in placebos]
+        which = f" of {' or of '.join(lacking)}" if len(lacking) < len(placebo.KINDS) else ""
+        detail = f"no placebo sweep{which} was run"
     low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
     if decision == "finding" and not refusals_flat and not (low > 0 or high < 0):
         bound = f"of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]"
@@ -176,46 +159,18 @@ def _decide_label(
     return decision, reason, detail
 
 
-def rule(unjudged: bool, q: float, q_placebo: float, kinds: Collection[str], level: float) -> tuple[str, str]:
+def rule(unjudged: bool, q: float, q_placebo: float, kinds: Collection[str]) -> tuple[str, str]:
     """(decision, code of the reason) by the slope's own q and the adjusted largest p of it and its placebo sweeps.
 
     kinds: of placebo sweeps that there are.
 
-    >>> rule(False, 0.01, 0.2, ["same"], 0.05), rule(False, 0.01, 0.02, ["same", "light", "random"], 0.05)
+    >>> rule(False, 0.01, 0.2, ["same"]), rule(False, 0.01, 0.02, ["same", "light", "random"])
     (('placebo', 'placebo'), ('finding', ''))
     """
     if unjudged:
         return "unjudged", "rare"
-    if not q < level:
+    if not q < LEVEL:
         return "none", "own-test"
-    if kinds and not q_placebo < level:
+    if kinds and not q_placebo < LEVEL:
         return "placebo", "placebo"
     return ("finding", "") if set(placebo.KINDS) <= set(kinds) else ("open", "no-placebo")
-
-
-def _not_run(lacking: list[str]) -> str:
-    """Which placebo sweeps there are not.
-
-    >>> _not_run(["same", "light", "random"]), _not_run(["light"])
-    ('no placebo sweep was run', 'no placebo sweep of light alone was run')
-    """
-    if len(lacking) == len(placebo.KINDS):
-        return "no placebo sweep was run"
-    return f"no placebo sweep of {' or of '.join(placebo.TEXTS[kind] for kind in lacking)} was run"
-
-
-def _difference(kind: str, row: pd.Series) -> str:
-    name = placebo.TEXTS[kind]
-    interval = f"[{row['ci_low']:+.2g}, {row['ci_high']:+.2g}]"
-    difference = f"{row['difference']:+.2g} {interval}, p {row['p_used']:.2g}"
-    return f"{name}: {row['placebo_slope']:+.2g}; paired difference {difference}"
-
-
-def _taken_over(rows: pd.DataFrame, slopes: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
-    """Decisions of photo-rate for an estimator that shares its test; its own note and its own lack of a slope count."""
-    known = found.assign(label=slopes.loc[found.index, "label"]).set_index("label").reindex(rows["label"])
-    known.index = rows.index
-    noted = rows["note"].fillna("") != ""
-    known.loc[noted, ["decision", "reason"]] = ["unjudged", "rare"]
-    known.loc[noted, "detail"] = rows.loc[noted, "note"]
-    return rows.join(known)

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, same_photos
-from gslopes.slopes.fit.estimators import KINDS, TESTED, linear
+from gslopes.slopes.fit.estimators import KINDS, linear
 from gslopes.slopes.fit.measures import Kind, choose, outcomes, unit_slopes
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import FEW, effective_units, named_codes
 from gslopes.stats.contrast import Units, contrast, difference, infer, membership_p
-from gslopes.stats.multiplicity import adjust
-from gslopes.stats.ols import Lines
+from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.outcomes import moments, varying
 from gslopes.stats.permutation import below_floor
 
@@ -54,64 +53,39 @@ def group_slopes(
     """
     names = np.array(["" if value is None or value != value else str(value) for value in groups], dtype=object)
     present = [name for name in sorted(set(names)) if name]
-    parts = {name: _Group(answers.only(names == name), _only(cluster, names == name), options) for name in present}
     rows, pairs = [], []
     for estimator in (name for name in options.estimators if name != "paper"):
-        for name, part in parts.items():
-            rows.append(part.frame(estimator).assign(column=column, estimator=estimator, group=name))
+        kind, sides, rarely, few = KINDS[estimator], {}, {}, {}
+        head = {"column": column, "estimator": estimator}
+        for name in present:
+            part = answers.only(names == name)
+            numbers = outcomes(part, kind, _only(cluster, names == name))
+            sums, varies = moments(numbers), varying(numbers)
+            lines = infer(linear(kind, sums, part.values), sums)
+            sides[name] = lines.slope, lines.se, sums.units
+            rare = rarely[name] = np.asarray(varies < options.min_varying, dtype=bool)
+            few[name] = len(part.photos) < options.min_varying
+            p = np.where(rare, np.nan, lines.p)
+            spread = columns_of(lines, "slope", "intercept", "t", "p")
+            columns = {key: np.where(varies > 0, value, np.nan) for key, value in spread.items()}
+            columns |= {"varying": varies, "slope": lines.slope, "p": p, "q": benjamini_hochberg(p)}
+            rows.append(part.frame(**part.facts(), **columns, **head, group=name, note=np.where(rare, RARE, "")))
         for one, other in combinations(present, 2):
-            p_perm = np.full(len(answers.labels), np.nan)
-            if estimator in TESTED:
-                keep = (names == one) | (names == other)
-                first, codes = names[keep] == one, _only(cluster, keep)
-                p_perm = membership_test(answers.only(keep), KINDS[estimator], first, codes, options)
-            frame = _difference(parts[one], parts[other], estimator, options, p_perm)
-            pairs.append(answers.frame(**frame, column=column, estimator=estimator, group=one, other=other))
+            keep = (names == one) | (names == other)
+            first = names[keep] == one
+            p_perm = membership_test(answers.only(keep), kind, first, _only(cluster, keep), options)
+            welch, _ = difference(sides[one], sides[other])
+            # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
+            rare = (rarely[one] & rarely[other]) | few[one] | few[other]
+            p = tested = np.where(rare, np.nan, welch.p)
+            columns = columns_of(welch, "p", "p_perm", "varying") | {"p": p}
+            if not np.isnan(p_perm).all():
+                columns["p_perm"] = p_perm = np.where(np.isnan(p), np.nan, p_perm)
+                tested, _ = below_floor(p_perm, p, options.permutations)
+                tested = np.where(np.isnan(tested), p, tested)
+            columns |= {"p_test": tested, "q": benjamini_hochberg(tested), "note": np.where(rare, RARE, "")}
+            pairs.append(answers.frame(**columns, **head, group=one, other=other))
     return _joined(rows), _joined(pairs)
-
-
-class _Group:
-    """One group's photos: counts and, by estimator, slopes."""
-
-    def __init__(self, answers: Answers, cluster: Codes | None, options: FitOptions) -> None:
-        self.answers, self.options = answers, options
-        self.few = len(answers.photos) < options.min_varying
-        kinds = {KINDS[name] for name in options.estimators if name != "paper"}
-        by_kind = {kind: outcomes(answers, kind, cluster) for kind in kinds}
-        self.sums = {kind: moments(rows) for kind, rows in by_kind.items()}
-        self.varying = {kind: varying(rows) for kind, rows in by_kind.items()}
-
-    def lines(self, estimator: str) -> Lines:
-        sums = self.sums[KINDS[estimator]]
-        return infer(linear(estimator, sums, self.answers.values), sums, confidence=self.options.confidence)
-
-    def side(self, estimator: str) -> tuple[Array, Array, int]:
-        lines = self.lines(estimator)
-        return lines.slope, lines.se, self.sums[KINDS[estimator]].units
-
-    def rare(self, estimator: str) -> Flags:
-        return np.asarray(self.varying[KINDS[estimator]] < self.options.min_varying, dtype=bool)
-
-    def frame(self, estimator: str) -> pd.DataFrame:
-        lines, varies, rare = self.lines(estimator), self.varying[KINDS[estimator]], self.rare(estimator)
-        p = np.where(rare, np.nan, lines.p)
-        columns = {"varying": varies, "slope": lines.slope, "p": p, "q": adjust(p, self.options.correction)}
-        spread = columns_of(lines, "slope", "intercept", "t", "p")
-        columns |= {key: np.where(varies > 0, value, np.nan) for key, value in spread.items()}
-        return self.answers.frame(**self.answers.facts(), **columns, note=np.where(rare, RARE, ""))
-
-
-def _difference(one: _Group, other: _Group, estimator: str, options: FitOptions, p_perm: Array) -> dict[str, Array]:
-    welch, _ = difference(one.side(estimator), other.side(estimator), options.confidence)
-    # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
-    rare = (one.rare(estimator) & other.rare(estimator)) | one.few | other.few
-    p = tested = np.where(rare, np.nan, welch.p)
-    columns = columns_of(welch, "p", "p_perm", "varying") | {"p": p}
-    if not np.isnan(p_perm).all():
-        columns["p_perm"] = p_perm = np.where(np.isnan(p), np.nan, p_perm)
-        tested, _ = below_floor(p_perm, p, options.permutations)
-        tested = np.where(np.isnan(tested), p, tested)
-    return columns | {"p_test": tested, "q": adjust(tested, options.correction), "note": np.where(rare, RARE, "")}
 
 
 def membership_test(answers: Answers, kind: Kind, first: Flags, cluster: Codes | None, options: FitOptions) -> Array:
@@ -155,10 +129,7 @@ def paired_differences(
     other: Answers,
     *,
     min_varying: int = 10,
-    correction: str = "bh",
-    confidence: float = 0.95,
     permutations: int = 10_000,
-    seed: int = 0,
     cluster: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """The slopes of both by each label's measure, and their difference: second minus first.
@@ -173,7 +144,7 @@ def paired_differences(
 
     one, other: a classifier's answers in the first and the second run, for one attribute; the K may differ.
     min_varying: labels whose answers vary on fewer units, in both runs together, are not judged.
-    correction: ``bh``, ``by`` or ``holm``.  permutations: 0 for none; q is then of p.
+    permutations: 0 for none; q is then of p.
     cluster: photo to a text; photos that share one (one person) are one unit.  A photo without a text is its own.
 
     Returns a row a label of either, with the columns ``COLUMNS``; classifier and attribute are those of ``other``,
@@ -184,7 +155,7 @@ def paired_differences(
     codes = None if cluster is None else named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
     measures = common_measures(first, second, min_varying)
     old, new = (_slopes(replace(answers, measures=measures), codes, labels) for answers in (first, second))
-    result = contrast(new.minus(old), permutations=permutations, seed=seed, confidence=confidence)
+    result = contrast(new.minus(old), permutations=permutations)
     either = (abs(old.sums) + abs(new.sums)).tocsr()
     either.eliminate_zeros()
     varies = np.diff(either.indptr)
@@ -196,7 +167,7 @@ def paired_differences(
     columns |= {"classifier": other.classifier, "first_classifier": one.classifier, "label": labels}
     columns |= {"n": len(first.photos), "units": len(old.sizes), "active": active_photos(first, second, labels)}
     columns |= {"varying": varies, "slope": old.means, "other_slope": new.means, "p": p, "p_test": tested}
-    columns |= {"p_perm": p_perm if permutations else np.full(len(labels), np.nan), "q": adjust(tested, correction)}
+    columns |= {"p_perm": p_perm if permutations else np.full(len(labels), np.nan), "q": benjamini_hochberg(tested)}
     columns |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}
     return pd.DataFrame(columns | {"note": np.where(rare, RARE, "")}, columns=list(COLUMNS))
 

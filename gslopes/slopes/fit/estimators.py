@@ -1,4 +1,4 @@
-"""The estimators: what a slope is, and how it comes out on resamples of the photos.
+"""The estimators: what a slope is, and its row for each label with test, interval and q.
 
 The photo is the unit: each photo's own slope over its K answers, averaged over photos.
 
@@ -12,72 +12,57 @@ paper's estimator divides by y_c. Only the uncertainty is another.
 estimator                 slope                                         unit
 ========================  ============================================  ================================================
 ``photo-rate``            mean over photos of the slope of presence     percentage points per unit of the attribute
-``photo-score``           the same of the score, 0 where not returned   score (0 to 1) per unit
-``photo-measure``         the same of the number by which a label     log-odds, score or its own unit, per unit
+``photo-measure``         the same of the number by which a label     log-odds or its own unit, per unit
                           is judged that is always returned
-``photo-z``               photo-rate / y_c: the paper's slope           share of y_c per unit
-``photo-logodds``         slope of the logit of presence, fitted by     log-odds per unit
-                          independence logistic regression (GEE)
+``photo-score``           the same of the score, 0 where not returned;  score (0 to 1) per unit
+                          only where it is asked for
 ========================  ============================================  ================================================
 
-Null hypothesis of each p: the mean slope over photos (for ``photo-logodds`` the slope of the fitted logit) is 0; single
-photos may move. Interval: t with U - 1 degrees of dof, U the number of units (photos, or clusters of them, with the
-cluster-robust standard error). ``photo-z`` and ``photo-logodds`` are not means; their standard errors are those of the
-mean of their influence values (delta method, sandwich).
+Null hypothesis of each p: the mean slope over photos is 0; single photos may move. Interval: t with U - 1 degrees of
+freedom, U the number of units (photos, or clusters of them, with the cluster-robust standard error).
 
 ``paper`` is the slope of the shares y_k / y_c on the K values, tested with K-2 degrees of freedom as if the K shares
 were independent; see ``paper``.
 
-Intervals by resampling: one draw of weights for all labels and estimators, as sparse matrix products. Resampling U
-units with replacement gives each of them a count; counts are the weights of a product with the labels' answers. They
-hold where the units are independent and enough of them carry the label; below about ten the resamples repeat too few
-patterns, which is why such labels are not judged.
-
-Sources: photo-rate as summary-statistic analysis of repeated measures, Matthews et al. 1990, doi
-10.1136/bmj.300.6719.230; photo-logodds: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13, independence working model.
+Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, doi 10.1136/bmj.300.6719.230.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse
 
+from gslopes.core.tables import MEASURED, READING
+from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers, columns_of
-from gslopes.slopes.fit.measures import Kind
-from gslopes.stats.contrast import Linear
-from gslopes.stats.logistic import fit_logits, influence_weights
+from gslopes.slopes.fit.measures import SCALE, Kind, of_rows, outcomes
+from gslopes.slopes.fit.measures import UNITS as MEASURE_UNITS
+from gslopes.slopes.fit.options import RARE, FitOptions
+from gslopes.stats.clusters import FEW, effective_units
+from gslopes.stats.contrast import Linear, infer
 from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.ols import fit_lines, line_weights
-from gslopes.stats.outcomes import Moments, Outcomes
-from gslopes.stats.resampling import bootstrap_counts, seeded_blocks
+from gslopes.stats.ols import Lines, fit_lines, line_weights
+from gslopes.stats.outcomes import Moments, moments, varying
+from gslopes.stats.permutation import Permuted, below_floor, permute
 
 Array = NDArray[np.float64]
-Single = NDArray[np.float32]
-
-BLOCK = 32  # resamples at once: their weights stay in the cache
-_LOGITS = 256  # labels at once, of whose resamples logits are fitted: so do the counts
-
+NEVER = "never active at the centre"
 UNITS = {
     "paper": "share of y_centre per unit",
     "photo-rate": "percentage points per unit",
     "photo-score": "score per unit",
     "photo-measure": "",  # by label: slopes.fit.measures.UNITS
-    "photo-z": "share of y_centre per unit",
-    "photo-logodds": "log-odds per unit",
 }
 KINDS: dict[str, Kind] = {
     "paper": "rate",
     "photo-rate": "rate",
     "photo-score": "score",
     "photo-measure": "measure",
-    "photo-z": "rate",
-    "photo-logodds": "rate",
 }
-TESTED = ("photo-rate", "photo-score", "photo-measure")  # means over photos: what permutations and pairs test
 
 
 def paper(answers: Answers) -> pd.DataFrame:
@@ -99,115 +84,134 @@ def paper(answers: Answers) -> pd.DataFrame:
     return answers.frame(**answers.facts(), **fitted)
 
 
-def linear(estimator: str, sums: Moments, values: Array) -> Linear:
-    """The estimate of every label, with the weights that give its influence values.
+def linear(kind: Kind, sums: Moments, values: Array) -> Linear:
+    """The mean slope of every label, with the weights that give its influence values.
 
-    estimator: one of ``slopes.fit.options.ESTIMATORS`` but ``paper``, whose slope and influence are those of
-    ``photo-z``.
-    sums: moments of outcomes of the kind that ``KINDS`` names.  values: (K,).
+    sums: moments of outcomes of that kind.  values: (K,).
     """
     means = sums.first / sums.photos if sums.photos else np.full(sums.first.shape, np.nan)
-    line = np.broadcast_to(line_weights(values), means.shape)
-    slope = _clean((means * line).sum(axis=1), means)
-    intercept = means.mean(axis=1) - slope * values.mean()
-    if estimator in ("photo-score", "photo-measure"):
-        return Linear(slope, intercept, line)
-    if estimator == "photo-rate":
-        return Linear(100 * slope, 100 * intercept, 100 * line)
-    if estimator == "photo-logodds":
-        fitted = fit_logits(sums.first, sums.photos, values)
-        return Linear(fitted[..., 1], fitted[..., 0], influence_weights(fitted, values))
-    centre = means[:, len(values) // 2]
-    centre = np.where(centre > 0, centre, np.nan)
-    relative = slope / centre
-    weights = line.copy()
-    weights[:, len(values) // 2] -= relative
-    return Linear(relative, intercept / centre, weights / centre[:, None])
+    line, scale = np.broadcast_to(line_weights(values), means.shape), SCALE[kind]
+    slope = (means * line).sum(axis=1)
+    slope = np.where(np.abs(slope) <= 1e-13 * np.abs(means).max(axis=1, initial=0.0), 0.0, slope)  # rounding alone
+    return Linear(scale * slope, scale * (means.mean(axis=1) - slope * values.mean()), scale * line)
 
 
-def _clean(slope: Array, means: Array) -> Array:
-    """Slopes that only rounding keeps from 0 are 0."""
-    return np.where(np.abs(slope) <= 1e-13 * np.abs(means).max(axis=1, initial=0.0), 0.0, slope)
+def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | None = None) -> pd.DataFrame:
+    """Rows of core.tables.SLOPES for every estimator and label; see ``slopes.fit.analysis.analyse``.
 
-
-def replicates(
-    outcomes: Mapping[str, Outcomes],
-    estimators: Sequence[str],
-    count: int,
-    seed: int,
-    *,
-    start: Array | None = None,
-    wanted: Mapping[str, NDArray[np.bool_]] | None = None,
-) -> dict[str, Single]:
-    """Each estimator's slopes on resamples of the units: name to (L, B) float32, NaN where a resample has no slope.
-
-    Call it with ``Outcomes.part`` of some labels at a time where L is large: the resamples are the same in each call.
-
-    outcomes: kind of number (see ``measures.outcomes``) to its outcomes, all over the same units.
-    estimators: names; ``paper`` is ``photo-z``.  count: B.
-    start: (L, 2) the fitted logits, from which those of the resamples are found.
-    wanted: name to (L,), which labels' slopes are computed; the others' rows are NaN.  All of them without it.
+    units: (n,) codes of clusters, or None where each photo is its own unit.
     """
-    first_kind = next(iter(outcomes.values()))
-    products = {kind: _products(rows, kind) for kind, rows in outcomes.items()}
-    result = {name: np.full((first_kind.labels, count), np.nan, dtype=np.float32) for name in estimators}
-    columns = {name: slice(None) if wanted is None else np.flatnonzero(wanted[name]) for name in estimators}
-    first = 0
-    for generator, size in seeded_blocks(count, BLOCK, [seed, 1]):
-        weights = bootstrap_counts(len(first_kind.sizes), size, generator)
-        photos = first_kind.sizes @ weights
-        sums = {kind: _sums(product, weights) for kind, product in products.items()}
-        for name, place in columns.items():
-            start_at = None if start is None else start[place]
-            value = _slopes(name, sums[KINDS[name]][place], photos, first_kind.values, start_at)
-            result[name][place, first : first + size] = value
-        first += size
-    return result
+    kinds = dict.fromkeys(KINDS[name] for name in options.estimators)
+    tests = {kind: _test(answers, kind, options, units) for kind in kinds}
+    frames = []
+    for name in options.estimators:
+        test = tests[KINDS[name]]
+        frame = _paper(answers, test) if name == "paper" else _photo(name, answers, test)
+        frames.append(frame.assign(unit=UNITS[name], varying=test.varying))
+    if not len(answers.labels):
+        return frames[0]
+    frames = [of_rows(frame, answers.measures) for frame in frames]
+    slopes = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
+    numbers = {str(name) for frame in frames for name in frame.select_dtypes("number")}
+    slopes = slopes.assign(**dict.fromkeys(sorted(numbers - set(slopes)), np.nan))  # no photo answered throughout
+    slopes = _explained(slopes, answers, options)
+    if answers.measures and READING in set(slopes["estimator"]):  # one family, whatever labels are judged by
+        read = slopes["measure"].notna()
+        q = benjamini_hochberg(slopes["p_test"].where(read).to_numpy(float))
+        slopes["q"] = slopes["q"].mask(read, pd.Series(q, index=slopes.index))
+    return slopes
 
 
-def _products(rows: Outcomes, kind: str) -> list[sparse.csr_array]:
-    """Matrices of units: for presence the unvarying part and (L * K) varying parts, for scores the slopes."""
-    units, labels, width = len(rows.sizes), rows.labels, len(rows.values)
-    if kind != "rate":
-        with np.errstate(invalid="ignore"):  # BLAS may raise the flag for lanes of a vector that hold no number
-            slope = (rows.numbers @ line_weights(rows.values).astype(np.float32)).astype(np.float32)
-        return [_matrix(slope, rows.unit, rows.starts, units)]
-    moves = (rows.numbers != rows.numbers[:, :1]).any(axis=1)
-    label = rows.label
-    flat = np.flatnonzero(~moves)
-    starts = np.searchsorted(label[flat], np.arange(labels + 1))
-    constant = _matrix(rows.numbers[flat, 0], rows.unit[flat], starts, units)
-    row, step = np.nonzero(np.where(moves[:, None], rows.numbers, 0))
-    place = (label[row] * width + step, rows.unit[row])
-    moving = sparse.coo_array((rows.numbers[row, step], place), shape=(labels * width, units)).tocsr()
-    return [constant, moving]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Test:
+    """One kind of number, all labels.
+
+    lines: mean slopes with t.  varying: (L,) units whose answers vary.  tested: (L,) whether on units enough.
+    p: (L,) that is adjusted; source: of it, see ``stats.permutation.below_floor``.  permuted: None if nothing was.
+    """
+
+    lines: Lines
+    varying: NDArray[np.int64]
+    tested: NDArray[np.bool_]
+    p: Array
+    source: NDArray[np.object_]
+    permuted: Permuted | None
 
 
-def _matrix(data: Single, unit: NDArray[np.int32], starts: NDArray[np.int64], units: int) -> sparse.csr_array:
-    return sparse.csr_array((data, unit, starts), shape=(len(starts) - 1, units))
+def _test(answers: Answers, kind: Kind, options: FitOptions, units: NDArray[np.int64] | None) -> _Test:
+    rows = outcomes(answers, kind, units)
+    sums, varies = moments(rows), varying(rows)
+    lines, tested = infer(linear(kind, sums, answers.values), sums), varies >= options.min_varying
+    p = np.where(tested, lines.p, np.nan)
+    if not options.permutations:
+        return _Test(lines, varies, tested, *below_floor(p, p, 0), None)
+    with_paper = kind == "rate" and "paper" in options.estimators
+    permuted = permute(rows, tested, options.permutations, options.seed, paper=with_paper)
+    trusted = effective_units(rows.sizes) >= FEW
+    return _Test(lines, varies, tested, *below_floor(permuted.p, p, options.permutations, trusted=trusted), permuted)
 
 
-def _sums(products: list[sparse.csr_array], weights: Single) -> Single:
-    """(L, K, b) counts, or (L, b) sums of slopes."""
-    first = products[0] @ weights
-    if len(products) == 1:
-        return np.asarray(first)
-    rest = (products[1] @ weights).reshape(len(first), products[1].shape[0] // max(len(first), 1), weights.shape[1])
-    return np.asarray(first[:, None] + rest)
+def _photo(name: str, answers: Answers, test: _Test) -> pd.DataFrame:
+    """Rows of one photo estimator, with p_perm, q and a note; without tests where the label is too rare."""
+    lines, judged = test.lines, test.tested & ~np.isnan(test.lines.slope)
+    known = test.varying > 0  # answers that never vary say nothing about how sure a slope of 0 is
+    columns = {key: np.where(known, value, np.nan) for key, value in columns_of(lines, "slope", "intercept").items()}
+    columns["p"] = np.where(judged, columns["p"], np.nan)
+    columns["p_test"] = p_test = np.where(judged, test.p, np.nan)
+    if test.permuted is not None:
+        columns["p_perm"] = np.where(judged, test.permuted.p, np.nan)
+    columns |= {"p_source": np.where(judged, test.source, np.array(None)), "q": benjamini_hochberg(p_test)}
+    facts = answers.facts() | {"slope": lines.slope, "intercept": lines.intercept, "estimator": name}
+    return answers.frame(**facts, **columns, note=np.where(judged, "", RARE))
 
 
-def _slopes(name: str, sums: Single, photos: Array, values: Array, start: Array | None) -> Array:
-    if sums.ndim == 2:
-        return np.asarray(sums / photos, dtype=np.float64)
-    if name == "photo-logodds":
-        found = np.empty((len(sums), sums.shape[2]))
-        for place in range(0, len(sums), _LOGITS):
-            part = slice(place, place + _LOGITS)
-            counts = np.moveaxis(sums[part], 1, -1).astype(np.float64)
-            found[part] = fit_logits(counts, photos, values, start=None if start is None else start[part, None])[..., 1]
-        return found
-    slope = np.einsum("k,lkb->lb", line_weights(values), sums)
-    if name == "photo-rate":
-        return np.asarray(100 * slope / photos, dtype=np.float64)
-    centre = sums[:, len(values) // 2].astype(np.float64)
-    return np.divide(slope, centre, out=np.full(slope.shape, np.nan), where=centre > 0)
+def _paper(answers: Answers, test: _Test) -> pd.DataFrame:
+    frame = paper(answers)
+    frame["note"] = np.where(test.tested, np.where(frame["slope"].notna(), "", NEVER), RARE)
+    return frame if test.permuted is None else frame.assign(p_perm=test.permuted.p_paper)
+
+
+def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
+    """With the column measure, in the row of each label that is to be read, and why labels are not judged."""
+    measure = slopes["label"].map(lambda label: answers.measures.get(label, "presence"))
+    read = slopes["estimator"] == np.where(measure == "presence", READING, MEASURED)
+    by_number = slopes["estimator"] == MEASURED
+    own = re.search(r"[,:]unit=([^,]+)", answers.classifier)  # of numbers, in the classifier's name
+    units = measure.map(MEASURE_UNITS | ({"value": f"{own[1]} per unit"} if own else {}))
+    sd = slopes["label"].map(_spread(answers)).where(by_number) if answers.measures else np.nan
+    slopes = slopes.assign(measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units))
+    counts = slopes[["varying", "active", "n"]].astype(int).to_numpy().tolist()
+    cells = zip(measure, slopes["estimator"], counts, strict=True)
+    notes = [_lacking(by, name, varies, active, n, options.min_varying) for by, name, (varies, active, n) in cells]
+    return slopes.assign(note=slopes["note"].mask(slopes["note"] == RARE, pd.Series(notes, index=slopes.index)))
+
+
+def _spread(answers: Answers) -> dict[str, float]:
+    """Measured label to the standard deviation of its number at the centre, among photos."""
+    rows = outcomes(answers, "measure")
+    middle = rows.numbers[:, len(rows.values) // 2].astype(np.float64)
+    spread = {}
+    for label, start, stop in zip(answers.labels.tolist(), rows.starts[:-1], rows.starts[1:], strict=True):
+        if label in answers.measures and rows.photos > 1:
+            numbers = np.zeros(rows.photos)
+            numbers[: stop - start] = middle[start:stop]  # the others have the smallest score, which is 0 here
+            spread[label] = float(numbers.std(ddof=1))
+    return spread
+
+
+def _lacking(measure: str, estimator: str, varies: int, active: int, photos: int, least: int) -> str:
+    """Why a label is not tested, and what it would take.
+
+    varies, active, photos: photos whose answer varies, with the label, all.
+    """
+    if not photos:
+        return "no photo was answered at every value"
+    if measure != "presence" and KINDS[estimator] == "rate":
+        return f"on practically every picture: read {MEASURED}, which goes by its {measure}"
+    enough = f", about {-(-photos * least // varies):,} photos like these would do" if varies else ""
+    if active < least:
+        return f"{RARE}: on {active:,} of {many(photos, 'photo')}; its answer must vary on {least:,}{enough}"
+    if not varies:
+        every = f"all {photos:,} photos" if photos > 1 else "the one photo"
+        return f"its answer is the same at every value of {every}"
+    return f"its answer varies on {varies:,} of {many(photos, 'photo')}; {least:,} are needed{enough}"

@@ -57,7 +57,7 @@ def fit_slopes(
     photos: ids of the photos that count.  Without ``asked`` name them all: a photo that has no row in scores would be
         missing from every share.  None: all photos of asked, or of scores.
     about, cluster: see ``slopes.fit.analysis.analyse``.
-    options: estimators, bootstrap, permutations, correction, seed; a mapping or a ``slopes.fit.options.FitOptions``.
+    options: estimators, permutations, min_varying, seed; a mapping or a ``slopes.fit.options.FitOptions``.
 
     Returns a data frame with the columns of core.tables.SLOPES, sorted by classifier, attribute, estimator and label.
 

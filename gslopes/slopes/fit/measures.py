@@ -8,7 +8,6 @@ measure     number of a picture                                      unit of the
 ==========  =======================================================  ===================================
 presence    1 where the label was returned, 0 elsewhere              percentage points per unit
 log-odds    log-odds of the score, within 1e-6 of 0 and 1            log-odds per unit
-score       the score                                                score per unit
 value       the number                                               the number's own unit per unit
 ==========  =======================================================  ===================================
 
@@ -27,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -43,13 +42,12 @@ from gslopes.stats.ols import line_weights
 from gslopes.stats.outcomes import Outcomes, gathered
 
 Pairs = NDArray[np.int64]
-Measure = Literal["presence", "log-odds", "score", "value"]
+Measure = Literal["presence", "log-odds", "value"]
 Kind = Literal["rate", "score", "measure"]
 SCALE: dict[str, float] = {"rate": 100.0, "score": 1.0, "measure": 1.0}
 UNITS: dict[str, str] = {
     "presence": "percentage points per unit",
     "log-odds": "log-odds per unit",
-    "score": "score per unit",
     "value": "of its number per unit",
 }
 EVERYWHERE = 0.95  # share of the pictures
@@ -57,10 +55,10 @@ _CLIP = 1e-6
 _GRAIN = 2.0**-16  # log-odds that differ by less are the same answer: batches of another size round otherwise
 
 
-def choose(sweeps: Iterable[Answers], min_varying: int, asked: str = "auto") -> dict[str, Measure]:
+def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
     """Label to measure, of those that are not judged by presence.
 
-    sweeps: of one classifier, placebo sweeps aside.  asked: ``auto`` for the rule above, or one of ``MEASURES``.
+    sweeps: of one classifier, placebo sweeps aside.
 
     Raises: TableError for numbers beyond [0, 1] of a label that is missing for 5 % of the pictures or more.
     """
@@ -73,13 +71,6 @@ def choose(sweeps: Iterable[Answers], min_varying: int, asked: str = "auto") -> 
             share = f"it was returned for {returned[label]:,} of {many(pictures, 'picture')}"
             problem = f"The scores of {label!r} go beyond [0, 1], and {share}."
             raise TableError(problem, "Divide them by 100 if they are percentages, or give every picture its number.")
-    if asked != "auto":
-        name = cast("Measure", asked)
-        return {
-            label: "value" if label in numbered else name
-            for label in returned
-            if name != "presence" or label in numbered
-        }
     everywhere = {
         label for label in returned if varying[label] < min_varying and returned[label] >= EVERYWHERE * pictures
     }

@@ -37,7 +37,7 @@ from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import codes_of
 from gslopes.stats.contrast import difference
 from gslopes.stats.intervals import fieller, t_quantile
-from gslopes.stats.multiplicity import adjust
+from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.shares import difference_interval
 
 Array = NDArray[np.float64]
@@ -75,10 +75,10 @@ def observed_rows(
             part = _Pair(part.sweep, part.unedited, ~part.first, readings, cluster)
         if not len(part.labels):
             continue
-        rows = pd.DataFrame([part.row(label, options) for label in part.labels.tolist()]).drop(columns="dof")
-        rows["q"] = adjust(rows["p"].to_numpy(dtype=float), options.correction)
-        rows["agreement"] = [part.agreement(row, found, options) for row in rows.to_dict("records")]
-        frames.append(rows.assign(group=one, other=other))
+        rows = pd.DataFrame([part.row(label, options.min_varying) for label in part.labels.tolist()])
+        rows["q"] = benjamini_hochberg(rows["p"].to_numpy(dtype=float))
+        rows["agreement"] = [_agreement(row, found) for row in rows.to_dict("records")]
+        frames.append(rows.drop(columns="dof").assign(group=one, other=other))
     head = {"classifier": sweep.classifier, "attribute": sweep.attribute}
     return pd.concat(frames, ignore_index=True).assign(**head) if frames else pd.DataFrame()
 
@@ -90,7 +90,6 @@ def observed_changes(
     measures: Mapping[str, str],
     *,
     min_varying: int = 10,
-    correction: str = "bh",
     cluster: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
     """Two versions' answers about the same unedited photos: by how much did the observed difference change?
@@ -99,7 +98,6 @@ def observed_changes(
     changes, Welch), p and q, adjusted over the labels of a pair of groups; null hypothesis: nothing changed.
     """
     old, new = (replace(answers, measures=measures) for answers in same_photos(one, other))
-    options = FitOptions(min_varying=min_varying)
     frames = []
     for pair, keep, first in _pairs(groups, old.photos):
         units, nothing = _units(old.photos[keep], cluster), np.zeros(int(keep.sum()))
@@ -109,13 +107,13 @@ def observed_changes(
             values = before.get(label, nothing), after.get(label, nothing)
             gaps = [float(side[first].mean() - side[~first].mean()) for side in values]
             moved = values[1] - values[0]
-            gap = _gap(moved, first, units, options)
+            gap = _gap(moved, first, units)
             few = not np.any(moved) or _rare(after.get(label, moved) + moved, first, min_varying, shares=False)
             ends = {"ci_low": gap["ci_low"], "ci_high": gap["ci_high"], "p": np.nan if few else gap["p"]}
             rows.append({"label": label, "first": gaps[0], "second": gaps[1], "change": gap["observed"], **ends})
         if rows:
             frame = pd.DataFrame(rows)
-            frame["q"] = adjust(frame["p"].to_numpy(dtype=float), correction)
+            frame["q"] = benjamini_hochberg(frame["p"].to_numpy(dtype=float))
             frames.append(frame.assign(group=pair[0], other=pair[1]))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
@@ -148,27 +146,24 @@ class _Pair:
         self.odds, self.reach = known[:, 0], known[:, 1]
         self.answers = dict(_values(unedited))
         self.slopes = {kind: unit_slopes(sweep, kind, None, self.labels) for kind in ("rate", "measure")}
-        self.distance = self._distance()
+        self.distance = dict.fromkeys(("distance", "distance_low", "distance_high"), np.nan)
+        if min((self.read & side).sum() for side in (first, ~first)) > 1:
+            gap = _gap(self.odds[self.read], first[self.read], self.units[self.read])
+            ends = (gap["observed"], gap["ci_low"], gap["ci_high"])
+            self.distance = dict(zip(self.distance, ends, strict=True))
 
-    def _distance(self) -> dict[str, float]:
-        sides = [self.read & self.first, self.read & ~self.first]
-        if min(side.sum() for side in sides) < 2:
-            return dict.fromkeys(("distance", "distance_low", "distance_high"), np.nan)
-        gap = _gap(self.odds[self.read], self.first[self.read], self.units[self.read], FitOptions())
-        return {"distance": gap["observed"], "distance_low": gap["ci_low"], "distance_high": gap["ci_high"]}
-
-    def row(self, label: str, options: FitOptions) -> dict[str, Any]:
+    def row(self, label: str, min_varying: int) -> dict[str, Any]:
         measure, first = self.sweep.measures.get(label, "presence"), self.first
         shares = measure == "presence"
         values = self.answers.get(label, np.zeros(len(first)))
-        gap = _gap(values, first, self.units, options, shares=shares)
-        rare = _rare(values, first, options.min_varying, shares=shares)
+        gap = _gap(values, first, self.units, shares=shares)
+        rare = _rare(values, first, min_varying, shares=shares)
         counts = {"n": int(first.sum()), "n_other": int((~first).sum())}
         means = {"mean": float(values[first].mean()), "mean_other": float(values[~first].mean())}
         row = {"label": label, "measure": measure, **counts, **means, **gap, "p": np.nan if rare else gap["p"]}
-        return row | self.distance | self._explained(label, values, gap, options) | {"note": RARE if rare else ""}
+        return row | self.distance | self._explained(label, values, gap) | {"note": RARE if rare else ""}
 
-    def _explained(self, label: str, values: Array, found: Mapping[str, float], options: FitOptions) -> dict[str, Any]:
+    def _explained(self, label: str, values: Array, found: Mapping[str, float]) -> dict[str, Any]:
         kind = "measure" if label in self.sweep.measures else "rate"
         place = int(np.searchsorted(self.labels.astype(str), label))
         slopes = self.slopes[kind].sums[[place]].toarray().ravel()
@@ -176,7 +171,7 @@ class _Pair:
         row: dict[str, Any] = {"slope": float(slopes.mean()), **dict.fromkeys(names, np.nan)}
         reach, r = _mean(self.reach, self.read)
         gap, low, high = self.distance.values()
-        half = float(t_quantile(max(int(self.read.sum()) - 1, 1), options.confidence)) * np.sqrt(self._cover(r, r))
+        half = float(t_quantile(max(int(self.read.sum()) - 1, 1))) * np.sqrt(self._cover(r, r))
         if not np.isfinite(gap) or not abs(reach) > half:
             return row
         slope, s = _mean(slopes, np.ones(len(slopes), dtype=bool))
@@ -184,7 +179,7 @@ class _Pair:
         explained = slope / reach * gap
         influence = gap / reach * s + slope / reach * (near - far) - explained / reach * r
         spread = self._cover(influence, influence)
-        limit = float(t_quantile(max(found["dof"], 1.0), options.confidence))
+        limit = float(t_quantile(max(found["dof"], 1.0)))
         row["explained"] = explained
         if not np.any(slopes):
             return row  # answers that never vary say nothing about how sure a 0 is
@@ -203,19 +198,20 @@ class _Pair:
         sums = [np.bincount(self.units, side) for side in (one, other)]
         return float(sums[0] @ sums[1]) * len(sums[0]) / max(len(sums[0]) - 1, 1)
 
-    def agreement(self, row: Mapping[Any, Any], found: Mapping[str, str], options: FitOptions) -> str:
-        """Whether slope and observed difference say the same; empty where that cannot be said."""
-        low, high = row["distance_low"], row["distance_high"]
-        if row["note"] or not (low > 0 or high < 0):
-            return ""
-        seen = row["q"] < options.level and bool(row["ci_low"] > 0 or row["ci_high"] < 0)
-        moved = found.get(str(row["label"])) == "finding"
-        if seen and moved:
-            return SAME if row["slope"] * row["distance"] * row["observed"] > 0 else OPPOSITE
-        return OBSERVED if seen else EDIT if moved else NEITHER
+
+def _agreement(row: Mapping[Any, Any], found: Mapping[str, str]) -> str:
+    """Whether slope and observed difference say the same; empty where that cannot be said."""
+    low, high = row["distance_low"], row["distance_high"]
+    if row["note"] or not (low > 0 or high < 0):
+        return ""
+    seen = row["q"] < LEVEL and bool(row["ci_low"] > 0 or row["ci_high"] < 0)
+    moved = found.get(str(row["label"])) == "finding"
+    if seen and moved:
+        return SAME if row["slope"] * row["distance"] * row["observed"] > 0 else OPPOSITE
+    return OBSERVED if seen else EDIT if moved else NEITHER
 
 
-def _gap(values: Array, first: Flags, units: Codes, options: FitOptions, *, shares: bool = False) -> dict[str, float]:
+def _gap(values: Array, first: Flags, units: Codes, *, shares: bool = False) -> dict[str, float]:
     """Mean of the first group minus that of the other, with interval and Welch's p over units."""
     sides = []
     for side in (first, ~first):
@@ -226,7 +222,7 @@ def _gap(values: Array, first: Flags, units: Codes, options: FitOptions, *, shar
     if min(count for _, _, count in sides) < 2:
         gap = float(sides[0][0][0] - sides[1][0][0])
         return {"observed": gap, **dict.fromkeys(("ci_low", "ci_high", "p"), np.nan), "dof": 1.0}
-    welch, dof = difference(sides[0], sides[1], options.confidence)
+    welch, dof = difference(sides[0], sides[1])
     low, high, p = float(welch.low[0]), float(welch.high[0]), float(welch.p[0]) if welch.se[0] > 0 else np.nan
     if shares:
         counts = []

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.estimators import KINDS, TESTED
+from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import codes_of
@@ -54,7 +54,7 @@ def log_odds(scores: ArrayLike) -> Array:
     return np.asarray(special.logit(np.clip(np.asarray(scores, dtype=np.float64), _CLIP, 1 - _CLIP)), dtype=np.float64)
 
 
-def ratios(units: Units, reach: Array, *, confidence: float = 0.95) -> dict[str, Array]:
+def ratios(units: Units, reach: Array) -> dict[str, Array]:
     """Ratios of every label's mean slope to the mean reach: slope, reach and ratio with its ends, (L,) each.
 
     units: sums of slopes over the photos of each unit.  reach: (U,) sums of the photos' reaches.
@@ -66,7 +66,7 @@ def ratios(units: Units, reach: Array, *, confidence: float = 0.95) -> dict[str,
     left, factor = reach - mean * sizes, count / max(count - 1, 1) / n**2
     spread = float(np.square(left).sum()) * factor
     shared = (units.sums @ left - slope * float(sizes @ left)) * factor
-    limit = float(t_quantile(max(count - 1, 1), confidence))
+    limit = float(t_quantile(max(count - 1, 1)))
     half = limit * np.sqrt(spread)
     low, high = fieller(slope, mean, spreads(units, slope) * factor, spread, shared, limit)
     known = np.full(len(slope), mean**2 > limit**2 * spread and count > 2)
@@ -100,9 +100,9 @@ def reach_rows(
         part = answers.only(keep)
         codes = codes_of(None if cluster is None else cluster[keep], int(keep.sum()))
         unit_reach: Array = np.bincount(codes, known[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
-        for estimator in (name for name in options.estimators if name in TESTED):
+        for estimator in (name for name in options.estimators if name != "paper"):
             units = unit_slopes(part, KINDS[estimator], None if cluster is None else codes)
-            found = ratios(units, unit_reach, confidence=options.confidence)
+            found = ratios(units, unit_reach)
             note = np.where(np.isnan(found["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, "")
             head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
             frames.append(answers.frame(**head, **found, note=note))

@@ -1,15 +1,13 @@
 """Sweeps that do not count: refused ones, and those that a gate dropped. What do the slopes of the others hide?
 
 A photo refused at one value drops out of every slope, so refusals that depend on the value and on what is in the photo
-bias what is left.  Three things are said about it:
+bias what is left.  Two things are said about it:
 
     slope of refusal   photo-rate of "refused": a finding about the classifier by itself
     worst case         the slope over all photos asked, if every lost answer were as far against it as it can be
-    trimmed            the same over the photos answered at the value where most are lost
 
-The slope itself is that of the photos answered at every value: they are observed, and nothing bounds it.  Where
-refusing is monotone (a photo refused at a value is refused wherever more are), the trimmed photos are those, and both
-ends of their bounds are the slope.  The bounds are sharp for the photos at hand; the sampling error is not in them.
+The slope itself is that of the photos answered at every value: they are observed, and nothing bounds it.  The bounds
+are sharp for the photos at hand; the sampling error is not in them.
 
 A gate keeps the sweeps in which a reader saw the attribute move.  Where reader and classifier err alike, on the same
 pictures, keeping those selects answers that moved, and a classifier without any association gets a slope.  The ungated
@@ -33,7 +31,7 @@ from scipy import sparse
 
 from gslopes.core.errors import TableError
 from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.estimators import KINDS, TESTED
+from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import LEAST_KEPT, FitOptions
 from gslopes.stats.clusters import codes_of
@@ -62,11 +60,6 @@ class Asked:
         """(n, K) asked about without an answer."""
         return self.status > 1
 
-    def refused(self) -> tuple[NDArray[np.object_], NDArray[np.float32]]:
-        """The photos asked about at all values, and (n, K) whether they were refused there."""
-        whole = (self.status > 0).all(axis=1)
-        return self.photos[whole], (self.status[whole] == 2).astype(np.float32)
-
 
 def check_status(asked: pa.Table) -> None:
     """Raises: TableError for a status other than answered, refused or failed."""
@@ -93,34 +86,18 @@ def asked_about(
     return Asked(ids.astype(object), values, table)
 
 
-def refusal_rows(found: Asked) -> pd.DataFrame:
-    """A row a value: how many pictures were asked about, answered, refused, failed, and the share lost."""
-    counts = {name: (found.status == code + 1).sum(axis=0) for code, name in enumerate(STATUS)}
-    total = (found.status > 0).sum(axis=0)
-    lost = np.divide(total - counts["answered"], total, out=np.full(len(total), np.nan), where=total > 0)
-    steps = np.arange(len(found.values))
-    return pd.DataFrame({"step": steps, "value": found.values, "asked": total, **counts, "lost": lost})
-
-
-def refusal_slope(found: Asked, units: Callable[[NDArray[np.object_]], Codes | None], confidence: float) -> Contrast:
+def refusal_slope(found: Asked, units: Callable[[NDArray[np.object_]], Codes | None]) -> Contrast:
     """photo-rate of "refused", (1,) each, over the photos asked about at all values.
 
     units: gives the codes of photos' clusters, or None where each photo is its own.
     """
-    ids, numbers = found.refused()
-    slopes = 100 * numbers.astype(np.float64) @ line_weights(found.values)
-    codes = codes_of(units(ids), len(ids))
+    whole = (found.status > 0).all(axis=1)
+    slopes = 100 * (found.status[whole] == 2).astype(np.float64) @ line_weights(found.values)
+    codes = codes_of(units(found.photos[whole]), int(whole.sum()))
     sums = np.bincount(codes, slopes, minlength=int(codes.max(initial=-1)) + 1)
     sums[np.abs(sums) < 1e-9] = 0
     sizes = np.bincount(codes).astype(np.float64)
-    return contrast(Units(sparse.csr_array(sums[None, :]), sizes), confidence=confidence)
-
-
-def answered_where_most_are_lost(found: Asked) -> Asked:
-    """The photos answered at the value that has the fewest answers; the first of such values."""
-    answered = found.status == 1
-    keep = answered[:, int(answered.sum(axis=0).argmin())]
-    return Asked(found.photos[keep], found.values, found.status[keep])
+    return contrast(Units(sparse.csr_array(sums[None, :]), sizes))
 
 
 def bounds(present: Array, found: Asked) -> tuple[Array, Array]:
@@ -196,11 +173,11 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
         note = f"the gate kept {kept:.0%} of the sweeps{advice}"
     frames = []
     units = codes_of(cluster, len(answers.photos))
-    for estimator in (name for name in options.estimators if name in TESTED):
+    for estimator in (name for name in options.estimators if name != "paper"):
         slopes = unit_slopes(answers, KINDS[estimator])
         columns: dict[str, Array] = {}
         for name, weights in (("gated", gate.kept.astype(np.float64)), ("ungated", gate.weights)):
-            mean = contrast(_weighted(slopes, weights, units), confidence=options.confidence)
+            mean = contrast(_weighted(slopes, weights, units))
             known = int((weights > 0).sum()) > 1 and (name == "gated" or complete)
             ends = {name: mean.difference, f"{name}_low": mean.low, f"{name}_high": mean.high}
             columns |= {key: value if known else np.full(len(value), np.nan) for key, value in ends.items()}

@@ -8,9 +8,9 @@ What is asked of a photo is true whatever its face looks like, so every edit of 
 
 A *rate* is the share of photos that are wrong at one value; interval: Wilson's, over clusters by their design effect.
 A *slope* is the mean over photos of the least squares line through each photo's K zeros and ones, in percentage points
-per unit; interval and p: t over photos (clusters), null hypothesis: errors do not depend on the value.  *away* is the
-same line on the distance from the centre: errors that an edit causes in either direction.  q is over the slopes of one
-classifier along one attribute; a finding also goes further than every placebo, as in ``slopes.fit.decision``.
+per unit; interval and p: t over photos (clusters), null hypothesis: errors do not depend on the value.  q is over the
+slopes of one classifier along one attribute; a finding also goes further than every placebo, as in
+``slopes.fit.decision``.
 
 Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13; ``stats.shares``, ``stats.clusters``.
 """
@@ -29,7 +29,7 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.decision import rule
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of
-from gslopes.stats.multiplicity import adjust
+from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_weights
 from gslopes.stats.shares import share_interval
 
@@ -135,7 +135,7 @@ def error_tables(
             tested = [_against(own, found[label, measure], kind, clusters) for kind, found in fakes.items()]
             slopes.append({**head, **row, "p_placebos": max([float(str(row["p"])), *tested]), "kinds": tuple(fakes)})
     frame = pd.DataFrame(slopes)
-    return pd.DataFrame(rates), frame if frame.empty else _decided(frame, options, placebos is not None)
+    return pd.DataFrame(rates), frame if frame.empty else _decided(frame, placebos is not None)
 
 
 def _lines(wrong: Flags, values: Array) -> Array:
@@ -170,16 +170,13 @@ def _against(own: pd.Series, fake: pd.Series, kind: str, clusters: pd.Series) ->
     return max(found)
 
 
-def _decided(frame: pd.DataFrame, options: FitOptions, real: bool) -> pd.DataFrame:
+def _decided(frame: pd.DataFrame, real: bool) -> pd.DataFrame:
     """With q, q_placebo, decision and reason; see ``slopes.fit.decision``."""
     p, largest = (frame[name].to_numpy(dtype=float) for name in ("p", "p_placebos"))
-    q = adjust(p, options.correction)
-    q_placebo = adjust(np.where(np.isnan(p), np.nan, largest), options.correction)
+    q = benjamini_hochberg(p)
+    q_placebo = benjamini_hochberg(np.where(np.isnan(p), np.nan, largest))
     cells = zip(frame["note"], q, q_placebo, frame["kinds"], strict=True)
-    pairs = [
-        rule(bool(note), own, worst, kinds, options.level) if real else (None, None)
-        for note, own, worst, kinds in cells
-    ]
+    pairs = [rule(bool(note), own, worst, kinds) if real else (None, None) for note, own, worst, kinds in cells]
     words = {
         name: pd.Series(column, frame.index, dtype=object)
         for name, column in zip(("decision", "reason"), zip(*pairs, strict=True), strict=True)
@@ -235,11 +232,9 @@ def _right(answers: Answers, texts: NDArray[np.object_]) -> Flags:
 def _slope(wrong: Flags, values: Array, codes: Codes, options: FitOptions, note: str) -> dict[str, object]:
     centre = len(values) // 2
     varying = len(np.unique(codes[(wrong != wrong[:, :1]).any(axis=1)]))
-    along = clustered_mean(_lines(wrong, values), codes, options.confidence)
-    away = clustered_mean(_lines(wrong, np.abs(values - values[centre])), codes, options.confidence)
+    along = clustered_mean(_lines(wrong, values), codes)
     tested = not note and varying >= options.min_varying
     row = {"varying": varying, "centre": float(wrong[:, centre].mean()), "slope": along.value, "se": along.se}
     row |= {"ci_low": along.low, "ci_high": along.high, "p": along.p if tested else np.nan}
-    row |= {"away": away.value, "away_low": away.low, "away_high": away.high, "away_p": away.p if tested else np.nan}
     few = f"its errors change on {varying} of {len(wrong)} photos; {options.min_varying} are needed"
     return row | {"note": note or ("" if tested else few)}

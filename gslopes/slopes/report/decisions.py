@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, summary, tables
 from gslopes.core.files import csv_bytes
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.layouts import to_latex
-from gslopes.slopes.expected import is_expected
 from gslopes.stats.multiplicity import LEVEL
 
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
@@ -60,59 +58,18 @@ def by_pair(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, pd.Dat
         yield str(classifier), str(attribute), part, rows[fake]
 
 
-def decide(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
-    """Label to decision.
-
-    rows: those to read of one classifier and attribute.  floor: those of its placebo sweeps.
-
-    Taken from the columns ``decision`` and ``detail`` that the fit wrote.  A run that was fitted before they existed is
-    judged here: q below 0.05, and an interval that does not overlap that of a placebo sweep.
-    """
-    found = _decided(rows, floor)
-    named = dict(zip(map(str, rows["label"]), _expected(rows), strict=True))
-    return {label: replace(one, expected=named[label]) for label, one in found.items()}
-
-
-def _expected(rows: pd.DataFrame) -> list[bool]:
-    """Whether each label names the attribute, as the fit marked it; of an older run by the default list."""
-    if "expected" in rows and rows["expected"].notna().any():
-        return [bool(one) for one in rows["expected"]]
-    if "attribute" not in rows:
-        return [False] * len(rows)
-    return [is_expected(str(label), str(name)) for label, name in zip(rows["label"], rows["attribute"], strict=True)]
-
-
-def _decided(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
-    if "decision" in rows and rows["decision"].notna().any():
-        detail = rows["detail"] if "detail" in rows else rows["note"]
-        return {
-            str(label): Decision(str(code) if code in CODES else UNJUDGED, "" if code == FINDING else _text(why))
-            for label, code, why in zip(rows["label"], rows["decision"], detail, strict=True)
-        }
-    floors = {str(label): part for label, part in floor.groupby("label")}
-    return {
-        str(row["label"]): _decide(row, floors.get(str(row["label"])), len(floor) > 0) for _, row in rows.iterrows()
-    }
+def decide(rows: pd.DataFrame) -> dict[str, Decision]:
+    """Label to decision, as the fit wrote it.  rows: those to read of one classifier and attribute."""
+    found = {}
+    for label, code, why, named in rows[["label", "decision", "detail", "expected"]].to_numpy(object).tolist():
+        known = str(code) if code in CODES else UNJUDGED
+        found[str(label)] = Decision(known, "" if known == FINDING else _text(why), pd.notna(named) and bool(named))
+    return found
 
 
 def counts(decisions: Mapping[str, Decision]) -> dict[str, int]:
     """Code to number of labels, every code."""
     return {code: sum(one.code == code for one in decisions.values()) for code in CODES}
-
-
-def _decide(row: pd.Series, floors: pd.DataFrame | None, compared: bool) -> Decision:
-    if _text(row["note"]) or pd.isna(row["slope"]):
-        return Decision(UNJUDGED, _text(row["note"]) or "no slope")
-    if not row["q"] < LEVEL:
-        return Decision(NONE, f"q {numbers.probability(row['q'])}")
-    if not compared:
-        return Decision(OPEN, "no placebo sweep was run")
-    for _, other in () if floors is None else floors.iterrows():
-        ends = other["ci_low"], other["ci_high"]
-        if np.isfinite(ends).all() and ends[0] <= row["ci_high"] and row["ci_low"] <= ends[1]:
-            kind = placebo.TEXTS.get(placebo.split(other["attribute"])[1], "a placebo")
-            return Decision(PLACEBO, f"{kind}: {numbers.points(other['slope'])} {numbers.interval(*ends)}")
-    return Decision(FINDING, "")
 
 
 def _text(value: object) -> str:
@@ -225,17 +182,15 @@ def _moves(row: pd.Series, name: str, end: str, upper: str) -> str:
         low, high = sorted(abs(row[x]) for x in ("ci_low", "ci_high"))
         interval = f" {numbers.interval(low, high, numbers.size)}" if sign else ""
         return f"“{name}” appears {numbers.size(row['slope'])} points more often per step toward {end}{interval}"
-    write = units.writer(measure)
-    what = (
-        "the odds of the score of" if measure == "log-odds" else "the score of" if measure == "score" else "the number"
-    )
-    verb = "rise" if row["slope"] > 0 else "fall"
-    verb += "" if measure == "log-odds" else "s"
+    write, rises = units.writer(measure), row["slope"] > 0
     interval = f" {numbers.interval(row['ci_low'], row['ci_high'], write)}" if sign else ""
     change = write(row["slope"]).lstrip("+−")
-    own = units.unit_of(row).removesuffix(" per unit") if measure == "value" else ""
-    change += f" {own}" if own and own != "of its number" else ""
-    return f"{what[0].upper()}{what[1:]} “{name}” {verb} by {change} per step toward {upper}{interval}"
+    if measure == "log-odds":
+        verb = "rise" if rises else "fall"
+        return f"The odds of the score of “{name}” {verb} by {change} per step toward {upper}{interval}"
+    own = units.unit_of(row).removesuffix(" per unit")
+    change += f" {own}" if own != "of its number" else ""
+    return f"The number “{name}” {'rises' if rises else 'falls'} by {change} per step toward {upper}{interval}"
 
 
 def _labels(many: int) -> str:
@@ -281,11 +236,10 @@ def findings_table(slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> 
     slopes: columns of core.tables.SLOPES.  errors: of ERROR_SLOPES, which stand last, if the truth is known.
 
     Within a classifier and attribute the findings stand first, then labels that are open, like the placebo, no finding
-    and not judged; of equal decisions those that are not expected first, and of these the steepest.  The decision is
-    the fit's; a run that was fitted before decisions existed is judged as its page judges it.
+    and not judged; of equal decisions those that are not expected first, and of these the steepest.
     """
     rows = tables.reading(slopes)
-    parts = [_judged_rows(part, floor) for _, _, part, floor in by_pair(rows)]
+    parts = [_judged_rows(part) for _, _, part, _ in by_pair(rows)]
     if errors is not None and len(errors):
         parts.append(_errors(errors))
     frame = pd.concat(parts, ignore_index=True) if parts else rows[:0]
@@ -351,14 +305,10 @@ def placebos_table(slopes: pd.DataFrame) -> pd.DataFrame:
     return rows.loc[fake, list(COLUMNS[:8])].sort_values(order, ignore_index=True)
 
 
-def _judged_rows(rows: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
-    found = decide(rows, floor)
-    codes = [found[str(label)].code for label in rows["label"]]
-    whys = [found[str(label)].why for label in rows["label"]]
-    frame = rows.assign(decision=codes, detail=whys, expected=[found[str(label)].expected for label in rows["label"]])
-    fallback = pd.Series(
-        ["" if code == FINDING else "rare" if code == UNJUDGED else code for code in codes], rows.index
-    )
-    frame["reason"] = rows["reason"].fillna(fallback) if "reason" in rows else fallback
-    order = frame.assign(_place=[CODES.index(code) for code in codes], _flat=-frame["slope"].abs())
+def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    decided = decide(rows)
+    found = [decided[str(label)] for label in rows["label"]]
+    frame = rows.assign(decision=[one.code for one in found], detail=[one.why for one in found])
+    frame = frame.assign(expected=[one.expected for one in found])
+    order = frame.assign(_place=frame["decision"].map(CODES.index), _flat=-frame["slope"].abs())
     return order.sort_values(["_place", "expected", "_flat", "label"]).drop(columns=["_place", "_flat"])

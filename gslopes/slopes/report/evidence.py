@@ -15,13 +15,12 @@ from gslopes.report import numbers, units, words
 from gslopes.report.layouts import to_html
 from gslopes.report.terminal import WIDTH, Column, table, wrap
 from gslopes.slopes.expected import WORD
-from gslopes.slopes.report import decisions, loading, page_data
+from gslopes.slopes.report import decisions, page_data
 from gslopes.slopes.report.decisions import Decision, findings_table, headline
 from gslopes.slopes.report.loading import Funnel, funnels, unanswered
-from gslopes.slopes.report.paper import no_label, print_table
+from gslopes.slopes.report.paper import no_label
 
 _TEXTS = ("95 % interval", "decision")
-_READ = ["classifier", "attribute", "estimator", "label"]
 _STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
 
 NOTE = """\
@@ -36,33 +35,24 @@ _KINDS = {
     "light": "light alone (as much darker or lighter)",
     "random": "random change (as large, of the same region)",
 }
-_ADJUSTED = {
-    "bh": "p_perm after Benjamini and Hochberg",
-    "by": "p_perm after Benjamini and Yekutieli",
-    "holm": "p_perm after Holm",
-}
 
 
 def print_evidence(
     slopes: pd.DataFrame,
     *,
-    correction: str = "bh",
     limit: int = 60,
     funnels: Iterable[Funnel] = (),
     unanswered: Sequence[str] = (),
 ) -> str:
     """Each label's slope by its measure as a table of at most 100 columns, one block for a classifier and attribute.
 
-    Where the table holds no rows to read (see ``core.tables.reading``), its other rows are printed as
-    ``tables.print_table`` does.
-
     slopes: a data frame with the columns of core.tables.SLOPES.
-    correction: as the fit had it, see ``slopes.fit.options``; it is only named here.  limit: rows a block.
+    limit: rows a block.
     funnels: what became of the photos, see ``loading.funnels``.  unanswered: see ``loading.unanswered``.
     """
     reading = tables.reading(slopes)
     if reading.empty:
-        return "\n".join([print_table(slopes), *unanswered]) if len(slopes) else no_label(unanswered)
+        return no_label(unanswered)
     real = reading[~placebo.among(reading["attribute"])]
     by_pair = {(one.classifier, one.attribute): one for one in funnels}
     blocks = []
@@ -70,7 +60,7 @@ def print_evidence(
     for classifier, attribute, part, floor in decisions.by_pair(reading):
         kinds |= {placebo.split(str(name))[1] for name in floor["attribute"]}
         blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), attribute))))
-    adjusted = _ADJUSTED[correction] if reading["p_perm"].notna().any() else _ADJUSTED[correction].replace("_perm", "")
+    adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
     named = ", ".join(text for kind, text in _KINDS.items() if kind in kinds)
     shares = any(units.measure_of(row) == "presence" for row in real.to_dict("records"))
     unit, estimator = ("percentage points per unit", tables.READING) if shares else ("per unit", tables.MEASURED)
@@ -82,62 +72,20 @@ def print_evidence(
 
 def _measured(rows: pd.DataFrame) -> str:
     """What the note says of labels that are not judged by presence; empty without any."""
-    found = {units.measure_of(row) for row in rows.to_dict("records")} - {"presence"}
+    found = {units.measure_of(row) for row in rows.to_dict("records")}
     texts = {
         "log-odds": "slopes with %: change of the odds of the label's score per unit",
-        "score": "slopes with three decimals: of the label's score per unit",
         "value": "slopes with three decimals: of the label's number, in its own unit",
     }
-    lines = [texts[name] for name in ("log-odds", "score", "value") if name in found]
-    return "".join(f"\n{line}, since it is on practically every picture." for line in lines)
-
-
-def print_groups(run: Path, *, limit: int = 40) -> str:
-    """The slopes by group of photos, and the surest differences between groups, as tables of at most 100 columns.
-
-    run: a run folder, fitted with groups.  limit: rows a table; those with the smallest q.
-
-    Raises: TableError if a table is damaged.
-    """
-    groups = loading.read_rows(tables.GROUPS, run, tables.GROUPS.columns)
-    differences = loading.read_rows(tables.DIFFERENCES, run, tables.DIFFERENCES.columns)
-    read = tables.reading(loading.read_rows(tables.SLOPES, run, tables.SLOPES.columns))[[*_READ, "measure"]]
-    parts = []
-    for title, frame, name in (
-        ("Slopes by group", groups, "slope"),
-        ("Differences between groups", differences, "difference"),
-    ):
-        rows = frame[frame["ci_low"].notna()].merge(read, on=_READ)  # by the label's measure
-        rows = rows[~placebo.among(rows["attribute"])]
-        shown = rows.sort_values(["q", "label"])[:limit].sort_values(["attribute", "label", "column", "group"])
-        if shown.empty:
-            continue
-        between, several = name == "difference", shown["attribute"].nunique() > 1
-        cells = [
-            [
-                *([str(row["attribute"])] if several else []),
-                str(row["label"]),
-                f"{row['column']}: {row['group']}" + (f" − {row['other']}" if between else ""),
-                units.writer(units.measure_of(row))(row[name]),
-                numbers.interval(row["ci_low"], row["ci_high"], units.writer(units.measure_of(row))),
-                numbers.probability(row["q"]),
-                "" if between else f"{row['active']:,} of {row['n']:,}",
-            ]
-            for row in shown.to_dict("records")
-        ]
-        heads = ["label", "group", name, "95 % interval", "q", "" if between else "photos"]
-        columns = [Column(head, number=place in (2, 4, 5), fold=place < 2) for place, head in enumerate(heads)]
-        columns = [Column("along", number=False)] * several + columns
-        left = f"\n  and {len(rows) - len(shown):,} more, see the tables" if len(rows) > len(shown) else ""
-        points = ", percentage points per unit" if shown["measure"].ne("log-odds").any() else ""
-        parts.append(f"{title}{points}{_measured(shown)}\n\n{table(columns, cells)}{left}")
-    return "\n\n".join(parts) or "No group has enough photos with a label to judge."
+    return "".join(
+        f"\n{text}, since it is on practically every picture." for name, text in texts.items() if name in found
+    )
 
 
 def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None) -> str:
     first = part.iloc[0]
     attribute = str(first["attribute"])
-    found = decisions.decide(part, floor)
+    found = decisions.decide(part)
     lines = [
         f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
         wrap(headline(part, found, attribute).sentence),
@@ -228,7 +176,7 @@ def summary(run: Path, slopes: pd.DataFrame) -> str:
     """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
     silent = unanswered(run)
     found = [
-        f"{words.printable(classifier)}: {headline(rows, decisions.decide(rows, floor), attribute).sentence}"
+        f"{words.printable(classifier)}: {headline(rows, decisions.decide(rows), attribute).sentence}"
         for classifier, attribute, rows, floor in decisions.by_pair(tables.reading(slopes))
     ]
     return " ".join([*found, *silent]) if found else no_label(silent)
@@ -255,7 +203,7 @@ def _finding(
     rest = f"<p>Not shown: {' and '.join(left)}; see <code>audit.findings</code>.</p>" if left else ""
     photos = f"<p>Photos: {escape(funnel.text())}</p>" if funnel else ""
     title = f"{classifier} along {words.perceived(attribute)}"
-    sentence = headline(rows, decisions.decide(rows, floor), attribute).sentence
+    sentence = headline(rows, decisions.decide(rows), attribute).sentence
     return f"<h4>{escape(title)}</h4><p><b>{escape(sentence)}</b></p>{photos}{to_html(heads, cells)}{rest}"
 
 

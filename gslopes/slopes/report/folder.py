@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.core.files import csv_bytes
 from gslopes.core.reasons import explained, listed
-from gslopes.report import charts, choices, units, words
+from gslopes.report import choices, words
 from gslopes.report.quote import write_card
 from gslopes.slopes import method
 from gslopes.slopes.report import (
     Watch,
     decisions,
-    figures,
     loading,
     observed,
     page,
@@ -34,10 +31,9 @@ from gslopes.slopes.report import (
 )
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report.loading import PAPER, Finding, ReportOptions, Source, load
-from gslopes.slopes.report.paper import pulled
 from gslopes.slopes.report.screen import Part, quote
 
-_STEPS = 20  # of progress: the figures of a finding take about as long as the pictures of this many sweeps
+_STEPS = 20  # of progress: a finding takes about as long as the pictures of this many sweeps
 
 
 def write(run: Path, options: ReportOptions, watch: Watch | None = None) -> Path:
@@ -51,19 +47,18 @@ def write(run: Path, options: ReportOptions, watch: Watch | None = None) -> Path
 
 
 def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[int], None]) -> Path:
-    report = run / "report"
+    report, pictured = run / "report", options.embed != "none"
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
         clear(report)
         papers = _write_tables(report, source, options)
         album = page_data.build_album(run, report, _steps(source), options.embed, tick)
-    known = loading.read_credits(run) if options.embed != "none" else {}
+    known = loading.read_credits(run) if pictured else {}
     funnels = {(one.classifier, one.attribute): one for one in loading.funnels(run)}
-    sections, screens, entries, scores, quotable, flips = [], [], [], {}, {}, {}
+    screens, entries, scores, quotable, flips = [], [], {}, {}, {}
     for finding in source.findings:
-        decided = decisions.decide(finding.read, finding.placebo)
+        decided = decisions.decide(finding.read)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
-        drawn = _draw(report, source, finding, decided, answers, options)
         entry = _write_data(report, run, finding, album, decided, answers)
         flips[finding.key] = page_data.flipped(answers, album)
         scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
@@ -71,35 +66,37 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         screens.append(screen.screen(finding, decided, answers, album, counted, known))
         quotable[screens[-1].key] = Part(finding, decided, screens[-1].headline)
         entries.append({**entry, "forest": screens[-1].forest, "forestUnit": screens[-1].unit})
-        credited = _credits(run, finding, album, known, drawn)
-        sections.append(replace(page.section(finding, drawn, options), credits=credited))
         tick(_STEPS)
     _write_explorer(report, source, album, scores, known, flips)
     differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
-    numbered = paper_figures.write(report, source, pictures=options.embed != "none", labels=options.labels)
+    numbered = paper_figures.write(report, source, pictures=pictured, labels=options.labels)
     if differs:
         runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
-    manifest = page.anonymous(source.manifest) if options.embed == "none" else source.manifest
     screens = _ranked(screens)
-    if screens and options.embed != "none":
+    if screens and pictured:
         screens[0] = screen.with_original(screens[0], report, source.run, source.manifest)
     quoted = quote(source.manifest, [quotable[one.key] for one in screens])
     write_card(report, quoted)
+    values = {name: numbers.tolist() for name, numbers in source.values.items()}
+    sweeps = validity.sweeps(run, values)
     html = page.render(
-        manifest,
+        source.manifest if pictured else page.anonymous(source.manifest),
         _photos(source, options),
-        sections,
+        [page.section(finding) for finding in source.findings],
         options=options,
-        **_parts(source, entries, album, options),
+        data=_data(values, entries, sweeps, options),
+        sweeps=sweeps,
+        errors=observed.error_panels(run),
+        observed=observed.panels(run),
+        album=len(album.photos) if any(values.values()) else 0,
         method=differs,
         numbered=numbered,
         papers=papers,
         prints=sorted(path.name for path in report.glob("*.pdf")),
-        commands=page.commands(manifest, options.p, options.slope),
         screens=screens,
         unanswered=loading.unanswered(run),
         quote=quoted,
-        truth=validity.read_truth(source.run, source.findings) if options.embed != "none" else None,
+        truth=validity.read_truth(run, source.findings) if pictured else None,
     )
     index = report / "index.html"
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))
@@ -116,12 +113,7 @@ def _unseen(steps: int) -> Iterator[Callable[[int], None]]:
 
 def clear(report: Path) -> None:
     """Remove what an earlier report drew and handed to its page: it may show photos that this one may not."""
-    for old in [
-        *report.glob("curves*.*"),
-        *report.glob("figure[123]*.*"),
-        *report.glob("sweeps*.*"),
-        *report.glob("data/*.js"),
-    ]:
+    for old in [*report.glob("figure[123]*.*"), *report.glob("data/*.js")]:
         old.unlink()
     (report / "data").mkdir(exist_ok=True)
 
@@ -131,78 +123,13 @@ def _steps(source: Source) -> dict[str, int]:
     return {name: len(values) for name, values in source.values.items() if len(values)}
 
 
-# -- tables and figures -----------------------------------------------------------------------------------------------
-
-
 def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[str]:
     """Write the findings, the slopes and the paper's tables; the names of the latter."""
     wrong = loading.read_rows(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
     found = decisions.write_findings(report, source.slopes, wrong)
+    runfolder.write_bytes(report / "slopes.csv", csv_bytes(decisions.tidy(source.slopes)))
     slopes = source.real[source.real["estimator"] == PAPER]
-    negative, positive = pulled(slopes, p=options.p, slope=options.slope)
-    for name, frame in (
-        ("slopes", decisions.tidy(source.slopes)),
-        ("pulled_negative", negative),
-        ("pulled_positive", positive),
-    ):
-        runfolder.write_bytes(report / f"{name}.csv", csv_bytes(frame))
     return paper.write(report, source.run, slopes, found, p=options.p, slope=options.slope)
-
-
-def _draw(
-    report: Path,
-    source: Source,
-    finding: Finding,
-    decided: Mapping[str, decisions.Decision],
-    answers: matrix.Answers,
-    options: ReportOptions,
-) -> dict[str, str]:
-    """Draw what can be drawn of a finding, for the page and for print; kind to file name."""
-    if not len(finding.values):
-        return {}
-    drawn = {}
-    curves, how = _curves(finding, decided, answers)
-    if curves:
-        facts: dict[str, Any] = {"classifier": finding.classifier, "attribute": finding.attribute, **how}
-        facts["photos"] = int(answers.complete.sum())
-        drawn["curves"] = f"curves{finding.suffix}.png"
-        charts.save(figures.curves_figure(curves, finding.values, **facts), report, f"curves{finding.suffix}")
-    sweeps = []
-    if options.embed != "none":
-        sweeps = loading.photo_sweeps(source.run, finding.classifier, finding.attribute, finding.values)
-    if sweeps:
-        sheet = figures.sweeps_figure(sweeps, finding.values, attribute=finding.attribute, run=source.run)
-        drawn["sweeps"] = f"sweeps{finding.suffix}.png"
-        charts.save(sheet, report, f"sweeps{finding.suffix}")
-    return drawn
-
-
-def _curves(
-    finding: Finding, decided: Mapping[str, decisions.Decision], answers: matrix.Answers
-) -> tuple[list[figures.Curve], dict[str, str]]:
-    """The labels of the figure, and their measure and unit: those of the first screen."""
-    index = {label: place for place, label in enumerate(answers.labels)}
-    _, unit = screen.forest(finding, decided)
-    records = finding.read.to_dict("records")
-    here = [units.unit_of(row) == unit and row["label"] in index for row in records]
-    rows = finding.read[np.array(here, dtype=bool)]
-    measure = next((units.measure_of(row) for row in records if units.unit_of(row) == unit), "presence")
-    by_number = set() if measure == "presence" else set(rows["label"])
-    *heights, lines = matrix.heights(answers, by_number)
-    scale = 1 if measure == "value" else 100
-    curves = []
-    for _, row in figures.steepest(rows, decided).iterrows():
-        at = index[row["label"]]
-        columns = (scale * heights[0][at], scale * heights[1][at], scale * heights[2][at])
-        line = lines[at] * (1 if measure == "presence" else scale)
-        ends = (float(row["ci_low"]), float(row["ci_high"]))
-        moves = bool(row["moves"])
-        curves.append(
-            figures.Curve(
-                str(row["label"]), *columns, (float(line[0]), float(line[1])), float(row["slope"]), ends, moves
-            )
-        )
-    return curves, {"measure": measure, "unit": unit}
 
 
 # -- data of the page's scripts ---------------------------------------------------------------------------------------
@@ -219,7 +146,6 @@ def _write_data(
     """Write the data files of one finding; what the page must know of it."""
     content = page_data.finding(finding.rows, finding.placebo, answers, album.index, decided)
     labels = sorted(set(finding.rows["label"]))
-    content["shape"] = page_data.shape(run, finding.classifier, finding.attribute, labels)
     runfolder.write_bytes(report / "data" / f"{finding.key}.js", page_data.script(finding.key, content))
     return {
         "key": finding.key,
@@ -231,6 +157,38 @@ def _write_data(
         "labels": len(labels),
         "clusters": page_data.clusters(run, finding.classifier, finding.attribute),
         **page_data.write_comparisons(report, run, finding.key, finding.classifier, finding.attribute, labels),
+    }
+
+
+def _data(
+    values: Mapping[str, list[float]],
+    entries: list[dict[str, Any]],
+    sweeps: list[dict[str, Any]],
+    options: ReportOptions,
+) -> dict[str, Any]:
+    """What the page itself hands to its scripts."""
+    attributes = {
+        name: {
+            "values": numbers,
+            "perceived": words.perceived(name),
+            "ends": words.ends(name),
+            "middle": page_data.middle(numbers),
+        }
+        for name, numbers in values.items()
+        if numbers
+    }
+    return {
+        "sections": entries,
+        "attributes": attributes,
+        "perFile": page_data.PHOTOS_A_FILE,
+        "embed": options.embed,
+        "brightest": pictures.BRIGHTEST,
+        "decisions": {
+            code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]} for code in decisions.CODES
+        },
+        "p": options.p,
+        "slope": options.slope,
+        "readings": [{name: entry[name] for name in ("values", "curves")} for entry in sweeps],
     }
 
 
@@ -259,70 +217,10 @@ def _write_explorer(
         runfolder.write_bytes(report / "data" / f"{name}.js", page_data.script(name, chunk))
 
 
-def _credits(
-    run: Path, finding: Finding, album: page_data.Album, known: Mapping[str, loading.Credit], drawn: Mapping[str, str]
-) -> tuple[tuple[str, loading.Credit], ...]:
-    """Name and credit of each photo in the drawn sheet of sweeps."""
-    if not known or "sweeps" not in drawn:
-        return ()
-    names = dict(zip(album.photos, album.names, strict=True))
-    photos = loading.sheet_photos(run, finding.classifier, finding.attribute, len(finding.values))
-    return tuple((names[photo], known[photo]) for photo in photos if photo in known)
-
-
-# -- what else the page shows -----------------------------------------------------------------------------------------
-
-
-def _parts(
-    source: Source, entries: list[dict[str, Any]], album: page_data.Album, options: ReportOptions
-) -> dict[str, Any]:
-    values = {name: numbers.tolist() for name, numbers in source.values.items()}
-    sweeps = validity.sweeps(source.run, values)
-    attributes = {
-        name: {
-            "values": numbers,
-            "perceived": words.perceived(name),
-            "ends": words.ends(name),
-            "middle": page_data.middle(numbers),
-        }
-        for name, numbers in values.items()
-        if numbers
-    }
-    data = {
-        "sections": entries,
-        "attributes": attributes,
-        "perFile": page_data.PHOTOS_A_FILE,
-        "embed": options.embed,
-        "brightest": pictures.BRIGHTEST,
-        "decisions": {
-            code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]} for code in decisions.CODES
-        },
-        "p": options.p,
-        "slope": options.slope,
-        "readings": [{name: entry[name] for name in ("values", "curves")} for entry in sweeps],
-    }
-    return {
-        "data": data,
-        "sweeps": sweeps,
-        "errors": observed.error_panels(source.run),
-        "observed": observed.panels(source.run),
-        "floors": validity.floors(source.slopes),
-        "dropped": validity.dropped(source.run, names=options.embed != "none"),
-        "cards": page.cards(source.manifest),
-        "album": len(album.photos) if attributes else 0,
-    }
-
-
-def _dropped(source: Source) -> tuple[tuple[str, int], ...]:
-    """Why the gate kept sweeps from the classifiers, the most frequent reason first; none if it was off."""
-    if not source.gated:
-        return ()
-    verdicts = loading.read_rows(tables.VERDICTS, source.run, ["kept", "reason"])
-    return tuple(Counter(verdicts.loc[~verdicts["kept"], "reason"]).most_common())
-
-
 def _photos(source: Source, options: ReportOptions) -> page.Photos:
     photos: pd.DataFrame = loading.read_rows(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
+    verdicts = loading.read_rows(tables.VERDICTS, source.run, ["kept", "reason"])
+    dropped = verdicts.loc[~verdicts["kept"].astype(bool), "reason"] if source.gated else ()
     skipped = photos[photos["status"] == "skipped"]
     used = photos[photos["status"] == "used"]
     reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
@@ -334,5 +232,5 @@ def _photos(source: Source, options: ReportOptions) -> page.Photos:
         several=int((used["faces"] > 1).sum()),
         reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         skipped=tuple(named),
-        dropped=_dropped(source),
+        dropped=tuple(Counter(dropped).most_common()),
     )

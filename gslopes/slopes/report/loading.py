@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -22,8 +21,8 @@ from gslopes.core.tables import SOURCES
 from gslopes.report import words
 from gslopes.report.words import link
 
-Embed = Literal["full", "thumbs", "none"]
-MODES: tuple[Embed, ...] = ("full", "thumbs", "none")
+Embed = Literal["thumbs", "none"]
+MODES: tuple[Embed, ...] = ("thumbs", "none")
 PAPER = "paper"
 
 
@@ -56,13 +55,12 @@ class ReportOptions:
 class Finding:
     """One classifier along one attribute.
 
-    key: names its data files.  suffix: of its figures' names.  values: (K,), or none if unknown.
+    key: names its data files.  values: (K,), or none if unknown.
     rows: of the slopes table, all estimators.  placebo: the rows to read of its placebo sweeps.
     statuses: how many pictures were answered, refused, failed.  why: of the latter two, the reasons.
     """
 
     key: str
-    suffix: str
     classifier: str
     attribute: str
     values: NDArray[np.float64]
@@ -79,15 +77,6 @@ class Finding:
     def read(self) -> pd.DataFrame:
         """The row of each label that is to be read, by the label's measure."""
         return tables.reading(self.rows)
-
-    @property
-    def shown(self) -> pd.DataFrame:
-        """The paper's rows, else those of photo-rate, else one row a label."""
-        for estimator in (PAPER, tables.READING):
-            rows = self.of(estimator)
-            if len(rows):
-                return rows
-        return self.rows.drop_duplicates("label")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,76 +112,22 @@ def load(run: Path) -> Source:
     manifest = runfolder.read_manifest(run)
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
     real = slopes[~placebo.among(slopes["attribute"])]
-    values = {name: sweep_values(run, manifest, name) for name in sorted(set(real["attribute"]))}
-    statuses, why = statuses_of(run), reasons_of(run)
-    reading = tables.reading(slopes)
-    groups = list(real.groupby(["classifier", "attribute"], sort=True))
-    found = []
-    for place, (pair, rows) in enumerate(groups):
-        classifier, attribute = map(str, pair)
-        suffix = "" if len(groups) == 1 else f"-{runfolder.slug(attribute)[:-9]}-{runfolder.slug(classifier)}"
-        fake = (reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(attribute))
-        found.append(
-            Finding(
-                f"f{place}",
-                suffix,
-                classifier,
-                attribute,
-                values[attribute],
-                rows,
-                reading[fake],
-                statuses.get((classifier, attribute), {}),
-                why.get((classifier, attribute), {}),
-            )
-        )
-    return Source(run, manifest, slopes, values, found)
-
-
-def sweep_values(run: Path, manifest: Mapping[str, Any], attribute: str) -> NDArray[np.float64]:
-    """The K values of an attribute, (K,) float64: from run.json, else from the tables; none if unknown."""
     listed = manifest.get("values")
-    values = listed.get(attribute) if isinstance(listed, Mapping) else None
-    if isinstance(values, list) and len(values) >= 3 and all(isinstance(value, (int, float)) for value in values):
-        return np.array(values, dtype=np.float64)
-    for table in (tables.EDITS, tables.SCORES):
-        rows = read_rows(table, run, ["step", "value"], pc.field("attribute") == attribute)
-        pairs = rows.drop_duplicates("step").sort_values("step")
-        if len(pairs) >= 3 and pairs["step"].tolist() == list(range(len(pairs))):
-            return pairs["value"].to_numpy(np.float64)
-    return np.empty(0)
+    known = listed if isinstance(listed, Mapping) else {}
+    values = {name: np.array(known.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
+    statuses, why, reading = statuses_of(run), reasons_of(run), tables.reading(slopes)
+    found = []
+    for place, (pair, rows) in enumerate(real.groupby(["classifier", "attribute"], sort=True)):
+        classifier, attribute = key = str(pair[0]), str(pair[1])
+        fake = reading[(reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(attribute))]
+        about = statuses.get(key, {}), why.get(key, {})
+        found.append(Finding(f"f{place}", classifier, attribute, values[attribute], rows, fake, *about))
+    return Source(run, manifest, slopes, values, found)
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 LONGEST_REASON = 200  # characters: a service's own text may be a page
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChangedLabel:
-    """A label whose score moves along one photo's sweep.
-
-    scores: (K,) in [0, 1], NaN where the label was not returned.
-    slope: of the line through them per unit of the attribute, a label not returned counting as 0.
-    """
-
-    label: str
-    scores: NDArray[np.float64]
-    slope: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sweep:
-    """One photo along its sweep, with one classifier's scores.
-
-    photo: its id.  name: its path, as in the photos table.  box: the face, x0 y0 x1 y1 in the photo frame, or None.
-    files: K paths of pictures.  changed: the labels that grow most towards either end, the positive end first.
-    """
-
-    photo: str
-    name: str
-    box: tuple[float, float, float, float] | None
-    files: tuple[Path, ...]
-    changed: tuple[ChangedLabel, ...]
 
 
 def read_rows(table: tables.Table, run: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
@@ -272,54 +207,6 @@ def answered_everywhere(run: Path, classifier: str, attribute: str, steps: int) 
     return sorted(counts[counts == steps].index)
 
 
-def sheet_photos(run: Path, classifier: str, attribute: str, steps: int, most: int = 4) -> list[str]:
-    """The photos of Figure 3: spread evenly over those that were answered at all K steps."""
-    photos = answered_everywhere(run, classifier, attribute, steps)
-    positions = np.linspace(0, len(photos) - 1, most).round().astype(int)
-    return [photos[place] for place in np.unique(positions)] if photos else []
-
-
-def photo_sweeps(
-    run: Path, classifier: str, attribute: str, values: NDArray[np.float64], *, most: int = 4, labels: int = 3
-) -> list[Sweep]:
-    """A few photos, spread evenly over those answered everywhere (never picked for what they show), with their scores.
-
-    values: (K,) of the attribute.  most: photos.  labels: how many that grow towards each end, for each photo the ones
-    whose score has the steepest line.
-    """
-    chosen = sheet_photos(run, classifier, attribute, len(values), most)
-    of_attribute = _is("attribute", attribute) & _among("photo", chosen)
-    edits = read_rows(tables.EDITS, run, ["photo", "step", "file"], of_attribute)
-    scores = read_rows(
-        tables.SCORES, run, ["photo", "step", "label", "score"], of_attribute & _is("classifier", classifier)
-    )
-    known = read_rows(tables.PHOTOS, run, ["photo", "path", "box"], _among("photo", chosen))
-    result = []
-    for photo in chosen:
-        of_photo = edits[edits["photo"] == photo].drop_duplicates("step").sort_values("step")
-        row = known[known["photo"] == photo]
-        if len(of_photo) == len(values):
-            name = str(row["path"].iloc[0]) if len(row) else photo[:16]
-            box = face_box(row["box"].iloc[0]) if len(row) else None
-            files = tuple(run / file for file in of_photo["file"])
-            result.append(Sweep(photo, name, box, files, _movers(scores[scores["photo"] == photo], values, labels)))
-    return result
-
-
-def _movers(scores: pd.DataFrame, values: NDArray[np.float64], most: int) -> tuple[ChangedLabel, ...]:
-    wide = scores.pivot_table(index="label", columns="step", values="score", aggfunc="max")
-    wide = wide.reindex(columns=range(len(values))).sort_index()
-    slopes = wide.fillna(0).to_numpy(float) @ (values - values.mean()) / np.square(values - values.mean()).sum()
-    order = np.argsort(-slopes, kind="stable")
-    # less than a hundredth over the whole sweep could not be seen in two decimals
-    changed = order[np.abs(slopes[order]) * np.ptp(values) >= 0.01]
-    rising, falling = changed[slopes[changed] > 0][:most], changed[slopes[changed] < 0][::-1][:most]
-    chosen = [*rising, *falling]
-    return tuple(
-        ChangedLabel(str(wide.index[row]), wide.iloc[row].to_numpy(float), float(slopes[row])) for row in chosen
-    )
-
-
 def face_box(value: object) -> tuple[float, float, float, float] | None:
     """A box of the photos table as four numbers, or None if it is none."""
     numbers = [] if value is None else [float(number) for number in np.ravel(np.asarray(value, dtype=float))]
@@ -335,10 +222,6 @@ def of_pair(classifier: str, attribute: str) -> pc.Expression:
 
 def _is(column: str, value: str) -> pc.Expression:
     return pc.field(column) == value
-
-
-def _among(column: str, values: list[str]) -> pc.Expression:
-    return pc.field(column).isin(pa.array(values, pa.string()))  # typed, because the list may be empty
 
 
 # -- what became of the photos ----------------------------------------------------------------------------------------

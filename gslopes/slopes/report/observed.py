@@ -12,7 +12,6 @@ import pandas as pd
 from gslopes.core import summary, tables
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import Format
-from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.report import decisions, loading
 from gslopes.stats.multiplicity import LEVEL
 
@@ -27,11 +26,6 @@ MEANING = {
     "neither": "neither is shown",
     "": "cannot be said",
 }
-NOTE = """\
-Observed: mean answer about one group's unedited photos minus the other's; 95 % interval, Newcombe's of
-shares, Welch's t of means; q over the labels. Explained: slope per unit of what the independent reader
-sees, times how far apart it sees the groups. Share: explained / observed, Fieller's interval; none where
-the observed difference may be 0. The groups differ in more than the face: clothes, ages, places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +49,6 @@ def panels(run: Path) -> list[Panel]:
     frame = loading.read_rows(tables.OBSERVED, run, tables.OBSERVED.columns)
     keys = ["classifier", "attribute", "column", "group", "other"]
     return [_panel(part) for _, part in frame.groupby(keys, sort=True)]
-
-
-def print_observed(run: Path) -> str:
-    """The same for a terminal; empty unless unedited photos were asked about."""
-    heads = ["label", "observed", "95 % interval", "q", "explained by edits", "share", "the two"]
-    columns = [Column(head, number=head in ("observed", "q"), fold=head == "label") for head in heads]
-    keys = ("label", "observed", "ends", "q", "explained", "share", "code")
-    parts = []
-    for one in panels(run):
-        rows = [[row[key] for key in keys] for row in one.rows]
-        title = f"{one.classifier} along {one.perceived}: real photos, {one.groups[0]} minus {one.groups[1]}"
-        left = f"\n  and {one.left:,} more, see observed.parquet" if one.left else ""
-        said = "\n".join(map(wrap, one.sentences))
-        parts.append(f"{title}\n{said}\n\n{table(columns, rows)}{left}")
-    return "\n\n".join([*parts, NOTE]) if parts else ""
 
 
 def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -169,10 +148,6 @@ def _mean(row: dict[Any, Any], name: str) -> str:
 
 MOST_ERRORS = 40
 NAMES = {"error": "wrong", "miss": "missed", "false alarm": "false alarm"}
-ERRORS_NOTE = """\
-Rate: share of photos with a wrong answer. Slope: percentage points per unit; interval: 95 %, t over
-the photos' own lines; null hypothesis: errors do not depend on the value. The rates' intervals, and
-the same slope by distance from the centre: error_rates.parquet, error_slopes.parquet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,35 +180,6 @@ def error_panels(run: Path) -> list[ErrorPanel]:
     return found
 
 
-def print_errors(run: Path) -> str:
-    """The same for a terminal: rates at both ends and the centre, slopes with intervals."""
-    parts = []
-    for one in error_panels(run):
-        middle = len(one.heads) // 2
-        places = sorted({0, middle, len(one.heads) - 1})
-        heads = [
-            "wrong about",
-            *(f"at {one.heads[place]}" for place in places),
-            "slope",
-            "95 % interval",
-            "decision",
-            "n",
-        ]
-        columns = [Column(head, number=bool(at), fold=not at) for at, head in enumerate(heads)]
-        rows = [
-            [
-                row["name"],
-                *(row["rates"][place] for place in places),
-                *(row[key] for key in ("slope", "ends", "decision", "n")),
-            ]
-            for row in one.rows
-        ]
-        left = f"\n  and {one.left:,} more, see error_slopes.parquet" if one.left else ""
-        title = f"{one.classifier} along {one.perceived}: errors"
-        parts.append(f"{title}\n{wrap(one.sentence)}\n\n{table(columns, rows)}{left}")
-    return "\n\n".join([*parts, ERRORS_NOTE]) if parts else ""
-
-
 def _error_panel(
     classifier: str, attribute: str, slopes: pd.DataFrame, rates: pd.DataFrame, fake: pd.DataFrame
 ) -> ErrorPanel:
@@ -263,7 +209,6 @@ def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> 
         "slope": numbers.points(row["slope"]),
         "ends": numbers.interval(row["ci_low"], row["ci_high"]),
         "q": numbers.probability(row["q"]),
-        "away": numbers.with_interval(row["away"], row["away_low"], row["away_high"]),
         "placebos": ", ".join(map(numbers.points, known)) or numbers.NONE,
         "n": f"{row['n']:,}",
         "note": words.printable(row["note"]),

@@ -102,17 +102,6 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
     return result
 
 
-def tested(rows: pd.DataFrame) -> pd.Series[float]:
-    """The p that q adjusts: ``p_test``; of a run that was fitted before it was kept, the permutation's, else t's.
-
-    rows: of SLOPES or DIFFERENCES.  The paper's q adjusts its own p.
-    """
-    found = rows["p"].astype(float)
-    if "estimator" in rows:
-        rows = rows.assign(**{name: rows[name].where(rows["estimator"] != PAPER) for name in ("p_perm", "p_test")})
-    return rows["p_test"].astype(float).fillna(rows["p_perm"].astype(float)).fillna(found)
-
-
 def cut(slopes: pd.DataFrame) -> str:
     """What counted as present; empty where every label did that was returned."""
     named = slopes["cut"].dropna()
@@ -129,13 +118,14 @@ def _estimators(slopes: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
 
 
 def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
-    by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
+    tested = rows["p_test"].where(rows["estimator"] != PAPER, rows["p"])  # the paper's q adjusts its own p
+    by_label = rows.assign(p_test=tested).drop_duplicates("label").set_index("label").reindex(labels)
     unit = by_label["unit"].dropna()
-    notes = by_label["note"].fillna("").astype(str).tolist()
-    by_label = by_label.assign(p_test=tested(by_label))
-    source = by_label["p_source"].fillna("").astype(str).tolist() if "p_source" in by_label else [""] * len(labels)
     columns = {name: rounded(by_label[name].to_numpy(float, na_value=np.nan), 8) for name in _NUMBERS}
-    return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", "note": notes, "source": source}
+    texts = {
+        key: by_label[name].fillna("").astype(str).tolist() for key, name in (("note", "note"), ("source", "p_source"))
+    }
+    return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", **texts}
 
 
 def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
@@ -188,10 +178,7 @@ def _thousandths(answers: Answers, row: int) -> list[float | None]:
     return [None if np.isnan(score) else round(1000 * float(score), digits) for score in scores]
 
 
-# -- groups, differences between them, the shape ----------------------------------------------------------------------
-
-_SHAPE = ("inner_slope", "inner_low", "inner_high", "inner_p", "curvature", "curvature_low", "curvature_high")
-_SHAPE_P = ("curvature_p", "lack_of_fit_p")
+# -- groups, differences between them ---------------------------------------------------------------------------------
 
 
 def write_comparisons(
@@ -205,28 +192,20 @@ def write_comparisons(
 
     Raises: TableError if a table is damaged; StorageError.
     """
-    here = loading.of_pair(classifier, attribute)
-    reading = here & (pc.field("estimator").isin([tables.READING, tables.MEASURED]))
-    groups, differing = (
-        _read_rows(loading.read_rows(table, run, table.columns, reading))
-        for table in (tables.GROUPS, tables.DIFFERENCES)
-    )
-    contents = {
-        "groups": by_group(groups, labels) if len(groups) else None,
-        "differences": differences(differing, labels) if len(differing) else None,
-    }
+    here = loading.of_pair(classifier, attribute) & pc.field("estimator").isin([tables.READING, tables.MEASURED])
+    frames = {}
+    for kind, table in (("groups", tables.GROUPS), ("differences", tables.DIFFERENCES)):
+        frame = loading.read_rows(table, run, table.columns, here)
+        measured = frame["estimator"] == tables.MEASURED  # of the labels that have rows by their measure, those
+        frames[kind] = frame[measured | ~frame["label"].isin(frame.loc[measured, "label"])]
     entry: dict[str, Any] = {}
-    for kind, content in contents.items():
+    for kind, write in (("groups", by_group), ("differences", differences)):
+        content = write(frames[kind], labels)
         entry[kind] = f"{key}-{kind}" if content else ""
         if content:
             runfolder.write_bytes(report / "data" / f"{entry[kind]}.js", script(entry[kind], content))
-    return {**entry, "differencesFound": _counts(differing)}
-
-
-def _read_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows to read: of the labels that have rows by their measure, those."""
-    measured = frame["estimator"] == tables.MEASURED
-    return frame[measured | ~frame["label"].isin(frame.loc[measured, "label"])]
+    q = frames["differences"]["q"]
+    return {**entry, "differencesFound": [int(q.notna().sum()), int((q < LEVEL).sum())]}
 
 
 def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
@@ -236,29 +215,12 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     """
     index = {label: place for place, label in enumerate(labels)}
     rows = []
-    frame = frame.assign(p_test=tested(frame))
     for row in frame[frame["ci_low"].notna()].to_dict("records"):
         if row["label"] in index:
             texts = [words.printable(row[name]) for name in ("column", "group", "other")]
             figures = numbers.rounded([row[name] for name in ("difference", "ci_low", "ci_high", "p_test", "q")])
             rows.append([index[row["label"]], *texts, *figures, words.printable(row["note"] or "")])
     return rows
-
-
-def shape(run: Path, classifier: str, attribute: str, labels: Sequence[str]) -> dict[str, list[Any]]:
-    """Columns about the shape of each label's curve, in the order of ``labels``; none if there is no such table.
-
-    Raises: TableError if the table is damaged.
-    """
-    here = loading.of_pair(classifier, attribute)
-    frame = loading.read_rows(tables.SHAPE, run, ["label", *_SHAPE, *_SHAPE_P, "reading"], here)
-    if frame.empty:
-        return {}
-    by_label = frame.drop_duplicates("label").set_index("label").reindex(list(labels))
-    columns: dict[str, list[Any]] = {
-        name: numbers.rounded(by_label[name].to_numpy(float)) for name in (*_SHAPE, *_SHAPE_P)
-    }
-    return columns | {"reading": [words.printable(text) for text in by_label["reading"].fillna("")]}
 
 
 def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
@@ -270,11 +232,6 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
     rows = loading.read_rows(tables.BALANCE, run, ["used", "units"], here)
     differing = rows[rows["units"] < rows["used"]]
     return [int(differing["used"].iloc[0]), int(differing["units"].iloc[0])] if len(differing) else []
-
-
-def _counts(frame: pd.DataFrame) -> list[int]:
-    """How many rows have a test, and how many of them a q below LEVEL."""
-    return [int(frame["q"].notna().sum()), int((frame["q"] < LEVEL).sum())]
 
 
 # -- the explorer's photos --------------------------------------------------------------------------------------------

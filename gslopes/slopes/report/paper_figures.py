@@ -131,60 +131,52 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
     wanted: labels, any case; without, those of ``labels_of``.
     """
     values, attribute = here[0].values, here[0].attribute
-    everywhere = [set(loading.answered_everywhere(run, finding.classifier, attribute, len(values))) for finding in here]
-    common = sorted(set.intersection(*everywhere))
+    said = {finding.classifier: matrix.read(run, finding.classifier, attribute, values) for finding in here}
+    whole = [{photo for photo, known in zip(one.photos, one.complete, strict=True) if known} for one in said.values()]
+    common = sorted(set.intersection(*whole))
     positions = np.linspace(0, len(common) - 1, PHOTOS + 2).round().astype(int)[1:-1].tolist() if common else []
     chosen = [common[place] for place in dict.fromkeys(positions)]
     edits, known = _edits(run, attribute, chosen), _photos(run, chosen)
-    said = {finding.classifier: _scores(run, finding.classifier, attribute, chosen) for finding in here}
     found = []
     for photo in chosen:
         files = edits.get(photo, [])
         if len(files) != len(values):
             continue
         name, box, _ = known.get(photo, (photo[:16], None, None))
-        by_name = [
-            (finding.classifier, labels_of(said[finding.classifier], photo, values, plain, wanted)) for finding in here
-        ]
+        by_name = [(classifier, labels_of(one, photo, plain, wanted)) for classifier, one in said.items()]
         found.append(Answered(name, [pictures.picture(file, box, run) for file in files], by_name))
     return found
 
 
 def labels_of(
-    scores: pd.DataFrame, photo: str, values: Array, plain: frozenset[str], wanted: Sequence[str] = ()
+    answers: matrix.Answers, photo: str, plain: frozenset[str], wanted: Sequence[str] = ()
 ) -> list[tuple[list[LabelCell], int]]:
     """For each picture of a photo the scores of its labels, and how many other labels it has.
 
     The labels are the same under every picture: those wanted, any case; else first those that are not under every
     picture, the steepest first, and then the highest.
     """
-    rows = scores[scores["photo"] == photo]
-    wide = rows.pivot_table(index="label", columns="step", values="score", aggfunc="max", observed=True)
-    wide = wide.reindex(columns=range(len(values)))
-    table = wide.fillna(0).to_numpy(float)
-    slopes = table @ (values - values.mean())
-    changing = wide.isna().any(axis=1).to_numpy()
+    rows = np.flatnonzero(answers.photo == answers.photos.index(photo))
+    names = [answers.labels[place] for place in answers.label[rows].tolist()]
+    there = ~np.isnan(answers.scores[rows])
+    table = np.nan_to_num(answers.scores[rows])
+    slopes, changing = table @ (answers.values - answers.values.mean()), ~there.all(axis=1)
     side = np.where(changing, np.sign(slopes), 0).astype(int)
-    names = [str(name) for name in wide.index]
     first = np.lexsort((np.array(names, str), -table.mean(axis=1), np.where(changing, -np.abs(slopes), 0), ~changing))
     chosen = [(names[row], row) for row in first[:LABELS].tolist()]
     if wanted:
         place = {name.casefold(): row for row, name in enumerate(names)}
         chosen = [(label, place.get(label.casefold(), -1)) for label in wanted]
-    there = {row for _, row in chosen if row >= 0}
+    drawn = sorted({row for _, row in chosen if row >= 0})
     found = []
-    for step in range(len(values)):
+    for step in range(len(answers.values)):
         cells = [
-            LabelCell(
-                name,
-                int(side[row]) if row >= 0 else 0,
-                paper.is_plain(name, plain),
-                table[row, step] if row >= 0 else 0.0,
-            )
+            LabelCell(name, int(side[row]), paper.is_plain(name, plain), float(table[row, step]))
+            if row >= 0
+            else LabelCell(name, 0, paper.is_plain(name, plain))
             for name, row in chosen
         ]
-        shown = sum(bool(wide[step].notna().iloc[row]) for row in there)
-        found.append((cells, int(wide[step].notna().sum()) - shown))
+        found.append((cells, int(there[:, step].sum()) - int(there[drawn, step].sum())))
     return found
 
 
@@ -198,35 +190,44 @@ def pipeline(run: Path, here: Sequence[Finding], photo: Path | None = None) -> P
     the picture at the centre.
     """
     for finding in here:
-        sweeps = loading.photo_sweeps(run, finding.classifier, finding.attribute, finding.values, labels=1)
-        for sweep in sweeps:
-            if not sweep.changed:
+        answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
+        complete = [name for name, whole in zip(answers.photos, answers.complete, strict=True) if whole]
+        places = np.unique(np.linspace(0, len(complete) - 1, 4).round().astype(int)).tolist() if complete else []
+        chosen = [complete[place] for place in places]
+        edits, known = _edits(run, finding.attribute, chosen), _photos(run, chosen)
+        slopes = answers.slopes()
+        for name in chosen:
+            files = edits.get(name, [])
+            rows = np.flatnonzero(answers.photo == answers.photos.index(name))
+            steepest = rows[np.lexsort((-slopes[rows], -np.abs(slopes[rows])))[:1]]
+            # less than a hundredth over the whole sweep could not be seen in two decimals
+            moved = np.abs(slopes[steepest]) * np.ptp(finding.values) >= 0.01
+            if len(files) != len(finding.values) or not moved.any():
                 continue
-            steepest = max(sweep.changed, key=lambda changed: abs(changed.slope))
-            _, box, points = _photos(run, [sweep.photo]).get(sweep.photo, ("", None, None))
-            same = _edits(run, placebo.name(finding.attribute, "same"), [sweep.photo]).get(sweep.photo, [])
-            unedited = photo or (same[0] if same else sweep.files[len(sweep.files) // 2])
+            _, box, points = known.get(name, ("", None, None))
+            same = _edits(run, placebo.name(finding.attribute, "same"), [name]).get(name, [])
+            unedited = photo or (same[0] if same else files[len(files) // 2])
             pixels = pictures.picture(unedited, box, unedited.parent if photo else run, 520)
-            size = _size(run, sweep.photo)
-            left, top, right, _ = pictures.window(size, box)
+            left, top, right, _ = pictures.window(_size(run, name), box)
             square = [] if box is None else ((np.reshape(box, (2, 2)) - (left, top)) / (right - left)).ravel().tolist()
             dots = np.empty((0, 2)) if points is None else (points - (left, top)) / (right - left)
             tight = None if box is None else _around(box)
+            row = int(steepest[0])
             return Pipeline(
                 pixels,
                 square,
                 dots,
-                [pictures.picture(file, tight, run) for file in sweep.files],
-                [pictures.picture(file, box, run) for file in sweep.files],
+                [pictures.picture(file, tight, run) for file in files],
+                [pictures.picture(file, box, run) for file in files],
                 finding.classifier,
-                steepest.label,
-                steepest.scores,
+                answers.labels[answers.label[row]],
+                answers.scores[row],
             )
     return None
 
 
 def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-    """A box whose window in ``pictures_of.picture``, which is four times as wide, shows little but the face."""
+    """A box whose window in ``pictures.picture``, which is four times as wide, shows little but the face."""
     x0, y0, x1, y1 = box
     half = max(x1 - x0, y1 - y0) * _TIGHT / 8
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
@@ -234,17 +235,6 @@ def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
-
-
-def _scores(run: Path, classifier: str, attribute: str, photos: Sequence[str]) -> pd.DataFrame:
-    """Rows of photo, step, label and score that counted when the run was fitted."""
-    columns = ["photo", "step", "label", "score"]
-    where = loading.of_pair(classifier, attribute)
-    frame = loading.read_rows(tables.SCORES, run, columns, where & pc.field("photo").isin(list(photos) or [""]))
-    least, most = matrix.limits(run, classifier)
-    frame = frame[frame["score"] >= np.float32(least)]
-    ranks = frame.groupby(["photo", "step"], observed=True)["score"].rank(method="min", ascending=False)
-    return frame[ranks <= most] if most else frame
 
 
 def _edits(run: Path, attribute: str, photos: Sequence[str]) -> dict[str, list[Path]]:

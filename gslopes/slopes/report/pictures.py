@@ -1,4 +1,4 @@
-"""The photos' pictures for the page: one strip of small squares for each sweep, or whole copies, or none at all."""
+"""The photos' pictures for the page: one strip of small squares for each sweep, or none at all."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from PIL import Image
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.photos.decode import named_picture
-from gslopes.photos.folder import open_photo, photo_bytes
+from gslopes.photos.folder import open_photo
 from gslopes.slopes.report import loading
 from gslopes.slopes.report.loading import Embed
 
 FOLDER = "pictures"
-WHOLE = "whole"  # instead of a face's box: the whole picture, drawn out to a square
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
 BRIGHTEST = 48  # levels of 255 that the difference view shows as its brightest colour
 _WIDE, _NARROW, _MANY = 224, 128, 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
@@ -53,11 +52,6 @@ def difference_name(photo: str, attribute: str) -> str:
     return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-difference.webp"
 
 
-def copy_name(photo: str, attribute: str, step: int, suffix: str) -> str:
-    """Where the copy of a picture lies, relative to the report."""
-    return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-{step}{suffix}"
-
-
 def write(
     report: Path, run: Path, sweeps: Sequence[Wanted], embed: Embed, tick: Callable[[int], None] | None = None
 ) -> dict[tuple[str, str], list[str]]:
@@ -69,7 +63,7 @@ def write(
 
     tick: called with 1 for every sweep.
 
-    Returns, by (photo, attribute), the files relative to the report: none, one strip, or K copies.
+    Returns, by (photo, attribute), the strip relative to the report.
 
     Raises: StorageError.
     """
@@ -80,7 +74,7 @@ def write(
     for attribute in {sweep.attribute for sweep in sweeps}:
         runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
-        made = workers.map(lambda sweep: _make(report, run, sweep, embed, side), sweeps)
+        made = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
         written: dict[tuple[str, str], list[str]] = {}
         for sweep, names in zip(sweeps, made, strict=True):
             if names:
@@ -95,12 +89,10 @@ def write(
     return written
 
 
-def write_original(
-    report: Path, run: Path, manifest: Mapping[str, Any], photo: str, attribute: str, *, whole: bool
-) -> str:
+def write_original(report: Path, run: Path, manifest: Mapping[str, Any], photo: str, attribute: str) -> str:
     """Write the unedited photo as a square like those of its strip; its name relative to the report.
 
-    manifest: the content of run.json, whose configuration says where the photos lie.  whole: all of it, not the face.
+    manifest: the content of run.json, whose configuration says where the photos lie.
 
     Empty where the file is gone, or is not the photo that was edited any more.
 
@@ -119,7 +111,7 @@ def write_original(
     if found.id != photo:
         return ""
     image = Image.fromarray(found.pixels).convert("RGB")
-    region = (0.0, 0.0, *image.size) if whole else window(image.size, loading.face_box(known["box"].iloc[0]))
+    region = window(image.size, loading.face_box(known["box"].iloc[0]))
     square = image.resize((_WIDE, _WIDE), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
     name = f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-unedited.webp"
     _write_webp(report / name, np.asarray(square), quality=76)
@@ -130,24 +122,19 @@ def _files(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else iter(())
 
 
-def _make(report: Path, run: Path, sweep: Wanted, embed: Embed, side: int) -> list[str]:
+def _make(report: Path, run: Path, sweep: Wanted, side: int) -> list[str]:
     name, difference = strip_name(sweep.photo, sweep.attribute), difference_name(sweep.photo, sweep.attribute)
-    wide, copies = side * len(sweep.files), embed == "full"
-    names = _copies(report, run, sweep) if copies else [name]
-    if copies and (not names or _fresh(report / difference, sweep.files, wide)):
-        return names
+    wide = side * len(sweep.files)
     if _fresh(report / name, sweep.files, wide) and _fresh(report / difference, sweep.files, wide):
-        return names
-    squares = [picture(file, WHOLE if copies else sweep.box, run, side) for file in sweep.files]
+        return [name]
+    squares = [picture(file, sweep.box, run, side) for file in sweep.files]
     if all(square is None for square in squares):
         return []
     _write_webp(report / difference, differences(squares, side), lossless=True)
-    if copies:
-        return names
     grey = np.full((side, side, 3), 128, np.uint8)
     strip = np.concatenate([grey if square is None else square for square in squares], axis=1)
     _write_webp(report / name, strip, quality=76)
-    return names
+    return [name]
 
 
 def differences(squares: Sequence[NDArray[np.uint8] | None], side: int) -> NDArray[np.uint8]:
@@ -179,18 +166,6 @@ def _write_webp(path: Path, pixels: NDArray[np.uint8], **options: Any) -> None:
     runfolder.write_bytes(path, buffer.getvalue())
 
 
-def _copies(report: Path, run: Path, sweep: Wanted) -> list[str]:
-    names = []
-    for step, file in enumerate(sweep.files):
-        try:
-            data = photo_bytes(file.relative_to(run), run)
-        except (PhotoError, ValueError):
-            return []
-        names.append(copy_name(sweep.photo, sweep.attribute, step, file.suffix.lower()))
-        runfolder.write_bytes(report / names[-1], data)
-    return names
-
-
 def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
     """Whether a strip is there, of this width, and newer than all its pictures."""
     try:
@@ -208,18 +183,18 @@ def size(report: Path) -> int:
 
 
 def picture(
-    path: Path, box: tuple[float, float, float, float] | str | None, run: Path, side: int = _PIXELS
+    path: Path, box: tuple[float, float, float, float] | None, run: Path, side: int = _PIXELS
 ) -> NDArray[np.uint8] | None:
     """A square (S, S, 3) uint8 RGB of the picture around the face, or None if it cannot be read.
 
-    path: the file.  box: the face, in the photo frame, None: the middle of the picture, or ``WHOLE``: all of it.
+    path: the file.  box: the face, in the photo frame, None: the middle of the picture.
     run: the run folder, which a table that came from somewhere else may not leave.  side: S.
     """
     try:
         image = named_picture(path.relative_to(run), folder=run)
     except (UsageError, ValueError):
         return None
-    region = (0.0, 0.0, *image.size) if isinstance(box, str) else window(image.size, box)
+    region = window(image.size, box)
     square = image.convert("RGB").resize((side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
     return np.asarray(square)
 

@@ -155,9 +155,7 @@ def with_original(one: Screen, report: Path, run: Path, manifest: Mapping[str, A
     """
     if one.strip is None:
         return one
-    made = pictures.write_original(
-        report, run, manifest, one.strip.photo, one.attribute, whole=len(one.strip.files) > 1
-    )
+    made = pictures.write_original(report, run, manifest, one.strip.photo, one.attribute)
     return replace(one, strip=replace(one.strip, unedited=made))
 
 

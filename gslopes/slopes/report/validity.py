@@ -15,7 +15,6 @@ from PIL import Image
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.files import read_json
-from gslopes.core.reasons import explained
 from gslopes.core.records import ByteArray
 from gslopes.photos.folder import open_photo
 from gslopes.report import numbers, units, words
@@ -32,7 +31,6 @@ NAMES = {
     "luminance": "luminance (L*, of 100)",
     "sharpness": "sharpness (log variance)",
 }
-PLACEBOS = {"same": "same picture", "light": "light alone", "random": "random change"}
 
 
 def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
@@ -90,58 +88,6 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
     return found
-
-
-def floors(slopes: pd.DataFrame) -> list[dict[str, Any]]:
-    """For each classifier and attribute with placebo sweeps: how steep labels get where nothing should move.
-
-    slopes: rows of all estimators, of which photo-rate's are taken. Labels judged by another, by their score or
-    number, are left out: their units differ, and each stands next to its own placebos in the table of all labels.
-    """
-    known = slopes["measure"].notna()  # null in all rows of a run that was fitted before there were measures
-    slopes = slopes[(slopes["estimator"] == tables.READING) & (known | (not known.any()))]
-    kind = slopes["attribute"].map(lambda name: placebo.split(name)[1]).astype(str)
-    base = slopes["attribute"].map(lambda name: placebo.split(name)[0]).astype(str)
-    entries = []
-    for (classifier, attribute), of_group in slopes.groupby([slopes["classifier"], base], sort=True):
-        kinds = kind[of_group.index]
-        if not (kinds != "").any():
-            continue
-        rows = []
-        for one, title in (("", words.perceived(str(attribute))), *PLACEBOS.items()):
-            part = of_group[kinds == one]
-            judged = part["slope"].abs().dropna()
-            if len(judged):
-                rows.append(
-                    {
-                        "title": title,
-                        "labels": len(judged),
-                        "median": float(judged.median()),
-                        "high": float(judged.quantile(0.95)),
-                        "most": float(judged.max()),
-                        "found": int((part["q"] < 0.05).sum()),
-                        "fake": bool(one),
-                    }
-                )
-        if rows:
-            entries.append({"classifier": str(classifier), "attribute": words.perceived(str(attribute)), "rows": rows})
-    return entries
-
-
-def dropped(run: Path, most: int = 200, *, names: bool = True) -> tuple[list[tuple[str, str, str]], int]:
-    """(photo's path or id, attribute, reason) of the sweeps that the gate dropped, and how many there are in all.
-
-    names: paths; else the first digits of the ids.
-    """
-    verdicts = loading.read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept", "reason", "detail"])
-    out = verdicts[~verdicts["kept"].astype(bool)]
-    photos = (
-        loading.read_rows(tables.PHOTOS, run, ["photo", "path"]).drop_duplicates("photo").set_index("photo")["path"]
-    )
-    ids = out["photo"].str[:12]
-    names_or_ids = out["photo"].map(photos).fillna(ids) if names else ids
-    rows = sorted(zip(names_or_ids, out["attribute"], map(explained, out["reason"], out["detail"]), strict=True))
-    return [(str(a), str(b), str(c)) for a, b, c in rows[:most]], len(rows)
 
 
 def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-// The table of all labels of one finding, with its volcano plot; a label opens its own panel.
+// The table of all labels of one finding; a label opens its own panel.
 const openers = new Map(); // a finding's key to what opens a label's panel
 const ROWS = 50;
 const COLUMNS = [
@@ -78,7 +78,7 @@ function findingApp(root, section, finding) {
   const state = { estimator: first, preset: "all", side: 0, text: "", key: judged ? "code" : "q", down: false, rows: ROWS };
   if (finding.estimators[first].q.every((q) => q === null) && !judged) state.key = "slope";
   const unit = el("p", { class: "method" }), counted = el("p", { class: "count", role: "status" });
-  const picture = el("div", { class: "volcano" }), body = el("tbody"), more = el("button", { class: "plain" });
+  const body = el("tbody"), more = el("button", { class: "plain" });
   const panel = el("div", { class: "panel", tabindex: "-1", hidden: true });
   const open = (i) => openLabel(panel, section, finding, i);
   openers.set(section.key, open);
@@ -123,16 +123,12 @@ function findingApp(root, section, finding) {
       const here = columns[at][0] === state.key;
       if (here) head.setAttribute("aria-sort", state.down ? "descending" : "ascending"); else head.removeAttribute("aria-sort");
     }
-    drawVolcano = (width) => volcano(section, all, rows, open, width);
-    if (picture.clientWidth) picture.replaceChildren(drawVolcano(picture.clientWidth));
   }
 
-  let drawVolcano = null;
   root.replaceChildren();
   put(root, {}, [
     el("div", { class: "controls" }, field("Find a label", text), field("Show", preset), field("Direction", side), field("Estimator", pick)),
     counted,
-    el("figure", {}, picture, el("figcaption", {}, "Every label: its slope across, how unlikely by chance alone upwards. Choose a dot, or a label in the table, for its curve.")),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `All labels of ${section.classifier}; arrow keys go from one to the next` },
       el("table", { class: "labels" }, el("thead", {}, roving(el("tr", {}, ...heads), "button")), roving(body, "button"))),
     more, unit, panel,
@@ -141,5 +137,4 @@ function findingApp(root, section, finding) {
   let rows = state.rows;
   onPaper.push({ before: () => { rows = state.rows; state.rows = Infinity; show(); }, after: () => { state.rows = rows; show(); } });
   show();
-  drawn(picture, (width) => drawVolcano(width));
 }

@@ -13,7 +13,7 @@ function openLabel(panel, section, finding, i) {
     if (from?.isConnected && from !== document.body) from.focus(); else panel.parentElement.querySelector("button.label")?.focus();
   };
   panel.onkeydown = (event) => { if (event.key === "Escape") close(); };
-  panel.replaceChildren(el("div", { class: "panel-head" }, heading, el("button", { class: "plain", onclick: close }, "Close")), ...summary(), ...figure(), ...others(), ...shape(), groups(),
+  panel.replaceChildren(el("div", { class: "panel-head" }, heading, el("button", { class: "plain", onclick: close }, "Close")), ...summary(), ...figure(), ...others(), groups(),
     comparisonOf("differences", section, finding, i, "Differences between groups"), photos());
   panel.hidden = false;
   for (const [place, build] of waitingPlots.splice(0)) drawn(place, build);
@@ -57,14 +57,6 @@ function openLabel(panel, section, finding, i) {
         el("td", { class: "interval" }, interval(f.ci_low[i], f.ci_high[i], form)), el("td"), el("td"), el("td"), el("td", {}, unit), el("td")));
     }
     return [el("h5", {}, "By estimator"), grid(["Estimator", "Slope", "95 % interval", "p", "q", "p is from", "Unit", "Note"], rows, `Estimates of ${label}`)];
-  }
-
-  function shape() {
-    const s = finding.shape;
-    if (!s?.reading?.[i] || s.inner_slope[i] === null) return [];
-    const of = (name, end) => `${form(s[name][i])} ${interval(s[`${end}_low`][i], s[`${end}_high`][i], form)}`;
-    return [el("h5", {}, "Shape of the curve"), el("p", {}, `Within −1 and 1, the range that the editor saw in training, the slope is ${of("inner_slope", "inner")}, ${unit}: ` +
-      `${s.reading[i].replaceAll("-1", "−1")}. Curvature ${of("curvature", "curvature")}, p ${probability(s.curvature_p[i])}; lack of fit of a line, p ${probability(s.lack_of_fit_p[i])}.`)];
   }
 
   function groups() {

@@ -73,40 +73,6 @@ function forest(section, width, open) {
   return roving(root, "a");
 }
 
-// Every label: its slope across, how unlikely by chance upwards. A press on a dot opens its panel.
-function volcano(section, rows, shown, open, width) {
-  const height = (row) => Math.min(16, -Math.log10(Math.max(row.t, 1e-16)));
-  const judged = rows.filter((row) => row.slope !== null && row.t !== null).map((row) => ({ ...row, up: height(row) }));
-  if (!judged.length) return el("p", { class: "none" }, "No label has a slope and a p.");
-  const narrow = width < 560, wide = 1.08 * Math.max(1e-6, ...judged.map((row) => Math.abs(row.slope)));
-  const inside = new Set(shown.map((row) => row.i));
-  const units = new Set(judged.map((row) => row.unit)), unit = units.size === 1 ? [...units][0] : "each label by its measure";
-  const axis = inPoints(unit) ? (narrow ? "points per unit" : "slope, percentage points per unit") : ofOdds(unit) ? "slope, log-odds per unit" : `slope, ${unit || "share of the centre per unit"}`;
-  const ordered = [...judged].sort((a, b) => inside.has(a.i) - inside.has(b.i));
-  const named = judged.filter((row) => inside.has(row.i)).sort((a, b) => moves(b.code) - moves(a.code) || b.up - a.up || Math.abs(b.slope) - Math.abs(a.slope)).slice(0, 30);
-  const tall = 1.1 * Math.max(2, ...judged.map((row) => row.up)), taken = [];
-  const labelled = named.filter((row) => { // names that would lie on one another are left out
-    const at = [(row.slope / (2 * wide)) * width, (row.up / tall) * 280];
-    const free = taken.length < (narrow ? 5 : 10) && taken.every(([x, y]) => Math.abs(x - at[0]) > 110 || Math.abs(y - at[1]) > 15);
-    if (free) taken.push(at);
-    return free;
-  });
-  const root = chart({
-    width, height: 350, marginLeft: 46, marginBottom: 56, marginTop: 36, insetLeft: narrow ? 34 : 44, insetRight: narrow ? 34 : 44, insetTop: 14,
-    x: { domain: [-wide, wide], label: axis, labelOffset: 46, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => (inPoints(unit) ? whole(points(v)) : short(v)) },
-    y: { label: "−log₁₀ p (from t)", grid: true, domain: [0, tall] }, color: { type: "identity" },
-    marks: [
-      Plot.ruleX([0], { stroke: "var(--edge)" }),
-      Plot.text(labelled, { x: "slope", y: "up", text: (row) => cut(row.label, 22), dy: -12, fontSize: 12, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 }),
-      Plot.dot(ordered, { x: "slope", y: "up", r: (row) => (moves(row.code) ? 4.5 : 3), fill: (row) => (inside.has(row.i) ? colourOf(row.code, row.slope) : "var(--line)"), fillOpacity: 0.8, title: (row) => `${row.label}: ${row.form(row.slope)}` }),
-      Plot.dot(ordered, Plot.pointer({ x: "slope", y: "up", r: 8, stroke: "var(--ink)" })),
-      ...cornerMarks(section.ends, "bottom", 32),
-    ],
-  }, `Slopes and p-values of ${many(judged.length, "label")}; the table holds the same numbers`);
-  root.addEventListener("click", () => { if (root.value) open(root.value.i); });
-  return root;
-}
-
 // Log-odds within [-most, most] at which the odds change by round per cents: as far apart as fits about this many.
 function oddsTicks(most, many) {
   const low = 100 * Math.expm1(-most), high = 100 * Math.expm1(most), room = (high - low) / many;

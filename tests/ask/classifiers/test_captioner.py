@@ -35,7 +35,7 @@ def slopes(captions: list[list[str]]) -> pd.DataFrame:
     frames = [
         pd.DataFrame(rows, columns=table.columns) for rows, table in ((asked, tables.ASKED), (scores, tables.SCORES))
     ]
-    found = analyse(frames[1], frames[0], options=FitOptions(bootstrap=0, permutations=99)).slopes
+    found = analyse(frames[1], frames[0], options=FitOptions(permutations=99)).slopes
     return found[found["estimator"] == "photo-rate"].set_index("label")
 
 

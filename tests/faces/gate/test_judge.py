@@ -116,7 +116,7 @@ def test_a_sample_of_the_dropped_is_asked_about_beside_the_tables(run, monkeypat
     beside = tables.read(tables.ASKED, run / "dropped-asked.parquet")
     assert len(set(beside["photo"])) == 2
     assert set(beside["photo"]) < set(ids)
-    slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=20))
+    slopes = stages.run_fit(run, FitConfig(permutations=20))
     assert set(slopes["n"]) == {1}
     row = tables.read(tables.GATING, run / "gating.parquet").iloc[0]
     assert (row["n"], row["dropped"], row["sampled"], row["kept"]) == (1, 3, 2, 0.25)
@@ -175,7 +175,7 @@ def test_a_stopped_gate_goes_on_where_it_was(run, monkeypatch):
 
 def test_an_audit_with_known_landmarks_is_not_judged_unless_it_is_asked_for(draw, home, tmp_path):
     faces = draw(2)
-    (tmp_path / "quick.toml").write_text("[fit]\nbootstrap = 0\npermutations = 20\n")
+    (tmp_path / "quick.toml").write_text("[fit]\npermutations = 20\n")
     options = {"steps": 3, "classifier": Counting(), "config": tmp_path / "quick.toml", **faces.known}
     gslopes.audit(faces.photos, tmp_path / "a", **options)
     assert not (tmp_path / "a" / "verdicts.parquet").exists()

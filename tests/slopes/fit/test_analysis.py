@@ -13,7 +13,7 @@ from tests.fixtures import paper_slopes
 
 BY_PRESENCE = [name for name in ESTIMATORS if name != "photo-measure"]
 VALUES = np.linspace(-2, 2, 5)
-FAST = FitOptions(bootstrap=60, permutations=99)
+FAST = FitOptions(permutations=99)
 
 
 def drifting(photos: int = 60, seed: int = 3) -> np.ndarray:
@@ -51,51 +51,42 @@ def test_every_table_has_its_schema_and_is_the_same_once_read(found, tmp_path) -
         pd.testing.assert_frame_equal(tables.read(table, tmp_path / f"{table.name}.parquet"), frame)
         names.append(table.name)
     assert names == [
-        *("slopes", "shape", "groups", "differences", "balance"),
-        *("placebos", "refusals", "reach", "gating", "error_rates", "error_slopes", "observed"),
+        *("slopes", "groups", "differences", "balance", "placebos"),
+        *("reach", "gating", "error_rates", "error_slopes", "observed"),
     ]
     assert set(found.slopes["estimator"]) == set(BY_PRESENCE)
 
 
 def test_rare_labels_are_listed_and_not_judged(found) -> None:
-    for name in BY_PRESENCE[1:]:
-        row = rows(found.slopes, name).loc["label4"]
-        assert (
-            row["note"]
-            == "too rare to judge: on 2 of 60 photos; its answer must vary on 10, about 300 photos like these would do"
-        )
-        assert row[["p", "p_perm", "q", "bca_low", "boot_high"]].isna().all()
-        assert row["active"] == 2
-        assert np.isfinite(row["slope"])
-    assert rows(found.slopes, "photo-z").loc["label3", "note"] == "never active at the centre"
-    assert found.shape.set_index("label").loc["label4", "reading"] == "not judged"
+    row = rows(found.slopes, "photo-rate").loc["label4"]
+    assert (
+        row["note"]
+        == "too rare to judge: on 2 of 60 photos; its answer must vary on 10, about 300 photos like these would do"
+    )
+    assert row[["p", "p_perm", "q"]].isna().all()
+    assert row["active"] == 2
+    assert np.isfinite(row["slope"])
+    assert rows(found.slopes, "paper").loc["label3", "note"] == "never active at the centre"
 
 
-@pytest.mark.parametrize(("how", "theirs"), [("bh", "fdr_bh"), ("by", "fdr_by"), ("holm", "holm")])
-def test_q_is_the_correction_of_p_perm_over_the_labels_judged(answers, how: str, theirs: str) -> None:
-    options = FitOptions(bootstrap=0, permutations=99, correction=how)
-    chosen = rows(analyse(*answers(drifting(), VALUES), options=options).slopes, "photo-rate")[:4]
-    expected = multipletests(chosen["p_test"], method=theirs)[1]
+def test_q_is_the_correction_of_p_perm_over_the_labels_judged(answers) -> None:
+    chosen = rows(analyse(*answers(drifting(), VALUES), options=FAST).slopes, "photo-rate")[:4]
+    expected = multipletests(chosen["p_test"], method="fdr_bh")[1]
     np.testing.assert_allclose(chosen["q"], expected)
 
 
-def test_where_the_papers_p_and_the_permutations_disagree_a_column_says_so(answers) -> None:
+def test_the_papers_p_and_the_permutations_may_disagree(answers) -> None:
     # seven means on a bent line: p of the paper is large, though every photo moves
     present = np.tile(np.array([0, 0, 0, 0, 1], bool), (40, 1, 1))
     present[:, :, 2] |= np.arange(40)[:, None] < 5
-    chosen = rows(
-        analyse(*answers(present, VALUES), options=FitOptions(bootstrap=0, permutations=2000)).slopes, "paper"
-    )
+    chosen = rows(analyse(*answers(present, VALUES), options=FitOptions(permutations=2000)).slopes, "paper")
     assert chosen.loc["label0", "p"] > 0.05
     assert chosen.loc["label0", "p_perm"] < 0.001
-    assert chosen.loc["label0", "agreement"] == "p_perm only"
 
 
-def test_intervals_hold_the_slope_and_agree_with_each_other(found) -> None:
+def test_intervals_hold_the_slope(found) -> None:
     chosen = rows(found.slopes, "photo-rate")[:4]
-    for low, high in (("ci_low", "ci_high"), ("boot_low", "boot_high"), ("bca_low", "bca_high")):
-        assert ((chosen[low] <= chosen["slope"]) & (chosen["slope"] <= chosen[high])).all()
-        np.testing.assert_allclose(chosen[high] - chosen[low], chosen["ci_high"] - chosen["ci_low"], rtol=0.5)
+    assert ((chosen["ci_low"] <= chosen["slope"]) & (chosen["slope"] <= chosen["ci_high"])).all()
 
 
 @settings(deadline=None, max_examples=5)
@@ -113,7 +104,7 @@ def test_a_copy_of_a_label_has_its_numbers_and_leaves_the_others(answers, found)
     present = drifting()
     twice = np.concatenate([present, present[:, :1]], axis=1)
     again = analyse(*answers(twice, VALUES), options=FAST)
-    same = ["slope", "se", "p", "p_perm", "ci_low", "boot_low", "bca_high"]
+    same = ["slope", "se", "p", "p_perm", "ci_low", "ci_high"]
     for name in BY_PRESENCE:
         chosen = rows(again.slopes, name)
         np.testing.assert_allclose(
@@ -130,7 +121,7 @@ def test_unbalanced_photos_drop_out_whole_and_are_counted(answers, found) -> Non
     assert set(part.slopes["n"]) == {57}
     kept = sorted(set(asked["photo"]))[3:]
     cut = analyse(scores, asked, options=FAST, photos=kept)
-    lost = ["worst_low", "worst_high", "trimmed_low", "trimmed_high"]  # what the answers that never came could be
+    lost = ["worst_low", "worst_high"]  # what the answers that never came could be
     pd.testing.assert_frame_equal(cut.slopes.drop(columns=lost), part.slopes.drop(columns=lost))
 
 
@@ -142,10 +133,9 @@ def test_photos_of_one_person_count_as_one(answers) -> None:
     several = analyse(scores, asked, options=FAST, about=about, cluster="person")
     single = analyse(*answers(present, VALUES), options=FAST)
     assert several.balance["units"].tolist() == [30]
-    for name in ("photo-rate", "photo-z", "photo-logodds"):
-        one, other = (rows(each.slopes, name)[:3] for each in (several, single))
-        np.testing.assert_allclose(one[["slope", "se", "p"]], other[["slope", "se", "p"]], rtol=1e-6)
-        np.testing.assert_allclose(one["p_perm"], other["p_perm"])
+    one, other = (rows(each.slopes, "photo-rate")[:3] for each in (several, single))
+    np.testing.assert_allclose(one[["slope", "se", "p"]], other[["slope", "se", "p"]], rtol=1e-6)
+    np.testing.assert_allclose(one["p_perm"], other["p_perm"])
 
 
 def test_two_classifiers_and_a_placebo_are_other_rows_of_the_same_call(answers) -> None:
@@ -163,7 +153,7 @@ def test_two_classifiers_and_a_placebo_are_other_rows_of_the_same_call(answers) 
 def test_unknown_names_and_columns_are_named(answers) -> None:
     with pytest.raises(UnknownName, match="photo-rat"):
         FitOptions(estimators=("photo-rat",))
-    for bad in ({"bootstrap": -1}, {"confidence": 1.0}, {"estimators": ()}, {"bundles": 1}):
+    for bad in ({"permutations": -1}, {"min_varying": -1}):
         with pytest.raises(ConfigError):
             FitOptions(**bad)
     scores, asked = answers(np.ones((2, 1, 5), bool), VALUES)
@@ -217,7 +207,7 @@ def test_hardly_any_answers_give_tables_and_no_error(answers, name: str, cluster
         scores,
         asked,
         values={"gender": VALUES.tolist(), "gender-light": VALUES.tolist()},
-        options=FitOptions(estimators=ESTIMATORS, bootstrap=20, permutations=19),
+        options=FitOptions(estimators=ESTIMATORS, permutations=19),
         about=about,
         groups=("person",),
         cluster=cluster,
@@ -237,7 +227,7 @@ def test_groups_that_differ_in_case_or_blanks_are_one_and_missing_ones_none(answ
     ids = sorted(asked["photo"].unique())
     spelled = ["male", "Male", "male ", "NaN", "nan", None, "female", "Female", " female", "N/A"]
     about = pd.DataFrame({"who": [spelled[index % 10] for index in range(len(ids))]}, index=ids)
-    options = FitOptions(estimators=("photo-rate",), bootstrap=0, permutations=19)
+    options = FitOptions(estimators=("photo-rate",), permutations=19)
     found = analyse(scores, asked, options=options, about=about, groups=("who",))
     assert found.groups["group"].unique().tolist() == ["female", "male"]
     assert found.groups.groupby("group")["n"].first().tolist() == [18, 18]

@@ -206,7 +206,7 @@ def kept(scores: pd.DataFrame, cut: Cut) -> pd.DataFrame:
 
 @pytest.mark.parametrize("cut", [Cut(0.55), Cut(0, 5), Cut(0.55, 5)], ids=str)
 def test_asking_for_more_never_changes_a_slope(cut):
-    options = FitOptions(bootstrap=0, permutations=50)
+    options = FitOptions(permutations=50)
     everything, asked = service()
     if cut.most:  # the service would have given so many alone
         ranks = everything.groupby(["photo", "step"])["score"].rank(ascending=False, method="first")

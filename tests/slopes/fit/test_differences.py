@@ -15,7 +15,7 @@ from gslopes.stats.ols import line_weights
 from tests.slopes.fit.conftest import of
 
 VALUES = np.linspace(-2, 2, 5)
-OPTIONS = FitOptions(bootstrap=0, permutations=0)
+OPTIONS = FitOptions(permutations=0)
 
 
 def moving(photos: int, slope: float, seed: int) -> np.ndarray:
@@ -57,10 +57,10 @@ def test_columns_can_be_crossed_and_photos_without_a_value_are_in_no_group(answe
     _, scores, asked, about = grouped(answers, moving(40, 0.1, 0), moving(40, 0.0, 1), moving(20, 0.0, 2))
     about.loc[about["sex"] == "others", "sex"] = None
     found = analyse(scores, asked, options=OPTIONS, about=about.iloc[5:], groups=["sex", "sex + age"])
-    profile = found.groups.query("estimator == 'photo-z'")
+    profile = found.groups.query("estimator == 'photo-rate'")
     assert profile.groupby("column")["n"].sum().tolist() == [75, 75]
     assert set(profile.query("column == 'sex + age'")["group"]) == {"men, 0", "men, 1", "women, 0", "women, 1"}
-    assert len(found.differences.query("estimator == 'photo-z' and column == 'sex + age'")) == 6
+    assert len(found.differences.query("estimator == 'photo-rate' and column == 'sex + age'")) == 6
 
 
 def test_a_label_too_rare_in_a_group_is_not_judged_there(answers) -> None:

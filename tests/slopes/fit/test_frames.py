@@ -1,7 +1,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 
 import gslopes
@@ -11,7 +10,7 @@ from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 5)
-FAST = FitOptions(bootstrap=50, permutations=50)
+FAST = FitOptions(permutations=50)
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def test_it_gives_the_rows_of_analyse_with_every_estimator(known) -> None:
     scores, asked = known
     found = gslopes.fit_slopes(scores, asked, options=FAST)
     pd.testing.assert_frame_equal(found, analyse(scores, asked, options=FAST).slopes)
-    assert set(found["estimator"]) == {"paper", "photo-rate", "photo-score", "photo-z", "photo-logodds"}
+    assert set(found["estimator"]) == {"paper", "photo-rate"}
 
 
 def test_three_columns_and_the_photos_are_enough(known) -> None:
@@ -117,8 +116,4 @@ def test_two_values_give_differences_and_the_paper_no_p() -> None:
     assert by.loc["photo-rate", ["ci_low", "ci_high"]].to_numpy(float) == pytest.approx(
         [100 * end for end in theirs.confidence_interval()]
     )
-    long = {"y": present.ravel().astype(float), "x": sm.add_constant(np.tile([0.0, 1.0], 60))}
-    gee = sm.GEE(long["y"], long["x"], np.repeat(np.arange(60), 2), family=sm.families.Binomial()).fit()
-    assert by.loc["photo-logodds", "slope"] == pytest.approx(gee.params[1], abs=1e-9)
-    assert by.loc["photo-logodds", "se"] == pytest.approx(gee.bse[1] * np.sqrt(60 / 59), abs=1e-6)
     assert by.loc["paper", ["se", "t", "p", "ci_low", "q"]].isna().all()

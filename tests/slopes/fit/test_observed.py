@@ -13,7 +13,7 @@ from gslopes.slopes.fit.observed import observed_changes, observed_rows
 from gslopes.slopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2.0, 2.0, 5)
-OPTIONS = FitOptions(bootstrap=0, permutations=0)
+OPTIONS = FitOptions(permutations=0)
 
 
 def answers(presence: np.ndarray, score: np.ndarray | None = None, measure: str = "") -> Answers:

@@ -30,7 +30,7 @@ def test_power_is_that_of_simulated_audits(within: float, spread: float) -> None
     # a photo that keeps its answer still follows the slope: one uniform number serves its K values
     lot = np.where(same, rng.random((sets, photos, 1)), rng.random((sets, photos, 7)))
     sums = moments(dense((lot < shares).astype(np.float32), values))
-    found = np.mean(infer(linear("photo-rate", sums, values), sums).p < 0.05)
+    found = np.mean(infer(linear("rate", sums, values), sums).p < 0.05)
     assert found == pytest.approx(0.8, abs=0.06)
 
 

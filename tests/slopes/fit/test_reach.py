@@ -10,7 +10,7 @@ from gslopes.slopes.fit.reach import photo_reach, ratios
 from tests.slopes.fit.conftest import of
 
 VALUES = np.linspace(-2, 2, 5)
-FAST = FitOptions(estimators=("photo-rate",), bootstrap=0, permutations=0)
+FAST = FitOptions(estimators=("photo-rate",), permutations=0)
 
 
 def test_the_reach_is_the_slope_of_the_log_odds() -> None:

@@ -13,21 +13,18 @@ from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.fit.truth import Truth, error_tables
 
 VALUES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
-OPTIONS = FitOptions(bootstrap=0, permutations=0, estimators=("photo-rate",))
+OPTIONS = FitOptions(permutations=0, estimators=("photo-rate",))
 JOBS = ("chef", "judge")
 
 
-def world(photos: int, chance: np.ndarray, seed: int = 0, away: float = 0.0) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Scores in which a photo's other job wins with a chance of each value; the table of photos.
-
-    away: further errors per unit of distance from the centre.
-    """
+def world(photos: int, chance: np.ndarray, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Scores in which a photo's other job wins with a chance of each value; the table of photos."""
     generator = np.random.default_rng(seed)
     rows, about = [], []
     for place in range(photos):
         job = JOBS[place % 2]
         for step, value in enumerate(VALUES):
-            wrong = generator.random() < chance[step] + away * abs(value)
+            wrong = generator.random() < chance[step]
             high, low = (JOBS[1 - place % 2], job) if wrong else (job, JOBS[1 - place % 2])
             head = {"photo": f"p{place:04d}", "attribute": "gender", "step": step, "value": value, "classifier": "c"}
             rows += [{**head, "label": high, "score": 0.9}, {**head, "label": low, "score": 0.1}]
@@ -63,7 +60,6 @@ def test_planted_errors_come_back_by_value_and_by_class() -> None:
     slope = row(found.error_slopes, label="all labels")
     assert slope["ci_low"] < 10 < slope["ci_high"]
     assert slope["q"] < 1e-6
-    assert slope["away_low"] < 0 < slope["away_high"]
     both = found.error_slopes[found.error_slopes["measure"] == "miss"]
     assert both["label"].tolist() == ["CHEF", "JUDGE"]
     assert both["n"].tolist() == [200, 200]
@@ -100,12 +96,6 @@ def test_a_label_that_is_always_given_where_it_is_true_has_no_misses_and_is_judg
     found = fitted(scores[scores["score"] > 0.5], about, "chef=is_chef", whole=scores)
     assert all("its errors change on 0 of" in note for note in found.error_slopes["note"])
     assert set(found.error_slopes["decision"]) == {"unjudged"}
-
-
-def test_errors_that_any_edit_causes_are_away_and_no_slope() -> None:
-    slope = row(fitted(*world(400, np.full(5, 0.1), away=0.15), "job").error_slopes, label="all labels")
-    assert slope["away_low"] < 15 < slope["away_high"]
-    assert slope["ci_low"] < 0 < slope["ci_high"]
 
 
 def test_intervals_hold_and_nothing_is_found_where_errors_do_not_depend_on_the_value() -> None:

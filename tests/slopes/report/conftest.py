@@ -159,7 +159,7 @@ def fit_groups(run: Path) -> None:
     scores, asked = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
     photos = tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()
     about = pd.DataFrame({"team": np.where(np.arange(len(photos)) % 2, SCRIPT, "blue")}, index=photos)
-    found = analyse(scores, asked, options=FitOptions(bootstrap=0, permutations=200), about=about, groups=["team"])
+    found = analyse(scores, asked, options=FitOptions(permutations=200), about=about, groups=["team"])
     for table, frame in found.tables():
         tables.write(table, frame, run / f"{table.name}.parquet")
 

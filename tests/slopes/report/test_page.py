@@ -25,7 +25,7 @@ NO_PHOTOS = page.Photos(0, 0, 0, (), ())
 
 
 def finding(rows: pd.DataFrame) -> Finding:
-    return Finding("", "", "celeba-tagger", "gender", VALUES, rows, rows[:0])
+    return Finding("", "celeba-tagger", "gender", VALUES, rows, rows[:0])
 
 
 class Reader(HTMLParser):
@@ -66,7 +66,7 @@ def html(one: Path) -> str:
 def test_labels_and_file_names_of_strangers_are_text(html: str) -> None:
     reader = Reader(html)
     assert reader.tags.count("script") == 3  # the data, the plots' library and our own
-    assert reader.text.count(SCRIPT) >= 3
+    assert reader.text.count(SCRIPT) >= 1
     assert reader.open == []
     assert not [name for name, _ in reader.attributes if name.startswith("on") or name == "style"]
 
@@ -81,7 +81,7 @@ def test_manifest_of_strangers_is_text() -> None:
 def test_page_asks_nothing_of_any_server(html: str) -> None:
     reader = Reader(html)
     links = {value for name, value in reader.attributes if name in {"src", "href"}}
-    files = {"slopes.csv", "pulled_negative.csv", "pulled_positive.csv", "tables/table1.csv", "sweeps.pdf"}
+    files = {"slopes.csv", "tables/table1.csv", "figure3.pdf"}
     assert files < links
     assert not [link for link in links if link and ":" in link]
     ours = html[: html.index("<script>")]  # the library holds such words, and asks for nothing: see the browser tests
@@ -120,7 +120,6 @@ def test_no_number_has_the_digits_of_a_float32() -> None:
         "How to read a slope",
         "It is an association under this edit",
         "What it does not tell",
-        "null hypothesis: the slope is 0",
         "2 no face found",
         "new\\nline\\x1b[31m.jpg",
         "空.webp",
@@ -167,28 +166,12 @@ def test_page_leaves_out_what_the_manifest_lacks(manifest: dict) -> None:
     assert Reader(page.render(manifest, NO_PHOTOS, [], options=OPTIONS)).open == []
 
 
-def test_many_labels_reasons_and_files_are_cut_and_say_so(one: Path) -> None:
-    first = tables.read(tables.SLOPES, one / "slopes.parquet")[:1]
-    many = pd.concat([first.assign(label=f"label {index}") for index in range(600)])
-    section = page.section(finding(many), {}, OPTIONS)
+def test_many_reasons_and_files_are_cut_and_say_so() -> None:
     skipped = tuple((f"{index}.jpg", f"reason {index}") for index in range(300))
     photos = page.Photos(300, 0, 0, tuple((f"reason {index}", 1) for index in range(300)), skipped)
-    text = Reader(page.render({}, photos, [section], options=OPTIONS)).text
-    assert "The first 100 of each direction; all are in slopes.csv" in text
+    text = Reader(page.render({}, photos, [], options=OPTIONS)).text
     assert "288 for other reasons" in re.sub(r"\s+", " ", text)
     assert "The first 200; all are in photos.parquet" in text
-
-
-def test_interval_that_reaches_beyond_its_strip_is_cut_and_dashed(one: Path) -> None:
-    rows = tables.read(tables.SLOPES, one / "slopes.parquet").dropna(subset="slope").reset_index(drop=True)
-    rows = rows.sort_values("slope").reset_index(drop=True)
-    rows.loc[0, ["ci_low", "ci_high", "p"]] = [-50.0, np.inf, 1e-9]
-    section = page.section(finding(rows), {}, OPTIONS)
-    shown = [row for side in section.pulled for row in side]
-    cut = next(row["whisker"] for row in shown if row["label"] == rows.loc[0, "label"])
-    assert cut is not None
-    assert (cut.low, cut.high, cut.cut) == (2.0, 118.0, True)
-    assert sum(row["whisker"].cut for row in shown if row["whisker"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -203,22 +186,10 @@ def test_interval_that_reaches_beyond_its_strip_is_cut_and_dashed(one: Path) -> 
 def test_how_to_read_a_slope_is_said_for_the_measures_of_the_labels(one: Path, measures: list[str], said: str) -> None:
     found = tables.read(tables.SLOPES, one / "slopes.parquet").dropna(subset="slope")
     rows = [found[:1].assign(label=name, estimator="photo-rate", measure=name) for name in measures]
-    section = page.section(finding(pd.concat(rows)), {}, OPTIONS)
+    section = page.section(finding(pd.concat(rows)))
     text = Reader(page.render({}, NO_PHOTOS, [section], options=OPTIONS)).text.replace("\xa0", " ")
     assert said in text
     assert ("2 more of every 100" in text) == ("presence" in measures)
-
-
-def test_the_page_names_the_labels_on_which_the_papers_p_and_the_permutations_disagree(one: Path) -> None:
-    slopes = tables.read(tables.SLOPES, one / "slopes.parquet")
-    paper = slopes[slopes["estimator"] == "paper"].assign(agreement="both")
-    paper.loc[paper.index[0], "agreement"] = "p only"
-    section = page.section(finding(paper), {}, OPTIONS)
-    assert section.disagree == (words.printable(paper.iloc[0]["label"]),)
-    text = Reader(page.render({}, NO_PHOTOS, [section], options=OPTIONS)).text
-    assert "disagree, at the level of the fit, on 1 label:" in text
-    calm = page.section(finding(paper.assign(agreement="both")), {}, OPTIONS)
-    assert "disagree" not in Reader(page.render({}, NO_PHOTOS, [calm], options=OPTIONS)).text
 
 
 def test_every_decision_and_the_words_of_the_page_are_explained_once(html: str) -> None:

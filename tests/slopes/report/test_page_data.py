@@ -1,4 +1,4 @@
-"""Groups, differences and shapes as the page's scripts read them."""
+"""Groups and differences as the page's scripts read them."""
 
 from __future__ import annotations
 
@@ -39,18 +39,9 @@ def test_differences_reach_the_page_with_interval_and_q(run: Path) -> None:
     assert numbers == pytest.approx(expected, rel=1e-3)
 
 
-def test_shape_has_the_inner_slope_and_its_reading(run: Path) -> None:
-    shape, labels = data(run, "f0")["shape"], data(run, "f0")["labels"]
-    table = tables.read(tables.SHAPE, run / "shape.parquet").query("attribute == 'gender'").set_index("label")
-    place = labels.index("Lipstick")
-    assert shape["reading"][place] == table.loc["Lipstick", "reading"]
-    assert shape["inner_slope"][place] == pytest.approx(table.loc["Lipstick", "inner_slope"], rel=1e-3)
-
-
 def test_a_run_without_groups_has_no_such_file(one: Path) -> None:
     write_report(one, embed="none")
     assert {path.name for path in (one / "report" / "data").glob("f0*")} == {"f0.js"}
-    assert page_data.shape(one, "celeba-tagger", "gender", ["Lipstick"]) == {}
 
 
 def test_the_page_knows_how_many_units_the_photos_of_a_clustered_fit_make(run: Path, tmp_path: Path) -> None:

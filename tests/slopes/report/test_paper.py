@@ -11,10 +11,9 @@ import pytest
 from gslopes.core import tables
 from gslopes.core import tables as schemas
 from gslopes.core.tables import COMPOSITION
-from gslopes.report import words
 from gslopes.report.layouts import RACES, latex, to_latex, to_markdown
 from gslopes.slopes.report import paper, write_report
-from gslopes.slopes.report.paper import NO_LABEL, print_table, pulled, why_no_slope
+from gslopes.slopes.report.paper import pulled
 
 
 def test_paper_tables_come_in_three_forms_with_the_same_labels(make: Callable[..., Path], tmp_path: Path) -> None:
@@ -213,64 +212,3 @@ def test_thresholds_can_be_set() -> None:
 
 def test_no_label_gives_two_empty_tables() -> None:
     assert [len(side) for side in pulled(schemas.SLOPES.empty())] == [0, 0]
-
-
-def test_every_number_stands_beside_its_interval_null_and_estimator() -> None:
-    text = print_table(slopes_table(EXAMPLE))
-    row = next(line for line in text.splitlines() if line.startswith("  steep down"))
-    assert row.split()[2:] == ["−0.500", "[−0.520,", "−0.480]", "1e−05", "1e−05", "50", "20", "20.0", "%", "*"]
-    for word in ("Estimator: paper", "Interval: 95 %", "null hypothesis: the slope is 0", "Benjamini"):
-        assert word in text
-    assert "p < 0.001 and |slope| > 0.03" in text
-
-
-def test_labels_go_from_the_negative_to_the_positive_end_and_only_findings_have_stars() -> None:
-    lines = print_table(slopes_table(EXAMPLE)).splitlines()[2:9]
-    assert [line.split("  ")[1] for line in lines] == [
-        "unsure",
-        "steep down",
-        "down",
-        "tiny",
-        "at the limit of slope",
-        "at the limit of p",
-        "up",
-    ]
-    assert [line.endswith("*") for line in lines] == [False, True, True, False, False, False, True]
-
-
-def test_label_without_slope_says_why() -> None:
-    table = slopes_table(EXAMPLE)
-    assert "no slope, never active at the centre: never" in print_table(table)
-    assert why_no_slope(table.iloc[7]) == "never active at the centre"
-    assert why_no_slope(table.iloc[0]) == ""
-    assert why_no_slope(table.assign(n=0).iloc[7]) == "no photo was answered at every value"
-
-
-def test_columns_are_aligned_also_with_wide_letters() -> None:
-    text = print_table(slopes_table([("口紅", -0.5, 1e-5), ("a longer label", 0.25, 0.5)]))
-    first, second = text.splitlines()[2:4]
-    assert words.width(first[: first.index("[")]) == words.width(second[: second.index("[")])
-
-
-def test_long_tables_keep_the_findings_and_tell_how_many_they_leave_out() -> None:
-    many = [(f"plain {index}", 2.0 + index, 0.5) for index in range(100)]
-    text = print_table(slopes_table([*many, ("finding", -0.04, 1e-5)]), limit=10)
-    assert "  finding" in text
-    assert "and 91 less steep labels" in text
-    assert len(text.splitlines()) < 20
-
-
-def test_control_characters_of_strangers_do_not_reach_the_terminal() -> None:
-    text = print_table(slopes_table([("\x1b[2Jgone\r\n", 0.5, 1e-5), ("\x1b]0;x\x07", np.nan, np.nan)]))
-    assert all(line.isprintable() for line in text.splitlines())
-
-
-def test_no_slopes_say_so() -> None:
-    assert print_table(schemas.SLOPES.empty()) == NO_LABEL
-
-
-def test_classifiers_and_attributes_have_blocks_of_their_own(one: Path) -> None:
-    slopes = schemas.read(schemas.SLOPES, one / "slopes.parquet")
-    text = print_table(pd.concat([slopes, slopes.assign(attribute="race", classifier="other")]))
-    assert "celeba-tagger: slope of each label along perceived gender, from feminine (negative)" in text
-    assert "other: slope of each label along perceived race, from Black (negative) to White (positive)" in text

@@ -13,6 +13,7 @@ from PIL import Image
 
 from gslopes.core.errors import UsageError
 from gslopes.report.charts import LIGHT, render
+from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import paper_figures, write_report
 from gslopes.slopes.report.loading import load
 from gslopes.slopes.report.paper_drawing import (
@@ -25,6 +26,21 @@ from gslopes.slopes.report.paper_drawing import (
     pipeline_figure,
 )
 from tests.slopes.report.conftest import VALUES
+
+
+def said(rows: list[tuple[str, int, str, float]], steps: int) -> matrix.Answers:
+    """Answers from rows of photo, step, label and score."""
+    wide = pd.DataFrame(rows, columns=["photo", "step", "label", "score"]).pivot(
+        index=["photo", "label"], columns="step", values="score"
+    )
+    wide = wide.reindex(columns=range(steps))
+    photos, labels = (sorted(set(wide.index.get_level_values(name))) for name in ("photo", "label"))
+    places = [
+        np.array([names.index(name) for name in wide.index.get_level_values(level)])
+        for names, level in ((photos, "photo"), (labels, "label"))
+    ]
+    whole = np.ones(len(photos), bool)
+    return matrix.Answers(np.linspace(-1, 1, steps), photos, labels, whole, *places, wide.to_numpy(float))
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +109,7 @@ def test_figure_3_has_every_classifiers_labels_under_each_picture(run: Path) -> 
 def test_labels_that_change_come_first_and_say_towards_which_end() -> None:
     rows = [("p", step, "always", 0.9) for step in range(3)]
     rows += [("p", 2, "late", 0.6), ("p", 0, "early", 0.4), ("other", 0, "not of this photo", 0.9)]
-    scores = pd.DataFrame(rows, columns=["photo", "step", "label", "score"])
-    found = paper_figures.labels_of(scores, "p", np.array([-1.0, 0.0, 1.0]), frozenset({"always"}))
+    found = paper_figures.labels_of(said(rows, 3), "p", frozenset({"always"}))
     kinds = [("late", 1, False), ("early", -1, False), ("always", 0, True)]
     assert [[(one.label, one.side, one.plain) for one in labels] for labels, _ in found] == [kinds] * 3
     shown = [[round(one.score, 3) for one in labels] for labels, _ in found]
@@ -104,8 +119,7 @@ def test_labels_that_change_come_first_and_say_towards_which_end() -> None:
 
 def test_labels_of_the_users_choice_stand_in_figure_3_alone_and_in_order() -> None:
     rows = [("p", 0, "Nurse", 0.9), ("p", 0, "doctor", 0.5), ("p", 1, "chef", 0.4)]
-    scores = pd.DataFrame(rows, columns=["photo", "step", "label", "score"])
-    found = paper_figures.labels_of(scores, "p", np.array([-1.0, 1.0]), frozenset(), ("judge", "nurse"))
+    found = paper_figures.labels_of(said(rows, 2), "p", frozenset(), ("judge", "nurse"))
     assert [[(one.label, one.score) for one in labels] for labels, _ in found] == [
         [("judge", 0), ("nurse", 0.9)], [("judge", 0), ("nurse", 0)],
     ]  # fmt: skip
@@ -132,8 +146,7 @@ def test_a_label_without_a_slope_is_a_sentence_before_anything_is_drawn(run: Pat
 
 def test_more_labels_than_there_is_room_for_are_counted() -> None:
     rows = [("p", step, f"l{number}", 0.9 - number / 100) for step in range(3) for number in range(9)]
-    scores = pd.DataFrame(rows, columns=["photo", "step", "label", "score"])
-    found = paper_figures.labels_of(scores, "p", np.array([-1.0, 0.0, 1.0]), frozenset())
+    found = paper_figures.labels_of(said(rows, 3), "p", frozenset())
     assert [(len(labels), more) for labels, more in found] == [(paper_figures.LABELS, 9 - paper_figures.LABELS)] * 3
 
 

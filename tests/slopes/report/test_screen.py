@@ -22,7 +22,8 @@ def test_the_forest_has_findings_first_with_the_ends_of_their_placebos_and_at_mo
     run = make(tmp_path / "run", [("c", "gender")], photos=12)
     found = tables.read(tables.SLOPES, run / "slopes.parquet").dropna(subset="slope")
     row = found.iloc[[0]].assign(estimator="photo-rate", note="")
-    many = [row.assign(label=f"l{i:02d}", slope=float(i), q=0.01 if i % 2 else 0.5) for i in range(60)]
+    kinds = [{"q": 0.5, "decision": "none"}, {"q": 0.01, "decision": "finding"}]
+    many = [row.assign(label=f"l{i:02d}", slope=float(i), **kinds[i % 2]) for i in range(60)]
     rates = pd.concat(many).assign(ci_low=lambda t: t["slope"] - 1, ci_high=lambda t: t["slope"] + 1)
     floor = [
         rates.assign(attribute=placebo.name("gender", kind), slope=0.0, ci_low=-low, ci_high=0.5)
@@ -30,7 +31,7 @@ def test_the_forest_has_findings_first_with_the_ends_of_their_placebos_and_at_mo
     ]
     tables.write(tables.SLOPES, pd.concat([found, rates, *floor]), run / "slopes.parquet")
     (finding,) = load(run).findings
-    decided = decisions.decide(finding.of("photo-rate"), finding.placebo)
+    decided = decisions.decide(finding.of("photo-rate"))
     rows, unit = screen.forest(finding, decided)
     assert unit == "percentage points per unit"
     assert len(rows) == screen.MOST_LABELS
