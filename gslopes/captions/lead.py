@@ -43,8 +43,10 @@ def findings(tables: Tables) -> list[dict[str, str]]:
     """
     rows = tested(tables["measures"], tables["salience"])
     rows = rows[rows["q"].map(is_significant).astype(bool)]
-    ranks = {"stage_rank": [-list(STAGES).index(stage) for stage in rows["stage"]], "size": -rows["value"].abs()}
-    ordered = rows.assign(**ranks).sort_values(["stage_rank", "q", "size", "concept"])
+    ranks = [-list(STAGES).index(stage) for stage in rows["stage"]]
+    ordered = rows.assign(stage_rank=ranks, size=-rows["value"].abs()).sort_values(
+        ["stage_rank", "q", "size", "concept"]
+    )
     first = {str(row["technique"]): row for row in reversed(ordered.to_dict("records"))}
     return [_sentence(first[technique]) for technique in SENTENCES["findings"] if technique in first]
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +22,6 @@ from numpy.typing import NDArray
 from gslopes.core.errors import ModelError
 
 DATA = Path(__file__).parent / "data"
-FILES = ("wordnet-lemmas.parquet", "wordnet-synsets.parquet", "wordnet-irregular.parquet")
 SHA256 = {
     "wordnet-lemmas.parquet": "f1d7b411f387d23fedc65c5cbfbc485d71822f55f6bee6e2f5e62c8e754c8730",
     "wordnet-synsets.parquet": "a73387b386f4fb30a8d423d890adb20a82a2263ba58b09b5ee4fd6a4e7b4dbd7",
@@ -37,75 +34,49 @@ SUFFIXES = {
     "a": ("er:", "est:", "er:e", "est:e"),
     "r": (),
 }
-CODES = "nvar"
-_KINDS = "nvars"
 Ints = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ragged:
-    """Lists of integers of different lengths in one array: list i is values[starts[i]:starts[i + 1]]."""
-
-    values: Ints
-    starts: Ints
-
-    def __getitem__(self, row: int) -> Ints:
-        return self.values[self.starts[row] : self.starts[row + 1]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arrays:
-    """WordNet as arrays; S synsets and L pairs of lemma and part of speech.
-
-    lemmas: L lower-case words, underscores for spaces.  part: (L,) 0 to 3, of n, v, a, r.
-    senses: rows of synsets of each lemma, commonest first.
-    offset: (S,) the byte offset, which ImageNet's ids are made of.  kind: (S,) 0 to 4, of n, v, a, r and s.
-    head: (S,) the lemma that the synset is called after.
-    above: rows of hypernyms of each synset.  classes: rows of the classes of which it is an instance.
-    irregular: per part, form to lemma.
-    """
-
-    lemmas: list[str]
-    part: Ints
-    senses: Ragged
-    offset: Ints
-    kind: Ints
-    head: Ints
-    above: Ragged
-    classes: Ragged
-    irregular: dict[str, dict[str, str]]
+def _lists(column: pa.ChunkedArray) -> tuple[Ints, Ints]:
+    """Values of lists of integers, and where each list starts: list i is values[starts[i]:starts[i + 1]]."""
+    whole = column.combine_chunks()
+    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    return whole.values.to_numpy(), whole.offsets.to_numpy()
 
 
 class WordNet:
-    """Senses, taxonomy and base forms.
+    """Senses, taxonomy and base forms.  name: such as ``wordnet-3.0``.  digest: sha256 of its files' digests.
 
-    arrays: the content.  name: such as ``wordnet-3.0``.  digest: sha256 of its files.
+    lemmas.parquet: 155,287 lower-case words, underscores for spaces, with the part (0 to 3, of n, v, a, r) and the rows
+    of their synsets, commonest first. synsets.parquet: 117,659 with the byte offset, which ImageNet's ids are made of,
+    the kind (0 to 4, of n, v, a, r and s), the lemma that they are called after, the rows of their hypernyms, and of
+    the classes of which they are instances. irregular.parquet: part, form and base.
+
+    Raises: ModelError if a file is damaged or missing.
     """
 
-    def __init__(self, arrays: Arrays, name: str, digest: str) -> None:
-        self.name = name
-        self.digest = digest
-        self._a = arrays
-        self._row = {
-            (lemma, CODES[part]): row for row, (lemma, part) in enumerate(zip(arrays.lemmas, arrays.part, strict=True))
-        }
-        self._names = self._call()
+    def __init__(self) -> None:
+        lemmas, synsets, forms = (pq.read_table(io.BytesIO(_checked(name))) for name in SHA256)
+        self.name, self.digest = "wordnet-3.0", sha256("".join(SHA256.values()).encode()).hexdigest()
+        words, parts = lemmas["lemma"].to_pylist(), lemmas["part"].to_numpy()
+        self._row = {(word, "nvar"[part]): row for row, (word, part) in enumerate(zip(words, parts, strict=True))}
+        self._senses, self._starts = _lists(lemmas["senses"])
+        self._above = _lists(synsets["hypernyms"]), _lists(synsets["classes"])
+        self._irregular = {(row["part"], row["form"]): row["base"] for row in forms.to_pylist()}
+        head, kind = (synsets[name].to_numpy() for name in ("head", "kind"))
+        owner = np.repeat(np.arange(len(words)), np.diff(self._starts))  # the number of a sense is its place among them
+        rank = np.arange(len(self._senses)) - self._starts[owner] + 1
+        own = head[self._senses] == owner
+        number = np.zeros(len(head), np.int64)
+        number[self._senses[own]] = rank[own]
+        rows = zip(head.tolist(), kind.tolist(), number.tolist(), strict=True)
+        self._names = [f"{words[lemma]}.{'nvars'[code]}.{count:02d}" for lemma, code, count in rows]
         self._index = {name: index for index, name in enumerate(self._names)}
-        self._by_offset: dict[tuple[str, int], str] = {}
+        keys = zip(("nvara"[code] for code in kind.tolist()), synsets["offset"].to_pylist(), strict=True)
+        self._by_id = dict(zip(keys, self._names, strict=True))
         self._distances = lru_cache(maxsize=200_000)(self._distances_of)
         self._similarity = lru_cache(maxsize=500_000)(self._similarity_of)
-        self._above = cache(self._above_of)
-
-    def _call(self) -> list[str]:
-        """Every synset's name: the number of a sense is its place among those of the lemma."""
-        a = self._a
-        owner = np.repeat(np.arange(len(a.lemmas), dtype=np.int32), np.diff(a.senses.starts))
-        rank = np.arange(len(a.senses.values)) - a.senses.starts[owner]
-        is_head = a.head[a.senses.values] == owner
-        number = np.zeros(len(a.head), np.int64)
-        number[a.senses.values[is_head]] = rank[is_head] + 1
-        rows = zip(a.head.tolist(), a.kind.tolist(), number.tolist(), strict=True)
-        return [f"{a.lemmas[head]}.{_KINDS[kind]}.{count:02d}" for head, kind, count in rows]
+        self.above = cache(self._above_of)
 
     # -- words to synsets --
 
@@ -117,7 +88,7 @@ class WordNet:
         row = self._row.get((word.replace(" ", "_"), part))
         if row is None:
             return ()
-        return tuple(self._names[index] for index in self._a.senses[row])
+        return tuple(self._names[index] for index in self._senses[self._starts[row] : self._starts[row + 1]])
 
     def knows(self, word: str, part: str) -> bool:
         """Whether it is a base form of this part of speech."""
@@ -130,7 +101,7 @@ class WordNet:
         ('man', 'ski', None)
         """
         form = form.replace(" ", "_")
-        listed = self._a.irregular[part].get(form)
+        listed = self._irregular.get((part, form))
         if listed is not None and self.knows(listed, part):
             return listed
         for rule in SUFFIXES[part]:
@@ -150,27 +121,20 @@ class WordNet:
         >>> wordnet().by_id("n10787470")
         'woman.n.01'
         """
-        if not self._by_offset:
-            kinds = ("nvara"[kind] for kind in self._a.kind.tolist())
-            self._by_offset.update(zip(zip(kinds, self._a.offset.tolist(), strict=True), self._names, strict=True))
         part, digits = wnid[:1].replace("s", "a"), wnid[1:]
-        return self._by_offset.get((part, int(digits))) if digits.isdecimal() else None
+        return self._by_id.get((part, int(digits))) if digits.isdecimal() else None
 
     # -- the taxonomy --
 
     def is_instance(self, synset: str) -> bool:
         """Whether it names one person or place rather than a class."""
         index = self._index.get(synset)
-        return index is not None and len(self._a.classes[index]) > 0
+        return index is not None and len(self._up(index)[1]) > 0
 
     def parents(self, synset: str) -> tuple[str, ...]:
         """Direct hypernyms, and the classes of an instance."""
         index = self._index.get(synset)
-        return () if index is None else tuple(self._names[above] for above in self._up(index))
-
-    def above(self, synset: str) -> frozenset[str]:
-        """All its hypernyms, itself not among them; none for a name that is not known."""
-        return self._above(synset)
+        return () if index is None else tuple(self._names[row] for some in self._up(index) for row in some)
 
     def at_or_below(self, synset: str, other: str) -> bool:
         """Whether a synset is the other, or lies below it.
@@ -178,15 +142,7 @@ class WordNet:
         >>> wordnet().at_or_below("street.n.01", "road.n.01")
         True
         """
-        return synset == other or other in self._above(synset)
-
-    def depth(self, synset: str) -> int:
-        """The fewest hypernyms between a synset and one without any; 0 for an unknown name."""
-        count, edge = 0, {synset}
-        while edge and all(self.parents(name) for name in edge):
-            edge = {above for name in edge for above in self.parents(name)}
-            count += 1
-        return count
+        return synset == other or other in self.above(synset)
 
     def similarity(self, one: str, other: str) -> float | None:
         """Leacock and Chodorow's similarity, natural logarithm; None for other parts than nouns and verbs.
@@ -200,11 +156,13 @@ class WordNet:
         """
         return self._similarity(*sorted((one, other)))
 
-    def _up(self, index: int) -> list[int]:
-        above: list[int] = self._a.above[index].tolist()
-        return above + self._a.classes[index].tolist()
+    def _up(self, index: int) -> tuple[list[int], list[int]]:
+        """Rows of the hypernyms of a synset, and of the classes of which it is an instance."""
+        (above, starts), (classes, firsts) = self._above
+        return above[starts[index] : starts[index + 1]].tolist(), classes[firsts[index] : firsts[index + 1]].tolist()
 
     def _above_of(self, synset: str) -> frozenset[str]:
+        """All hypernyms of a synset, itself not among them; none for a name that is not known."""
         index = self._index.get(synset)
         return frozenset() if index is None else frozenset(self._names[p] for p in self._distances(index) if p != index)
 
@@ -214,32 +172,27 @@ class WordNet:
         edge, steps = [index], 0
         while edge:
             steps += 1
-            edge = [above for below in edge for above in self._up(below) if above not in found]
+            edge = [above for below in edge for some in self._up(below) for above in some if above not in found]
             found.update(dict.fromkeys(edge, steps))
-        if _KINDS[self._a.kind[index]] == "v":
+        if ".v." in self._names[index]:
             found[-1] = max(found.values()) + 1
         return found
 
     def _similarity_of(self, one: str, other: str) -> float | None:
-        first, second = self._index.get(one), self._index.get(other)
-        if first is None or second is None:
+        if not {one, other} <= self._index.keys():
             return None
-        kinds = {_KINDS[self._a.kind[first]], _KINDS[self._a.kind[second]]}
-        if len(kinds) > 1 or not kinds <= set(DEPTH):
+        parts = {name.rpartition(".")[0][-1] for name in (one, other)}
+        if len(parts) > 1 or not parts <= set(DEPTH):
             return None
-        ours, theirs = self._distances(first), self._distances(second)
+        ours, theirs = (self._distances(self._index[name]) for name in (one, other))
         ways = [ours[index] + theirs[index] for index in ours.keys() & theirs.keys()]
-        return -math.log((min(ways) + 1) / (2 * DEPTH[kinds.pop()])) if ways else None
+        return -math.log((min(ways) + 1) / (2 * DEPTH[parts.pop()])) if ways else None
 
 
 @cache
 def wordnet() -> WordNet:
-    """WordNet 3.0 from the embedded tables, read once a process.
-
-    Raises: ModelError if its files are damaged or missing.
-    """
-    contents = [_checked(name) for name in FILES]
-    return WordNet(from_parquet(contents), "wordnet-3.0", sha256("".join(SHA256.values()).encode()).hexdigest())
+    """WordNet 3.0 from the embedded tables, read once a process.  Raises: ModelError as ``WordNet``."""
+    return WordNet()
 
 
 def _checked(name: str) -> bytes:
@@ -250,26 +203,3 @@ def _checked(name: str) -> bytes:
     if sha256(content).hexdigest() != SHA256[name]:
         raise ModelError(f"The embedded WordNet table {name} is damaged.", "Install gslopes again.")
     return content
-
-
-def from_parquet(contents: Iterable[bytes]) -> Arrays:
-    """The arrays of the embedded files (lemmas, synsets, irregular forms), made from Debian's wordnet-base 1:3.0-37."""
-    lemmas, synsets, forms = (pq.read_table(io.BytesIO(content)) for content in contents)
-    irregular: dict[str, dict[str, str]] = {code: {} for code in CODES}
-    for part, form, base in zip(*(forms[name].to_pylist() for name in ("part", "form", "base")), strict=True):
-        irregular[part][form] = base
-    return Arrays(
-        lemmas=lemmas["lemma"].to_pylist(),
-        part=lemmas["part"].to_numpy().astype(np.int32),
-        senses=_ragged(lemmas["senses"]),
-        **{name: synsets[name].to_numpy().astype(np.int32) for name in ("offset", "kind", "head")},
-        above=_ragged(synsets["hypernyms"]),
-        classes=_ragged(synsets["classes"]),
-        irregular=irregular,
-    )
-
-
-def _ragged(column: pa.ChunkedArray) -> Ragged:
-    whole = column.combine_chunks()
-    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    return Ragged(whole.values.to_numpy(), whole.offsets.to_numpy())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -165,10 +167,10 @@ class Noted(OneProcess):
         self.notes.append(text)
 
 
-def done(audit: Audit, tmp_path: Path, **options: Any) -> tuple[Result, list[str]]:
+def done(audit: Audit, tmp_path: Path, source: str = "words.txt", **options: Any) -> tuple[Result, list[str]]:
     """The result, and the stages that were up to date."""
     noted = Noted()
-    result = carry_out(plan(audit, tmp_path / "words.txt", tmp_path / "run", options), noted)
+    result = carry_out(plan(audit, tmp_path / source, tmp_path / "run", options), noted)
     return result, [note.split()[0] for note in noted.notes]
 
 
@@ -237,3 +239,24 @@ def test_parts_are_done_in_other_processes(tiny: Audit, tmp_path: Path):
     shutil.rmtree(run)
     carry_out(plan(audit, tmp_path / "words.txt", run, {}), OneProcess())
     pd.testing.assert_frame_equal(first, pd.read_parquet(run / "answers.parquet"))
+
+
+def test_the_smallest_audit_of_the_page_for_contributors_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    page = Path(__file__).parents[2] / "docs/pages/contribute/audit.md"
+    blocks = re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', page.read_text("utf-8"), flags=re.DOTALL)
+    home = tmp_path / "lengths"
+    home.mkdir()
+    for name, content in (*blocks, ("sections.css", ""), ("method.toml", 'paper = ""\nchoice = []\n')):
+        (home / name).write_text(content, "utf-8")
+    rows = [
+        f"{place},{'ab'[place % 2]},a man{' and a dog' * (place % 2)} {'sits ' * (place % 3)}" for place in range(40)
+    ]
+    (tmp_path / "captions.csv").write_text("\n".join(["photo,group,caption", *rows]))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    audit = import_module("lengths.audit").LENGTHS
+    result, _ = done(audit, tmp_path, source="captions.csv")
+    assert result.summary == "Captions of a over b differ by -3.0 words."
+    assert result.findings["decision"].tolist() == ["finding"]
+    assert "a over b: −3.0 words." in result.page.read_text("utf-8")
+    assert done(audit, tmp_path, source="captions.csv")[1] == ["ask", "outcomes", "contrasts", "report"]
+    assert done(audit, tmp_path, source="captions.csv", least=30)[0].findings["decision"].tolist() == ["unjudged"]
