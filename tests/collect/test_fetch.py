@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import ipaddress
-import re
 import socket
 import threading
 import time
@@ -19,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslopes.ask.transport import Stopped
-from gslopes.collect import fetch as addresses
 from gslopes.collect.fetch import (
     AGENT,
     LONGEST_DELAY,
@@ -87,12 +85,6 @@ def test_what_goes_wrong_is_told_and_bounded(server, fetcher, trouble, status, r
         fetcher.get(address(server, trouble))
     assert caught.value.status == status
     assert "127.0.0.1" not in str(caught.value)
-
-
-def test_a_retry_after_is_waited_for(server, fetcher):
-    fetcher.get(address(server, "throttle"))
-    first, second = server.times
-    assert second - first >= 1
 
 
 def test_without_the_exemption_the_test_server_is_private(server):
@@ -180,14 +172,6 @@ def test_a_crawl_delay_only_slows_down():
     assert clock.now == 19
 
 
-def test_whoever_waits_ends_when_it_is_stopped():
-    rate, clock = paced(1.0)
-    rate.acquire("a")
-    clock.set()
-    with pytest.raises(Stopped):
-        rate.acquire("a")
-
-
 # --- robots.txt ---
 
 
@@ -208,10 +192,6 @@ def test_rules_for_our_own_name_win_and_a_crawl_delay_is_kept(server, fetcher):
     for _ in range(2):
         fetcher.get(address(server, "fine"), before_request=Robots(fetcher))
     assert time.monotonic() - began >= 1
-
-
-def test_a_host_without_robots_allows_all(server, fetcher):
-    assert fetcher.get(address(server, "fine"), before_request=Robots(fetcher)).body
 
 
 @pytest.mark.parametrize(
@@ -392,15 +372,6 @@ def test_no_address_of_a_special_purpose_block_is_public_nor_as_an_ipv6_address_
     assert [one for one in inside + spelt if is_public(one)] == []
 
 
-def test_the_file_names_its_sources_with_a_date_and_covers_the_registries():
-    text = (Path(addresses.__file__).parent / "data/special-purpose-addresses.csv").read_text("utf-8")
-    assert re.search(r"iana-ipv4-special-registry.*iana-ipv6-special-registry", text, re.S)
-    assert re.search(r"20\d\d-\d\d-\d\d", text)
-    kept = addresses._special_blocks()
-    for block in map(ipaddress.ip_network, (*IPV4, *IPV6)):
-        assert any(block.version == one.version and block.subnet_of(one) for one in kept), block
-
-
 def test_whatever_python_knows_not_to_be_global_is_not_public():
     blocks = [ipaddress.ip_network(one) for one in (*IPV4, *IPV6, *BEYOND)]
     for block in blocks:
@@ -410,13 +381,6 @@ def test_whatever_python_knows_not_to_be_global_is_not_public():
             if 0 <= number < 2**block.max_prefixlen:
                 found = kind(number)
                 assert found.is_global or not is_public(str(found)), found
-
-
-def test_the_neighbours_of_the_blocks_are_public_where_they_are_in_none():
-    for block in map(ipaddress.ip_network, ("10.0.0.0/8", "127.0.0.0/8", "192.168.0.0/16", "2001:db8::/32")):
-        kind = type(block.network_address)
-        for number in (int(block.network_address) - 1, int(block.broadcast_address) + 1):
-            assert is_public(str(kind(number))), number
 
 
 # --- robots.txt as RFC 9309 reads it, and whatever strangers write into it --------------------------------------------

@@ -19,7 +19,6 @@ from gslopes.faces.zoo import load
 from gslopes.photos import drawn as rendered
 from tests.training.test_field_editor import sweep
 from training import edit_field, loop
-from training.augment import disturbed, seen_through
 from training.chips import face_window
 from training.edit_field import (
     Optimisation,
@@ -120,22 +119,6 @@ def test_what_must_be_preserved_is_read_before_and_after(training):
     assert with_beard.change(x, blurred_chin, labels) > preserved.change(x, blurred_chin, labels)
 
 
-def test_a_cut_chip_has_no_mask_at_the_cut_and_a_whole_one_keeps_it():
-    both = torch.ones(2, 4, 128, 128)
-    seen = seen_through(both, torch.tensor([[0.0, 0.0, 1.0, 1.0], [0.25, 0.0, 1.0, 1.0]]))
-    assert torch.equal(seen[0], both[0])
-    assert seen[1, 3, :, :32].max() == 0
-    assert seen[1, 3, :, 60:].min() == 1
-
-
-def test_disturbed_pictures_follow_the_generator_and_hide_a_square_of_half_of_them():
-    x = torch.ones(400, 1, 32, 32)
-    one, again, other = (disturbed(x, torch.Generator().manual_seed(seed)) for seed in (0, 0, 1))
-    assert torch.equal(one, again)
-    assert not torch.equal(one, other)
-    assert (one == 0).flatten(1).any(1).float().mean() == pytest.approx(0.5, abs=0.1)
-
-
 @pytest.fixture(scope="module")
 def chips() -> np.ndarray:
     """The astronaut's chip and its mirror image, (2, 128, 128, 3)."""
@@ -197,10 +180,3 @@ def test_a_critic_sees_neither_exposure_nor_what_lies_beyond_the_face(chips, mas
     torch.testing.assert_close(as_critic_sees(elsewhere, mask, inner, gray), plain, atol=1e-5, rtol=0)
     assert plain.std() > 0.05
     assert plain.shape[1] == (1 if gray else 3)
-
-
-def test_a_chip_without_a_face_breaks_no_gradient(chips):
-    x = as_floats(chips).requires_grad_()
-    seen = as_critic_sees(x, torch.zeros(2, 1, 128, 128), torch.ones(1, 128, 128), gray=True)
-    seen.sum().backward()
-    assert not x.grad.any()

@@ -89,12 +89,6 @@ def test_groups_have_their_own_shift_and_the_gap_between_them(seen):
     assert {"darkest third", "middle third", "lightest third", "gap by skin tone"} <= set(table)
 
 
-def test_a_group_of_fewer_than_twenty_faces_has_no_row(seen):
-    held = Held()
-    held.groups = lambda: {"gender": np.array(["men"] * 50 + ["women"] * 10, object)}  # type: ignore[method-assign]
-    assert "women" not in group_table(seen, held, "gender")
-
-
 def test_composites_that_are_the_photos_pass_and_those_of_another_colour_do_not(seen, monkeypatch):
     def two_sample_auc(
         photos, composites, people, most, readings=None

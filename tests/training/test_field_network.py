@@ -1,6 +1,5 @@
 import pytest
 import torch
-from torch.nn import functional as F
 
 from gslopes.faces.networks.edit_field import MOTION
 from training.field_network import COLOUR, LIGHTNESS, EditField, EditFieldConfig
@@ -33,27 +32,8 @@ def test_no_edit_goes_beyond_its_limits(field):
     assert motion.abs().max() == pytest.approx(MOTION, rel=1e-3)
 
 
-def test_an_edit_of_lightness_alone_has_one_channel():
-    field = EditField(EditFieldConfig(("race",), size=64, widths=(8, 8, 16, 16, 16), colours=0))
-    assert field(torch.zeros(1, 3, 64, 64))[0].shape == (1, 1, 64, 64)
-
-
 def test_what_a_part_of_the_face_shows_decides_about_that_part(field):
     torch.nn.init.normal_(field.to_form.weight)
     chips = torch.zeros(1, 3, 64, 64, requires_grad=True)
     field(chips)[0][0, 0, 32, 32].backward()
     assert chips.grad[0, :, 28:36, 28:36].abs().sum() > 0
-
-
-@torch.no_grad()
-def test_form_and_motion_are_enlarged_as_by_bicubic_interpolation(field):
-    heads = {}
-    for name, layer in (("form", field.to_form), ("motion", field.to_motion)):
-        torch.nn.init.normal_(layer.weight, std=0.01)
-        layer.register_forward_hook(lambda _, __, said, name=name: heads.update({name: said}))
-    form, motion = field(torch.rand(2, 3, 64, 64) * 2 - 1)
-    limits = torch.tensor([LIGHTNESS, COLOUR, COLOUR]).view(3, 1, 1)
-    large = {name: F.interpolate(said, size=(64, 64), mode="bicubic") for name, said in heads.items()}
-    assert heads["motion"].shape[-1] == 8
-    torch.testing.assert_close(form, limits * torch.tanh(large["form"] / limits), atol=1e-5, rtol=0)
-    torch.testing.assert_close(motion, MOTION * torch.tanh(large["motion"] / MOTION), atol=1e-5, rtol=0)

@@ -18,7 +18,6 @@ from training.field_template import (
     TemplateUse,
     blurred,
     inverse_over_parts,
-    over_parts,
 )
 
 CHIP_PIXELS = torch.empty(128, 128)
@@ -41,32 +40,6 @@ def test_bounds_have_no_edge_from_part_to_part():
     assert inverse.max().item() == pytest.approx(10, rel=0.05)
     assert inverse.diff(dim=0).abs().max() < 1.2
     assert inverse[100:].max() < 1e-3
-
-
-def test_one_bound_everywhere_is_that_bound_and_none_is_none():
-    torch.testing.assert_close(inverse_over_parts((0.2,) * len(PARTS), CHIP_PIXELS), torch.full((128, 128), 5.0))
-    assert not inverse_over_parts((0.0,) * len(PARTS), CHIP_PIXELS).any()
-
-
-def test_numbers_lie_where_their_parts_do():
-    drawn = over_parts(tuple(float(part == "lips") for part in PARTS), CHIP_PIXELS)
-    mouth = (CHIP[3] + CHIP[4]) / 2 * 128
-    assert drawn[round(float(mouth[1])), round(float(mouth[0]))] > 0.8
-    assert drawn[:70].max() < 1e-3
-
-
-def test_a_part_without_its_bound_is_refused():
-    with pytest.raises(ValueError, match=r"shorter|longer"):
-        inverse_over_parts((0.1,), CHIP_PIXELS)
-
-
-def test_bounds_first_used_in_a_sweep_serve_a_training_as_well():
-    with torch.inference_mode():
-        inverse_over_parts(only("nose"), CHIP_PIXELS)
-    odds = torch.ones(128, 128, requires_grad=True)
-    torch.tanh(odds * inverse_over_parts(only("nose"), odds)).sum().backward()
-    assert odds.grad is not None
-    assert odds.grad.abs().max() > 0
 
 
 LIGHTNESS = 0.2
@@ -139,38 +112,6 @@ def test_skin_grows_paler_as_it_grows_lighter_and_gets_more_colour_as_it_darkens
     assert browner[0] > browner[1] > browner[2]
 
 
-def test_a_red_nose_grows_less_red_than_the_face_around_it_and_what_is_as_small_as_a_tooth_keeps_its_colour():
-    def redder(side):
-        """By how much a darker face is redder than the photo: in the middle of a red square, and far from it."""
-        face, low, high = flat(0.6, (1.2, 0.95, 0.75)), (SIDE - side) // 2, (SIDE + side) // 2
-        luma = torch.tensor(LUMA)[:, None, None]
-        nose = face[0, :, low:high, low:high] * torch.tensor([1.1, 0.9, 0.9])[:, None, None]
-        face[0, :, low:high, low:high] = nose * (face[0, :, 0, 0, None, None] * luma).sum() / (nose * luma).sum(0)
-        edited = edits(face, -2.0)[0]
-        return (edited[0] - edited[1])[SIDE // 2, SIDE // 2], (edited[0] - edited[1])[2, 2]
-
-    nose, face = redder(8)
-    assert nose < face - 0.02
-    tooth, face = redder(1)
-    assert face > 0.01
-    torch.testing.assert_close(tooth, face, atol=0.01, rtol=0)
-
-
-def test_a_picture_without_colour_hardly_gets_any():
-    for distance in (-2.0, 2.0):
-        edited = edits(flat(0.5), distance).mean((2, 3))[0]
-        assert (edited.max() - edited.min()) < 0.1 * edited.abs().mean()
-
-
-def test_each_chip_may_have_a_template_of_its_own():
-    random = torch.Generator().manual_seed(0)
-    templates = 0.1 * torch.randn(2, 3, SIDE, SIDE, generator=random)
-    chips = torch.cat([flat(0.3), flat(0.6)])
-    both = template_edits(chips, templates, FACE, torch.tensor([[-1.0, 2.0]] * 2), TONE)
-    for row in (0, 1):
-        torch.testing.assert_close(both[row], edits(chips[row : row + 1], -1.0, 2.0, template=templates[row]))
-
-
 def test_a_template_gives_form_but_no_mean_of_its_own():
     template = PLAIN.clone()
     template[:, :16], template[:, 16:] = 0.2, 0.1
@@ -187,14 +128,6 @@ def test_an_attribute_that_is_no_tone_of_skin_moves_form_alone():
     assert edited[:, 16:].mean() < -0.02
     torch.testing.assert_close(edited[0], edited[2])  # no colour: bright skin does not grow paler
     torch.testing.assert_close(edits(flat(0.7), 1.0, lightness=0.0), torch.zeros(1, 3, SIDE, SIDE))
-
-
-def test_pictures_are_the_chips_times_their_edits():
-    chips, distances = flat(0.4), torch.tensor([[0.0, 2.0]])
-    template = PLAIN + torch.tensor([0.1, 0.0, -0.1])[:, None, None]
-    toned = TemplateEdits(chips, template, FACE, TONE).pictures(distances)[0]
-    logs = edits(chips, 0.0, 2.0, template=template)
-    torch.testing.assert_close(toned, (255 * chips + OFFSET) * logs.exp() - OFFSET)
 
 
 def luminance_of(edited: torch.Tensor) -> torch.Tensor:
@@ -215,16 +148,6 @@ def test_no_part_of_a_face_shines_where_the_face_darkens(lightness):
     assert lightened[16, 16] < -0.1  # the other way the form stays whole
 
 
-def test_what_darkens_more_gets_more_colour_and_what_hardly_darkens_gets_as_much_as_the_face():
-    skin = flat(0.6, (1.2, 0.95, 0.75))
-    template = PLAIN.clone()
-    template[:, :8], template[:, 24:] = 0.3, -0.3  # at the top skin darkens most, at the bottom it hardly does
-    edited = edits(skin, -1.0, template=template)[0]
-    top, middle, bottom = (edited[0, row, 16] - edited[2, row, 16] for row in (2, 16, 29))
-    assert top > middle + 0.01
-    assert bottom > 0.5 * middle > 0.005
-
-
 def test_however_far_an_edit_goes_no_part_darkens_beyond_the_darkest_and_what_lightens_goes_on():
     line = PLAIN.clone()
     line[:, :, 8], line[:, :, 20] = -0.3, 0.3
@@ -239,12 +162,6 @@ def test_however_far_an_edit_goes_no_part_darkens_beyond_the_darkest_and_what_li
     assert free[2, 8] < 1.5 * asked
     assert (held.diff(dim=0)[:, 8] <= 0).all()
     assert held[3, 8].item() == pytest.approx(asked.item(), rel=1e-3)
-
-
-def test_the_darkest_holds_beside_the_tone_and_not_for_it():
-    uses = TONE, TemplateUse(LIGHTNESS, darkest=0.1)
-    edited = [template_edits(flat(0.4), PLAIN, FACE, torch.tensor([[-2.0]]), use) for use in uses]
-    torch.testing.assert_close(*edited)
 
 
 def test_however_far_an_edit_goes_no_part_lightens_beyond_the_brightest_and_what_darkens_goes_on():
@@ -277,25 +194,6 @@ def test_less_of_what_varies_slowly_stays_where_the_tone_darkens_and_all_of_it_w
     lines = [apart(line, -1.0, use, (16, 10), (16, 25)) for use in (whole, none)]
     assert abs(lines[1]) > 0.65 * abs(lines[0]) > 0.02  # what is narrow stays
     assert apart(slow, 1.0, none, (28, 16), (4, 16)) == apart(slow, 1.0, whole, (28, 16), (4, 16)) > 0.02
-
-
-def test_form_counts_more_where_the_tone_darkens_and_as_it_is_where_it_lightens():
-    line = PLAIN.clone()
-    line[:, :, 8] = 0.02
-    uses = TONE, TemplateUse(LIGHTNESS, darker_form=2.0)
-    for way, times in ((-1.0, 2.0), (1.0, 1.0)):
-        once, more = (template_edits(flat(0.4), line, FACE, torch.tensor([[way]]), use)[0, 0, 0, 4] for use in uses)
-        assert (more[8] - more[20]).item() == pytest.approx(times * (once[8] - once[20]).item(), rel=0.1)
-        torch.testing.assert_close(more[20], once[20], rtol=0.02, atol=0)
-
-
-def test_all_of_the_darkening_is_one_factor_in_light_and_shade_if_it_is_to_be_even():
-    chips = flat(0.25)
-    chips[:, :, :, 16:] = 0.7
-    use = TemplateUse(LIGHTNESS, evenly=1.0)
-    edited = luminance_of(template_edits(chips, PLAIN, FACE, torch.tensor([[-1.0]]), use)[0, 0])
-    assert edited[16, 3].item() == pytest.approx(edited[16, 28].item(), rel=0.05)
-    assert edited[16, 3].item() == pytest.approx(-LIGHTNESS * SLOPE, rel=0.05)
 
 
 def beside_the_tone(template: torch.Tensor, way: float, use: TemplateUse) -> torch.Tensor:
@@ -334,17 +232,6 @@ def test_a_bound_shortens_what_lies_near_together_by_one_factor():
     edited = beside_the_tone(patch, -2.0, bounded(darkest=0.1))[16]
     assert edited[6] / edited[2] == pytest.approx(2, rel=0.25)
     assert abs(edited[2]) < 0.1 * SLOPE
-
-
-def test_bounds_by_part_hold_in_their_part():
-    """Lines across the chip, one in the eyes, which are bound, one in the mouth, which is not."""
-    line = PLAIN.clone()
-    line[:, 13, :16], line[:, 23, :16] = -0.15, -0.15  # 0.41 and 0.72 of the height
-    loose, kept = (
-        beside_the_tone(line, -2.0, use)[:, 12] for use in (bounded(), bounded(brightest=0.1, parts=("eyes",)))
-    )
-    assert kept[13] < 0.8 * loose[13]
-    assert kept[23] == pytest.approx(loose[23].item(), rel=0.05)
 
 
 @pytest.mark.parametrize("sigma", [SMOOTH, BROAD])

@@ -37,16 +37,6 @@ def test_people_are_known_by_their_looks_but_do_not_help() -> None:
     assert found.low < 0.6
 
 
-@pytest.mark.slow
-def test_several_draws_give_their_mean() -> None:
-    photos = faces(24)
-    seamed = photos.copy()
-    seamed[:, 8:24, [8, 9]] -= 6
-    each = [two_sample_auc(photos, seamed, np.arange(24), draws=1, seed=seed).value for seed in (0, 1)]
-    assert each[0] != each[1]
-    assert two_sample_auc(photos, seamed, np.arange(24), draws=2).value == pytest.approx(np.mean(each))
-
-
 def test_a_draw_holds_no_more_people_than_asked_and_all_of_a_persons_photos(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
@@ -90,9 +80,3 @@ def test_the_matched_test_does_not_count_what_a_reading_alone_tells(monkeypatch:
         assert fake[train].sum() == (~fake[train]).sum() > 20
         of = np.where(fake, moved, read)
         assert of[train & fake].sum() == of[train & ~fake].sum()
-
-
-def test_without_enough_matches_the_matched_test_has_no_number() -> None:
-    photos = faces(40)
-    readings = np.full(40, 0.1), np.full(40, 0.9)
-    assert np.isnan(two_sample_auc(photos, photos, np.arange(40), draws=1, readings=readings).value)
