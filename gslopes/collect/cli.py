@@ -27,7 +27,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
     """Search for every occupation with every demographic keyword, and keep the photos with their licences.
 
     Photos go to PHOTOS/<occupation>/, what is known about each (licence, creator, page, search) to manifest.parquet and
-    manifest.csv. Exact and near duplicates are kept once. robots.txt is obeyed. To resume, run the same command
+    manifest.csv. Duplicates are kept once. robots.txt is obeyed. To resume, run the same command
     again.
     """
     from gslopes.collect.photos import collect as carry_out

@@ -15,31 +15,27 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
-import numpy as np
-from PIL import Image
 
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.fetch import DownloadError, Fetcher, Robots
 from gslopes.collect.lists import Query
 from gslopes.collect.source import Candidate, Source
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import PhotoError, ServiceError, UsageError
+from gslopes.core.errors import PhotoError, ServiceError
 from gslopes.core.files import read_json
 from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason, explained
-from gslopes.core.records import ByteArray
 from gslopes.core.tables import MANIFEST
 from gslopes.photos.decode import decode
 
 STAGE = "collect"
-NEAR = 4  # of the 64 bits of two perceptual hashes that may differ for two photos to be one
 OVERSAMPLE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others
 WORKERS = 8
 OUTAGE = 25  # downloads that fail one after the other before it is the network that is to blame
@@ -49,28 +45,11 @@ Row = dict[str, Any]
 Outcome = bytes | DownloadError
 
 
-# --- What counts as a photo, and what as the same photo again ---------------------------------------------------------
+def examine(data: bytes, min_side: int) -> dict[str, Any]:
+    """What the manifest says of a photo: its id (sha256 of the bytes), path by its contents, width and height, bytes.
 
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A photo that decodes.
-
-    photo: sha256 of its bytes.  suffix: by its contents, without the dot.  width, height: pixels, upright.
-    phash: perceptual hash, 64 bits.
-    """
-
-    photo: str
-    suffix: str
-    width: int
-    height: int
-    phash: int
-
-
-def examine(data: bytes, min_side: int) -> Picture:
-    """Decode a whole file; sizes are checked in its header before a pixel is decoded.
-
-    min_side: least length of the shorter side, pixels.
+    The whole file is decoded; sizes are checked in its header before a pixel is.  min_side: least length of the shorter
+    side, pixels.
 
     Raises: DownloadError if it is none, or too small, too large, damaged or of a format that the walk does not read.
     """
@@ -85,62 +64,8 @@ def examine(data: bytes, min_side: int) -> Picture:
     if min(width, height) < min_side:
         detail = f"shorter side {min(width, height)} pixels, at least {min_side} wanted"
         raise DownloadError("refused", SkipReason(Reason.TOO_SMALL, detail))
-    return Picture(sha256(data).hexdigest(), suffix, width, height, perceptual_hash(pixels))
-
-
-def perceptual_hash(pixels: ByteArray) -> int:
-    """64 bits that hardly change when a photo is scaled or compressed again.
-
-    pixels: (H, W, 3) uint8 RGB.
-
-    Raises: UsageError if imagehash is not installed.
-
-    Source: the DCT hash of the library imagehash, hash_size 8.
-    """
-    try:
-        import imagehash
-    except ImportError as error:
-        hint = "Install it with: pip install 'gslopes[collect]'."
-        raise UsageError("Finding duplicates needs the library imagehash.", hint) from error
-    return int(str(imagehash.phash(Image.fromarray(pixels))), 16)
-
-
-class DuplicateIndex:
-    """The photos that were kept, found again by bytes or by looks."""
-
-    def __init__(self) -> None:
-        self._files: list[tuple[str, str]] = []
-        self._positions: dict[str, int] = {}
-        self._hashes = np.zeros(1024, np.uint64)
-
-    def add(self, photo: str, path: str, phash: int) -> None:
-        """Remember a photo that was kept."""
-        index = len(self._files)
-        if index == len(self._hashes):
-            self._hashes = np.concatenate([self._hashes, np.zeros_like(self._hashes)])
-        self._hashes[index] = phash
-        self._positions[photo] = index
-        self._files.append((photo, path))
-
-    def find(self, picture: Picture) -> tuple[str, str, SkipReason] | None:
-        """The photo that this one repeats, its path, and how that is known; None if it is new.
-
-        Of several near ones the nearest, of equally near ones the earliest.
-        """
-        if picture.photo in self._positions:
-            return (*self._files[self._positions[picture.photo]], SkipReason(Reason.DUPLICATE))
-        if not self._files:
-            return None
-        differing = (self._hashes[: len(self._files)] ^ np.uint64(picture.phash)).view(np.uint8).reshape(-1, 8)
-        distances = np.unpackbits(differing, axis=1).sum(1)
-        nearest = int(distances.argmin())
-        if distances[nearest] > NEAR:
-            return None
-        reason = SkipReason(Reason.LOOKS_THE_SAME, f"{int(distances[nearest])} of 64 bits differ")
-        return (*self._files[nearest], reason)
-
-
-# --- The work of the stage --------------------------------------------------------------------------------------------
+    photo = sha256(data).hexdigest()
+    return {"photo": photo, "path": f"{photo[:16]}.{suffix}", "width": width, "height": height, "bytes": len(data)}
 
 
 class Collector:
@@ -154,7 +79,7 @@ class Collector:
         self.stop = threading.Event()
         self.fetcher = Fetcher(config.policy(), self.stop)
         self.robots = Robots(self.fetcher)
-        self.duplicates = DuplicateIndex()
+        self._photos: dict[str, str] = {}  # id to path of what was kept
         self._pool = ThreadPoolExecutor(WORKERS)
         self._known = 0  # parts whose photos are remembered
         self._failures = 0  # downloads that failed one after the other, up to now
@@ -274,16 +199,16 @@ class Collector:
 
         One whose address is known is a duplicate of what was kept, or refused like it.
         """
+        again = {"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns}
         known = self._settled.get(candidate.url)
         if known is not None:
-            row |= {name: known[name] for name in ("status", "reason", "detail", "photo", "path", "phash")}
-            again = {"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns}
+            row |= {name: known[name] for name in ("status", "reason", "detail", "photo", "path")}
             return row | (again if known["status"] == "kept" else {})
         outcome = coming[candidate.url].result()
         try:
             if isinstance(outcome, DownloadError):
                 raise outcome
-            picture = examine(outcome, self.config.min_side)
+            about = examine(outcome, self.config.min_side)
         except DownloadError as error:
             if error.status == "failed":
                 self._failures += 1
@@ -293,17 +218,14 @@ class Collector:
                 self._failures, self._failed_parts, self._any_outcome = 0, [], True
             return row | {"status": error.status, **error.reason.columns}
         self._failures, self._failed_parts, self._any_outcome = 0, [], True
-        row["phash"] = f"{picture.phash:016x}"
-        repeated = self.duplicates.find(picture)
-        if repeated is not None:
-            photo, file, reason = repeated
-            return row | {"status": "duplicate", "photo": photo, "path": file, **reason.columns}
-        path = self.out / folder_name(row["occupation"]) / f"{picture.photo[:16]}.{picture.suffix}"
+        kept = self._photos.get(about["photo"])
+        if kept is not None:
+            return row | again | {"photo": about["photo"], "path": kept}
+        path = self.out / folder_name(row["occupation"]) / about["path"]
         runfolder.make_folder(path.parent)
         runfolder.write_bytes(path, outcome)
         runfolder.settle([path])
-        size = {"width": picture.width, "height": picture.height, "bytes": len(outcome)}
-        return row | size | {"status": "kept", "photo": picture.photo, "path": f"{path.parent.name}/{path.name}"}
+        return row | about | {"status": "kept", "path": f"{path.parent.name}/{path.name}"}
 
     def _row(self, query: Query, rank: int, candidate: Candidate) -> Row:
         row: Row = dict.fromkeys(MANIFEST.columns, "") | asdict(candidate)
@@ -315,7 +237,7 @@ class Collector:
         if row["status"] != "failed":
             self._settled.setdefault(row["url"], row)
         if row["status"] == "kept":
-            self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
+            self._photos[row["photo"]] = row["path"]
 
     def _stop_for_outage(self, reason: str) -> None:
         """Raises: ServiceError, always. Searches that only saw the outage are left to the next run."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.collect.collector import NEAR, OVERSAMPLE, STAGE, Collector
+from gslopes.collect.collector import OVERSAMPLE, STAGE, Collector
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.lists import Query, make_queries, read_keywords, read_occupations
 from gslopes.collect.source import Openverse, Source, Urls, Wikimedia
@@ -179,5 +179,5 @@ def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]
         "kind": "collection",
         "source": config.source,
         "queries": {"searches": len(queries), "digest": hashlib.sha256(lines.encode()).hexdigest()},
-        "limits": {"per_query": config.per_query, "near": NEAR, "min_side": config.min_side},
+        "limits": {"per_query": config.per_query, "min_side": config.min_side},
     }

@@ -98,7 +98,6 @@ class Reason(StrEnum):
     NOT_SENT_AS_PICTURE = "not sent as a picture"
     UNKNOWN_FORMAT = "not a JPEG, PNG, WebP, BMP or TIFF file"
     TOO_SMALL = "too small"
-    LOOKS_THE_SAME = "looks the same"
 
 
 VALUES = frozenset(reason.value for reason in Reason)
