@@ -27,8 +27,6 @@ import pandas as pd
 from PIL import Image
 
 from gslopes.ask.answers import parse_answer
-from gslopes.ask.cache import AnswerCache
-from gslopes.ask.cache_files import import_answers
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.classifiers.replay import ReplayClassifier, ReplayOptions
 from gslopes.ask.retry import DAY, seconds_to_wait
@@ -62,7 +60,6 @@ def targets(folder: Path) -> list[Target]:
     line = {"classifier": "azure", "version": "", "picture": "00" * 32, "status": "answered", "raw": {"tags": []}}
     line |= {"model": "m", "asked": "2026-11-21T00:00:00+00:00", "client": "0.1.0"}
     manifest = {"seed": 0, "values": {"gender": [-2, 0, 2]}, "classifiers": {"toy": {"version": "1"}}, "config": {}}
-    cache = AnswerCache(folder / "cache")
     http = load_classifier("http:https://host/x", prepare=False)
 
     def written(reader: Callable[[Path], object]) -> Callable[[bytes], object]:
@@ -96,9 +93,6 @@ def targets(folder: Path) -> list[Target]:
             written(lambda path: read_occupations(str(path))),
         ),
         Target("keywords CSV", (b"keyword\nfemale\n",), written(lambda path: read_keywords(str(path)))),
-        Target(
-            "answers JSONL", (json.dumps(line).encode() + b"\n",), written(lambda path: import_answers(cache, path))
-        ),
         Target("recording", (json.dumps(line).encode() + b"\n",), written(recording)),
         Target(
             "journal",

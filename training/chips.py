@@ -17,7 +17,7 @@ from PIL import Image
 from torch import Tensor
 from tqdm import tqdm
 
-from gslopes.ask.trust import VARIABLE, user_cache
+from gslopes.ask.cache import VARIABLE, user_cache
 from gslopes.core import runfolder
 from gslopes.core.geometry import outside, similarity, typology_angle, warp
 from gslopes.core.records import ByteArray

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gslopes.ask.questions import Question
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
-_STATUSES = ("answered", "refused", "failed")
 
 
 def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
@@ -34,7 +33,7 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
 
     Raises: AnswerError if its status is unknown, a score is not in [0, 1], or a label is empty, no text or there twice.
     """
-    if getattr(answer, "status", None) not in _STATUSES:
+    if getattr(answer, "status", None) not in ("answered", "refused", "failed"):
         raise AnswerError(f"The classifier's answer is {str(answer)[:80]!r}, not an Answer with a known status.")
     if answer.labels and answer.status != "answered":
         raise AnswerError(f"The classifier gave labels with the status {answer.status}.")
@@ -63,10 +62,8 @@ def parse_answer(classifier: Classifier, raw: object) -> Answer:
 
 def failed_answer(error: Exception) -> Answer:
     """What goes into the tables if asking about one picture ends in this error."""
-    if isinstance(error, Refused):
-        return Answer("refused", (), scrub(error.reason))
-    if isinstance(error, PhotoError):
-        return Answer("failed", (), scrub(error.reason))
+    if isinstance(error, (Refused, PhotoError)):
+        return Answer("refused" if isinstance(error, Refused) else "failed", (), scrub(error.reason))
     text = error.message if isinstance(error, GslopesError) else f"{type(error).__name__}: {error}"
     kinds = {AnswerError: Reason.INVALID_ANSWER, Throttled: Reason.UNAVAILABLE, Unavailable: Reason.UNAVAILABLE}
     reason = kinds.get(type(error))
@@ -79,11 +76,19 @@ def raise_if_fatal(error: Exception) -> None:
         raise scrub_error(error) from None
 
 
-def all_failed(classifier: str, extent: str, why: SkipReason, hint: str) -> ClassifierError:
-    """The error of a walk that would only collect failures.  extent: which pictures, in words.  hint: what to do."""
+def raise_if_all_failed(asked: pd.DataFrame, extent: str, hint: str) -> None:
+    """Raises: ClassifierError if there are failures for one reason, no outage, and nothing else.
+
+    asked: rows of the asked table, of one classifier.  extent: which pictures, in words.  hint: what to do.
+    """
+    reasons = set(asked["reason"])
+    if set(asked["status"]) != {"failed"} or len(reasons) > 1 or Reason.UNAVAILABLE in reasons:
+        return
+    first = asked.iloc[0]
+    why = SkipReason(Reason(first["reason"]), first["detail"])
     if why.reason is Reason.INVALID_ANSWER:
         hint = f"An answer is one mapping a picture of label to score, such as {{'smile': 0.8}}. {hint}"
-    return ClassifierError(f"The classifier {classifier} failed on {extent}: {why.rstrip('.')}.", hint)
+    raise ClassifierError(f"The classifier {first['classifier']} failed on {extent}: {why.rstrip('.')}.", hint)
 
 
 def asked_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: str) -> pd.DataFrame:
@@ -114,23 +119,20 @@ def _checked_label(label: object) -> str:
 
 
 def _checked_score(label: object, score: object, numbers: bool) -> float:
-    plain = not isinstance(score, (bool, np.bool_)) and isinstance(score, Real)
-    if numbers and plain and not math.isfinite(np.float32(float(score))):  # type: ignore[arg-type]
-        raise AnswerError(f"The classifier's number of {label!r} is {score}, not a finite number{_remedy(score)}.")
-    if not plain or not (numbers or 0 <= float(score) <= 1):  # type: ignore[arg-type]
-        raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1]{_remedy(score)}.")
-    return float(score)  # type: ignore[arg-type]
-
-
-def _remedy(score: object) -> str:
-    """What to change where a number is no share, as the end of a sentence."""
     if isinstance(score, (bool, np.bool_)) or not isinstance(score, Real):
-        return ""
-    if score != score:
-        return "; a picture that cannot be judged is answered with None"
-    if not 0 <= float(score) <= 100:
-        return "; logits need a softmax or sigmoid first"
-    return "; percentages are divided by 100, logits need a softmax or sigmoid first"
+        raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1].")
+    value = float(score)
+    finite = math.isfinite(np.float32(value))
+    if finite if numbers else 0 <= value <= 1:
+        return value
+    remedy = "; percentages are divided by 100, logits need a softmax or sigmoid first"
+    if value != value:
+        remedy = "; a picture that cannot be judged is answered with None"
+    elif not 0 <= value <= 100:
+        remedy = "; logits need a softmax or sigmoid first"
+    if numbers:
+        raise AnswerError(f"The classifier's number of {label!r} is {score}, not a finite number{remedy}.")
+    raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1]{remedy}.")
 
 
 def _sorted(table: tables.Table, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
@@ -153,8 +155,11 @@ class ClassifierCache:
         self.classifier = classifier
         self._raw = is_cached(classifier)
         self._cache = cache if self._raw else journal
-        key = cache_name(classifier), cache_version(classifier)
-        self._number = self._cache.classifier_id(*key) if self._cache else 0
+        # for a model on this machine, our own version belongs to it (preprocessing)
+        version = str(getattr(classifier, "asked_version", classifier.version))
+        version += "" if limits_of(classifier).remote else f" gslopes {gslopes_version()}"
+        name = str(getattr(classifier, "asked_as", classifier.name))  # without options that decide how answers are read
+        self._number = self._cache.classifier_id(name, version) if self._cache else 0
 
     @property
     def empty(self) -> bool:
@@ -176,12 +181,17 @@ class ClassifierCache:
 
     def put(self, responses: dict[bytes, object], answers: dict[bytes, Answer]) -> None:
         """Keep the valid answers; release all claims."""
+        sound = {}
+        for key, raw in responses.items():
+            answer = answers[key]
+            if answer.status == "failed":
+                continue
+            raw = raw if self._raw else [list(pair) for pair in answer.labels]
+            if answer.status == "refused" and (isinstance(responses[key], Refused) or not self._raw):
+                sound[key] = CachedAnswer("refused", answer.reason, "" if self._raw else answer.version)
+            else:
+                sound[key] = CachedAnswer("answered", raw, answer.version)
         if self._cache:
-            sound = {
-                key: _cached_answer(raw, answers[key]) if self._raw else _journalled(answers[key])
-                for key, raw in responses.items()
-                if answers[key].status != "failed"
-            }
             self._cache.put(self._number, sound)
             self.release([key for key in responses if key not in sound])
 
@@ -200,42 +210,18 @@ class ClassifierCache:
             self._cache.release(self._number, keys)
 
     def _answers(self, cached: dict[bytes, CachedAnswer]) -> dict[bytes, Answer]:
-        return {key: self._answer(one) for key, one in cached.items()}
-
-    def _answer(self, cached: CachedAnswer) -> Answer:
-        if cached.status == "refused":
-            return Answer("refused", (), str(cached.raw))
-        if self._raw:
-            return parse_answer(self.classifier, cached.raw)
-        labels = cast("list[tuple[str, float]]", cached.raw)
-        return Answer("answered", tuple((label, score) for label, score in labels), version=cached.model)
-
-
-def cache_name(classifier: Classifier) -> str:
-    """The name under which answers are kept: without the options that only decide how they are read."""
-    return str(getattr(classifier, "asked_as", classifier.name))
-
-
-def cache_version(classifier: Classifier) -> str:
-    """The version under which answers are kept: for a model on this machine, ours belongs to it (preprocessing)."""
-    version = str(getattr(classifier, "asked_version", classifier.version))
-    if limits_of(classifier).remote:
-        return version
-    return f"{version} gslopes {gslopes_version()}"
+        answers = {}
+        for key, one in cached.items():
+            if one.status == "refused":
+                answers[key] = Answer("refused", (), str(one.raw))
+            elif self._raw:
+                answers[key] = parse_answer(self.classifier, one.raw)
+            else:
+                labels = tuple((label, score) for label, score in cast("list[tuple[str, float]]", one.raw))
+                answers[key] = Answer("answered", labels, version=one.model)
+        return answers
 
 
 def is_cached(classifier: Classifier) -> bool:
     """Services always; a model on this machine if it says that its version identifies its answers."""
     return limits_of(classifier).remote or bool(getattr(classifier, "cached", False))
-
-
-def _cached_answer(raw: object, answer: Answer) -> CachedAnswer:
-    if isinstance(raw, Refused):
-        return CachedAnswer("refused", answer.reason)
-    return CachedAnswer("answered", raw, answer.version)
-
-
-def _journalled(answer: Answer) -> CachedAnswer:
-    if answer.status == "refused":
-        return CachedAnswer("refused", answer.reason, answer.version)
-    return CachedAnswer("answered", [list(pair) for pair in answer.labels], answer.version)

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import sqlite3
+import tempfile
 import threading
 import time
 import zlib
@@ -29,6 +30,7 @@ from gslopes.core.errors import StorageError
 from gslopes.core.runfolder import show, storage
 from gslopes.core.runtime import gslopes_version
 
+VARIABLE = "GSLOPES_CACHE"
 FILE = "answers.sqlite"
 LEASE = 14_400.0  # seconds; longer than one request with all its retries and the waits that a service asks for
 CHUNK = 500  # keys in one statement; SQLite takes at least 999 values
@@ -47,6 +49,58 @@ CREATE TABLE IF NOT EXISTS claims (classifier INTEGER NOT NULL, picture BLOB NOT
     until REAL NOT NULL, PRIMARY KEY (classifier, picture)) WITHOUT ROWID;
 """
 _SCHEMA_VERSION = 3  # in PRAGMA user_version
+_LARGEST_ANSWER = 256 << 20  # bytes of an answer, unpacked
+_ANOTHER = "Choose another folder with --cache."
+_ELSEWHERE = f"Name a folder that can be written with --cache DIR, or in the variable {VARIABLE}."
+_ANSWERS = (  # and after it which pictures
+    "SELECT picture, status, raw, model, asked, client FROM answers JOIN sources ON sources.id = source "
+    "WHERE classifier = ? AND "
+)
+
+
+# -- where it is -------------------------------------------------------------------------------------------------------
+
+
+def user_cache() -> Path:
+    """The folder for what can be made again, of this user.  Raises: StorageError if the user has no home folder."""
+    from platformdirs import user_cache_path
+
+    try:
+        folder = user_cache_path("gslopes", appauthor=False)
+        if folder.is_absolute():
+            return folder
+    except RuntimeError:  # no HOME, and no entry in the system's list of users
+        pass
+    raise StorageError("This user has no home folder, where answers would be kept.", _ELSEWHERE)
+
+
+def cache_folder(given: Path | str | None = None) -> Path:
+    """Where answers are kept: what was given, else $GSLOPES_CACHE, else the user's cache folder.
+
+    Raises: StorageError if this user has no home folder, as in some containers.
+    """
+    given = given or os.environ.get(VARIABLE)
+    if not given:
+        return user_cache() / "answers"
+    folder = Path(os.path.expanduser(given))
+    if str(folder).startswith("~"):
+        raise StorageError(f"{show(given)} names a home folder, and this user has none.", _ELSEWHERE)
+    return folder
+
+
+def writable_cache(given: Path | str | None = None) -> Path:
+    """``cache_folder``, made if need be and tried before any work.  Raises: StorageError if it cannot be written."""
+    folder = cache_folder(given)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise StorageError(f"Answers cannot be kept in {show(folder)}: {why}.", _ELSEWHERE) from error
+
+
+# -- what it holds -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +264,12 @@ class AnswerCache:
         return count
 
     def _unpacked(self, packed: bytes) -> object:
+        unpacker = zlib.decompressobj()
         try:
-            return _unpacked(packed)
+            text = unpacker.decompress(packed, _LARGEST_ANSWER)
+            if unpacker.unconsumed_tail:
+                raise ValueError(f"it has more than {_LARGEST_ANSWER:,} bytes")
+            return json.loads(text.decode("utf-8", "surrogatepass"))
         except (zlib.error, TypeError, ValueError, RecursionError) as error:
             raise StorageError(f"{show(self.path)} holds a damaged answer: {error}.", _ANOTHER) from error
 
@@ -277,14 +335,6 @@ class AnswerCache:
             self._db.execute("COMMIT")
 
 
-_LARGEST_ANSWER = 256 << 20  # bytes of an answer, unpacked
-_ANOTHER = "Choose another folder with --cache."
-_ANSWERS = (  # and after it which pictures
-    "SELECT picture, status, raw, model, asked, client FROM answers JOIN sources ON sources.id = source "
-    "WHERE classifier = ? AND "
-)
-
-
 @contextmanager
 def _sqlite_errors(path: Path) -> Iterator[None]:
     try:
@@ -306,11 +356,3 @@ def _in_clause(pictures: Sequence[bytes]) -> str:
 def _packed(raw: object) -> bytes:
     text = json.dumps(scrub_json(raw), ensure_ascii=False, separators=(",", ":"))
     return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
-
-
-def _unpacked(packed: bytes) -> object:
-    unpacker = zlib.decompressobj()
-    text = unpacker.decompress(packed, _LARGEST_ANSWER)
-    if unpacker.unconsumed_tail:
-        raise ValueError(f"it has more than {_LARGEST_ANSWER:,} bytes")
-    return json.loads(text.decode("utf-8", "surrogatepass"))

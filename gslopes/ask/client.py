@@ -185,10 +185,8 @@ class Client:
         while len(self._jobs) >= 2 * self._threads and not self._halt.is_set():
             self._collect(wait(self._jobs, timeout=1, return_when=FIRST_COMPLETED).done)
         if to_ask:
-            self._submit({key: data for key, data in pending.items() if key in to_ask})
-
-    def _submit(self, pictures: dict[bytes, bytes]) -> None:
-        self._jobs.add(self._pool.submit(self._worker.ask, pictures))
+            asked = {key: data for key, data in pending.items() if key in to_ask}
+            self._jobs.add(self._pool.submit(self._worker.ask, asked))
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
@@ -216,19 +214,18 @@ class Client:
             files = self._claimed_elsewhere.pop(key)
             if key in cached:
                 self._record(key, cached[key])
-            elif key in to_ask:
-                self._ask_abandoned(key, files)
-            else:  # to the end: others get their turn
+            elif key not in to_ask:  # to the end: others get their turn
                 self._claimed_elsewhere[key] = files
-
-    def _ask_abandoned(self, key: bytes, files: _Files) -> None:
-        try:
-            photo = [read_picture(folder, file) for folder, file in files]
-            pictures, _ = fit_pictures(photo, self._limits)
-            self._submit({key: dict(zip(map(digest, photo), pictures, strict=True))[key]})
-        except (PhotoError, Refused, KeyError):  # changed under our hands
-            self._cache.release([key])
-            self._record(key, Answer("failed", (), SkipReason(Reason.PICTURE_CHANGED)))
+            else:  # the other process gave it up
+                try:
+                    photo = [read_picture(folder, file) for folder, file in files]
+                    pictures, _ = fit_pictures(photo, self._limits)
+                    asked = {key: dict(zip(map(digest, photo), pictures, strict=True))[key]}
+                except (PhotoError, Refused, KeyError):  # changed under our hands
+                    self._cache.release([key])
+                    self._record(key, Answer("failed", (), SkipReason(Reason.PICTURE_CHANGED)))
+                else:
+                    self._jobs.add(self._pool.submit(self._worker.ask, asked))
 
     def _record(self, key: bytes, answer: Answer, parts: Sequence[PartProgress] = ()) -> None:
         for progress in parts or self._in_flight.pop(key, []):
@@ -242,8 +239,7 @@ class Client:
     def _emit_finished(self, done: Done) -> None:
         for progress in [progress for progress in self._open if progress.complete]:
             self._open.remove(progress)
-            self._raise_if_all_failed(progress)
-            self.usage.add(mixed=progress.mixed())
+            self._stop_if_all_failed(progress)
             questions, outcomes, name = progress.questions, progress.outcomes(), self.classifier.name
             asked, scores = asked_rows(questions, outcomes, name), score_rows(questions, outcomes, name)
             done(progress.number, asked, scores, progress)
@@ -261,12 +257,10 @@ class Client:
         if first is not None:
             raise first
 
-    def _raise_if_all_failed(self, progress: PartProgress) -> None:
+    def _stop_if_all_failed(self, progress: PartProgress) -> None:
         """Stop a walk that would only collect failures: scores in percent, a wrong model."""
         answers = progress.distinct()
         all_failed = bool(answers) and all(answer.status == "failed" for answer in answers)
-        if all_failed and progress.count_photos() >= MIN_PHOTOS_ALL_FAILED:
-            extent = (
-                f"failed on all {many(len(answers), 'picture')} of a part, first with: {answers[0].reason.rstrip('.')}."
-            )
-            raise ClassifierError(f"The classifier {self.classifier.name} {extent}", "Earlier answers are kept.")
+        if all_failed and len(progress.photos()) >= MIN_PHOTOS_ALL_FAILED:
+            why = f"on all {many(len(answers), 'picture')} of a part, first with: {answers[0].reason.rstrip('.')}."
+            raise ClassifierError(f"The classifier {self.classifier.name} failed {why}", "Earlier answers are kept.")

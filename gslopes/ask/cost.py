@@ -1,4 +1,4 @@
-"""The limits and the price of a classifier: what asking will cost, what it has cost, and the hard stops."""
+"""The limits and the price of a classifier, the money of a command, and what asking has cost so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 from gslopes.ask.names import OPERATIONAL
 from gslopes.core.errors import BudgetReached, ConfigError
 from gslopes.core.records import Classifier
-from gslopes.core.text import many
 
 # -- limits and prices -------------------------------------------------------------------------------------------------
 
@@ -78,11 +77,6 @@ class Limits:
         """USD, None if the price is not known."""
         return None if self.price is None else self.price * pictures / 1000
 
-    def cost_of_request(self, pictures: int) -> float | None:
-        """USD for one request, None if the price is not known."""
-        usd = self.cost(pictures)
-        return None if usd is None else usd / self.requests_per_picture
-
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
@@ -124,74 +118,25 @@ def limits_of(classifier: Classifier) -> Limits:
 # -- budget and counts -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What one classifier still has to be asked.
-
-    name: the classifier.  pictures: still to be asked, at most (identical ones are asked once).
-    cached: answered already, by an earlier command.  calls: requests.  usd: price, None if it depends on the plan.
-    seconds: at the quota; 0 where there is none.  note: of the limits.  tokens: in and out, at most.
-    """
-
-    name: str
-    pictures: int
-    cached: int
-    calls: int
-    usd: float | None
-    seconds: float
-    note: str = ""
-    tokens: tuple[int, int] = (0, 0)
-
-    def __str__(self) -> str:
-        parts = [many(self.pictures, "picture")]
-        parts += [many(self.calls, "call")] if self.usd != 0 or self.seconds else []
-        parts += [f"at most {self.tokens[0]:,} + {self.tokens[1]:,} tokens"] if any(self.tokens) else []
-        parts += [] if self.usd == 0 else ["price unknown" if self.usd is None else f"{self.usd:,.2f} USD"]
-        parts += [f"{self.seconds / 60:,.1f} minutes at the quota"] if self.seconds else []
-        before = f"; {self.cached:,} answered before" if self.cached else ""
-        return f"{self.name}: {', '.join(parts)}{before}"
-
-
-def estimate(name: str, limits: Limits, batch: int, parts: list[int], cached: int) -> Estimate:
-    """Count what asking will take.
-
-    parts: pictures of each part that have no answer yet; a request never holds pictures of two parts.
-    cached: pictures that have one.
-    """
-    pictures, calls = sum(parts), sum(-(-part // max(1, batch)) for part in parts) * limits.requests_per_picture
-    tokens = limits.tokens[0] * pictures, limits.tokens[1] * pictures
-    seconds = limits.seconds(pictures, calls)
-    return Estimate(name, pictures, cached, calls, limits.cost(pictures), seconds, limits.note, tokens)
-
-
 @dataclass(slots=True)
 class Budget:
     """The money of one command, shared by all classifiers and threads.
 
-    usd: the most that may be spent, None for no limit.  max_calls: the most requests, retries included, None for no
-        limit.  spent: USD so far.  calls: requests sent so far.
+    usd: the most that may be spent, None for no limit.  spent: USD so far.
 
     The cost of a request is reserved before it is sent and spent when the service may have billed it, so that even with
     many requests in flight the budget is never passed. A request that the rest does not pay for is made smaller.
     """
 
     usd: float | None = None
-    max_calls: int | None = None
     spent: float = 0.0
-    calls: int = 0
     _reserved: float = 0.0
     _waiting: int = 0  # requests whose cost is reserved: not sent yet, or not answered
-    _unsent: int = 0  # of them, those that are not sent yet
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
     def __post_init__(self) -> None:
-        if (self.usd is not None and self.usd < 0) or (self.max_calls is not None and self.max_calls < 0):
-            raise ConfigError("A budget and a number of calls must not be negative.")
-
-    @property
-    def unspent(self) -> float | None:
-        """USD; None without a limit."""
-        return None if self.usd is None else round(self.usd - self.spent, 9) + 0.0  # no -0.00
+        if self.usd is not None and self.usd < 0:
+            raise ConfigError("A budget must not be negative.")
 
     def shown(self, usd: float) -> str:
         """An amount in cents, or in hundredths of one under a budget below a dollar.
@@ -199,7 +144,7 @@ class Budget:
         >>> Budget(usd=5).shown(1234.5), Budget(usd=0.0061).shown(0.006)
         ('1,234.50', '0.0060')
         """
-        return f"{usd:,.{4 if self.usd is not None and self.usd < 1 else 2}f}"
+        return f"{round(usd, 9) + 0.0:,.{4 if self.usd is not None and self.usd < 1 else 2}f}"  # no -0.00
 
     def reserve(self, limits: Limits, pictures: int, stopped: Callable[[], bool] = lambda: False) -> tuple[int, float]:
         """Reserve the cost of one request.
@@ -211,61 +156,39 @@ class Budget:
         Raises: BudgetReached if not even one picture can be paid for; ConfigError if a budget is given and no price
             known.
         """
-        if limits.cost_of_request(1) is None and self.usd is not None:
+        price = limits.cost(1)
+        if price is None and self.usd is not None:
             raise ConfigError("A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2.")
+        each = (price or 0.0) / limits.requests_per_picture
         with self._changed:
             while True:
-                count = self._affordable(limits, pictures)
+                count = pictures
+                if self.usd is not None and each:
+                    unspent = self.usd - self.spent - self._reserved
+                    count = max(0, min(pictures, int((unspent + 1e-9) / each)))
                 if count:
-                    cost = limits.cost_of_request(count) or 0.0
+                    cost = (limits.cost(count) or 0.0) / limits.requests_per_picture
                     self._reserved += cost
                     self._waiting += 1
-                    self._unsent += limits.remote
                     return count, cost
                 if not self._waiting:
-                    raise self._reached(limits)
+                    given, spent, left = map(self.shown, (self.usd or 0, self.spent, (self.usd or 0) - self.spent))
+                    raise BudgetReached(
+                        f"The budget of {given} USD is used up: {spent} USD were spent, and the rest, {left} USD, "
+                        "does not cover another picture.",
+                        "Answers so far are kept: the same command with a larger --budget goes on from there.",
+                    )
                 if stopped():
                     return 0, 0.0
                 self._changed.wait(0.2)
 
-    def sent(self, limits: Limits) -> None:
-        """A request whose cost was reserved is being sent."""
-        with self._changed:
-            self._unsent -= limits.remote
-            self.calls += limits.remote
-
-    def settle(self, limits: Limits, reserved: float, billed: float, *, was_sent: bool = True) -> None:
-        """Settle a request.  reserved, billed: USD, before and after it.  was_sent: whether it left."""
+    def settle(self, reserved: float, billed: float) -> None:
+        """Settle a request.  reserved, billed: USD, before and after it."""
         with self._changed:
             self._reserved -= reserved
             self.spent += billed
             self._waiting -= 1
-            self._unsent -= 0 if was_sent else limits.remote
             self._changed.notify_all()
-
-    def _affordable(self, limits: Limits, pictures: int) -> int:
-        if self.max_calls is not None and limits.remote and self.calls + self._unsent >= self.max_calls:
-            return 0
-        each = limits.cost_of_request(1) or 0.0
-        if self.usd is None or not each:
-            return pictures
-        left = self.usd - self.spent - self._reserved
-        return max(0, min(pictures, int((left + 1e-9) / each)))
-
-    def _reached(self, limits: Limits) -> BudgetReached:
-        goes_on = "Answers so far are kept: the same command"
-        if self.max_calls is not None and limits.remote and self.calls >= self.max_calls:
-            return BudgetReached(
-                f"The limit of {self.max_calls:,} calls (--max-calls) is reached.", f"{goes_on} goes on from there."
-            )
-        return BudgetReached(
-            f"The budget of {self.shown(self.usd or 0)} USD is used up: {self.shown(self.spent)} USD were spent, "
-            f"and the rest, {self.shown(self.unspent or 0)} USD, does not cover another picture.",
-            f"{goes_on} with a larger --budget goes on from there.",
-        )
-
-
-_SHOWN = ("refused", "failed", "retries", "throttled")  # counts in the one line about a classifier
 
 
 @dataclass(slots=True)
@@ -277,7 +200,7 @@ class UsageStats:
     refused, failed: outcomes.  refitted: encoded again, too large for the service.  spent: USD.
     tokens_in, tokens_out: of a language model.
     miscounted: pictures of requests that came back with more or fewer answers.
-    models: version that the service returned, to pictures.  mixed: photos with answers of more than one version.
+    models: version that the service returned, to pictures.
     """
 
     pictures: int = 0
@@ -294,7 +217,6 @@ class UsageStats:
     tokens_out: int = 0
     miscounted: int = 0
     models: Counter[str] = field(default_factory=Counter)
-    mixed: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def add(self, **counts: Any) -> None:
@@ -304,8 +226,10 @@ class UsageStats:
                 setattr(self, name, getattr(self, name) + count)
 
     def __str__(self) -> str:
-        counts = [f"{getattr(self, name):,} {name}" for name in _SHOWN if getattr(self, name)]
-        tokens = [f"{self.tokens_in:,} + {self.tokens_out:,} tokens"] if self.tokens_in or self.tokens_out else []
+        parts = [f"{self.spent:,.2f} USD spent"] if self.spent else []
+        parts += [f"{self.tokens_in:,} + {self.tokens_out:,} tokens"] if self.tokens_in or self.tokens_out else []
+        for name in ("refused", "failed", "retries", "throttled"):
+            parts += [f"{getattr(self, name):,} {name}"] if getattr(self, name) else []
         if self.miscounted:
-            counts.append(f"more or fewer answers than pictures to {self.miscounted:,}, which count as paid")
-        return ", ".join([*([f"{self.spent:,.2f} USD spent"] if self.spent else []), *tokens, *counts])
+            parts.append(f"more or fewer answers than pictures to {self.miscounted:,}, which count as paid")
+        return ", ".join(parts)

@@ -53,7 +53,12 @@ def ordered(edits: pd.DataFrame, seed: int) -> list[Question]:
         raise TableError("The edits table has two rows for one photo, attribute and step.")
     questions = [Question(*row) for row in rows]
     groups = groupby(questions, key=lambda question: question.photo)
-    return [question for photo, group in groups for question in _shuffled(list(group), f"{seed} {photo}")]
+    shuffled = []
+    for photo, group in groups:
+        entropy = int.from_bytes(hashlib.sha256(f"{seed} {photo}".encode("utf-8", "surrogateescape")).digest()[:16])
+        of_photo = list(group)
+        shuffled += [of_photo[place] for place in np.random.default_rng(entropy).permutation(len(of_photo))]
+    return shuffled
 
 
 def read_picture(folder: Path, file: str) -> bytes:
@@ -80,11 +85,6 @@ def read_picture(folder: Path, file: str) -> bytes:
 def digest(data: bytes) -> bytes:
     """sha256 of a picture, 32 bytes."""
     return hashlib.sha256(data).digest()
-
-
-def _shuffled(group: list[Question], key: str) -> list[Question]:
-    entropy = int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()[:16])
-    return [group[position] for position in np.random.default_rng(entropy).permutation(len(group))]
 
 
 class PartProgress:
@@ -147,10 +147,6 @@ class PartProgress:
         """One answer a distinct picture."""
         return list(self._answers.values())
 
-    def count_photos(self) -> int:
-        """How many photos the part has."""
-        return len({question.photo for question in self.questions})
-
     def models(self) -> dict[str, int]:
         """Model version that the service returned, to pictures."""
         return dict(Counter(outcome.version for outcome in self.outcomes() if outcome.version))
@@ -196,12 +192,13 @@ class Worker:
                 resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
         try:
             self._ask(dict(pictures), answers, self._retry)
-        except Stopped:
-            self._release_unanswered(pictures, answers)
-        except BaseException:
-            self._halt.set()
-            self._release_unanswered(pictures, answers)
-            raise
+        except BaseException as error:
+            if not isinstance(error, Stopped):
+                self._halt.set()
+            with suppress(StorageError):
+                self._cache.release([key for key in pictures if key not in answers])
+            if not isinstance(error, Stopped):
+                raise
         return answers
 
     def _ask(self, pictures: dict[bytes, bytes], answers: dict[bytes, Answer], retry: RetryPolicy) -> None:
@@ -209,7 +206,10 @@ class Worker:
 
         def put(responses: dict[bytes, object]) -> None:
             responses = {key: _clean(raw) for key, raw in responses.items()}  # tables get what the cache will give
-            found = {key: self._answer(raw) for key, raw in responses.items()}
+            found = {
+                key: failed_answer(raw) if isinstance(raw, Exception) else parse_answer(self._classifier, raw)
+                for key, raw in responses.items()
+            }
             kill_point("answers:asked")
             self._cache.put(responses, found)
             kill_point("answers:kept")
@@ -225,7 +225,10 @@ class Worker:
         except Exception as error:
             raise_if_fatal(error)
             if isinstance(error, RETRYABLE):
-                self._require_service(error, before)
+                self._down = self._down + 1 if self._sender.answered == before else 0
+                if self._down >= MAX_OUTAGES:
+                    message = f"{self._classifier.name} does not answer: {scrub(error.message).rstrip('.')}."
+                    raise ServiceError(message, "Answers so far are kept: run the same command again later.") from None
                 retry = retry.short()
             if len(pictures) == 1:
                 if not isinstance(error, GslopesError) and is_out_of_memory(error):
@@ -236,20 +239,6 @@ class Worker:
         keys = list(pictures)
         for half in (keys[: len(keys) // 2], keys[len(keys) // 2 :]):
             self._ask({key: pictures[key] for key in half}, answers, retry)
-
-    def _answer(self, raw: object) -> Answer:
-        return failed_answer(raw) if isinstance(raw, Exception) else parse_answer(self._classifier, raw)
-
-    def _require_service(self, error: ClassifierError, before: int) -> None:
-        """Stop where nothing has been answered since the first attempt, twice in a row."""
-        self._down = self._down + 1 if self._sender.answered == before else 0
-        if self._down >= MAX_OUTAGES:
-            message = f"{self._classifier.name} does not answer: {scrub(error.message).rstrip('.')}."
-            raise ServiceError(message, "Answers so far are kept: run the same command again later.")
-
-    def _release_unanswered(self, pictures: dict[bytes, bytes], answers: dict[bytes, Answer]) -> None:
-        with suppress(StorageError):
-            self._cache.release([key for key in pictures if key not in answers])
 
 
 def _clean(raw: object) -> object:

@@ -18,7 +18,6 @@ from gslopes.core.records import Classifier
 
 # -- when a request may be sent ----------------------------------------------------------------------------------------
 
-
 DAY = 86_400.0  # seconds; no service means a longer Retry-After, and no clock takes much more
 SPACING = 1.03  # times the quota's interval, between two requests
 
@@ -79,7 +78,6 @@ def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
 
 
 # -- until it is answered ----------------------------------------------------------------------------------------------
-
 
 RETRYABLE = (Throttled, Unavailable)
 
@@ -198,13 +196,11 @@ class RequestSender:
         count, cost = self._budget.reserve(self._limits, len(pictures), self._halt.is_set)
         if not count:
             raise Stopped
-        pictures, billed, was_sent = pictures[:count], 0.0, False
+        pictures, billed = pictures[:count], 0.0
         try:
             if not self._rate_limiter.acquire(len(pictures)):
                 raise Stopped
             self._usage.add(requests=1)
-            self._budget.sent(self._limits)
-            was_sent = True
             billed = cost  # an unknown error may come after billing
             raws = list(self._classifier.ask(pictures))
             billed = self._billed(cost, raws, len(pictures))
@@ -213,7 +209,7 @@ class RequestSender:
             billed = cost if error.billed else 0.0
             raise
         finally:
-            self._budget.settle(self._limits, cost, billed, was_sent=was_sent)
+            self._budget.settle(cost, billed)
             self._usage.add(spent=billed)
         if len(raws) != len(pictures):
             raise AnswerError(f"The classifier gave {len(raws)} answers to {len(pictures)} pictures.")

@@ -28,14 +28,11 @@ _MOST = 20 * LIMIT  # characters of a message that are looked at,
 _LONGEST = 4096  # and of a secret: one that begins before the cut is seen whole
 _REMEMBERED: set[str] = set()
 _VARIABLE = re.compile(r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey")
-
-# How parameters and headers that hold a secret are named, or how their names end; every repetition is bounded, since a
-# server decides how long the text is that is searched for them.
-_WORD = (
-    r"(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|credential|"
-    r"x-amz-[\w-]{1,60}|session[_-]?id)[\w-]{0,60}|(?<![A-Za-z0-9])(?:key|sig|pat|pwd|auth)"
+# How parameters of addresses are named that hold a secret, or how their names end.
+_NAMED = re.compile(
+    r"(?i)(?:(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|"
+    r"credential|x-amz-[\w-]{1,60}|session[_-]?id)[\w-]{0,60}|(?<![a-z0-9])(?:key|sig|pat|pwd|auth)|\bcode)\Z"
 )
-_NAMED = re.compile(rf"(?i)(?:{_WORD}|\bcode)\Z")
 # Six shapes: Amazon's, Google's keys and tokens, JSON web tokens, keys with a prefix (OpenAI, GitHub …), private keys.
 _SHAPED = re.compile(
     r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]+|\beyJ[\w-]{8,4000}\.[\w.-]+|"
@@ -43,12 +40,6 @@ _SHAPED = re.compile(
     r"(?s:-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z))"
 )
 _USER = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s@]+@")
-_SCHEME = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{4,}")
-# An Authorization header is secret to the end of its line or quote: some schemes hold several commas.
-_HEADER = re.compile(r"(?i)\b((?:(?:proxy-)?authorization|(?:set-)?cookie)[\"']?\s{0,9}[:=]\s{0,9})[\"']?[^\"'\r\n}]+")
-_PARAMETER = re.compile(
-    rf"(?i)((?:{_WORD})[\"']?\s{{0,9}}(?:[:=]|=>)\s{{0,9}})(\"[^\"]*\"|'[^']*'|[^\s,;&\"'<>)}}\]]+)"
-)
 _ADDRESS = re.compile(r"(?i)\A(?:[a-z][a-z0-9+.-]*:)?//")
 _PLACEHOLDERS = re.compile(r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height)\}&?")  # of an address of a cropper
 _CHANGE = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])|[a-z](?=[A-Z])")
@@ -72,27 +63,19 @@ def remember_secret(value: str) -> None:
         _REMEMBERED.add(value)
 
 
-def _known() -> re.Pattern[str] | None:
-    """What finds every secret that is known in every form; None if none is known."""
-    secrets = frozenset(secret_values() | _REMEMBERED)
-    return _pattern(secrets) if secrets else None
-
-
 @lru_cache(maxsize=8)
 def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
-    forms = {form for secret in secrets for form in _forms(secret) if len(form) >= MIN_LENGTH}
-    return re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))), re.IGNORECASE)
-
-
-def _forms(secret: str) -> set[str]:
-    """A secret as it is, within JSON, percent-encoded, and in base64 at each place within a longer text."""
-    data = secret.encode("utf-8", "surrogateescape")
-    forms = {secret, json.dumps(secret)[1:-1], quote(data, safe=""), quote(data), quote_plus(data)}
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        for before in range(3):  # bytes of another text, such as user:; characters with bits of it are left out
-            text = encode(b"\0" * before + data).decode()
-            forms.add(text[-(-before * 8 // 6) : (before + len(data)) * 8 // 6])
-    return forms
+    """What finds each secret: as it is, within JSON, percent-encoded, and in base64 within a longer text."""
+    forms: set[str] = set()
+    for secret in secrets:
+        data = secret.encode("utf-8", "surrogateescape")
+        forms |= {secret, json.dumps(secret)[1:-1], quote(data, safe=""), quote(data), quote_plus(data)}
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            for before in range(3):  # bytes of another text, such as user:; characters with bits of it are left out
+                text = encode(b"\0" * before + data).decode()
+                forms.add(text[-(-before * 8 // 6) : (before + len(data)) * 8 // 6])
+    longest_first = sorted((form for form in forms if len(form) >= MIN_LENGTH), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
 
 
 # -- taking it out of texts --------------------------------------------------------------------------------------------
@@ -103,8 +86,8 @@ def scrub(text: str) -> str:
 
     It is searched before it is cut.
 
-    >>> scrub("401 for https://host/tag?key=abc&size=2")
-    '401 for https://host/tag?key=***&size=2'
+    >>> scrub("401 for https://me:word@host/tag?size=2")
+    '401 for https://***@host/tag?size=2'
     """
     text = scrub_text(text[: _MOST + _LONGEST])[:_MOST]
     text = printable(" ".join(text.split()).encode("utf-8", "replace").decode("utf-8")[: LIMIT + 1])
@@ -112,17 +95,9 @@ def scrub(text: str) -> str:
 
 
 def scrub_text(text: str) -> str:
-    """The text in its own lines and whole length, without credentials.
-
-    Removed are secrets that are known, keys of a known shape, user information in addresses, and what headers and
-    parameters hold that are named like a secret.
-    """
-    text = _SCHEME.sub(rf"\1 {_HIDDEN}", _HEADER.sub(rf"\1{_HIDDEN}", _without(text, _known())))
-    return _PARAMETER.sub(rf"\1{_HIDDEN}", text)
-
-
-def _without(text: str, known: re.Pattern[str] | None) -> str:
-    text = known.sub(_HIDDEN, text) if known else text
+    """The text in its own lines and whole length, without known secrets, keys of a known shape, users in addresses."""
+    if secrets := frozenset(secret_values() | _REMEMBERED):
+        text = _pattern(secrets).sub(_HIDDEN, text)
     return _SHAPED.sub(_HIDDEN, _USER.sub(rf"\1{_HIDDEN}@", text))
 
 
@@ -134,20 +109,17 @@ def scrub_error(error: GslopesError) -> GslopesError:
 
 
 def scrub_json(value: object) -> object:
-    """A JSON value without known secrets, keys of a known shape and user information in addresses.
-
-    Milder than ``scrub``: a label may be called "Secret: garden" and must come back as it is.
-    """
-    known, text = _known(), json.dumps(value, ensure_ascii=False)
-    return value if _without(text, known) == text else _scrubbed(value, known)
+    """A JSON value without credentials in its texts."""
+    text = json.dumps(value, ensure_ascii=False)
+    return value if scrub_text(text) == text else _scrubbed(value)
 
 
-def _scrubbed(value: object, known: re.Pattern[str] | None) -> object:
+def _scrubbed(value: object) -> object:
     if isinstance(value, dict):
-        return {_scrubbed(key, known): _scrubbed(item, known) for key, item in value.items()}
+        return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_scrubbed(item, known) for item in value]
-    return _without(value, known) if isinstance(value, str) else value
+        return [_scrubbed(item) for item in value]
+    return scrub_text(value) if isinstance(value, str) else value
 
 
 def guard_logs() -> None:
@@ -203,7 +175,7 @@ def secret_in_address(text: str, *, public: bool = False) -> str:
         return ""
     if _PLACEHOLDERS.sub("", parts.query) or parts.fragment or ";" in parts.path:
         return "parameters, which may be a key"
-    return "a part that looks random, which may be a key" if looks_random(_plain(parts.path)) else ""
+    return "a part that looks random, which may be a key" if looks_random(parts.path) else ""
 
 
 def looks_random(path: str) -> bool:
@@ -212,13 +184,13 @@ def looks_random(path: str) -> bool:
     >>> [looks_random(word) for word in ("llama-3.1-8b", "predictImageLabelsV2", "a8Kd02mVxq71Lk9Z")]
     [False, False, True]
     """
-    return any(_is_random(run) for run in _RUN.findall(path))
-
-
-def _is_random(run: str) -> bool:
-    if run.isdigit():
-        return len(run) > 8  # a date has 8
-    return "-" in run or len(_CHANGE.findall(run)) * (5 if len(run) >= 16 else 2) > len(run)
+    for run in _RUN.findall(_PLACEHOLDERS.sub("", unquote(path))):
+        if run.isdigit():
+            if len(run) > 8:  # a date has 8
+                return True
+        elif "-" in run or len(_CHANGE.findall(run)) * (5 if len(run) >= 16 else 2) > len(run):
+            return True
+    return False
 
 
 def shown_address(url: str) -> str:
@@ -234,7 +206,7 @@ def shown_address(url: str) -> str:
     except ValueError:
         return _HIDDEN
     segments = parts.path.partition(";")[0].split("/")
-    path = "/".join(_HIDDEN if looks_random(_plain(one)) or _is_secret(one) else one for one in segments)
+    path = "/".join(_HIDDEN if looks_random(one) or _is_secret(one) else one for one in segments)
     address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
     return address if address == url else f"{address} {hashlib.sha256(url.encode()).hexdigest()[:4]}"
 
@@ -257,10 +229,6 @@ def secrets_within(url: str) -> list[str]:
         *(segment for segment in parts.path.split("/") if re.search(r"\d", segment)),
         *(value for _, value in parse_qsl(f"{parts.query}&{parts.fragment}")),
     ]
-
-
-def _plain(path: str) -> str:
-    return _PLACEHOLDERS.sub("", unquote(path))
 
 
 def _is_secret(value: str) -> bool:

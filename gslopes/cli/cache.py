@@ -18,12 +18,11 @@ FILE = click.argument("file", type=PATH)
     epilog=examples(
         "gslopes cache show",
         "gslopes cache export answers.jsonl --classifier google",
-        "gslopes cache import answers.jsonl",
         "gslopes cache prune --before 2026-01-01",
     ),
 )
 def cache() -> None:
-    """Show, copy and delete cached answers of classifiers. They are kept raw, with their date and model version.
+    """Show, export and delete cached answers of classifiers. They are kept raw, with their date and model version.
 
     The cache is the user's own, or the folder in GSLOPES_CACHE.
     """
@@ -34,8 +33,7 @@ def cache() -> None:
 def show(as_json: bool) -> int:
     """Show what is in the cache and where it is stored."""
     from gslopes.ask import cache_files
-    from gslopes.ask.cache import AnswerCache
-    from gslopes.ask.trust import cache_folder
+    from gslopes.ask.cache import AnswerCache, cache_folder
 
     with AnswerCache(cache_folder(None)) as answers:
         found, size = cache_files.facts(answers), answers.path.stat().st_size
@@ -56,25 +54,10 @@ def show(as_json: bool) -> int:
 def export_(file: Path, classifier: str) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
     from gslopes.ask import cache_files
-    from gslopes.ask.cache import AnswerCache
-    from gslopes.ask.trust import cache_folder
+    from gslopes.ask.cache import AnswerCache, cache_folder
 
     with AnswerCache(cache_folder(None)) as answers:
         say(f"{cache_files.export_answers(answers, file, classifier):,} answers written to {file}")
-    return 0
-
-
-@cache.command("import", epilog=examples("gslopes cache import answers.jsonl"))
-@FILE
-def import_(file: Path) -> int:
-    """Add the answers of FILE, as export wrote it; those that are there already stay."""
-    from gslopes.ask import cache_files
-    from gslopes.ask.cache import AnswerCache
-    from gslopes.ask.trust import cache_folder
-
-    with AnswerCache(cache_folder(None)) as answers:
-        lines, new = cache_files.import_answers(answers, file)
-    say(f"{new:,} of {lines:,} answers were new")
     return 0
 
 
@@ -85,8 +68,7 @@ def import_(file: Path) -> int:
 def prune(classifier: str, before: datetime | None, everything: bool) -> int:
     """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
     from gslopes.ask import cache_files
-    from gslopes.ask.cache import AnswerCache
-    from gslopes.ask.trust import cache_folder
+    from gslopes.ask.cache import AnswerCache, cache_folder
     from gslopes.core.errors import UsageError
 
     if not (classifier or before or everything):

@@ -35,11 +35,10 @@ def try_(classifier: str, photos: tuple[Path, ...], out: Path, device: str, trus
     CLASSIFIER is a name as of ``gslopes list classifiers``, or a file. Of fewer than three photos, the first one is
     asked about mirrored and half as bright as well. The exit code is 1 if all failed, 3 if some did.
     """
-    from gslopes.ask.given import load_classifiers
+    from gslopes.ask.config import load_classifiers
     from gslopes.ask.scoring.trial import try_classifier
-    from gslopes.ask.trust import Trust
 
-    (loaded,) = load_classifiers([classifier], device, Trust(trust))
+    (loaded,) = load_classifiers([classifier], device, trust)
     found = try_classifier(loaded, photos, out)
     if as_json:
         print_json({**asdict(found), "failed": found.failed})

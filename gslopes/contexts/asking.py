@@ -5,16 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-from gslopes.ask.config import ScoreConfig
-from gslopes.ask.cost import Estimate, limits_of
-from gslopes.ask.given import DEFAULT_CLASSIFIER, load_classifiers
-from gslopes.ask.scoring.cost import confirm_cost, estimate_walk
-from gslopes.ask.scoring.first_pictures import raise_if_all_failed
+from gslopes.ask.answers import raise_if_all_failed
+from gslopes.ask.config import DEFAULT_CLASSIFIER, ScoreConfig, load_classifiers
+from gslopes.ask.cost import limits_of
+from gslopes.ask.scoring.cost import Estimate, confirm_cost, estimate_walk
 from gslopes.ask.scoring.score import Scoring, score_stage
-from gslopes.ask.trust import Trust
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch
 from gslopes.core.executor import Executor
@@ -53,8 +50,7 @@ def taggers_of(plan: Plan) -> Mapping[str, Taggers]:
     """
     config = plan.config
     names = config.classifiers or ((DEFAULT_CLASSIFIER,) if plan.given is None and not plan.again else ())
-    trust = Trust(plan.trust, plan.folder or Path("run"))
-    ready = [*load_classifiers(names, config.device, trust), *(plan.given or ())]
+    ready = [*load_classifiers(names, config.device, plan.trust), *(plan.given or ())]
     return {NAME: Taggers(ready, ScoreConfig(**asdict(config.score), dropped_sample=0))}
 
 

@@ -17,7 +17,7 @@
     │   └── Unavailable          the server or the connection failed: the same one may be sent again
     ├── ServiceError             a service will answer no picture: wrong use, quota used up, withdrawn, down
     │   └── CredentialsError     its credentials are missing or rejected
-    ├── BudgetReached            a hard stop of --budget or --max-calls
+    ├── BudgetReached            a hard stop of --budget
     ├── WorkerLost               workers of another process or machine ended again and again
     └── StorageError             disk full, read-only or in use by another process
 
@@ -180,7 +180,7 @@ class CredentialsError(ServiceError):
 
 
 class BudgetReached(GslopesError):
-    """A hard stop of --budget or --max-calls; what was answered is kept."""
+    """A hard stop of --budget; what was answered is kept."""
 
 
 class WorkerLost(GslopesError):

@@ -11,10 +11,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.ask.boxes import Box, Crop, Cropper, Saliency, SaliencyMap, centres, crop_rectangle
 from gslopes.ask.croppers import has_map
-from gslopes.ask.croppers.geometry import Box, crop_rectangle
-from gslopes.ask.croppers.opencv import centres
-from gslopes.ask.croppers.records import Crop, Cropper, Saliency, SaliencyMap
 from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.progress import Tick

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.ask.boxes import Crop, Cropper, Saliency
 from gslopes.ask.croppers import has_map
-from gslopes.ask.croppers.records import Crop, Cropper, Saliency
 from gslopes.ask.croppers.remote import RemoteCropper, confirm, ready_croppers
-from gslopes.ask.trust import Trust
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
@@ -56,7 +55,7 @@ def resolve(plan: Plan) -> dict[str, Model]:
         check_outside(plan.folder, plan.source)
     ready = ready_croppers(
         config.cropper, given.croppers, config.cost_limits, config.ratios, finder=given.finder,
-        device=runtime.pick_device(config.device), seed=config.seed, trust=Trust(plan.trust, plan.folder),
+        device=runtime.pick_device(config.device), seed=config.seed, trust=plan.trust,
     )  # fmt: skip
     names = ", ".join(model.name for model in ready if not has_map(model))
     if names and getattr(config, "attach", "") == "none":

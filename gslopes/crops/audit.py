@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.croppers.records import Cropper, Saliency
+from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.core.executor import Executor
 from gslopes.core.records import Finder

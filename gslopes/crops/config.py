@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from gslopes.ask.boxes import RATIOS, check_ratio
 from gslopes.ask.config import CostLimits
-from gslopes.ask.croppers.geometry import RATIOS, check_ratio
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, names, numbers, option, section
 from gslopes.crops.policies import Settings, check_policies

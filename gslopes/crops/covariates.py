@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.boxes import Box
 from gslopes.core.geometry import typology_angle
 from gslopes.core.records import ByteArray
 

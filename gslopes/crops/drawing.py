@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw
 
+from gslopes.ask.boxes import Saliency, SaliencyMap
 from gslopes.ask.croppers import has_map
-from gslopes.ask.croppers.records import Saliency, SaliencyMap
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
 from gslopes.crops.asker import RECTANGLE

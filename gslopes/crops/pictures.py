@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.ask.croppers.geometry import Box
-from gslopes.ask.croppers.records import Crop, SaliencyMap
+from gslopes.ask.boxes import Box, Crop, SaliencyMap
 from gslopes.core.errors import AnswerError
 from gslopes.core.records import ByteArray
 

@@ -13,11 +13,9 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from gslopes.ask.boxes import Box, Saliency, SaliencyMap, resized
 from gslopes.ask.croppers import has_map
-from gslopes.ask.croppers.geometry import Box
-from gslopes.ask.croppers.records import Saliency, SaliencyMap
 from gslopes.ask.croppers.remote import mtcnn
-from gslopes.ask.croppers.resizing import resized
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError, UsageError
 from gslopes.core.files import sha256_of, show

@@ -9,9 +9,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from gslopes.ask.boxes import Box, Cropper, Saliency, crop_rectangle
 from gslopes.ask.croppers import has_map
-from gslopes.ask.croppers.geometry import Box, crop_rectangle
-from gslopes.ask.croppers.records import Cropper, Saliency
 from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError, Refused, UsageError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.boxes import Box
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import is_file, show, without_guard

@@ -19,8 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy import ndimage
 
-from gslopes.ask.croppers.geometry import Box
-from gslopes.ask.croppers.records import SaliencyMap
+from gslopes.ask.boxes import Box, SaliencyMap
 from gslopes.crops.config import INSIDE
 from gslopes.crops.tables import TABLES
 from gslopes.stats.intervals import newcombe, wilson

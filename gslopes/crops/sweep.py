@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.boxes import Box
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget
-from gslopes.ask.scoring.first_pictures import raise_if_all_failed
 from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages, models_of
 from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor

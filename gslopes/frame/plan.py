@@ -25,7 +25,7 @@ class Plan:
 
     folder: the run folder; None where only the plan is wanted.  source: what is audited.
     again: whether ``source`` was the run folder itself, whose stages are done again as far as its options changed.
-    trust: whether programs may be run, see ``ask.trust``.  given: ready objects that the audit's ``models`` takes.
+    trust: whether programs in files may be run.  given: ready objects that the audit's ``models`` takes.
     """
 
     audit: Staged

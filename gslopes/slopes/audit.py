@@ -11,13 +11,12 @@ from typing import Any, Literal
 import pandas as pd
 
 from gslopes.ask.answers import is_cached
-from gslopes.ask.config import ScoreConfig
+from gslopes.ask.config import DEFAULT_CLASSIFIER, Given, ScoreConfig, load_classifiers, split_classifiers
 from gslopes.ask.cost import Budget, limits_of
-from gslopes.ask.given import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.scoring.cost import confirm_cost, estimate_walk
-from gslopes.ask.scoring.first_pictures import FIRST, ask_first
+from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.ask.scoring.score import DROPPED, missing_of, wanted_of
-from gslopes.ask.trust import Trust, writable_cache
+from gslopes.ask.cache import writable_cache
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
@@ -75,8 +74,7 @@ def audit(
         A function takes a list of pictures, (H, W, 3) uint8 RGB arrays of any sizes, and returns for each a mapping of
         label to score in [0, 1], or None where it will not answer.
     progress: show lines of progress on stderr.
-    trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights; remembered for this
-        run folder and file, see ``gslopes.ask.trust``.
+    trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights.
     executor, components: who does the work, and with what, instead of what the options say.
     options: as of ``gslopes audit --help-all``, with underscores; ``config`` is a TOML file with more.
 
@@ -295,7 +293,7 @@ def walk(
     asked: list[Classifier] = []
     if not only or {"score", unedited.NAME} & set(only):
         names = list(dict.fromkeys(config.score.classifiers))
-        asked = [*load_classifiers(names, config.device, Trust(trust, run)), *ready]
+        asked = [*load_classifiers(names, config.device, trust), *ready]
         manifest.check_versions(run, asked)
         if any(map(is_cached, asked)):
             writable_cache(config.score.cache)
@@ -326,7 +324,7 @@ class Money:
 
 def money(run: Run) -> Money:
     """Of this command."""
-    return Money(Budget(run.config.score.budget, run.config.score.max_calls))
+    return Money(Budget(run.config.score.budget))
 
 
 def check_before(run: Run, executor: Executor) -> None:

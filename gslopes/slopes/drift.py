@@ -17,8 +17,8 @@ from scipy import special
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import Budget, UsageStats, estimate, limits_of
-from gslopes.ask.scoring.cost import confirm_cost
+from gslopes.ask.cost import Budget, UsageStats, limits_of
+from gslopes.ask.scoring.cost import confirm_cost, estimate
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
@@ -84,7 +84,7 @@ def check_drift(
     """Ask again about a sample of the pictures that a classifier answered in a run; nothing in the run changes.
 
     classifier: a name, as it was asked, or an object.  sample: pictures.  seed: of the sample.
-    cost_limits: budget, max_calls, confirm_above and yes count.
+    cost_limits: budget, confirm_above and yes count.
 
     Raises: UsageError if the run has no answers of it; as ``stages.score_photos`` for what asking may meet.
     """
@@ -103,7 +103,7 @@ def check_drift(
         found["asked"], found["scores"] = asked, scores
 
     run_seed = int(runfolder.read_manifest(run).get("seed") or 0)
-    budget = Budget(cost_limits.budget, cost_limits.max_calls)
+    budget = Budget(cost_limits.budget)
     Client(one, budget=budget, usage=usage, seed=run_seed).ask_parts([(0, edits)], run, done)
     if str(usage):
         executor.note(f"drift      {one.name}: {many(usage.requests, 'call')}, {usage}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import SERVICES
@@ -48,16 +48,7 @@ def vendor_cut(classifier: str) -> Cut:
     base, items = names.split(classifier)
     listed = SERVICES.get(base)
     if listed is None:
-        return Cut(0.5) if base == "transformers" and _answers_in_words(items) else ALL
+        return ALL
     feature = items[0] if items and "=" not in items[0] else ""
     score, most = listed.presence.get(feature, listed.presence.get("other", (0.0, 0)))
     return Cut(score, most)
-
-
-def _answers_in_words(items: Sequence[str]) -> bool:
-    """Whether a model of transformers is asked a question: then an option counts where it is likelier than not."""
-    from gslopes.ask.classifiers.transformers import task_of
-
-    given = dict(item.partition("=")[::2] for item in items[1:])
-    task = given.get("task", "auto")
-    return (task_of(items[0]) if task == "auto" and items else task) == "text"

@@ -199,7 +199,9 @@ def test_a_wrong_number_of_answers_is_no_answer(make_edits, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [ModelError, ConfigError])
-def test_an_error_that_concerns_every_picture_stops_at_once_and_is_scrubbed(make_edits, tmp_path, kind):
+def test_an_error_that_concerns_every_picture_stops_at_once_and_is_scrubbed(make_edits, tmp_path, kind, monkeypatch):
+    monkeypatch.setenv("MY_SERVICE_KEY", "planted-secret")
+
     def answer(text: str) -> object:
         raise kind("The key=planted-secret is wrong.") from OSError("Authorization: Bearer planted-secret")
 
@@ -238,21 +240,13 @@ def test_a_row_given_twice_is_refused(make_edits, tmp_path):
 # --- secrets ---
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "GET https://host/v1?key=planted-secret&n=1 gave 401",
-        "{'Authorization': 'Bearer planted-secret'}",
-        "Ocp-Apim-Subscription-Key: planted-secret",
-        "X-Amz-Signature=planted-secret",
-        "https://me:planted-secret@host/",
-    ],
-)
-def test_no_secret_reaches_the_asked_table(make_edits, tmp_path, text):
-    def raising(_: str) -> object:
-        raise RuntimeError(text)
+def test_no_secret_reaches_the_asked_table(make_edits, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_SERVICE_KEY", "planted-secret")
 
-    for answer in (raising, lambda _: Answer("failed", (), text)):
+    def raising(_: str) -> object:
+        raise RuntimeError("GET https://host/v1?q=planted-secret gave 401")
+
+    for answer in (raising, lambda _: Answer("failed", (), "https://me:planted-secret@host/")):
         asked, _ = ask_part(make_edits(1), tmp_path, Box(answer))
         assert set(asked["status"]) == {"failed"}
         assert not asked["detail"].str.contains("planted-secret").any()

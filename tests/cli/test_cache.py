@@ -40,30 +40,10 @@ def test_show_tells_whose_answers_there_are_and_from_when(gslopes, folder):
     ]
 
 
-def test_what_is_exported_is_imported_elsewhere_once(gslopes, folder, tmp_path, monkeypatch):
-    file, other = tmp_path / "answers.jsonl", tmp_path / "other"
-    assert "3 answers written" in gslopes("cache", "export", file).out
-    monkeypatch.setenv("GSLOPES_CACHE", str(other))
-    assert gslopes("cache", "import", file).out == "3 of 3 answers were new\n"
-    assert gslopes("cache", "import", file).out == "0 of 3 answers were new\n"
-    with AnswerCache(folder) as one, AnswerCache(other) as two:
-        for cache in (one, two):
-            found = cache.find(cache.classifier_id("google", "v1"), PICTURES.values())
-            assert found[PICTURES["one"]].raw["labelAnnotations"][0]["score"] == 0.75
-            assert found[PICTURES["two"]] == CachedAnswer("refused", "content policy", "", 20 * DAY, "0.1")
-
-
 def test_export_of_one_classifier_holds_only_its_answers(gslopes, folder, tmp_path):
     gslopes("cache", "export", tmp_path / "a.jsonl", "--classifier", "azure")
     lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
     assert [(line["classifier"], line["picture"]) for line in lines] == [("azure", PICTURES["three"].hex())]
-
-
-def test_a_file_that_is_no_export_is_told_by_its_line(gslopes, folder, tmp_path):
-    (tmp_path / "bad.jsonl").write_text('{"classifier": "google"}\n')
-    done = gslopes("cache", "import", tmp_path / "bad.jsonl")
-    assert (done.code, "Line 1 of" in done.err) == (1, True)
-    assert gslopes("cache", "import", tmp_path / "none.jsonl").code == 2
 
 
 @pytest.mark.parametrize(

@@ -67,10 +67,6 @@ class _Handler(QuietHandler):
         if service.refuse(picture):
             return self.send(422, b"policy", "text/plain")
         left, top, wide, tall = lighter(picture, ratio)
-        if url.path == "/image":
-            buffer = io.BytesIO()
-            Image.fromarray(picture[top : top + tall, left : left + wide]).save(buffer, "PNG")
-            return self.send(200, buffer.getvalue(), "image/png")
         answer = {"crop": {"x": left, "y": top, "width": wide, "height": tall}}
         return self.send(200, json.dumps(answer).encode(), "application/json")
 

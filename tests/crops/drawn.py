@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageFilter
 
-from gslopes.ask.croppers.opencv import centres
-from gslopes.ask.croppers.records import Crop, SaliencyMap
+from gslopes.ask.boxes import Crop, SaliencyMap, centres
 from gslopes.core.records import Detections
 from gslopes.crops.audit import CROPS, audit_crops
 from gslopes.crops.measurer import compared

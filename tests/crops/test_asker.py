@@ -7,10 +7,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes.ask.boxes import SaliencyMap, centres, fitted
 from gslopes.ask.croppers import load_cropper
-from gslopes.ask.croppers.opencv import centres
-from gslopes.ask.croppers.records import SaliencyMap
-from gslopes.ask.croppers.resizing import fitted
 from gslopes.crops.asker import Asker
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.measurer import compared

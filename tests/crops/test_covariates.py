@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.ask.croppers.geometry import Box
+from gslopes.ask.boxes import Box
 from gslopes.crops.covariates import covariates, face_discs, is_symmetric, symmetry_score
 
 POINTS = np.array([[40, 40], [60, 40], [50, 50], [42, 62], [58, 62]], np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gslopes.ask.croppers.records import Crop
+from gslopes.ask.boxes import Crop
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.crops.regions import regions_crops
 from gslopes.crops.sweep import sweep_crops

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.ask.croppers.geometry import Box
-from gslopes.ask.croppers.records import Crop, SaliencyMap
-from gslopes.ask.croppers.resizing import fitted, resized
+from gslopes.ask.boxes import Box, Crop, SaliencyMap, fitted, resized
 from gslopes.core.errors import AnswerError
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.pictures import (

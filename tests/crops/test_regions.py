@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.ask.croppers.records import Crop
+from gslopes.ask.boxes import Crop
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import Detections
 from gslopes.crops import segmentation

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.ask.croppers.geometry import Box
-from gslopes.ask.croppers.records import SaliencyMap
+from gslopes.ask.boxes import Box, SaliencyMap
 from gslopes.crops.segmentation import Region, groups_of, measured, salient_regions, share_on
 from gslopes.stats.intervals import newcombe, wilson
 

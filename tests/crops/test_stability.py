@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.ask.croppers.records import Crop
+from gslopes.ask.boxes import Crop
 from gslopes.crops.asking import EDITS, crop_displacement, edited
 from tests.crops.drawn import Brightness, audit, draw_people
 

@@ -11,8 +11,7 @@ import pytest
 from PIL import Image
 from scipy import stats
 
-from gslopes.ask.croppers.opencv import centres
-from gslopes.ask.croppers.records import SaliencyMap
+from gslopes.ask.boxes import SaliencyMap, centres
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
 from gslopes.crops.following import sweep_headline

@@ -28,8 +28,7 @@ from PIL import Image
 from scipy import stats
 
 import gslopes
-from gslopes.ask.croppers.opencv import centres
-from gslopes.ask.croppers.records import Crop, SaliencyMap
+from gslopes.ask.boxes import Crop, SaliencyMap, centres
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.page import print_measures
 from gslopes.captions.sweep import sweep_captions, terminal

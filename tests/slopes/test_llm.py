@@ -77,21 +77,11 @@ def test_rate_limits_failures_and_malformed_json_cost_no_answer(provider: FakePr
     assert delivered == 3 * 56
 
 
-def test_max_calls_counts_every_request_and_the_same_command_goes_on(provider: FakeProvider, tmp_path):
-    run, name = write_run(tmp_path / "run", 8), f"{NAME},scores=repeats,repeats=3"
-    with pytest.raises(BudgetReached, match="50 calls"):
-        score(run, tmp_path / "cache", name, max_calls=50)
-    assert len(provider.log.calls) == 50
-    score(run, tmp_path / "cache", name)
-    assert len(provider.log.calls) == 3 * 56  # what was begun in four threads is kept
-
-
-@pytest.mark.parametrize("limit", [{"max_calls": 3}, {"budget": 0.003}])
-def test_a_budget_that_ends_within_a_picture_gets_on_at_every_rerun(provider: FakeProvider, tmp_path, limit):
+def test_a_budget_that_ends_within_a_picture_gets_on_at_every_rerun(provider: FakeProvider, tmp_path):
     run, name = write_run(tmp_path / "run", 1), f"{NAME},scores=repeats,repeats=5,price=5,concurrency=1"
     for times in range(1, 5):
         with pytest.raises(BudgetReached):
-            score(run, tmp_path / "cache", name, **limit)
+            score(run, tmp_path / "cache", name, budget=0.003)
         assert len(provider.log.calls) == 3 * times
     score(run, tmp_path / "cache", name)
     asked = Counter((call.images, call.parameters["seed"]) for call in provider.log.calls)

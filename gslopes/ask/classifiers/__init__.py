@@ -55,16 +55,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import CATALOGUE
-from gslopes.ask.classifiers.checkpoint import named_by_file
 from gslopes.ask.cost import LOCAL, Limits
 from gslopes.ask.secrets import scrub, scrub_error
-from gslopes.core.errors import ClassifierError, GslopesError, UsageError
-from gslopes.core.registry import Registry, Target
+from gslopes.core.errors import ClassifierError, GslopesError, ModelError, UsageError
+from gslopes.core.registry import Registry
 from gslopes.core.runtime import is_out_of_memory, pick_device
 
 if TYPE_CHECKING:
-    from gslopes.ask.trust import Trust
     from gslopes.core.records import Classifier
+
+_WEIGHTS = (".pth", ".pt", ".ckpt", ".bin", ".safetensors")
+_REGISTRY = Registry("classifier", {name: listed.path for name, listed in CATALOGUE.items()}, "gslopes.classifiers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,6 @@ class ClassifierEntry:
     price: float | None = 0.0
 
 
-_REGISTRY = Registry("classifier", {name: listed.path for name, listed in CATALOGUE.items()}, "gslopes.classifiers")
-
-
 @dataclass(frozen=True, slots=True)
 class NoOptions:
     """The options of a classifier that declares none."""
@@ -103,7 +101,27 @@ def list_classifiers() -> list[ClassifierEntry]:
 
     Raises: ConfigError if two packages claim one name.
     """
-    return [_entry(target) for target in _REGISTRY.targets()]
+    entries = []
+    for target in _REGISTRY.targets():
+        listed = CATALOGUE.get(target.name)
+        if listed is None:
+            entries.append(ClassifierEntry(target.name, target.summary, target.package, True, ()))
+            continue
+        missing = listed.missing_credentials
+        credentials = f"missing: {', '.join(missing)}" if missing else "present"
+        entries.append(
+            ClassifierEntry(
+                target.name,
+                listed.summary,
+                listed.extra,
+                installed=not listed.missing_modules,
+                parameters=names.usage(cast(Any, target.load()).Options),
+                credentials=credentials if listed.credentials else "none needed",
+                limits=listed.limits,
+                price=listed.limits.price,
+            )
+        )
+    return entries
 
 
 def manual_of(name: str) -> str:
@@ -121,13 +139,13 @@ def canonical_name(text: str) -> str:
     return names.canonical(base, options)
 
 
-def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: Trust | None = None) -> Classifier:
+def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: bool = False) -> Classifier:
     """Make a classifier ready to be asked; everything that can be wrong with it is found here, before any work.
 
-    text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, or FILE[,key=value...]: a model in ONNX, weights of a
-        network of torchvision, FILE.py:FUNCTION.  device: ``auto``, ``cpu`` or ``cuda[:N]``.
+    text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, or FILE[,key=value...]: a model in ONNX, FILE.py:FUNCTION.
+    device: ``auto``, ``cpu`` or ``cuda[:N]``.
     prepare: check the credentials, too; without, it can only parse answers that are there already.
-    trust: which files that are programs (``torchscript:FILE``) may run; the user is asked without it.
+    trust: whether a file that is a program (``torchscript:FILE``) may run.
     Raises: UnknownName, ConfigError, UsageError (its extra is not installed, a program is not trusted), ModelError (its
         files), CredentialsError, ServiceError (withdrawn), ClassifierError (anything else that it raises).
 
@@ -138,8 +156,11 @@ def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, tru
     base, options, factory = _resolve(text)
     name = names.canonical(base, options)
     more = {"trust": trust} if getattr(factory, "runs_code", False) else {}
-    with _loading(name):
-        classifier = cast("Classifier", factory(name, options, _device(base, factory, device), **more))
+    listed = CATALOGUE.get(base)
+    unneeded = (listed is not None and listed.limits.remote) or getattr(factory, "picks_device", False)
+    with _loading(name):  # torch is imported to find out which device there is
+        device = device if unneeded else pick_device(device)
+        classifier = cast("Classifier", factory(name, options, device, **more))
     if prepare:
         prepare_classifier(classifier)
     return classifier
@@ -164,13 +185,6 @@ def new_notes(classifier: Classifier) -> list[str]:
     return found
 
 
-def _device(base: str, factory: Any, device: str) -> str:
-    """The device there is, unless none is needed, or not yet: torch is imported to find out."""
-    listed = CATALOGUE.get(base)
-    unneeded = (listed is not None and listed.limits.remote) or getattr(factory, "picks_device", False)
-    return device if unneeded else pick_device(device)
-
-
 @contextmanager
 def _loading(name: str) -> Iterator[None]:
     try:
@@ -185,25 +199,16 @@ def _loading(name: str) -> Iterator[None]:
         ) from None
 
 
-def _entry(target: Target) -> ClassifierEntry:
-    listed = CATALOGUE.get(target.name)
-    if listed is None:
-        return ClassifierEntry(target.name, target.summary, target.package, True, ())
-    missing = listed.missing_credentials
-    return ClassifierEntry(
-        target.name,
-        listed.summary,
-        listed.extra,
-        installed=not listed.missing_modules,
-        parameters=names.usage(cast(Any, target.load()).Options),
-        credentials=f"missing: {', '.join(missing)}" if missing else "present" if listed.credentials else "none needed",
-        limits=listed.limits,
-        price=listed.limits.price,
-    )
-
-
 def _resolve(text: str) -> tuple[str, Any, Any]:
-    base, items = names.split(named_by_file(text))
+    first = text.partition(",")[0]
+    if first.partition(":")[0].endswith(".py"):
+        text = f"python:{text}"
+    elif ":" not in first and first.endswith(".onnx"):
+        text = f"onnx:{text}"
+    elif ":" not in first and first.endswith(_WEIGHTS):
+        hint = f"Name it, such as torchvision:resnet18,weights={first},labels=FILE, or export it to ONNX."
+        raise ModelError(f"The weights {first} do not say their network.", hint)
+    base, items = names.split(text)
     target = _REGISTRY.find(base)
     listed = CATALOGUE.get(base)
     if listed and (missing := listed.missing_modules):

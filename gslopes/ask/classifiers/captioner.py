@@ -4,7 +4,6 @@
     captioner-python:module:function                          a function of yours, arrays to texts or None
     captioner-chat:gpt-4o-2024-11-20,prompt=caption           the chat endpoint, as ``llm:``
     captioner-http:URL                                        a team's own
-    azure-caption                                             Azure AI Vision
 
 ``captioner-http`` speaks the protocol of ``http``, with a caption in place of labels:
 
@@ -20,25 +19,18 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
-from gslopes.ask.classifiers.azure import AzureService
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.http import HttpClassifier, HttpOptions
 from gslopes.ask.classifiers.llm import Llm, LlmOptions
 from gslopes.ask.classifiers.python import PythonClassifier, PythonOptions
 from gslopes.ask.classifiers.transformers import loaded, version_of
-from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, PARSING, canonical
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import AnswerError, ConfigError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
-
-if TYPE_CHECKING:
-    from gslopes.words.labels import CaptionLabels
-
 
 PROMPT = "Describe this picture in one sentence."
 LONGEST = 20_000  # characters; more is no caption
@@ -81,26 +73,22 @@ class Captioning:
         self.version = f"{self.version} {self._caption_labels.name}".strip()
 
     def _labels_of(self, texts: Sequence[str | None], version: str = "") -> Answer:
-        return answer_of(texts, self._caption_labels, version)
+        """The labels of one picture's captions, each with the share of the captions that have it.
 
+        texts: None where a caption was refused.
 
-def answer_of(texts: Sequence[str | None], caption_labels: CaptionLabels, version: str = "") -> Answer:
-    """The labels of one picture's captions, each with the share of the captions that have it.
-
-    texts: None where a caption was refused.
-
-    Raises: AnswerError if a text is empty or far too long for a caption.
-    """
-    said = [text for text in texts if text is not None]
-    if not said:
-        return Answer("refused", (), Reason.NO_CAPTION, version)
-    counts: Counter[str] = Counter()
-    for text in said:
-        if not text.strip() or len(text) > LONGEST:
-            raise AnswerError(f"The captioner returned {len(text):,} characters, which is not a caption.")
-        counts.update(caption_labels.labels(text))
-    labels = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return Answer("answered", tuple((label, count / len(said)) for label, count in labels), version=version)
+        Raises: AnswerError if a text is empty or far too long for a caption.
+        """
+        captions = [text for text in texts if text is not None]
+        if not captions:
+            return Answer("refused", (), Reason.NO_CAPTION, version)
+        counts: Counter[str] = Counter()
+        for text in captions:
+            if not text.strip() or len(text) > LONGEST:
+                raise AnswerError(f"The captioner returned {len(text):,} characters, which is not a caption.")
+            counts.update(self._caption_labels.labels(text))
+        labels = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return Answer("answered", tuple((label, count / len(captions)) for label, count in labels), version=version)
 
 
 # -- a model of this machine ------------------------------------------------------------------------------------------
@@ -111,27 +99,21 @@ class CaptionerOptions(CaptionReading):
     """model: a folder that ``save_pretrained`` has written, or a name on the hub.  max_tokens: of a caption.
 
     prompt: what a model for conversations is asked; other models are asked nothing.
-    samples: captions of a picture; 1 is decoded greedily, more are drawn at a temperature, from a seed made of the
-    picture's bytes, and a label's score is the share of them that have it.
     """
 
     model: str = field(metadata=ARGUMENT)
     max_tokens: int = 40
     prompt: str = PROMPT
-    samples: int = 1
-    temperature: float = 1.0
     batch: int = field(default=8, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_tokens < 1 or self.batch < 1 or not 1 <= self.samples <= 100 or self.temperature <= 0:
-            raise ConfigError(
-                "captioner's max_tokens and batch must be at least 1, samples from 1 to 100, temperature above 0."
-            )
+        if self.max_tokens < 1 or self.batch < 1:
+            raise ConfigError("captioner's max_tokens and batch must be at least 1.")
 
 
 class ImageToText:
-    """An image-to-text model of the transformers library, safetensors alone.
+    """An image-to-text model of the transformers library, safetensors alone, decoded greedily.
 
     Raises: ModelError if the model cannot be had or writes no text.
     """
@@ -148,37 +130,20 @@ class ImageToText:
         self.version = version_of(options.model, module.config)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to a caption each, or to a list of samples.  Raises: PhotoError if one cannot be decoded."""
+        """Encoded pictures to a caption each.  Raises: PhotoError if one cannot be decoded."""
         import torch
 
-        if self._options.samples > 1:
-            return [self._samples(picture) for picture in pictures]
+        arrays, more = decoded(pictures), {}
+        if self._template:
+            content = [{"type": "image"}, {"type": "text", "text": self._options.prompt}]
+            messages = [{"role": "user", "content": content}]
+            asked = self._processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+            more = {"text": [asked] * len(arrays)}
+        inputs = self._processor(images=arrays, return_tensors="pt", **more).to(self._device)
         with torch.inference_mode():
-            return list(self._written(decoded(pictures), do_sample=False))
-
-    def _samples(self, picture: bytes) -> list[str]:
-        import torch
-
-        options = self._options
-        drawn = {"do_sample": True, "temperature": options.temperature, "num_return_sequences": options.samples}
-        devices = [self._device] if self._device.startswith("cuda") else []
-        with torch.inference_mode(), torch.random.fork_rng(devices=devices):
-            torch.manual_seed(int.from_bytes(sha256(picture).digest()[:8], "big") >> 1)
-            return self._written(decoded([picture]), top_k=0, **drawn)
-
-    def _written(self, arrays: list[Any], **decoding: Any) -> list[str]:
-        inputs = self._inputs(arrays).to(self._device)
-        made = self._model.generate(**inputs, max_new_tokens=self._options.max_tokens, num_beams=1, **decoding)
+            made = self._model.generate(**inputs, max_new_tokens=self._options.max_tokens, num_beams=1, do_sample=False)
         fresh = made[:, inputs["input_ids"].shape[1] :] if self._template else made
         return [text.strip() for text in self._processor.batch_decode(fresh, skip_special_tokens=True)]
-
-    def _inputs(self, arrays: list[Any]) -> Any:
-        if not self._template:
-            return self._processor(images=arrays, return_tensors="pt")
-        content = [{"type": "image"}, {"type": "text", "text": self._options.prompt}]
-        messages = [{"role": "user", "content": content}]
-        asked = self._processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-        return self._processor(images=arrays, text=[asked] * len(arrays), return_tensors="pt")
 
 
 class Captioner(Captioning, ImageToText):
@@ -187,8 +152,8 @@ class Captioner(Captioning, ImageToText):
     Options = CaptionerOptions
 
     def parse(self, raw: object) -> Answer:
-        """The labels of the captions.  Raises: AnswerError if one is empty."""
-        return self._labels_of([str(text) for text in raw] if isinstance(raw, list) else [str(raw)])
+        """The labels of the caption.  Raises: AnswerError if it is empty."""
+        return self._labels_of([str(raw)])
 
 
 # -- a function -------------------------------------------------------------------------------------------------------
@@ -286,34 +251,3 @@ class HttpCaptioner(Captioning, HttpClassifier):
         if not isinstance(caption, str):
             raise AnswerError("The captioner's reply has no caption.", 'Each of its answers is {"caption": "..."}.')
         return self._labels_of([caption], version)
-
-
-@dataclass(frozen=True)
-class AzureCaptionOptions(CaptionReading, ServiceOptions):
-    """model_version, endpoint, auth: as for ``azure``; captions are in English.
-
-    gender_neutral: the service's own switch, which writes person for man, woman, boy and girl.
-    """
-
-    model_version: str = "latest"
-    endpoint: str = ""
-    gender_neutral: bool = False
-    auth: Literal["key", "entra"] = field(default="key", metadata=OPERATIONAL)
-
-
-class AzureCaption(Captioning, AzureService):
-    """A ``records.Classifier`` over the captions of Azure's Image Analysis, one picture a request."""
-
-    Options = AzureCaptionOptions
-
-    def parse(self, raw: object) -> Answer:
-        """The labels of the caption.  Raises: AnswerError if the reply holds none."""
-        reply = cast("dict[str, Any]", raw)
-        caption = reply.get("captionResult", {}).get("text")
-        if not isinstance(caption, str):
-            raise AnswerError("Azure's reply has no caption.")
-        return self._labels_of([caption], str(reply.get("modelVersion", "")))
-
-    def _analysed(self, picture: bytes, **more: Any) -> Any:
-        neutral = {"gender_neutral_caption": True} if self._options.gender_neutral else {}
-        return self._analysed_for("caption", picture, language="en", **neutral, **more)

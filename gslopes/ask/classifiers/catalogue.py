@@ -59,19 +59,19 @@ class Listed:
     @property
     def missing_modules(self) -> list[str]:
         """Modules that are not installed; at most the parent packages of dotted names are imported to find out."""
-        return [module for module in self.needs if not _installed(module)]
+        missing = []
+        for module in self.needs:
+            try:
+                found = find_spec(module)
+            except ModuleNotFoundError:
+                found = None
+            missing += [] if found else [module]
+        return missing
 
     @property
     def missing_credentials(self) -> list[str]:
         """The variables that are not set, each with its alternatives."""
         return [" or ".join((one.variable, *one.instead)) for one in self.credentials if not one.present]
-
-
-def _installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def _listed(kind: str) -> dict[str, Listed]:

@@ -22,9 +22,9 @@ import hashlib
 import json
 import math
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from html import unescape
 from importlib.resources import files
@@ -149,47 +149,6 @@ def load_prompt(name: str) -> Prompt:
     return from_dict(Prompt, content, where=f"the prompt {name}")
 
 
-def check_repeats(scores: str, repeats: int, temperature: float) -> None:
-    """Raises: ConfigError if answers are repeated that cannot differ."""
-    if temperature == 0 and repeats > 1 and scores == "repeats":
-        raise ConfigError("At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature.")
-
-
-class Prompted:
-    """Asks a prompt's question, with the options in one order for all pictures of a photo.
-
-    options: with ``prompt``, ``scores`` and ``seed``.
-    Raises: ConfigError if the prompt is none, or log-probabilities are wanted of one that has no lettered options.
-    """
-
-    def __init__(self, options: Any) -> None:
-        self.prompt = load_prompt(options.prompt)
-        if options.scores == "logprobs" and not self.prompt.lettered:
-            raise ConfigError(
-                f"The prompt {self.prompt.name!r} has no options with letters.",
-                "Log-probabilities need a choice of up to 20 options; write scores=repeats.",
-            )
-        self._seed = options.seed
-        self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
-        self._lock = threading.Lock()
-
-    def about(self, photo: str, pictures: Sequence[bytes]) -> None:
-        """Note, before they are asked, that these pictures show one photo."""
-        with self._lock:
-            for picture in pictures:
-                self._photos.setdefault(hashlib.sha256(picture).digest(), photo)
-
-    def _order(self, key: bytes) -> tuple[int, ...]:
-        """The order of the options for a picture by its sha256: its photo's, if that is known, else its own."""
-        with self._lock:
-            photo = self._photos.get(key, key.hex())
-        return self.prompt.order(photo, self._seed)
-
-    def _forget(self, key: bytes) -> None:
-        with self._lock:
-            self._photos.pop(key, None)
-
-
 # -- replies -----------------------------------------------------------------------------------------------------------
 
 
@@ -278,25 +237,31 @@ def letters(tokens: Sequence[Mapping[str, Any]], answers: Mapping[str, str]) -> 
     for one in tokens:
         start += len(str(one["token"]))
         if start > value.start(1):
-            return _alternatives(one, answers)
-    return {}
-
-
-def _alternatives(token: Mapping[str, Any], answers: Mapping[str, str]) -> dict[str, float]:
+            break
+    else:
+        return {}
     weights: dict[str, float] = {}
-    for one in token.get("top_logprobs") or ():
-        value = log_probability(one.get("logprob")) if isinstance(one, Mapping) else None
-        letter = str(one.get("token")).strip(' \t\n"{}:.,\u2581\u0120') if value is not None else ""
-        if letter in answers and value is not None:
-            weights[letter] = weights.get(letter, 0.0) + math.exp(value)  # "A" and " A" are one letter
+    for other in one.get("top_logprobs") or ():
+        chance = log_probability(other.get("logprob")) if isinstance(other, Mapping) else None
+        letter = str(other.get("token")).strip(' \t\n"{}:.,\u2581\u0120') if chance is not None else ""
+        if letter in answers and chance is not None:
+            weights[letter] = weights.get(letter, 0.0) + math.exp(chance)  # "A" and " A" are one letter
     return {letter: math.log(weight) for letter, weight in weights.items() if weight > 0}
 
 
 def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...]:
-    value = _value(KEYS[prompt.kind], text)
+    value: object = None
+    with suppress(ValueError):
+        content = parse_json(text)
+        value = content.get(KEYS[prompt.kind], "") if isinstance(content, dict) else ""
     if prompt.kind == "choice":
-        option = _option(prompt.answers(order), value if isinstance(value, str) else text if value is None else "")
-        return (option,) if option else ()
+        plain = value if isinstance(value, str) else text if value is None else ""
+        plain = plain.strip().strip('."').casefold()
+        for key, option in prompt.answers(order).items():
+            both = {f"{key}{sign} {option}".casefold() for sign in (".", ")", ":")}
+            if plain in {key.casefold(), option.casefold(), *both}:
+                return (option,)
+        return ()
     if prompt.kind == "labels":
         items = value if isinstance(value, list) and all(isinstance(one, str) for one in value) else []
         return tuple(dict.fromkeys(" ".join(one.casefold().split()) for one in items if one.strip()))
@@ -304,26 +269,11 @@ def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...
     return tuple(dict.fromkeys(word for word in words if word not in _EMPTY))
 
 
-def _value(key: str, text: str) -> object:
-    try:
-        content = parse_json(text)
-    except ValueError:
-        return None
-    return content.get(key, "") if isinstance(content, dict) else ""
-
-
-def _option(answers: Mapping[str, str], text: str) -> str:
-    plain = text.strip().strip('."').casefold()
-    for key, option in answers.items():
-        both = {f"{key}{sign} {option}".casefold() for sign in (".", ")", ":")}
-        if plain in {key.casefold(), option.casefold(), *both}:
-            return option
-    return ""
-
-
 # -- the body of a reply -----------------------------------------------------------------------------------------------
 
 
+_POLICY = frozenset({"content_filter", "content_policy_violation", "moderation_blocked", "responsible_ai_policy"})
+_OPTIONAL = ("response_format", "top_logprobs", "logprobs", "temperature", "max_tokens", "seed", "n")
 # A report of tokens is believed within these bounds; beyond them the price known beforehand counts.
 MAX_TOKENS_REPORTED = 10_000_000  # of one request
 CHARACTERS_A_TOKEN = 16  # of a question, at most; English has about four
@@ -373,70 +323,85 @@ def read(text: str) -> dict[str, Any]:
     return body
 
 
-def problem_of(body: Mapping[str, Any]) -> tuple[service.Kind, str] | None:
-    """The kind of an error that a body or its only choice holds, and its words; None if it holds none."""
-    error = error_in(body)
-    return (kind_of(error), words_of(error)) if error else None
+def problem_of(body: Mapping[str, Any], status: int = 200) -> tuple[service.Kind, str, Any] | None:
+    """The kind of an error that a body or one of its choices holds, its words, and itself; None if it holds none.
 
-
-def error_in(body: Mapping[str, Any]) -> Any:
-    """The error that a body or one of its choices holds; None if there is none."""
+    status: of the reply; within a good one the status or code counts that the error names.
+    """
+    error: Any = None
     for holder in (body, *choices_of(body)):
-        if error := holder.get("error") or (holder if holder.get("object") == "error" else None):
-            return error
-    if "choices" not in body and any(name in body for name in ("detail", "message", "errors")):
-        return body
-    return None
-
-
-def kind_of(error: Any) -> service.Kind:
-    """The kind that the status or code within an error names; ``lost`` if it names none."""
+        error = error or holder.get("error") or (holder if holder.get("object") == "error" else None)
+    if status >= 400 or ("choices" not in body and any(name in body for name in ("detail", "message", "errors"))):
+        error = error or body
+    if not error:
+        return None
     facts = error if isinstance(error, Mapping) else {"message": str(error)}
+    words = words_of(facts)
+    if status >= 400:
+        return service.codes_of("llm").get(str(facts.get("code"))) or _kind_of_status(status), words, facts
     for name in ("code", "status", "status_code", "http_code", "type"):
-        value = facts.get(name)
-        if isinstance(value, str) and (kind := service.codes_of("openai").get(value)):
-            return kind
-        status = _STATUSES.get(str(value).upper()) or (int(str(value)) if re.fullmatch(r"[1-5]\d\d", str(value)) else 0)
-        if status >= 400:
-            kind = service.kind_of_status(status)
-            return "service" if kind == "failed" else kind
-    return status_in(words_of(facts))
+        value = str(facts.get(name))
+        if kind := service.codes_of("llm").get(value):
+            return kind, words, facts
+        named = _STATUSES.get(value.upper()) or (int(value) if re.fullmatch(r"[1-5]\d\d", value) else 0)
+        if named >= 400:
+            return _kind_of_status(named), words, facts
+    return status_in(words), words, facts
 
 
 def status_in(text: str) -> service.Kind:
     """The kind of the HTTP status that a text names; ``lost`` if it names none."""
     found = re.search(r"(?<![\d.])([45]\d\d)(?![\d.]\d)", text)
-    if found is None:
-        return "lost"
-    kind = service.kind_of_status(int(found[1]))
-    return "service" if kind == "failed" else kind
+    return _kind_of_status(int(found[1])) if found else "lost"
+
+
+def _kind_of_status(status: int) -> service.Kind:
+    kind = service.kind_of_status(status)
+    return "service" if kind == "failed" else kind  # the request is ours: it would fail for every picture
+
+
+def policy_in(error: Mapping[str, Any]) -> str:
+    """What the server said if it refuses to answer about this picture: policy, not format; empty otherwise."""
+    nested = error.get("innererror")
+    codes = {str(error.get("code") or ""), str(error.get("type") or "")}
+    codes |= {str(nested.get("code") or "")} if isinstance(nested, dict) else set()
+    found = {one.lower() for one in codes} & _POLICY
+    return str(error.get("message") or min(found)) if found else ""
+
+
+def unknown_parameters(error: Mapping[str, Any], sent: set[str]) -> list[str]:
+    """The optional parameters that a 400 or 422 complains about; none if it complains about something else."""
+
+    def named_in(value: Any) -> set[str]:
+        if isinstance(value, Mapping):
+            own = {str(part) for part in _list(value.get("loc"))} | {str(value.get("param") or "")}
+            return own.union(*map(named_in, value.values()))
+        return set[str]().union(*map(named_in, value)) if isinstance(value, list) else set()
+
+    text, known = words_of(error), named_in(error)
+    optional = [name for name in _OPTIONAL if name in sent]
+    named = [name for name in optional if name in known]
+    if not named:  # a single letter is a word of its own only between quotation marks
+        quoted = {name: rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"(?<!\w){name}(?!\w)" for name in optional}
+        named = [name for name, pattern in quoted.items() if re.search(pattern, text)][:1]
+    return list(dict.fromkeys("logprobs" if name == "top_logprobs" else name for name in named))
 
 
 def words_of(error: Any) -> str:
     """All that an error says, wherever it stands: ``message``, ``detail``, a text, a list with ``loc`` and ``msg``."""
-    return "; ".join(dict.fromkeys(_words(error)))[:500] or "no reason given"
 
+    def words(part: Any) -> Iterator[str]:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Mapping):
+            place = ".".join(str(one) for one in _list(part.get("loc")) if one != "body")
+            for key in ("message", "msg", "detail", "error", "errors", "reason"):
+                yield from (f"{place}: {text}" if place else text for text in words(part.get(key)))
+        elif isinstance(part, list):
+            for one in part:
+                yield from words(one)
 
-def _words(error: Any) -> Iterator[str]:
-    if isinstance(error, str):
-        yield error
-    elif isinstance(error, Mapping):
-        place = [str(part) for part in _list(error.get("loc")) if part != "body"]
-        said = [
-            text for key in ("message", "msg", "detail", "error", "errors", "reason") for text in _words(error.get(key))
-        ]
-        yield from [f"{'.'.join(place)}: {text}" for text in said] if place else said
-    elif isinstance(error, list):
-        for one in error:
-            yield from _words(one)
-
-
-def named_in(error: Any) -> set[str]:
-    """The parameters that an error's ``loc`` and ``param`` name."""
-    if isinstance(error, Mapping):
-        own = {str(part) for part in _list(error.get("loc"))} | {str(error.get("param") or "")}
-        return own.union(*(named_in(value) for value in error.values()))
-    return set[str]().union(*(named_in(one) for one in error)) if isinstance(error, list) else set()
+    return "; ".join(dict.fromkeys(words(error)))[:500] or "no reason given"
 
 
 # -- one choice -------------------------------------------------------------------------------------------------------
@@ -497,15 +462,16 @@ def answer_tokens(choice: Mapping[str, Any], text: str) -> list[dict[str, Any]] 
     tokens = [one for one in content if isinstance(one, dict) and isinstance(one.get("token"), str)]
     if not tokens:
         return []
-    spelled = [_bare(_spelled(one)) for one in tokens]
-    whole, wanted = "".join(spelled), _bare(text)
+    texts = [re.sub("[\u2581\u0120\u010a]", " ", one["token"]) for one in tokens]  # signs for a space, a line's end
+    spelled = ["".join(one.split()) for one in texts]
+    whole, wanted = "".join(spelled), "".join(text.split())
     at = whole.rfind(wanted) if wanted else -1
     if at < 0 or not re.fullmatch(r"(?:`{3}|<[^<>]*>|\[/[^\[\]]*\])*", whole[at + len(wanted) :]):
         return None
     kept, place = [], 0
-    for one, bare in zip(tokens, spelled, strict=True):
+    for one, spaced, bare in zip(tokens, texts, spelled, strict=True):
         if place + len(bare) > at and place < at + len(wanted):
-            kept.append({**one, "token": _spelled(one)})
+            kept.append({**one, "token": spaced})
         place += len(bare)
     return kept
 
@@ -530,15 +496,6 @@ def tokens_used(body: Mapping[str, Any], least: int = 0) -> tuple[int, int] | No
         return None
     tokens_in, tokens_out = int(counts[0] or 0), int(counts[1] or 0)
     return (tokens_in, tokens_out) if tokens_in >= least and tokens_out else None
-
-
-def _spelled(token: Mapping[str, Any]) -> str:
-    """A token's text; tokenizers' signs for a space and a line's end are white space."""
-    return re.sub("[\u2581\u0120\u010a]", " ", str(token["token"]))
-
-
-def _bare(text: str) -> str:
-    return "".join(text.split())
 
 
 def _list(value: Any) -> Sequence[Any]:

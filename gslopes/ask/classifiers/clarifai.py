@@ -86,8 +86,19 @@ class Clarifai(Service):
         return service_pb2_grpc.V2Stub(channel), channel.close
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
-        key = (("authorization", f"Key {os.environ.get(KEY, '')}"),)
-        reply = self._client.PostModelOutputs(self._request(pictures), metadata=key, timeout=service.TIMEOUT)
+        from clarifai_grpc.grpc.api import resources_pb2, service_pb2
+
+        options, key = self._options, (("authorization", f"Key {os.environ.get(KEY, '')}"),)
+        wanted = resources_pb2.OutputConfig(max_concepts=options.max_concepts, min_value=options.min_value)
+        images = [resources_pb2.Data(image=resources_pb2.Image(base64=picture)) for picture in pictures]
+        request = service_pb2.PostModelOutputsRequest(
+            user_app_id=resources_pb2.UserAppIDSet(user_id=options.user, app_id=options.app),
+            model_id=options.model,
+            version_id=options.model_version,
+            model=resources_pb2.Model(output_info=resources_pb2.OutputInfo(output_config=wanted)),
+            inputs=[resources_pb2.Input(data=image) for image in images],
+        )
+        reply = self._client.PostModelOutputs(request, metadata=key, timeout=service.TIMEOUT)
         statuses = [reply.status, *(output.status for output in reply.outputs)]
         ending = [status for status in statuses if status.code in _DEPRECATED]
         if ending and not self.notes:
@@ -97,32 +108,18 @@ class Clarifai(Service):
             raise self._said(reply.status)
         if len(reply.outputs) < len(pictures):
             raise self._error("lost", f"{len(reply.outputs)} outputs came to {len(pictures)} inputs")
-        return [self._output(output) for output in reply.outputs]
-
-    def _output(self, output: Any) -> object:
-        if output.status.code not in _ANSWERED:
-            return self._said(output.status)
-        concepts = [{"id": one.id, "name": one.name, "value": one.value} for one in output.data.concepts]
-        return {"concepts": concepts, "model_version": output.model.model_version.id}
+        answers: list[object] = []
+        for output in reply.outputs:
+            if output.status.code not in _ANSWERED:
+                answers.append(self._said(output.status))
+                continue
+            concepts = [{"id": one.id, "name": one.name, "value": one.value} for one in output.data.concepts]
+            answers.append({"concepts": concepts, "model_version": output.model.model_version.id})
+        return answers
 
     def _said(self, status: Any) -> GslopesError:
         said = dict.fromkeys(text for text in (status.description, status.details) if text)
         return self._error(kind_of_code(status.code), f"{status.code}: {'; '.join(said)}")
-
-    def _request(self, pictures: list[bytes]) -> Any:
-        from clarifai_grpc.grpc.api import resources_pb2, service_pb2
-
-        wanted = resources_pb2.OutputConfig(max_concepts=self._options.max_concepts, min_value=self._options.min_value)
-        return service_pb2.PostModelOutputsRequest(
-            user_app_id=resources_pb2.UserAppIDSet(user_id=self._options.user, app_id=self._options.app),
-            model_id=self._options.model,
-            version_id=self._options.model_version,
-            model=resources_pb2.Model(output_info=resources_pb2.OutputInfo(output_config=wanted)),
-            inputs=[
-                resources_pb2.Input(data=resources_pb2.Data(image=resources_pb2.Image(base64=picture)))
-                for picture in pictures
-            ],
-        )
 
     @classmethod
     def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
@@ -132,23 +129,18 @@ class Clarifai(Service):
         name, said = getattr(code(), "name", ""), str(details() or "")
         if _REDIRECT.search(said):
             return "service", f"it sends us on to another address, and no picture follows a redirect ({said})"
-        return _grpc_kind(name, said), f"{name}: {said}"
+        text = said.lower()
+        if "certificate_verify_failed" in text:
+            kind = "service"
+        elif name == "UNAVAILABLE" and re.search("socket closed|reset|connection closed|goaway", text):
+            kind = "lost"  # the connection's end after sending may have cost money
+        elif name == "RESOURCE_EXHAUSTED" and "larger than max" in text:  # no throttling: the channel's size
+            kind = "failed"
+        else:
+            kind = service.codes_of("clarifai").get(name, "unavailable")
+        return kind, f"{name}: {said}"
 
 
 def kind_of_code(code: int) -> service.Kind:
     """The kind of one of Clarifai's own status codes."""
     return next((kind for first, last, kind in service.ranges_of("clarifai") if first <= code <= last), "failed")
-
-
-def _grpc_kind(name: str, said: str) -> service.Kind:
-    """The connection's end after sending may have cost money; a message above the channel's size is not throttling."""
-    text = said.lower()
-    if _REDIRECT.search(text) or "certificate_verify_failed" in text:
-        return "service"
-    if name == "UNAVAILABLE" and any(
-        word in text for word in ("socket closed", "reset", "connection closed", "goaway")
-    ):
-        return "lost"
-    if name == "RESOURCE_EXHAUSTED" and "larger than max" in text:
-        return "failed"
-    return service.codes_of("clarifai").get(name, "unavailable")

@@ -1,4 +1,4 @@
-"""``http:URL``: a team's own endpoint, by a small JSON protocol.
+"""``http:URL``: a team's own endpoint, by a small JSON protocol; or any cropper behind an address (below).
 
 The request is a POST of ``{"pictures": ["<base64 of a JPEG or PNG file>", ...]}``, at most ``batch`` of them, with the
 header ``Authorization: Bearer ...`` if ``token=VARIABLE`` names an environment variable that holds a token. The reply
@@ -34,15 +34,19 @@ A whole server, for ``gslopes try http:http://127.0.0.1:8000 photo.jpg``:
 from __future__ import annotations
 
 import base64
+import io
+import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as option
 from typing import Any, ClassVar, Literal, cast
 
+from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.service import Service
-from gslopes.ask.cost import ServiceOptions
-from gslopes.ask.names import ARGUMENT, OPERATIONAL, check_unit
+from gslopes.ask.cost import Limits, ServiceOptions
+from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError
 from gslopes.core.files import parse_json
@@ -60,7 +64,7 @@ class AddressOptions(ServiceOptions):
     token: the name of the environment variable that holds the bearer token; empty: none is sent.
     """
 
-    url: str = field(kw_only=True, metadata=ARGUMENT)
+    url: str = option(kw_only=True, metadata=ARGUMENT)
     version: str = ""
     token: str = ""
 
@@ -118,11 +122,14 @@ class Endpoint(Service):
         return "service" if kind == "failed" else kind, f"status {reply.status_code}: {text}"
 
 
+# -- labels ------------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class HttpOptions(AddressOptions):
     """Fields of ``AddressOptions``.  batch: pictures in one request."""
 
-    batch: int = field(default=8, metadata=OPERATIONAL)
+    batch: int = option(default=8, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         AddressOptions.__post_init__(self)
@@ -204,3 +211,147 @@ def _value_of(variable: str) -> str:
         raise CredentialsError("http", [variable])
     remember_secret(value)
     return value
+
+
+# -- boxes -------------------------------------------------------------------------------------------------------------
+
+# Where answers keep a rectangle, and what they call its sides, in the order in which they are looked for.
+_KEYS = ("crop", "rectangle", "rect", "box", "bbox", "topCrop", "boundingBox", "result", "data")
+_SIDES = {
+    "left": ("left", "x", "x0", "xmin"),
+    "top": ("top", "y", "y0", "ymin"),
+    "width": ("width", "w"),
+    "height": ("height", "h"),
+    "right": ("right", "x1", "xmax"),
+    "bottom": ("bottom", "y1", "ymax"),
+}
+_CROP_LIMITS = Limits(
+    concurrency=4, formats=("JPEG", "PNG"), network=True, note="rate, concurrency and price are yours"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpCropOptions(AddressOptions):
+    """Fields of ``AddressOptions``, and how to ask and to read the answer.
+
+    field: the part of a multipart form that holds the picture, a PNG; empty: the PNG is the body.
+    answer: ``json`` with a rectangle, ``point`` JSON with a focal point around which gslopes crops.
+    at: where in the JSON the rectangle is, names and numbers with dots between them; empty: where it usually is.
+    units: ``pixels`` or ``shares``.
+    """
+
+    token: str = option(default="", metadata=OPERATIONAL)
+    field: str = ""
+    answer: Literal["json", "point"] = "json"
+    at: str = ""
+    units: Literal["pixels", "shares"] = "pixels"
+
+
+class HttpCropper(Endpoint):
+    """A cropper behind an address, asked by ``ask.croppers.remote``; ``at`` a ratio it is a ``records.Classifier``.
+
+    A picture and a ratio are one request, a POST of the picture's file. The address may hold ``{ratio}``
+    (height/width), ``{width}`` and ``{height}`` (pixels of the largest crop that fits); without any, the ratio is the
+    parameter ``ratio``. Errors are those of the protocol above.
+
+    Raises: ConfigError if the address is none, holds a key, or a token would travel unencrypted to another machine.
+    """
+
+    Options: ClassVar[Any] = HttpCropOptions
+
+    def __init__(self, name: str, options: HttpCropOptions, setting: Any = None) -> None:
+        del name, setting
+        super().__init__(canonical("http", options), options)
+        self.limits = _CROP_LIMITS.adjusted(options)
+        self._ratio = 0.0
+
+    def at(self, ratio: float) -> HttpCropper:
+        """Who is asked for crops of this height/width."""
+        cropper = HttpCropper("", cast("HttpCropOptions", self._options))
+        cropper.name, cropper._ratio = f"{self.name}@{ratio:g}", ratio
+        return cropper
+
+    def parse(self, raw: object) -> Answer:
+        """The rectangle, in pixels inside the picture; what reaches out by a pixel is moved inside.
+
+        Raises: AnswerError.
+        """
+        entry = cast("dict[str, Any]", raw)
+        wide, tall = (int(side) for side in entry["size"])
+        across, down = (wide, tall) if self._options.units == "shares" else (1, 1)
+        at = _inside(entry["answer"], self._options.at)
+        if self._options.answer == "point":
+            x, y = (_number(at, axis) * scale for axis, scale in (("x", across), ("y", down)))
+            if not (0 <= x <= wide and 0 <= y <= tall):
+                raise AnswerError(f"{self.name} answers with the point {x:g}, {y:g}, outside of the picture.")
+            cut = crop_rectangle(wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio)
+            return Answer("answered", box=(cut.left, cut.top, cut.width, cut.height, *(cut.point or ())))
+        left, right = (side * across for side in _ends(at, "left", "width", "right"))
+        top, bottom = (side * down for side in _ends(at, "top", "height", "bottom"))
+        x0, x1 = (min(max(side, 0.0), wide) for side in (left, right))
+        y0, y1 = (min(max(side, 0.0), tall) for side in (top, bottom))
+        out = max(-left, -top, right - wide, bottom - tall)
+        if out > 1 + 1e-6 or min(x1 - x0, y1 - y0) < 1 - 1e-6:
+            pixels = f"{left:g} to {right:g} and {top:g} to {bottom:g}"
+            raise AnswerError(f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}.")
+        box = (round(x0), round(y0), max(round(x1) - round(x0), 1), max(round(y1) - round(y0), 1))
+        return Answer("answered", box=box)
+
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        return [self._asked(data) for data in pictures]
+
+    def _asked(self, data: bytes) -> object:
+        from PIL import Image
+
+        with Image.open(io.BytesIO(data)) as opened:
+            size, kind = opened.size, (opened.format or "PNG").lower()
+        largest, ratio = crop_rectangle(*size, 0, 0, self._ratio), f"{self._ratio:.10g}"
+        url = self._url.replace("{ratio}", ratio)
+        url = url.replace("{width}", str(largest.width)).replace("{height}", str(largest.height))
+        sent: dict[str, Any] = {"params": {"ratio": ratio}} if url == self._url else {}
+        if self._options.field:
+            sent["files"] = {self._options.field: (f"picture.{kind}", data, f"image/{kind}")}
+        else:
+            sent |= {"content": data, "headers": {"Content-Type": f"image/{kind}"}}
+        reply = self._client.post(url, **sent)
+        reply.raise_for_status()
+        return {"answer": parse_json(reply.content), "size": list(size)}
+
+
+def _inside(answer: Any, path: str) -> Any:
+    """The part of an answer that holds the rectangle: at the path, else where it usually is."""
+    try:
+        for name in path.split(".") if path else ():
+            answer = answer[int(name)] if isinstance(answer, list) else answer[name]
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        raise AnswerError(f"The answer has nothing at {path!r}.") from error
+    while not path and isinstance(answer, dict) and not any(word in answer for word in _SIDES["left"]):
+        key = next((name for name in _KEYS if isinstance(answer.get(name), (dict, list))), "")
+        if not key:
+            break
+        answer = answer[key]
+    if isinstance(answer, list) and len(answer) == 4:
+        return dict(zip(("left", "top", "width", "height"), answer, strict=True))
+    if not isinstance(answer, dict):
+        raise AnswerError(f"The answer {str(answer)[:80]!r} holds no rectangle.")
+    return answer
+
+
+def _number(at: dict[str, Any], name: str) -> float:
+    value = at.get(name)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is no number.")
+    return float(value)
+
+
+def _ends(at: dict[str, Any], *sides: str) -> tuple[float, float]:
+    """Where a rectangle starts and ends, of its start, length and end, two of which are there."""
+    words = [next((word for word in _SIDES[side] if at.get(word) is not None), "") for side in sides]
+    start, length, end = (_number(at, word) if word else None for word in words)
+    if start is not None and length is not None:
+        return start, start + length
+    if start is not None and end is not None:
+        return start, end
+    if length is not None and end is not None:
+        return end - length, end
+    raise AnswerError(f"The answer does not say two of {sides[0]}, {sides[1]} or {sides[2]}.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from gslopes.ask.classifiers import service
-from gslopes.ask.classifiers.service import OneByOne
+from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
 from gslopes.core.records import Answer
@@ -40,7 +40,7 @@ class ImaggaOptions(ServiceOptions):
             raise ConfigError("imagga's language must be a single language, such as en.", "Use one run for each.")
 
 
-class Imagga(OneByOne):
+class Imagga(Service):
     """A ``records.Classifier`` over Imagga, one picture a request."""
 
     Options = ImaggaOptions

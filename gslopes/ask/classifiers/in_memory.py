@@ -39,16 +39,19 @@ def as_classifier(
         audit = gslopes.audit("photos", "run", classifier=gslopes.as_classifier(module, ["no", "yes"], size=224))
     """
     labels = tuple(map(str, labels))
-    if not (_is_module(model) or _is_pipeline(model)) and hasattr(model, "ask") and hasattr(model, "parse"):
+    bases = {(one.__module__, one.__qualname__) for one in type(model).__mro__}  # whose libraries may not be installed
+    is_module = ("torch.nn.modules.module", "Module") in bases
+    is_pipeline = ("transformers.pipelines.base", "Pipeline") in bases
+    if not (is_module or is_pipeline) and hasattr(model, "ask") and hasattr(model, "parse"):
         return cast("Classifier", model)
     if len(set(labels)) < len(labels):
         raise ConfigError("Two labels of the classifier are the same.", "Labels must differ.")
-    if _is_module(model):
+    if is_module:
         given = {**options, "unit": unit} if unit else options
         return _of_module(model, labels, name or type(model).__name__, device, given)
     if options:
         raise ConfigError(f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out.")
-    if _is_pipeline(model):
+    if is_pipeline:
         if unit:
             raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
         return _of_pipeline(model, labels, name)
@@ -92,7 +95,12 @@ class ModuleClassifier(TorchModel):
         return [[i, float(value)] for i, value in enumerate(logits)] if self.numbers else super()._pairs(logits)
 
     def _forward(self, batch: Any) -> Any:
-        return _first_output(self._module(batch)).flatten(1)
+        found = self._module(batch)  # a tensor, ``logits`` among others, or the first of several
+        if hasattr(found, "logits"):
+            found = found.logits
+        elif isinstance(found, dict):
+            found = found.get("logits", next(iter(found.values())))
+        return (found[0] if isinstance(found, (list, tuple)) else found).flatten(1)
 
 
 def _of_module(module: Any, labels: tuple[str, ...], name: str, device: str, given: dict[str, Any]) -> ModuleClassifier:
@@ -123,15 +131,6 @@ def _of_module(module: Any, labels: tuple[str, ...], name: str, device: str, giv
     return made
 
 
-def _first_output(found: Any) -> Any:
-    """The tensor in what a module returns: itself, ``logits``, or the first of several."""
-    if hasattr(found, "logits"):
-        return found.logits
-    if isinstance(found, dict):
-        return found.get("logits", next(iter(found.values())))
-    return found[0] if isinstance(found, (list, tuple)) else found
-
-
 def _digest(module: Any) -> str:
     """16 hex digits over a module's architecture and weights."""
     total = hashlib.sha256(repr(module).encode())
@@ -140,10 +139,6 @@ def _digest(module: Any) -> str:
         if hasattr(tensor, "detach"):
             total.update(tensor.detach().cpu().contiguous().flatten().view(-1).float().numpy().tobytes())
     return total.hexdigest()[:16]
-
-
-def _is_module(model: Any) -> bool:
-    return _has_base(model, "torch.nn.modules.module", "Module")
 
 
 # -- pipelines --------------------------------------------------------------------------------------------------------
@@ -171,11 +166,3 @@ def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str) -> FunctionC
     found = FunctionClassifier(classify, (), name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task)
     found.version = f"{_digest(pipeline.model)} {digest_of_texts([task, *labels])}"
     return found
-
-
-def _is_pipeline(model: Any) -> bool:
-    return _has_base(model, "transformers.pipelines.base", "Pipeline")
-
-
-def _has_base(model: Any, module: str, name: str) -> bool:
-    return any(one.__module__ == module and one.__qualname__ == name for one in type(model).__mro__)

@@ -3,7 +3,7 @@
 ``torchscript:FILE`` is a model that torch.jit saved, with a labels file and a preprocessing spec. For example
 ``torchscript:model.pt,labels=labels.txt,size=224,activation=softmax,top_k=5,std=0.229/0.224/0.225``. The program in the
 file takes a batch of pictures and returns one row of outputs each. Such a file is a program, not only weights: it runs
-with your rights. So you are asked first (``ask.trust``). The same model as an ONNX file (``onnx``) needs no trust.
+with your rights, and with ``--trust`` alone. The same model as an ONNX file (``onnx``) needs no trust.
 """
 
 from __future__ import annotations
@@ -15,21 +15,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.ask.names import ARGUMENT, check_unit
 from gslopes.ask.pictures import batch_of, normalise
-from gslopes.core.errors import ClassifierError, ConfigError, ModelError
+from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UsageError
 from gslopes.core.files import read_named, read_text, sha256_of, show
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray, FloatArray
-
-if TYPE_CHECKING:
-    from gslopes.ask.trust import Trust
-
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
@@ -106,13 +102,13 @@ class ModelFile(ABC):
     cached = True
     batch = 32
 
-    def __init__(self, name: str, options: ModelFileOptions) -> None:
+    def __init__(self, name: str, options: ModelFileOptions, other_files: Sequence[Path] = ()) -> None:
         self.name = name
         self._options = options
         self._file = existing(options.file, "model")
         labels = existing(options.labels, "labels file")
         self.labels = read_labels(labels)
-        self.version = digest_of([self._file, *self._other_files(), labels])
+        self.version = digest_of([self._file, *other_files, labels])
         self._threshold, self._top_k = presence(options.top_k, options.threshold, options.activation)
         self.numbers = options.kind == "number"
         self._size = options.size
@@ -136,9 +132,6 @@ class ModelFile(ABC):
             return Answer("answered", tuple(zip(self.labels, outputs.tolist(), strict=True)))
         scores = ACTIVATIONS[self._options.activation](outputs)
         return Answer("answered", choose(self.labels, scores, self._threshold, self._top_k))
-
-    def _other_files(self) -> list[Path]:
-        return []
 
     def sent(self, picture: bytes) -> tuple[str, ByteArray]:
         """What the model is sent for an encoded picture: in words, and (S, S, 3) uint8 in the order of its channels."""
@@ -186,9 +179,6 @@ class ModelFile(ABC):
             self.notes.append(note)
 
 
-# --- trying out ---
-
-
 def unlike_pictures(size: int) -> NDArray[np.uint8]:
     """(3, size, size, 3) uint8: gray, white, noise."""
     noise = np.random.default_rng(0).integers(0, 256, (size, size, 3), np.uint8)
@@ -206,9 +196,6 @@ def never_varies(name: str, scores: NDArray[np.float64], sent: str) -> str:
         f"{name} gives the same answers to a white, a gray and a noisy picture: it may want other input. It was sent "
         f"{sent}; set white, mean, std, channels and layout as it was trained."
     )
-
-
-# --- files ---
 
 
 def existing(path: Path | str, what: str) -> Path:
@@ -255,10 +242,6 @@ def first_words(error: Exception) -> str:
 # --- scores ---
 
 
-def _sigmoid(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 0.5 * (1 + np.tanh(outputs / 2))  # no overflow at either end
-
-
 def _softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
     powers = np.exp(outputs - outputs.max())
     return np.asarray(powers / powers.sum())
@@ -272,7 +255,7 @@ def _bounded(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 ACTIVATIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "none": _bounded,
-    "sigmoid": _sigmoid,
+    "sigmoid": lambda outputs: 0.5 * (1 + np.tanh(outputs / 2)),  # no overflow at either end
     "softmax": _softmax,
 }
 
@@ -319,26 +302,24 @@ def choose(labels: Sequence[str], scores: NDArray[np.float64], threshold: float,
 # -- TorchScript -------------------------------------------------------------------------------------------------------
 
 
-class ProgramError(ClassifierError):
-    """The program raised an error on some input; it goes on with others."""
-
-
 class Program:
     """A loaded program, called as a function from (N, ...) float32 to its output as float32.
 
-    file: what torch.jit.save wrote.  sha256: of its bytes, as they were trusted; other bytes are not run.
-    device: ``cpu`` or ``cuda[:N]``.
+    file: what torch.jit.save wrote.  device: ``cpu`` or ``cuda[:N]``.  trust: whether the user lets it run.
 
-    Raises: ModelError if it cannot be loaded; in a call ProgramError if the program fails on this input.
+    Raises: UsageError if it is not trusted; ModelError if it cannot be loaded; in a call ClassifierError if the program
+        fails on this input.
     """
 
-    def __init__(self, file: Path, sha256: str, device: str = "cpu") -> None:
+    def __init__(self, file: Path, device: str, *, trust: bool) -> None:
         import torch
 
+        if not trust:
+            message = f"{show(file)} is a program: it runs with your rights, and may read and write your files."
+            hint = "If you trust whoever made it, add --trust (trust=True in Python). An ONNX file needs no trust."
+            raise UsageError(message, hint)
         self._file, self._device = file, device
         data = read_named(file, _LARGEST_PROGRAM, raises=ModelError)
-        if hashlib.sha256(data).hexdigest() != sha256:
-            raise ModelError(f"{show(file)} has changed since it was looked at.", "Run the same command again.")
         try:
             with warnings.catch_warnings():  # torch.jit is deprecated; the files that people have remain
                 warnings.simplefilter("ignore")
@@ -359,7 +340,7 @@ class Program:
                     raise TypeError(f"it returns {type(outputs).__name__}, not one tensor")
                 return np.asarray(outputs.float().cpu().numpy())
         except Exception as error:  # the program may do anything
-            raise ProgramError(f"The program in {show(self._file)} failed: {_one_line(error)}.") from None
+            raise ClassifierError(f"The program in {show(self._file)} failed: {_one_line(error)}.") from None
 
 
 def _one_line(error: Exception) -> str:
@@ -377,20 +358,16 @@ class TorchScriptClassifier(ModelFile):
 
     runs_code = True
 
-    def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu", trust: Trust | None = None) -> None:
-        from gslopes.ask.trust import Trust
-
+    def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu", *, trust: bool = False) -> None:
         if not options.size:
             raise ConfigError("A TorchScript file does not declare its picture size.", "Give size=PIXELS.")
         super().__init__(name, options)
-        digest = sha256_of(self._file)
-        (trust or Trust()).require(self._file, digest)
-        self._program = Program(self._file, digest, device)
+        self._program = Program(self._file, device, trust=trust)
         self._try_out()
 
     def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
         outputs = self._program(values)
         if not outputs.ndim or outputs.size % len(values):
             shape = outputs.shape
-            raise ProgramError(f"The model {self._options.file} answers {len(values)} pictures with shape {shape}.")
+            raise ClassifierError(f"The model {self._options.file} answers {len(values)} pictures with shape {shape}.")
         return outputs

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.ask.classifiers.model_file import ModelFile, ModelFileOptions, first_words
+from gslopes.ask.classifiers.model_file import ModelFile, ModelFileOptions, existing, first_words
 from gslopes.core.errors import ClassifierError, ConfigError, ModelError
 from gslopes.core.files import inside
 from gslopes.core.records import ByteArray
@@ -37,11 +37,16 @@ class OnnxClassifier(ModelFile):
     """
 
     def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu") -> None:
-        super().__init__(name, options)
+        super().__init__(name, options, external_files(existing(options.file, "model")))
         self._session = session(self._file, device)
-        self._input = self._session.get_inputs()[0]
+        inputs = self._session.get_inputs()
+        self._input = inputs[0]
         self._output = self._session.get_outputs()[0].name
-        self._kind = _check_input(self._file, self._session.get_inputs())
+        if len(inputs) != 1 or len(self._input.shape) != 4 or self._input.type not in _KINDS:
+            found = ", ".join(f"{each.name} {each.type} {each.shape}" for each in inputs)
+            message = f"The model {self._file} does not take one batch of pictures; it takes {found}."
+            raise ModelError(message, "Export it with one input, a batch of pictures.")
+        self._kind = _KINDS[self._input.type]
         if issubclass(self._kind, np.integer):
             self._white = options.white or 255.0
             _check_whole_numbers(self._kind, self._white, options)
@@ -50,9 +55,6 @@ class OnnxClassifier(ModelFile):
         self.batch = self._fixed or self.batch
         self._size = options.size or _declared_size(self._input.shape, options)
         self._try_out()
-
-    def _other_files(self) -> list[Path]:
-        return external_files(self._file)
 
     def _outputs(self, batch: ByteArray) -> NDArray[Any]:
         asked = len(batch)
@@ -107,9 +109,6 @@ def _locations(message: Any) -> Iterator[str]:
                 yield from _locations(part)
 
 
-# --- the session ---
-
-
 def session(file: Path, device: str) -> Any:
     """Onnxruntime's session of a model, one thread, deterministic.  Raises: ModelError."""
     runtime = import_module("onnxruntime")
@@ -127,16 +126,6 @@ def session(file: Path, device: str) -> Any:
     except Exception as error:  # onnxruntime has many exception classes and no base of its own
         message = f"onnxruntime cannot load {file}: {first_words(error)}."
         raise ModelError(message, "Check that it is a complete ONNX model.") from None
-
-
-def _check_input(file: Path, inputs: list[Any]) -> type[np.generic]:
-    if len(inputs) != 1 or len(inputs[0].shape) != 4 or inputs[0].type not in _KINDS:
-        found = ", ".join(f"{each.name} {each.type} {each.shape}" for each in inputs)
-        raise ModelError(
-            f"The model {file} does not take one batch of pictures; it takes {found}.",
-            "Export it with one input, a batch of pictures.",
-        )
-    return _KINDS[inputs[0].type]
 
 
 def _check_whole_numbers(kind: type[np.integer[Any]], white: float, options: ModelFileOptions) -> None:

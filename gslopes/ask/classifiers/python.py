@@ -16,26 +16,25 @@ the answers of two.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from modulefinder import ModuleFinder
 from pathlib import Path
 from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar, cast
-
-import numpy as np
 
 from gslopes.ask.classifiers.model_file import digest_of, digest_of_texts, existing, read_labels
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import AnswerError, ClassifierError, ConfigError, GslopesError, ModelError, UsageError
-from gslopes.core.files import LARGEST_TABLE, read_regular, sha256_of
+from gslopes.core.files import sha256_of
 from gslopes.core.records import Answer
 
 # -- what a function may take and return -------------------------------------------------------------------------------
@@ -65,15 +64,16 @@ class FunctionCaller:
         Raises: ModelError if what it returns does not fit the pictures; whatever the function raises.
         """
         if self._one_by_one:
-            return [self._read(self._function(one)) for one in pictures]
-        entries = split_replies(self._function(pictures), len(pictures), self._labels)
-        return [self._read(entry) for entry in entries]
-
-    def _read(self, entry: Any) -> Scores | AnswerError | None:
-        try:
-            return read_entry(entry, self._labels)
-        except AnswerError as error:
-            return error
+            entries = [self._function(one) for one in pictures]
+        else:
+            entries = split_replies(self._function(pictures), len(pictures), self._labels)
+        answers: list[Scores | AnswerError | None] = []
+        for entry in entries:
+            try:
+                answers.append(read_entry(entry, self._labels))
+            except AnswerError as error:
+                answers.append(error)
+        return answers
 
 
 def takes_one(function: Callable[..., Any]) -> bool:
@@ -93,9 +93,9 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
     if replies is None:
         raise ModelError("The function returned None: it may lack its return.", RETURN)
     if isinstance(replies, Mapping):
-        columns = {label: _column(scores) for label, scores in replies.items()}
-        if columns and all(column is not None and len(column) == pictures for column in columns.values()):
-            return [{label: column[i] for label, column in columns.items() if column} for i in range(pictures)]
+        columns = {label: _plain(scores) for label, scores in replies.items()}
+        if columns and all(isinstance(column, list) and len(column) == pictures for column in columns.values()):
+            return [{label: column[i] for label, column in columns.items()} for i in range(pictures)]
         if pictures == 1:
             return [replies]
         raise ModelError(
@@ -106,7 +106,7 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
     if isinstance(plain, (str, int, float)):
         raise ModelError(f"The function returned {plain!r} for {pictures} pictures.", RETURN)
     entries = list(plain)
-    if pictures == 1 and len(labels) > 1 and len(entries) == len(labels) and not any(map(_sized, entries)):
+    if pictures == 1 and len(labels) == len(entries) > 1 and all(isinstance(one, (int, float)) for one in entries):
         return [entries]
     if len(entries) != pictures:
         answers = "one answer" if len(entries) == 1 else f"{len(entries):,} answers"
@@ -139,10 +139,6 @@ def read_entry(entry: Any, labels: Sequence[str] = ()) -> Scores | None:
         return {label: _number(label, score) for label, score in items}
     if len(items) == 1 and isinstance(items[0], (list, Mapping)):
         return read_entry(items[0], labels)
-    return _named(items, labels)
-
-
-def _named(items: Sequence[Any], labels: Sequence[str]) -> Scores:
     if not all(isinstance(one, (int, float)) for one in items):
         kind = type(items[0]).__name__ if len(items) == 1 else f"a list of {type(items[0]).__name__}"
         raise AnswerError(f"The function returned {kind} for a picture, not a mapping of label to score.")
@@ -172,22 +168,9 @@ def _plain(value: Any) -> Any:
         value = value.detach().cpu()
     if hasattr(value, "tolist"):
         return value.tolist()
-    return _listed(value)
-
-
-def _listed(value: Any) -> Any:
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         return value
     return [one if isinstance(one, (str, Mapping)) or one is None else _plain(one) for one in value]
-
-
-def _column(scores: Any) -> list[Any] | None:
-    plain = _plain(scores)
-    return plain if isinstance(plain, list) else None
-
-
-def _sized(entry: Any) -> bool:
-    return isinstance(entry, (list, tuple, str, Mapping, np.ndarray)) or entry is None
 
 
 # -- what a function is made of ----------------------------------------------------------------------------------------
@@ -205,55 +188,16 @@ def source_digest(module: str) -> str:
     file = getattr(sys.modules.get(module), "__file__", None)
     if not file or not file.endswith(".py"):
         return ""
-    root = Path(file).resolve().parent
     depth = len(module.split(".")) - (0 if Path(file).name == "__init__.py" else 1)
-    for _ in range(depth):
-        root = root.parent
+    root = Path(file).resolve().parents[depth]
+    installed = root.iterdir() if root.name in ("site-packages", "dist-packages") else ()
+    finder = ModuleFinder([str(root)], excludes={path.stem for path in installed} - {module.partition(".")[0]})
+    finder.import_hook(module)  # compiles what is imported, and runs nothing
     total = hashlib.sha256()
-    for path in sorted(_reached(Path(file).resolve(), root)):
-        content = sha256_of(path)
-        total.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode())
+    files = {file for one in finder.modules.values() if (file := getattr(one, "__file__", None))}
+    for path in sorted(Path(name).resolve() for name in files):
+        total.update(f"{os.path.relpath(path, root)}\0{sha256_of(path)}\n".encode())
     return total.hexdigest()
-
-
-def _reached(first: Path, root: Path) -> set[Path]:
-    found: set[Path] = set()
-    waiting = [first]
-    while waiting:
-        path = waiting.pop()
-        if path not in found:
-            found.add(path)
-            waiting += [file for name in _imported(path, root) for file in _files(name, root)]
-    return found
-
-
-def _imported(path: Path, root: Path) -> Iterator[str]:
-    try:
-        tree = ast.parse(read_regular(path, LARGEST_TABLE))
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return
-    package = path.relative_to(root).parent.parts
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else ()
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            yield base
-            yield from (f"{base}.{alias.name}" if base else alias.name for alias in node.names)
-
-
-def _files(name: str, root: Path) -> Iterator[Path]:
-    """The files that importing a name runs: those of its packages, and its own."""
-    place = root
-    for part in name.split("."):
-        place = place / part
-        for file in (place / "__init__.py", place.with_name(f"{place.name}.py")):
-            if part and file.is_file():
-                yield file.resolve() if file.resolve().is_relative_to(root) else file
-
-
-# -- a function in this process ---------------------------------------------------------------------------------------
 
 
 def function_digest(function: Callable[..., Any]) -> str:
@@ -264,8 +208,11 @@ def function_digest(function: Callable[..., Any]) -> str:
 def _sources(function: Any, seen: set[int]) -> Iterator[str]:
     """The source of a function, and of what it names: functions of its own module, and plain values."""
     seen.add(id(function))
-    yield _source(function)
     code, here = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    try:
+        yield inspect.getsource(function)
+    except (OSError, TypeError):  # typed into a console, or compiled
+        yield repr(function) if code is None else f"{code.co_code!r} {code.co_consts!r} {code.co_names!r}"
     if code is None:
         return
     cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
@@ -284,18 +231,8 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(part)
 
 
-def _source(function: Callable[..., Any]) -> str:
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):  # typed into a console, or compiled
-        code = getattr(function, "__code__", None)
-        return repr(function) if code is None else f"{code.co_code!r} {code.co_consts!r} {code.co_names!r}"
-
-
 # -- the classifier ----------------------------------------------------------------------------------------------------
 
-
-REFUSED = "the function returned None"
 
 Function = Callable[[list[Any]], Sequence[Mapping[str, float] | None]]
 
@@ -338,7 +275,8 @@ class PythonClassifier:
         labels = existing(options.labels, "labels file") if options.labels else None
         self._caller = FunctionCaller(self._function, read_labels(labels) if labels else ())
         self._answered = False  # whether it ever did: a function that fails at once is broken, not its pictures
-        source = source_digest(_module_of(options.path))
+        file = options.path.partition(":")[0]
+        source = source_digest(Path(file).stem if file.endswith(".py") else file)
         self.version = options.version or (f"source {source[:16]}" if source else "undeclared")
         if labels:
             self.version += f" labels {digest_of([labels])[:16]}"
@@ -365,7 +303,7 @@ class PythonClassifier:
     def parse(self, raw: object) -> Answer:
         """A mapping to its labels, highest score first; None is a refusal."""
         if raw is None:
-            return Answer("refused", (), REFUSED)
+            return Answer("refused", (), "the function returned None")
         return Answer("answered", tuple(sorted(cast("dict[str, float]", raw).items(), key=lambda pair: -pair[1])))
 
 
@@ -413,12 +351,6 @@ def function_at(path: str) -> Callable[..., Any]:
     if not callable(found):
         raise UsageError(f"{path} is not a function.", "It takes a list of arrays and returns a list of mappings.")
     return cast("Callable[..., Any]", found)
-
-
-def _module_of(path: str) -> str:
-    """The name in ``sys.modules``: for FILE.py its bare name."""
-    file = path.partition(":")[0]
-    return Path(file).stem if file.endswith(".py") else file
 
 
 def _imported_file(file: Path) -> Any:

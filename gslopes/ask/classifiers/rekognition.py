@@ -1,4 +1,4 @@
-"""``rekognition``: Amazon Rekognition through boto3: labels, ``rekognition:faces`` or ``rekognition:moderation``.
+"""``rekognition``: Amazon Rekognition through boto3: labels, or ``rekognition:faces``, what it says about a face.
 
 Credentials are whatever boto3 finds: variables, a profile, or one that ``aws sso login`` has signed in.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers import service
-from gslopes.ask.classifiers.service import OneByOne, before_send
+from gslopes.ask.classifiers.service import Service, before_send
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.secrets import remember_secret
@@ -20,25 +20,21 @@ from gslopes.core.records import Answer
 
 REGION = "AWS_DEFAULT_REGION"
 _YEARS = 100.0  # the age whose score is 1
-_KEPT = {  # of a reply: the answer itself, and the model's version where there is one
-    "labels": ("Labels", "LabelModelVersion"),
-    "faces": ("FaceDetails",),
-    "moderation": ("ModerationLabels", "ModerationModelVersion"),
-}
+_KEPT = {"labels": ("Labels", "LabelModelVersion"), "faces": ("FaceDetails",)}  # of a reply
 
 
 @dataclass(frozen=True, slots=True)
 class RekognitionOptions(ServiceOptions):
     """What to ask for.
 
-    feature: labels, what DetectFaces says about the largest face, or moderation labels.
+    feature: labels, or what DetectFaces says about the largest face.
     max_labels: labels a picture at most.  min_confidence: in percent; Amazon leaves out what is below 55 unless asked.
     profile: of the vendor's own files; empty: ``AWS_PROFILE`` or the default one.
     region: such as ``eu-west-1``; empty: as in ``AWS_DEFAULT_REGION`` or the profile.
     endpoint: another address; empty: ``AWS_ENDPOINT_URL_REKOGNITION`` or Amazon's own.
     """
 
-    feature: Literal["labels", "faces", "moderation"] = field(default="labels", metadata=ARGUMENT)
+    feature: Literal["labels", "faces"] = field(default="labels", metadata=ARGUMENT)
     max_labels: int = 1000
     min_confidence: float = 0.0
     region: str = ""
@@ -51,7 +47,7 @@ class RekognitionOptions(ServiceOptions):
             raise ConfigError("rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100].")
 
 
-class Rekognition(OneByOne):
+class Rekognition(Service):
     """A ``records.Classifier`` over Amazon Rekognition, one picture a request."""
 
     Options = RekognitionOptions
@@ -63,9 +59,8 @@ class Rekognition(OneByOne):
         reply = cast("dict[str, Any]", raw)
         if self._options.feature == "faces":
             return Answer("answered", service.best(_face(reply["FaceDetails"])))
-        name, version = _KEPT[self._options.feature]
-        labels = service.best((one["Name"], one["Confidence"] / 100) for one in reply[name])
-        return Answer("answered", labels, version=str(reply.get(version, "")))
+        labels = service.best((one["Name"], one["Confidence"] / 100) for one in reply["Labels"])
+        return Answer("answered", labels, version=str(reply.get("LabelModelVersion", "")))
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         import boto3
@@ -94,20 +89,16 @@ class Rekognition(OneByOne):
         return client, closing.close
 
     def _answer(self, picture: bytes) -> object:
-        reply, kept = self._detect({"Bytes": picture}), _KEPT[self._options.feature]
+        options, kept = self._options, _KEPT[self._options.feature]
+        if options.feature == "faces":
+            reply = self._client.detect_faces(Image={"Bytes": picture}, Attributes=["ALL"])
+        else:
+            reply = self._client.detect_labels(
+                Image={"Bytes": picture}, MaxLabels=options.max_labels, MinConfidence=options.min_confidence
+            )
         if kept[0] not in reply:  # boto3 takes a reply that ends too early for an empty one
             raise self._error("lost", f"the reply has no {kept[0]}")
         return {key: reply[key] for key in kept if key in reply}
-
-    def _detect(self, image: dict[str, bytes]) -> dict[str, Any]:
-        options = self._options
-        if options.feature == "faces":
-            return dict(self._client.detect_faces(Image=image, Attributes=["ALL"]))
-        if options.feature == "moderation":
-            return dict(self._client.detect_moderation_labels(Image=image, MinConfidence=options.min_confidence))
-        return dict(
-            self._client.detect_labels(Image=image, MaxLabels=options.max_labels, MinConfidence=options.min_confidence)
-        )
 
     @classmethod
     def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:

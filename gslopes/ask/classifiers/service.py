@@ -90,13 +90,6 @@ def on_this_machine(found: str) -> bool:
     return urlsplit(found).hostname in _HOME
 
 
-def _version_at(address: str) -> str:
-    """The declared version of a service at an address that a variable names, so that its answers are kept apart."""
-    for part in secrets_within(address):
-        remember_secret(part)
-    return f"at {shown_address(address)}" if address else ""
-
-
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 
@@ -168,14 +161,6 @@ def innermost(error: Exception) -> Exception:
     return found if isinstance(found, Exception) else error
 
 
-def check_keys(service: str, variables: Iterable[str]) -> None:
-    """Raises: CredentialsError if a variable holds a character that no key has and no header can carry."""
-    for name in variables:
-        value = os.environ.get(name, "")
-        if any(ord(letter) < 32 or ord(letter) == 127 for letter in value) or value != value.strip():
-            raise CredentialsError(service, [name], detail="its value has a line break, or a blank at an end")
-
-
 def kind_of(error: BaseException, table: Kinds) -> Kind | None:
     """The kind of the nearest class of an error that the table names; None if there is none."""
     parts = [(one.__module__, one.__module__.partition(".")[0], one.__qualname__) for one in type(error).__mro__]
@@ -198,14 +183,6 @@ def kind_of_status(status: int) -> Kind:
     return "unavailable" if status >= 500 or status in (409, 425) else "failed"
 
 
-def wait_of(error: BaseException) -> float | None:
-    """What ``Retry-After`` in the response behind an error says, in seconds; None if there is none."""
-    response = getattr(error, "response", None)
-    if isinstance(response, Mapping):  # botocore's
-        return seconds_to_wait(response.get("ResponseMetadata", {}).get("HTTPHeaders"))
-    return seconds_to_wait(getattr(response, "headers", None))
-
-
 def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
     """What ``Retry-After`` says, in seconds from now, at most a day; None if it says nothing that can be read."""
     found = (headers or {}).get("Retry-After") or (headers or {}).get("retry-after")
@@ -220,7 +197,6 @@ class Service(ABC):
 
     SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
     ENDPOINT_VARIABLES: variables that may hold another address, where the option ``ENDPOINT_OPTION`` is empty.
-    ERRORS: sections of errors.toml with its client's exceptions, beyond httpx's; empty: that of the service's name.
 
     Raises: ConfigError if the address is not safe to send credentials to.
     """
@@ -230,7 +206,6 @@ class Service(ABC):
     CREDENTIALS: ClassVar[Sequence[str]] = ()
     ENDPOINT_VARIABLES: ClassVar[Sequence[str]] = ()
     ENDPOINT_OPTION: ClassVar[str] = "endpoint"
-    ERRORS: ClassVar[Sequence[str]] = ()
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
@@ -239,8 +214,12 @@ class Service(ABC):
         self.notes: list[str] = []  # what a user should know, one sentence each
         self._options = options
         given = getattr(options, self.ENDPOINT_OPTION, "")
-        self._address = address(given, *self._endpoint_variables)
-        self.version = "" if given else _version_at(self._address)  # one that is given is in the name already
+        self._address = address(given, *self.ENDPOINT_VARIABLES)
+        self.version = ""
+        if self._address and not given:  # answers of an address that a variable names are kept apart
+            for part in secrets_within(self._address):
+                remember_secret(part)
+            self.version = f"at {shown_address(self._address)}"
         listed = CATALOGUE.get(name.partition(":")[0])  # none for another package's
         self.limits = (listed.limits if listed else LOCAL).adjusted(options)
         self._client: Any = None
@@ -248,7 +227,10 @@ class Service(ABC):
     def prepare(self) -> None:
         """Find the credentials and make the client.  Raises: CredentialsError, ServiceError."""
         guard_logs()  # vendors write requests there
-        check_keys(self.SERVICE, self._variables)
+        for name in self._variables:
+            value = os.environ.get(name, "")
+            if any(ord(letter) < 32 or ord(letter) == 127 for letter in value) or value != value.strip():
+                raise CredentialsError(self.SERVICE, [name], detail="its value has a line break, or a blank at an end")
         try:
             self._client, close = self._connected()
         except GslopesError:
@@ -278,12 +260,16 @@ class Service(ABC):
         variables: that hold the credentials; empty: ``CREDENTIALS``.
         """
         found = innermost(error)
-        kind = kind_of(found, classes_of("httpx", *(cls.ERRORS or (cls.SERVICE,))))
+        kind = kind_of(found, classes_of("httpx", cls.SERVICE))
         if kind is None:
             raise error
         ours = type(found).__module__ == "gslopes.ask.transport"
         kind, text = (kind, str(found)) if ours else cls._details(found, kind)
-        return error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, wait_of(found))
+        response = getattr(found, "response", None)
+        headers = getattr(response, "headers", None)
+        if isinstance(response, Mapping):  # botocore's
+            headers = response.get("ResponseMetadata", {}).get("HTTPHeaders")
+        return error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, seconds_to_wait(headers))
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
@@ -291,9 +277,13 @@ class Service(ABC):
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         """The client, and what closes it.  Raises: CredentialsError; whatever the client raises."""
 
-    @abstractmethod
     def _answers(self, pictures: list[bytes]) -> list[object]:
         """The replies to one request.  Raises: whatever the client raises."""
+        return [self._answer(picture) for picture in pictures]
+
+    def _answer(self, picture: bytes) -> object:
+        """The reply about one picture, of a service that takes one a request.  Raises: whatever the client raises."""
+        raise NotImplementedError
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
@@ -306,23 +296,8 @@ class Service(ABC):
     def _variables(self) -> Sequence[str]:
         return self.CREDENTIALS
 
-    @property
-    def _endpoint_variables(self) -> Sequence[str]:
-        return self.ENDPOINT_VARIABLES
-
     def _error(self, kind: Kind, text: str) -> GslopesError:
         return error_of(self.SERVICE, kind, text, self._variables)
-
-
-class OneByOne(Service):
-    """A service that takes one picture a request."""
-
-    def _answers(self, pictures: list[bytes]) -> list[object]:
-        return [self._answer(picture) for picture in pictures]
-
-    @abstractmethod
-    def _answer(self, picture: bytes) -> object:
-        """The reply about one picture.  Raises: whatever the client raises."""
 
 
 # -- vendors' clients, above our transport -----------------------------------------------------------------------------

@@ -12,21 +12,23 @@ list: they compare its labels with one another. A SigLIP model has a sigmoid and
 
 from __future__ import annotations
 
+import io
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
 
-from gslopes.ask.classifiers.checkpoint import load_weights, quiet
 from gslopes.ask.classifiers.model_file import (
     ACTIVATIONS,
     check_presence,
     choose,
+    digest_of,
     digest_of_texts,
     existing,
     first_words,
@@ -38,11 +40,17 @@ from gslopes.ask.classifiers.model_file import (
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.core.files import read_named
 from gslopes.core.records import Answer, ByteArray
 
 BATCH = 32
 _TRIED = 256  # pixels, side of the pictures that a model is tried out with
 SMALL, FEW = 1e-4, 100  # labels below this score are kept only if they are among this many, the highest
+
+_LARGEST = 64 << 30  # bytes of a file of weights
+_WRAPPERS = ("state_dict", "model_state_dict", "model", "net")  # keys under which training scripts keep it
+_PREFIXES = ("module.", "_orig_mod.", "model.")  # of DataParallel, torch.compile, Lightning
+_HEADS = ("fc", "classifier", "head", "heads")  # what names of the last layer hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,19 +218,18 @@ class TorchvisionClassifier(TorchModel):
         pretrained = models.get_model_weights(options.model).DEFAULT
         labels = labels_of(options, pretrained.meta["categories"])
         if options.weights:
-            module = models.get_model(options.model, weights=None, num_classes=len(labels), **quiet(options.model))
+            # two networks warn unless ``init_weights`` is given, which does not matter here
+            quiet: Any = {"init_weights": False} if options.model in ("googlenet", "inception_v3") else {}
+            module = models.get_model(options.model, weights=None, num_classes=len(labels), **quiet)
             version = load_weights(module, options.weights)
         else:
-            module, version = _from_hub(models, options.model, pretrained), str(pretrained.url).rpartition("/")[2]
+            try:
+                module = models.get_model(options.model, weights=pretrained)
+            except OSError as error:
+                hint = f"Download {pretrained.url} elsewhere and give weights=FILE."
+                raise ModelError(f"The weights of {options.model} cannot be downloaded: {error}.", hint) from None
+            version = str(pretrained.url).rpartition("/")[2]
         super().__init__(name, version, module, pretrained.transforms(), labels, options, options.activation, device)
-
-
-def _from_hub(models: Any, name: str, pretrained: Any) -> Any:
-    try:
-        return models.get_model(name, weights=pretrained)
-    except OSError as error:
-        hint = f"Download {pretrained.url} elsewhere and give weights=FILE."
-        raise ModelError(f"The weights of {name} cannot be downloaded: {error}.", hint) from None
 
 
 class TimmClassifier(TorchModel):
@@ -242,29 +249,80 @@ class TimmClassifier(TorchModel):
             module = timm.create_model(options.model, **({"num_classes": len(labels)} if labels else {}))
             version = load_weights(module, options.weights)
         else:
-            module = _timm_from_hub(timm, options.model)
+            try:
+                module = timm.create_model(options.model, pretrained=True)
+            except Exception as error:  # the hub's client has many
+                message = f"The weights of {options.model} cannot be downloaded or read: {first_words(error)}."
+                raise ModelError(message, "Download them elsewhere and give weights=FILE.") from None
             version = str(module.pretrained_cfg.get("hf_hub_id") or options.model)
-        labels = labels_of(options, _timm_labels(module))
         data: Any = import_module("timm.data")
+        info = data.ImageNetInfo(subset) if (subset := data.infer_imagenet_subset(module)) else None
+        own = [info.index_to_description(number) for number in range(info.num_classes())] if info else []
+        labels = labels_of(options, own)
         transform = data.create_transform(**data.resolve_model_data_config(module), is_training=False)
         super().__init__(name, version, module, transform, labels, options, options.activation, device)
 
 
-def _timm_from_hub(timm: Any, name: str) -> Any:
+# -- a state dict in a file -------------------------------------------------------------------------------------------
+
+
+def load_weights(module: Any, file: Path | str) -> str:
+    """Put the state dict of a file into a module; returns the file's sha256.
+
+    Raises: ModelError if it is missing, is no state dict, or does not fit.
+    """
+    file = existing(file, "weights file")
+    state = read_state(file)
+    wanted = module.state_dict()
+    other = [key for key in wanted if key in state and state[key].shape != wanted[key].shape]
+    of_head = [key for key in other if any(part in _HEADS for part in key.split(".")) and len(wanted[key].shape)]
+    if other and other == of_head and set(state) == set(wanted):
+        classes, wants = (int(one[other[0]].shape[0]) for one in (state, wanted))
+        hint = f"Give labels=FILE with {classes:,} lines, one label a line, in the order of the outputs."
+        raise ModelError(f"The weights {file} have {classes:,} classes, and there are {wants:,} labels.", hint)
     try:
-        return timm.create_model(name, pretrained=True)
-    except Exception as error:  # the hub's client has many
-        message = f"The weights of {name} cannot be downloaded or read: {first_words(error)}."
-        raise ModelError(message, "Download them elsewhere and give weights=FILE.") from None
+        module.load_state_dict(state)
+    except Exception as error:  # of many kinds
+        message = f"The weights {file} do not fit the model: {first_words(error)}."
+        raise ModelError(message, "Check the model's name.") from None
+    return digest_of([file])
 
 
-def _timm_labels(module: Any) -> list[str]:
-    data: Any = import_module("timm.data")
-    subset = data.infer_imagenet_subset(module)
-    if not subset:
-        return []
-    info = data.ImageNetInfo(subset)
-    return [info.index_to_description(number) for number in range(info.num_classes())]
+def read_state(file: Path) -> dict[str, Any]:
+    """The state dict in a file, out of its wrappers and without the prefixes of all its keys.
+
+    Raises: ModelError if there is none; a file that would have to run code is not read.
+    """
+    import torch
+    from safetensors.torch import load
+
+    data = read_named(file, _LARGEST, raises=ModelError)
+    try:
+        state: Any
+        if file.suffix == ".safetensors":
+            state = load(data)
+        else:
+            state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except Exception as error:  # unpicklers and readers raise many kinds
+        hint = "Check the file."
+        why = f"The weights {file} do not fit the model: {first_words(error)}."
+        if data[:2] == b"PK" and b"constants.pkl" in data:
+            why = f"{file} is a TorchScript program, not weights."
+            hint = f"Give torchscript:{file},labels=FILE,size=PIXELS."
+        elif "weights_only" in str(error) or "Unsupported" in str(error):
+            why = f"The weights {file} do not fit the model: it holds a whole Python object, which would run code."
+            hint = "Save its weights alone: torch.save(model.state_dict(), FILE)."
+        raise ModelError(why, hint) from None
+    for key in _WRAPPERS:
+        state = state[key] if isinstance(state, Mapping) and isinstance(state.get(key), Mapping) else state
+    if not isinstance(state, Mapping) or not any(hasattr(value, "shape") for value in state.values()):
+        message = f"The weights {file} do not fit the model: {file.name} holds no state dict."
+        raise ModelError(message, "Save model.state_dict() with torch.save, or as .safetensors.")
+    state = {str(key): value for key, value in state.items()}
+    for prefix in _PREFIXES:
+        if all(key.startswith(prefix) for key in state):
+            state = {key.removeprefix(prefix): value for key, value in state.items()}
+    return state
 
 
 # -- lists of labels ---------------------------------------------------------------------------------------------------
@@ -318,9 +376,17 @@ class ZeroShotModel(TorchModel, ABC):
         embed_texts: Callable[[list[str]], Any],
         device: str,
     ) -> None:
+        import torch
+
         labels = label_list(options.labels)
         templates = (options.template or TEMPLATES.get(options.labels, "a photo of a {}")).split("|")
-        text = _label_embeddings(embed_texts, labels, templates)
+        rows = []  # the mean over the templates of the normalised text embeddings, normalised again
+        with torch.inference_mode():
+            for label in labels:
+                found = embed_texts([template.format(label) for template in templates])
+                mean = (found / found.norm(dim=-1, keepdim=True)).mean(0)
+                rows.append(mean / mean.norm())
+            text = torch.stack(rows)  # (L, D)
         self._weights = (module.logit_scale.exp().detach() * text).to(device)
         bias = getattr(module, "logit_bias", None)
         self._bias = 0.0 if bias is None else float(bias.detach())
@@ -343,16 +409,3 @@ def label_list(name: str) -> tuple[str, ...]:
     if name in SHIPPED:
         return tuple((files("gslopes.ask") / "labels" / f"{name}.txt").read_text("utf-8").split("\n")[:-1])
     return read_labels(existing(name, "labels file"))
-
-
-def _label_embeddings(embed_texts: Callable[[list[str]], Any], labels: Sequence[str], templates: Sequence[str]) -> Any:
-    """(L, D): the mean over the templates of the normalised text embeddings, normalised again."""
-    import torch
-
-    rows = []
-    with torch.inference_mode():
-        for label in labels:
-            found = embed_texts([template.format(label) for template in templates])
-            mean = (found / found.norm(dim=-1, keepdim=True)).mean(0)
-            rows.append(mean / mean.norm())
-        return torch.stack(rows)

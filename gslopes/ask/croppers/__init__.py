@@ -1,18 +1,17 @@
 """Croppers by name: saliency models, and whatever answers a picture with a rectangle.
 
 A cropper is a class with a frozen dataclass ``Options`` and a constructor ``(name, options, setting)``, whose instances
-are ``records.Saliency`` or ``records.Cropper``. Its name and options are written as those of classifiers are
+are ``boxes.Saliency`` or ``boxes.Cropper``. Its name and options are written as those of classifiers are
 (``ask.names``). Other packages add theirs by an entry point of the group ``gslopes.croppers``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 from gslopes.ask import names
-from gslopes.ask.croppers.records import Cropper, Saliency
-from gslopes.ask.trust import Trust
+from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Finder
 from gslopes.core.registry import Registry
@@ -23,9 +22,9 @@ REGISTRY = Registry(
     {
         "spectral-residual": f"{_HOME}.opencv:SpectralResidual",
         "fine-grained": f"{_HOME}.opencv:FineGrained",
-        "fastgaze": f"{_HOME}.model_file:FastGaze",
-        "onnx": f"{_HOME}.model_file:Onnx",
-        "torchscript": f"{_HOME}.model_file:TorchScript",
+        "fastgaze": f"{_HOME}.vxm:FastGazeModel",
+        "onnx": f"{_HOME}.model_file:MapFile",
+        "torchscript": f"{_HOME}.model_file:MapFile",
         "python": f"{_HOME}.python:PythonCropper",
         "faces": f"{_HOME}.simple:Faces",
         "centre": f"{_HOME}.simple:Centre",
@@ -33,8 +32,8 @@ REGISTRY = Registry(
         "smartcrop": f"{_HOME}.simple:SmartCrop",
         "vips-attention": f"{_HOME}.simple:VipsAttention",
         "vips-entropy": f"{_HOME}.simple:VipsEntropy",
-        "replay": f"{_HOME}.python:Replay",
-        "http": f"{_HOME}.http:HttpCropper",
+        "replay": "gslopes.ask.classifiers.replay:ReplayCropper",
+        "http": "gslopes.ask.classifiers.http:HttpCropper",
     },
     "gslopes.croppers",
 )
@@ -49,22 +48,22 @@ class NoOptions:
 class Setting:
     """What croppers of one command share.
 
-    finder: finds faces.  device: as torch names it.  seed: of random crops.  trust: which programs in files may run.
+    finder: finds faces.  device: as torch names it.  seed: of random crops.  trust: whether programs in files may run.
     """
 
     finder: Finder | None = None
     device: str = "cpu"
     seed: int = 0
-    trust: Trust = field(default_factory=Trust)
+    trust: bool = False
 
 
 def load_cropper(
-    text: str, *, finder: Finder | None = None, device: str = "cpu", seed: int = 0, trust: Trust | None = None
+    text: str, *, finder: Finder | None = None, device: str = "cpu", seed: int = 0, trust: bool = False
 ) -> Saliency | Cropper:
     """A cropper ready to be asked; all that can be wrong with it is found here.
 
     text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, or an address.  finder: for ``faces``.
-    trust: which files that are programs (``torchscript:FILE``) may run; the user is asked without it.
+    trust: whether a file that is a program (``torchscript:FILE``) may run.
 
     Raises: UnknownName, ConfigError, UsageError (its package is not installed), ModelError (its file).
 
@@ -76,12 +75,7 @@ def load_cropper(
     if not isinstance(factory, type):
         raise UsageError(f"The cropper {base!r} is no class.", "Let its entry point name one.")
     options = names.read(getattr(factory, "Options", NoOptions), base, items, kind="cropper")
-    return cast("Saliency | Cropper", factory(text, options, Setting(finder, device, seed, trust or Trust())))
-
-
-def is_remote(cropper: Saliency | Cropper) -> bool:
-    """Whether it is asked over a network, by ``ask.croppers.remote`` alone."""
-    return hasattr(cropper, "at")
+    return cast("Saliency | Cropper", factory(text, options, Setting(finder, device, seed, trust)))
 
 
 def has_map(cropper: Saliency | Cropper) -> bool:

@@ -1,27 +1,19 @@
-"""``python:MODULE:FUNCTION``, a function of the user's own, and ``replay:FILE``, rectangles got elsewhere.
+"""``python:MODULE:FUNCTION``, a function of the user's own.
 
-A function takes a list of (H, W, 3) uint8 RGB pictures and returns a map each: (rows, columns), a grid over the whole
+It takes a list of (H, W, 3) uint8 RGB pictures and returns a map each: (rows, columns), a grid over the whole
 picture. With ``answers=rectangles`` it takes the height/width as well, and returns (left, top, width, height) each.
-
-A recording has one JSON object a line; ``picture`` is ``picture_key`` of the picture that was cropped:
-
-    {"picture": "<64 hex digits>", "ratio": 0.56, "box": [left, top, width, height]}
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from inspect import Parameter, signature
-from pathlib import Path
 from typing import Any, Literal, cast
 
+from gslopes.ask.boxes import Crop, Cropper, Saliency, SaliencyMap, grid_map
 from gslopes.ask.classifiers.python import function_at, function_digest, user_line
-from gslopes.ask.classifiers.replay import Recording
-from gslopes.ask.croppers import Setting
-from gslopes.ask.croppers.opencv import answered_map
-from gslopes.ask.croppers.records import Crop, Cropper, Saliency, SaliencyMap
+from gslopes.ask.classifiers.replay import crop_of
 from gslopes.ask.names import ARGUMENT
 from gslopes.core.errors import AnswerError, UsageError
 from gslopes.core.records import ByteArray
@@ -43,7 +35,7 @@ class PythonCropper:
 
     Options = PythonCropOptions
 
-    def __new__(cls, name: str, options: PythonCropOptions, setting: Setting) -> Any:
+    def __new__(cls, name: str, options: PythonCropOptions, setting: Any) -> Any:
         """A Saliency or a Cropper."""
         del setting
         kind = Maps if options.answers == "maps" else Rectangles
@@ -71,82 +63,38 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
     return Maps(given, name, version) if takes == 1 else Rectangles(given, name, version)
 
 
+@dataclass(eq=False)
 class Maps:
     """A Saliency on a function: list of (H, W, 3) uint8 RGB pictures to one (rows, columns) array or SaliencyMap each.
 
     An array is taken as a grid over the whole picture.
     """
 
-    def __init__(self, function: Callable[..., Any], name: str, version: str = "") -> None:
-        self.name, self.version = name, version
-        self._function = function
+    function: Callable[..., Any]
+    name: str
+    version: str = ""
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """Raises: AnswerError if it does not answer with one map a picture."""
-        answers = _asked(self._function, pictures, self.name)
+        answers = _asked(self.function, pictures, self.name)
         return [
-            answer if isinstance(answer, SaliencyMap) else answered_map(answer, picture, self.name)
+            answer if isinstance(answer, SaliencyMap) else grid_map(answer, picture, self.name)
             for answer, picture in zip(answers, pictures, strict=True)
         ]
 
 
+@dataclass(eq=False)
 class Rectangles:
     """A Cropper on a function: list of pictures and ratio to one (left, top, width, height) or Crop each."""
 
-    def __init__(self, function: Callable[..., Any], name: str, version: str = "") -> None:
-        self.name, self.version = name, version
-        self._function = function
+    function: Callable[..., Any]
+    name: str
+    version: str = ""
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """Raises: AnswerError if it answers with anything else."""
-        (answer,) = _asked(lambda pictures: self._function(pictures, ratio), [picture], self.name)
-        return answer if isinstance(answer, Crop) else _crop(answer, self.name)
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayCropOptions:
-    """file: the recording."""
-
-    file: Path = field(metadata=ARGUMENT)
-
-
-class Replay:
-    """A Cropper on a recording.  Raises: ModelError if the file is missing, or a line of it is no answer."""
-
-    Options = ReplayCropOptions
-
-    def __init__(self, name: str, options: ReplayCropOptions, setting: Setting) -> None:
-        del setting
-        self.name = name
-        self._recording = Recording(options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",))
-        self.version = self._recording.digest[:16]
-
-    def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """Raises: AnswerError if the file has no answer about the picture, or one that is no rectangle."""
-        key = picture_key(picture)
-        (line,) = self._recording.lines([_key(key, ratio)])
-        if line is None:
-            raise AnswerError(f"{self.name} has no answer about the picture {key[:12]} at the ratio {ratio:g}.")
-        return _crop(line["box"], self.name)
-
-
-def picture_key(picture: ByteArray) -> str:
-    """The sha256 of a picture's size and pixels, hex."""
-    return sha256(f"{picture.shape}".encode() + picture.tobytes()).hexdigest()
-
-
-def _key(picture: str, ratio: float) -> bytes:
-    return bytes.fromhex(picture) + f"{ratio:.4f}".encode()
-
-
-def _crop(sides: Any, name: str) -> Crop:
-    try:
-        left, top, width, height = sides
-        if any(int(side) != side for side in (left, top, width, height)):
-            raise ValueError("halves of pixels")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise AnswerError(f"{name} answers with {str(sides)[:80]}: not left, top, width, height.") from error
-    return Crop(int(left), int(top), int(width), int(height))
+        (answer,) = _asked(lambda pictures: self.function(pictures, ratio), [picture], self.name)
+        return answer if isinstance(answer, Crop) else crop_of(answer, self.name)
 
 
 def _asked(function: Callable[..., Any], pictures: list[ByteArray], name: str) -> Sequence[Any]:

@@ -6,24 +6,23 @@ import io
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 from PIL import Image
 
-from gslopes.ask.cache import AnswerCache
+from gslopes.ask.boxes import Crop, Cropper, Saliency
+from gslopes.ask.cache import AnswerCache, cache_folder
 from gslopes.ask.classifiers import prepare_classifier
+from gslopes.ask.classifiers.http import HttpCropper
+from gslopes.ask.classifiers.replay import picture_key
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import Budget, Estimate, UsageStats, estimate
-from gslopes.ask.croppers import is_remote, load_cropper
-from gslopes.ask.croppers.http import HttpCropper
-from gslopes.ask.croppers.python import as_cropper, picture_key
-from gslopes.ask.croppers.records import Crop, Cropper, Saliency
+from gslopes.ask.cost import Budget, UsageStats
+from gslopes.ask.croppers import load_cropper
+from gslopes.ask.croppers.python import as_cropper
 from gslopes.ask.questions import PartProgress
-from gslopes.ask.retry import RetryPolicy
-from gslopes.ask.scoring.cost import confirm_cost
-from gslopes.ask.trust import Trust, cache_folder
+from gslopes.ask.scoring.cost import Estimate, confirm_cost, estimate
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.executor import Executor
@@ -34,29 +33,20 @@ PART = 16  # pictures that are written, asked about and taken away together
 
 
 class RemoteCropper:
-    """A ``records.Cropper`` that asks about many pictures at once, and then gives their answers.
+    """A ``boxes.Cropper`` that asks about many pictures at once, and then gives their answers.
 
-    service: who is asked.  cost_limits: cache, budget, calls.  budget: of all services of one command.
-    ratios: height/width.  seed: of the order of the questions.  retry: with a service that fails.
+    service: who is asked.  cost_limits: cache and budget.  budget: of all services of one command.
+    ratios: height/width.  seed: of the order of the questions.
     """
 
     def __init__(
-        self,
-        service: HttpCropper,
-        cost_limits: CostLimits,
-        budget: Budget,
-        ratios: Sequence[float],
-        seed: int = 0,
-        retry: RetryPolicy | None = None,
+        self, service: HttpCropper, cost_limits: CostLimits, budget: Budget, ratios: Sequence[float], seed: int = 0
     ) -> None:
         self.name, self.version = service.name, service.version
         self.usage = UsageStats()
-        self._cost_limits, self._budget, self._seed, self._retry = cost_limits, budget, seed, retry
+        self._cost_limits, self._budget, self._seed = cost_limits, budget, seed
         self._at = {ratio: service.at(ratio) for ratio in ratios}
         self._answers: dict[tuple[str, float], Answer] = {}
-
-    def prepare(self) -> None:
-        """Check address and credentials.  Raises: CredentialsError, UsageError."""
         for one in self._at.values():
             prepare_classifier(one)
 
@@ -80,11 +70,23 @@ class RemoteCropper:
             try:
                 runfolder.make_folder(folder)
                 for ratio, service in self._at.items():
-                    client = Client(
-                        service, cache=cache, budget=self._budget, usage=self.usage, seed=self._seed, retry=self._retry
-                    )
                     last = ratio == list(self._at)[-1]
-                    done = self._listener(ratio, folder, tick if last else lambda _: None)
+
+                    def done(
+                        _: int,
+                        asked: pd.DataFrame,
+                        __: pd.DataFrame,
+                        progress: PartProgress,
+                        ratio: float = ratio,
+                        last: bool = last,
+                    ) -> None:
+                        for question, answer in zip(progress.questions, progress.outcomes(), strict=True):
+                            self._answers[question.photo, ratio] = answer
+                            (folder / question.file).unlink(missing_ok=True)
+                        if last:
+                            tick(len(asked))
+
+                    client = Client(service, cache=cache, budget=self._budget, usage=self.usage, seed=self._seed)
                     client.ask_parts(_parts(pictures(), folder), folder, done)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -100,17 +102,6 @@ class RemoteCropper:
         why = SkipReason.of(answer.reason, answer.status)
         raise Refused(why.detail or why.reason) if answer.status == "refused" else AnswerError(why.detail or why.reason)
 
-    def _listener(
-        self, ratio: float, folder: Path, tick: Callable[[int], None]
-    ) -> Callable[[int, pd.DataFrame, pd.DataFrame, PartProgress], None]:
-        def done(_: int, asked: pd.DataFrame, __: pd.DataFrame, progress: PartProgress) -> None:
-            for question, answer in zip(progress.questions, progress.outcomes(), strict=True):
-                self._answers[question.photo, ratio] = answer
-                (folder / question.file).unlink(missing_ok=True)
-            tick(len(asked))
-
-        return done
-
 
 def _parts(pictures: Iterable[ByteArray], folder: Path) -> Iterator[tuple[int, pd.DataFrame]]:
     """Distinct pictures as rows of the edits table, which the client reads, their files in the folder."""
@@ -119,9 +110,10 @@ def _parts(pictures: Iterable[ByteArray], folder: Path) -> Iterator[tuple[int, p
     for picture in pictures:
         key = picture_key(picture)
         if key not in rows:
-            path = folder / f"{number:06d}-{key}"
+            path, buffer = folder / f"{number:06d}-{key}", io.BytesIO()
+            Image.fromarray(picture).save(buffer, "PNG", compress_level=1)
             with runfolder.storage(path):
-                path.write_bytes(_encoded(picture))
+                path.write_bytes(buffer.getvalue())
             rows[key] = (key, "crop", 0, 0.0, path.name, 0.0)
         if len(rows) == PART:
             yield number, tables.frame_of(tables.EDITS, list(rows.values()))
@@ -139,7 +131,7 @@ def ready_croppers(
     finder: Finder | None = None,
     device: str = "cpu",
     seed: int = 0,
-    trust: Trust | None = None,
+    trust: bool = False,
 ) -> list[Saliency | Cropper]:
     """Croppers by name and those given, functions among them; those over a network with credentials checked.
 
@@ -150,16 +142,11 @@ def ready_croppers(
     if finder is None and any(name.startswith("faces") for name in names):
         finder = mtcnn()
     named = [load_cropper(name, finder=finder, device=device, seed=seed, trust=trust) for name in names]
-    budget = Budget(cost_limits.budget, cost_limits.max_calls)
-    ready: list[Saliency | Cropper] = []
-    for model in map(as_cropper, [*named, *given]):
-        if is_remote(model):
-            remote = RemoteCropper(cast("HttpCropper", model), cost_limits, budget, ratios, seed)
-            remote.prepare()
-            ready.append(remote)
-        else:
-            ready.append(model)
-    return ready
+    budget = Budget(cost_limits.budget)
+    return [
+        RemoteCropper(model, cost_limits, budget, ratios, seed) if isinstance(model, HttpCropper) else model
+        for model in map(as_cropper, [*named, *given])
+    ]
 
 
 def mtcnn() -> Finder:
@@ -181,9 +168,3 @@ def confirm(
     asked = [(model, count) for model, count in zip(models, pictures, strict=True) if isinstance(model, RemoteCropper)]
     if estimates := [one for model, count in asked for one in model.requests(count)]:
         confirm_cost(estimates, cost_limits, executor)
-
-
-def _encoded(picture: ByteArray) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(picture).save(buffer, "PNG", compress_level=1)
-    return buffer.getvalue()

@@ -16,9 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from PIL import Image
 
+from gslopes.ask.boxes import Crop, crop_rectangle
 from gslopes.ask.croppers import NoOptions, Setting
-from gslopes.ask.croppers.geometry import crop_rectangle
-from gslopes.ask.croppers.records import Crop
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import ByteArray, Photo
 
@@ -91,8 +90,7 @@ class Random:
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""
         height, width = picture.shape[:2]
-        digest = sha256(picture.tobytes()).digest()
-        generator = np.random.default_rng([self._seed, *digest])
+        generator = np.random.default_rng([self._seed, *sha256(picture.tobytes()).digest()])
         return crop_rectangle(width, height, int(generator.integers(width)), int(generator.integers(height)), ratio)
 
 

@@ -6,16 +6,19 @@ are int32; arrays are float32 in C order; the other records describe them.
 
 The network is VGG-like: pairs of 3 x 3 convolutions with 2 x 2 max pooling between them, then 1 x 1 convolutions with
 leaky units down to one map, a sixteenth of the picture. Zero padding, so one cell sees 140 pixels; nothing is global.
+The file has a Gaussian layer, too, which the published program reads and never applies; nor do we.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import groupby
 from math import prod
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -23,8 +26,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from gslopes.ask.boxes import SaliencyMap, fitted
+from gslopes.ask.croppers import Setting
+from gslopes.ask.names import ARGUMENT
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named
+from gslopes.core.records import ByteArray, FloatArray
 
 LARGEST = 1 << 30  # bytes of a file
 MAGIC = b"\x01tPM"
@@ -35,6 +42,8 @@ _HINT = "Give the .vxm file as its authors publish it."
 PROGRAM_MEANS = (103.939, 116.779, 123.68)
 STRIDE = 16
 PARAMETRIC = 4  # the code of leaky units; any other code is ReLU
+_BATCH = 16
+_SIDE = 320  # pixels of the square that a picture is fitted into, as the published program does it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,31 +64,28 @@ class Layer:
     sigma: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Model:
-    """A whole file: its layers in order, its sha256, and whether it is the published one."""
+def read(path: Path | str) -> tuple[tuple[Layer, ...], str]:
+    """A file's layers in order, and the sha256 of its bytes.
 
-    layers: tuple[Layer, ...]
-    sha256: str
-
-    @property
-    def published(self) -> bool:
-        """Whether these are the bytes that the authors published."""
-        return self.sha256 == PUBLISHED
+    Raises: ModelError naming what is wrong and where: missing, truncated, wrong magic, unknown layer, sizes.
+    """
+    data = read_named(path, LARGEST, raises=ModelError, hint="Name a copy of the model file.")
+    return parse(data, str(path)), sha256(data).hexdigest()
 
 
-def read(path: Path | str) -> Model:
-    """Raises: ModelError naming what is wrong and where: missing, truncated, wrong magic, unknown layer, sizes."""
-    return parse(read_named(path, LARGEST, raises=ModelError, hint="Name a copy of the model file."), str(path))
-
-
-def parse(data: bytes, name: str = "the file") -> Model:
-    """The same from the file's bytes."""
+def parse(data: bytes, name: str = "the file") -> tuple[Layer, ...]:
+    """The layers from a file's bytes."""
     entries = records(data, name)
-    count = _integer(entries, "layerCount", name)
-    layers = tuple(_layer(entries, index, name) for index in range(count))
-    _check_chain(layers, name)
-    return Model(layers, sha256(data).hexdigest())
+    layers = tuple(_layer(entries, index, name) for index in range(_integer(entries, "layerCount", name)))
+    channels = 3
+    for index, layer in enumerate(layers):
+        if layer.weight is not None:
+            if layer.weight.shape[1] != channels:
+                raise ModelError(f"{name}: {index}w takes {layer.weight.shape[1]} channels after {channels}.")
+            channels = layer.weight.shape[0]
+    if channels != 1:
+        raise ModelError(f"{name} ends with {channels} channels, not with one map.")
+    return layers
 
 
 def records(data: bytes, name: str = "the file") -> dict[str, bytes]:
@@ -148,17 +154,6 @@ def _array(entries: Mapping[str, bytes], key: str, dims: int, name: str) -> NDAr
     return np.frombuffer(entries[key], "<f4").reshape(shape).astype(np.float32)
 
 
-def _check_chain(layers: tuple[Layer, ...], name: str) -> None:
-    channels = 3
-    for index, layer in enumerate(layers):
-        if layer.weight is not None:
-            if layer.weight.shape[1] != channels:
-                raise ModelError(f"{name}: {index}w takes {layer.weight.shape[1]} channels after {channels}.")
-            channels = layer.weight.shape[0]
-    if channels != 1:
-        raise ModelError(f"{name} ends with {channels} channels, not with one map.")
-
-
 # -- the network -------------------------------------------------------------------------------------------------------
 
 
@@ -166,48 +161,82 @@ class FastGaze(nn.Module):
     """(B, 3, H, W) float32 RGB in [0, 255] to (B, ceil(H/16), ceil(W/16)) scores of any sign.
 
     layers: in order.  means: subtracted from R, G, B: ``PROGRAM_MEANS`` as the program does it, or reversed.
-    smooth: whether the smoothing layer is applied; the program reads it and does not.
     """
 
     means: Tensor
 
-    def __init__(
-        self,
-        layers: Sequence[Layer],
-        means: tuple[float, float, float] = PROGRAM_MEANS,
-        *,
-        smooth: bool = False,
-    ) -> None:
+    def __init__(self, layers: Sequence[Layer], means: tuple[float, float, float] = PROGRAM_MEANS) -> None:
         super().__init__()
         self.register_buffer("means", torch.tensor(means).reshape(1, 3, 1, 1))
-        self.smooth = smooth
-        self.plan = [(layer.kind, layer.alpha, layer.size, layer.sigma) for layer in layers]
-        self.convolutions = nn.ModuleList(_convolution(layer) for layer in layers if layer.kind == CONVOLUTION)
+        self.plan = [(layer.kind, layer.alpha) for layer in layers]
+        self.convolutions = nn.ModuleList()
+        for layer in layers:
+            if layer.weight is not None:
+                weight, bias = (torch.as_tensor(values) for values in (layer.weight, layer.bias))
+                out, into, tall, wide = weight.shape
+                convolution = nn.Conv2d(into, out, (tall, wide), padding=(tall // 2, wide // 2))
+                convolution.load_state_dict({"weight": weight, "bias": bias})
+                self.convolutions.append(convolution)
 
     def forward(self, pictures: Tensor) -> Tensor:
         x = pictures - self.means  # (B, 3, H, W)
         convolutions = iter(self.convolutions)
-        for kind, alpha, size, sigma in self.plan:
+        for kind, alpha in self.plan:
             if kind == CONVOLUTION:
                 x = F.leaky_relu(next(convolutions)(x), alpha)  # alpha 0 is ReLU
             elif kind == POOL:
                 x = F.max_pool2d(x, 2, ceil_mode=True)  # windows cut at the border
-            elif self.smooth:
-                x = _smooth(x, size, sigma)
         return x[:, 0]  # (B, ceil(H/16), ceil(W/16))
 
 
-def _convolution(layer: Layer) -> nn.Conv2d:
-    weight, bias = (torch.as_tensor(values) for values in (layer.weight, layer.bias))
-    out, into, tall, wide = weight.shape
-    convolution = nn.Conv2d(into, out, (tall, wide), padding=(tall // 2, wide // 2))
-    convolution.load_state_dict({"weight": weight, "bias": bias})
-    return convolution
+# -- the saliency model ------------------------------------------------------------------------------------------------
 
 
-def _smooth(x: Tensor, size: int, sigma: float) -> Tensor:
-    away = torch.arange(size, dtype=x.dtype, device=x.device) - (size - 1) / 2
-    taps = torch.exp(-(away**2) / (2 * sigma**2))
-    taps = taps / taps.sum()
-    x = F.conv2d(x, taps.reshape(1, 1, 1, size), padding=(0, size // 2))
-    return F.conv2d(x, taps.reshape(1, 1, size, 1), padding=(size // 2, 0))
+@dataclass(frozen=True, slots=True)
+class FastGazeOptions:
+    """path: the .vxm file.  means: subtracted as the published program does it, or in the order that it names."""
+
+    path: str = field(metadata=ARGUMENT)
+    means: Literal["program", "bgr"] = "program"
+
+
+class FastGazeModel:
+    """``fastgaze:PATH``: a copy of the cropper's model that was published with Yee et al. 2021.
+
+    version: ``published``, or the sha256 of another file.
+
+    Raises: ModelError as ``read``.
+    """
+
+    Options = FastGazeOptions
+
+    def __init__(self, name: str, options: FastGazeOptions, setting: Setting) -> None:
+        layers, digest = read(options.path)
+        self.name, self._device = name, setting.device
+        self.version = "published" if digest == PUBLISHED else f"sha256 {digest}"
+        means = PROGRAM_MEANS if options.means == "program" else PROGRAM_MEANS[::-1]
+        self._network = FastGaze(layers, means).to(setting.device).eval()
+
+    def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
+        """(H, W, 3) uint8 RGB pictures to maps of a sixteenth of the fitted picture; scores of any sign."""
+        small = [fitted(picture, _SIDE) for picture in pictures]
+        maps: list[SaliencyMap] = []
+        for _, group in groupby(zip(small, pictures, strict=True), key=lambda pair: pair[0].shape):
+            pairs = list(group)
+            for start in range(0, len(pairs), _BATCH):
+                batch = pairs[start : start + _BATCH]
+                stack = torch.from_numpy(np.stack([resized for resized, _ in batch])).to(self._device)
+                with torch.inference_mode():
+                    scores = self._network(stack.permute(0, 3, 1, 2).float()).cpu().numpy()
+                maps += [_map(score, *pair) for score, pair in zip(scores, batch, strict=True)]
+        return maps
+
+
+def _map(scores: FloatArray, small: ByteArray, picture: ByteArray) -> SaliencyMap:
+    """A cell stands for the pixel (16c + 8, 16r + 8) of the fitted picture, moved inside."""
+    factor = min(picture.shape[1] / small.shape[1], picture.shape[0] / small.shape[0])
+    centres = [
+        np.minimum(side - 1, STRIDE * np.arange(count) + STRIDE // 2) * factor
+        for count, side in ((scores.shape[1], small.shape[1]), (scores.shape[0], small.shape[0]))
+    ]
+    return SaliencyMap(scores, centres[0].astype(np.float32), centres[1].astype(np.float32))

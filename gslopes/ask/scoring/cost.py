@@ -2,19 +2,61 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import Estimate, estimate, limits_of
+from gslopes.ask.cost import Limits, limits_of
 from gslopes.ask.questions import digest, read_picture
-from gslopes.ask.trust import confirmed
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
+from gslopes.core.text import many
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What one classifier still has to be asked.
+
+    name: the classifier.  pictures: still to be asked, at most (identical ones are asked once).
+    cached: answered already, by an earlier command.  calls: requests.  usd: price, None if it depends on the plan.
+    seconds: at the quota; 0 where there is none.  note: of the limits.  tokens: in and out, at most.
+    """
+
+    name: str
+    pictures: int
+    cached: int
+    calls: int
+    usd: float | None
+    seconds: float
+    note: str = ""
+    tokens: tuple[int, int] = (0, 0)
+
+    def __str__(self) -> str:
+        parts = [many(self.pictures, "picture")]
+        parts += [many(self.calls, "call")] if self.usd != 0 or self.seconds else []
+        parts += [f"at most {self.tokens[0]:,} + {self.tokens[1]:,} tokens"] if any(self.tokens) else []
+        parts += [] if self.usd == 0 else ["price unknown" if self.usd is None else f"{self.usd:,.2f} USD"]
+        parts += [f"{self.seconds / 60:,.1f} minutes at the quota"] if self.seconds else []
+        before = f"; {self.cached:,} answered before" if self.cached else ""
+        return f"{self.name}: {', '.join(parts)}{before}"
+
+
+def estimate(name: str, limits: Limits, batch: int, parts: list[int], cached: int) -> Estimate:
+    """Count what asking will take.
+
+    parts: pictures of each part that have no answer yet; a request never holds pictures of two parts.
+    cached: pictures that have one.
+    """
+    pictures, calls = sum(parts), sum(-(-part // max(1, batch)) for part in parts) * limits.requests_per_picture
+    tokens = limits.tokens[0] * pictures, limits.tokens[1] * pictures
+    seconds = limits.seconds(pictures, calls)
+    return Estimate(name, pictures, cached, calls, limits.cost(pictures), seconds, limits.note, tokens)
 
 
 def estimate_parts(
@@ -25,15 +67,22 @@ def estimate_parts(
     edits: the rows of the edits table that are due, part by part.
     cache: its answers; read only if asking costs anything.  before: pictures in finished parts.
     """
+
+    def keys(files: Sequence[str]) -> Iterable[bytes]:
+        for file in files:
+            try:
+                yield digest(read_picture(run, file))
+            except PhotoError:
+                continue
+
     left, cached = [], 0
     for frame in edits:
         files = frame["file"].tolist()
+        left.append(len(files))
         if limits_of(classifier).remote and not cache.empty:
-            keys = {digest(data) for file in files if (data := _bytes(run, file))}
-            left.append(len(keys) - cache.count(keys))
+            distinct = set(keys(files))
+            left[-1] = len(distinct) - cache.count(distinct)
             cached += len(files) - left[-1]
-        else:
-            left.append(len(files))
     return estimate(classifier.name, limits_of(classifier), classifier.batch, left, cached + before)
 
 
@@ -66,14 +115,9 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
     if config.yes or (total <= config.confirm_above and not unknown):
         return
     price = f"up to {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
-    hint = "Add --yes (yes=True in Python), or set a --budget; --confirm-above raises the limit."
-    unasked = UsageError(f"This will cost {price}, and there is no terminal to confirm it at.", hint)
-    if not confirmed(f"This will cost {price}. Go on?", unasked):
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        hint = "Add --yes (yes=True in Python), or set a --budget; --confirm-above raises the limit."
+        raise UsageError(f"This will cost {price}, and there is no terminal to confirm it at.", hint)
+    print(f"This will cost {price}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("Not confirmed, so nothing was asked.", "Add --limit or --budget for a smaller audit.")
-
-
-def _bytes(run: Path, file: str) -> bytes:
-    try:
-        return read_picture(run, file)
-    except PhotoError:
-        return b""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import sys
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from gslopes.ask.answers import ClassifierCache, is_cached
-from gslopes.ask.cache import AnswerCache
+from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
@@ -22,14 +24,12 @@ from gslopes.ask.cost import Budget, UsageStats, limits_of
 from gslopes.ask.questions import PartProgress
 from gslopes.ask.retry import DAY, RetryPolicy
 from gslopes.ask.scoring.cost import confirm_cost, estimate_parts
-from gslopes.ask.scoring.progress_bars import ProgressBars
-from gslopes.ask.trust import writable_cache
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import read_json
 from gslopes.core.killpoints import kill_point
-from gslopes.core.progress import is_shown
+from gslopes.core.progress import LOG_INTERVAL, add_bar, bars, is_shown, tell
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
 from gslopes.core.text import many
@@ -106,7 +106,7 @@ class Scoring:
             runfolder.discard_damaged(run, score_stage(one.name), (tables.SCORES, tables.ASKED), parts)
         self._missing = {one.name: missing_of(run, one, parts, config, self._wanted[one.name]) for one in classifiers}
         self._due = [one for one in classifiers if self._missing[one.name]]
-        self._budget = budget or Budget(config.budget, config.max_calls)
+        self._budget = budget or Budget(config.budget)
         self._usages = {one.name: UsageStats() for one in self._due}
         self._warned: set[str] = set()
 
@@ -122,7 +122,13 @@ class Scoring:
             cache = None
             if any(is_cached(one) for one in self._due):
                 cache = stack.enter_context(AnswerCache(writable_cache(self._config.cache)))
-            self._confirm_cost(cache)
+            estimates = []
+            for one in self._due:
+                missing, wanted = self._missing[one.name], self._wanted[one.name]
+                before = sum(wanted.count(part) for part in range(self._parts) if part not in set(missing))
+                due = map(wanted.edits, missing)
+                estimates.append(estimate_parts(self._run, one, due, ClassifierCache(one, cache), before))
+            confirm_cost(estimates, self._config, self._executor)
             for one in self._due:
                 prepare_classifier(one)
             clients = [
@@ -144,29 +150,22 @@ class Scoring:
         """Where the answers of parts that are not finished are kept, if no cache keeps them."""
         return self._run / "parts" / score_stage(classifier.name) / "journal"
 
-    def _confirm_cost(self, cache: AnswerCache | None) -> None:
-        estimates = []
-        for one in self._due:
-            missing = self._missing[one.name]
-            wanted = self._wanted[one.name]
-            before = sum(wanted.count(part) for part in range(self._parts) if part not in set(missing))
-            due = map(wanted.edits, missing)
-            estimates.append(estimate_parts(self._run, one, due, ClassifierCache(one, cache), before))
-        confirm_cost(estimates, self._config, self._executor)
-
     def _side_by_side(self, clients: Sequence[Client]) -> None:
         """A thread a classifier; this one watches, shows progress and takes Ctrl-C."""
         errors: list[BaseException] = []
         stop: KeyboardInterrupt | None = None
         pool = ThreadPoolExecutor(max(1, len(clients)), "score")
-        progress_bars = ProgressBars(is_shown(self._executor))
-        with progress_bars.watch({one.classifier.name: self._extent(one.classifier.name) for one in clients}):
+        extents = {}  # pictures done by earlier commands, and all
+        for name, wanted in ((one.classifier.name, self._wanted[one.classifier.name]) for one in clients):
+            counts = [wanted.count(part) for part in range(self._parts)]
+            extents[name] = sum(counts) - sum(counts[part] for part in self._missing[name]), sum(counts)
+        with _progress(is_shown(self._executor), extents, self._usages) as update:
             left = {pool.submit(self._drive, one, clients, errors) for one in clients}
             pool.shutdown(wait=False)
             while left:  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
                 try:
                     left = wait(left, timeout=REFRESH).not_done
-                    progress_bars.update(self._usages)
+                    update()
                     self._warn()
                 except KeyboardInterrupt as interrupt:
                     for client in clients:
@@ -177,7 +176,7 @@ class Scoring:
                     self._executor.note(
                         "\nStopping: the requests in flight are finished first. Ctrl-C again ends at once."
                     )
-            progress_bars.update(self._usages)
+            update()
         self._report(clients)
         if stop is not None or errors:
             raise stop or errors[0]
@@ -197,20 +196,12 @@ class Scoring:
 
         try:
             runfolder.make_folder(self._run / "parts" / stage)
-            client.ask_parts(self._edits(name), self._run, done)
+            edits = ((part, self._wanted[name].edits(part)) for part in self._missing[name])
+            client.ask_parts(edits, self._run, done)
         except BaseException as error:
             errors.append(error)
             for other in clients:
                 other.halt()
-
-    def _edits(self, name: str) -> Iterator[tuple[int, pd.DataFrame]]:
-        for part in self._missing[name]:
-            yield part, self._wanted[name].edits(part)
-
-    def _extent(self, name: str) -> tuple[int, int]:
-        missing = set(self._missing[name])
-        rows = [self._wanted[name].count(part) for part in range(self._parts)]
-        return sum(count for part, count in enumerate(rows) if part not in missing), sum(rows)
 
     # -- what a user should know --------------------------------------------------------------------------------------
 
@@ -245,9 +236,44 @@ class Scoring:
                 self._executor.note(f"score      {note} ({how}), all of a photo alike.")
             if str(usage):
                 self._executor.note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
-        if self._budget.usd is not None and self._budget.unspent is not None:
-            spent, given, left = map(self._budget.shown, (self._budget.spent, self._budget.usd, self._budget.unspent))
-            self._executor.note(f"score      budget: {spent} of {given} USD spent, {left} USD left.")
+        if (given := self._budget.usd) is not None:
+            spent, whole, left = map(self._budget.shown, (self._budget.spent, given, given - self._budget.spent))
+            self._executor.note(f"score      budget: {spent} of {whole} USD spent, {left} USD left.")
+
+
+@contextmanager
+def _progress(
+    show: bool, extents: Mapping[str, tuple[int, int]], usages: Mapping[str, UsageStats]
+) -> Iterator[Callable[[], None]]:
+    """What brings the lines about several classifiers up to date: bars on a terminal, a line a minute in a log file.
+
+    extents: name to (pictures done by earlier commands, all pictures).
+    """
+    begun = last = time.monotonic()
+    with ExitStack() as stack:
+        interactive = show and sys.stderr.isatty()
+        progress: Any = stack.enter_context(bars()) if interactive else None
+        tasks = {
+            name: add_bar(progress, f"score      {name}"[:40], "pictures", *extent)
+            for name, extent in (extents.items() if interactive else ())
+        }
+
+        def update() -> None:
+            nonlocal last
+            for name, task in tasks.items():
+                usage = usages[name]
+                progress.update(task, completed=extents[name][0] + usage.pictures, note=str(usage))
+            if not show or interactive or time.monotonic() - last < LOG_INTERVAL:
+                return
+            last = time.monotonic()
+            for name, (before, total) in extents.items():
+                usage = usages[name]
+                rate = usage.pictures / max(last - begun, 1e-9)
+                left = f"{(total - before - usage.pictures) / rate / 60:,.0f} minutes left" if rate else "time unknown"
+                done = f"{before + usage.pictures:,} of {many(total, 'picture')}, {rate:,.1f} a second, {left}"
+                tell(f"score      {name}: {done}" + (f", {usage}" if str(usage) else ""))
+
+        yield update
 
 
 def models_of(run: Path, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One classifier and a few photos, before any audit: what it is sent, what it answers, whether its answers vary."""
+"""Before any audit: a classifier and a few photos as they are, so that a mistake costs no more than these."""
 
 from __future__ import annotations
 
@@ -12,24 +12,84 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from PIL import Image
 
-from gslopes.ask.answers import is_cached
-from gslopes.ask.cache import AnswerCache
+from gslopes.ask.answers import STOPPED, is_cached, raise_if_all_failed
+from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.classifiers.model_file import SAME
 from gslopes.ask.client import Client
-from gslopes.ask.cost import UsageStats, limits_of
+from gslopes.ask.config import ScoreConfig
+from gslopes.ask.cost import Budget, UsageStats, limits_of
 from gslopes.ask.pictures import decoded, fit_pictures
-from gslopes.ask.scoring.first_pictures import row_of
-from gslopes.ask.trust import writable_cache
+from gslopes.ask.questions import digest
 from gslopes.core import tables
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core.executor import Executor
 from gslopes.core.reasons import explained
 from gslopes.core.records import ByteArray, Classifier
-from gslopes.photos.folder import open_photo
+from gslopes.core.text import many
+from gslopes.photos.folder import PhotoFile, open_photo, photo_bytes, photo_of
 
-PICTURES = 3
+FIRST = 2  # photos that each classifier of an audit is asked about before any is edited
+_LOOK = 20  # of the first photos, where some cannot be read
+_KINDS = (b"\xff\xd8\xff", b"\x89PNG")  # JPEG and PNG: what classifiers are sent
+PICTURES = 3  # of a trial
 _SHOWN = 512  # pixels, longer side of the thumbnail at most
+
+
+# -- the first photos of an audit --------------------------------------------------------------------------------------
+
+
+def ask_first(
+    classifiers: Sequence[Classifier], files: Sequence[PhotoFile], config: ScoreConfig, budget: Budget, note: Executor
+) -> None:
+    """Ask about the first two photos that can be read; answers of services are kept, as all of them are.
+
+    Raises: ClassifierError if a classifier fails on all of them for one reason; whatever else asking raises.
+    """
+    pictures: dict[bytes, bytes] = {}
+    for file in list(files)[:_LOOK]:
+        try:
+            data = photo_bytes(file.path)
+            photo = photo_of(data, file.path)
+        except PhotoError:
+            continue
+        data = data if data.startswith(_KINDS) else _png(photo.pixels)
+        pictures[digest(data)] = data
+        if len(pictures) == FIRST:
+            break
+    for one in classifiers if pictures else ():
+        usage = UsageStats()
+        asked, _ = _asked(one, list(pictures.values()), config.cache, budget, usage)
+        if usage.requests and limits_of(one).remote:
+            details = f", {usage}" if str(usage) else ""
+            note.note(f"score      {one.name}: {many(usage.asked, 'photo')} asked about before any is edited{details}.")
+        extent = "the first picture" if len(asked) == 1 else f"the first {len(asked)} pictures"
+        raise_if_all_failed(asked, extent, STOPPED)
+
+
+def _asked(
+    classifier: Classifier, pictures: Sequence[bytes], cache: Path | None, budget: Budget | None, usage: UsageStats
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rows of the asked and the scores table about distinct pictures, whose photo is their digest."""
+    found: list[pd.DataFrame] = []
+    with TemporaryDirectory() as name, ExitStack() as stack:
+        kept = stack.enter_context(AnswerCache(writable_cache(cache))) if is_cached(classifier) else None
+        rows = []
+        for data in dict.fromkeys(pictures):
+            key = digest(data).hex()
+            (Path(name) / key).write_bytes(data)
+            rows.append((key, "gender", 0, 0.0, key, 0.0))
+        client = Client(classifier, cache=kept, budget=budget, usage=usage)
+        edits = tables.frame_of(tables.EDITS, rows)
+        client.ask_parts([(0, edits)], Path(name), lambda _, asked, scores, __: found.extend((asked, scores)))
+    asked, scores = found
+    return asked, scores
+
+
+# -- trying one --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,29 +127,34 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
     if not photos:
         raise UsageError("No photo is given.", "Name one to three photos.")
     prepare_classifier(classifier)
-    named = _pictures(photos)
-    encoded = {name: _png(pixels) for name, pixels in named.items()}
+    named = {str(path): open_photo(path).pixels for path in photos[:PICTURES]}
+    name, first = next(iter(named.items()))
+    named |= {f"{name}, mirrored": first[:, ::-1], f"{name}, half as bright": first // 2}
+    encoded = {name: _png(pixels) for name, pixels in list(named.items())[:PICTURES]}
     sent, seen = what_is_sent(classifier, next(iter(encoded.values())))
-    thumbnail.write_bytes(_png(_small(seen)))
+    image = Image.fromarray(np.ascontiguousarray(seen))
+    image.thumbnail((_SHOWN, _SHOWN))
+    thumbnail.write_bytes(_png(np.asarray(image)))
     usage, begun = UsageStats(), time.monotonic()
-    with TemporaryDirectory() as name, ExitStack() as stack:
-        rows = [row_of(data, Path(name)) for data in encoded.values()]
-        kept = stack.enter_context(AnswerCache(writable_cache(cache))) if is_cached(classifier) else None
-        found: list[Any] = []
-        client = Client(classifier, cache=kept, usage=usage)
-        edits = tables.frame_of(tables.EDITS, list(dict.fromkeys(rows)))
-        client.ask_parts([(0, edits)], Path(name), lambda _, asked, scores, __: found.extend((asked, scores)))
+    asked, scores = _asked(classifier, list(encoded.values()), cache, None, usage)
     seconds = (time.monotonic() - begun) / usage.asked if usage.asked else 0.0
-    asked, scores = (frame.set_index("photo") for frame in found)
-    answers = []
-    for shown, row in zip(named, rows, strict=True):
-        one, of_photo = asked.loc[row[0]], scores[scores.index == row[0]]
+    outcomes = {row["photo"]: row for row in asked.to_dict("records")}
+    answers: list[dict[str, Any]] = []
+    for name, data in encoded.items():
+        one = outcomes[digest(data).hex()]
+        of_photo = scores[scores["photo"] == one["photo"]]
         labels = dict(zip(of_photo["label"], of_photo["score"].astype(float), strict=True))
         why = explained(one["reason"], one["detail"])
-        answers.append({"picture": shown, "status": one["status"], "reason": why, "labels": labels})
-    varying = tuple(sorted(_varying([one["labels"] for one in answers if one["status"] == "answered"])))
+        answers.append({"picture": name, "status": one["status"], "reason": why, "labels": labels})
+    answered = [one["labels"] for one in answers if one["status"] == "answered"]
+    varying = {
+        label
+        for label in {label for labels in answered for label in labels}
+        if len({label in labels for labels in answered}) > 1 or np.ptp([labels[label] for labels in answered]) > SAME
+    }
     price, notes = limits_of(classifier).price, tuple(new_notes(classifier))
-    return Trial(classifier.name, sent, str(thumbnail), tuple(answers), varying, seconds, usage.spent, price, notes)
+    vary = tuple(sorted(varying))
+    return Trial(classifier.name, sent, str(thumbnail), tuple(answers), vary, seconds, usage.spent, price, notes)
 
 
 def what_is_sent(classifier: Classifier, data: bytes) -> tuple[str, ByteArray]:
@@ -106,33 +171,7 @@ def what_is_sent(classifier: Classifier, data: bytes) -> tuple[str, ByteArray]:
     return f"the file, {width} x {height}, {len(fitted):,} bytes" + (f" ({how})" if how else ""), pixels
 
 
-def _pictures(photos: Sequence[Path]) -> dict[str, ByteArray]:
-    named = {str(path): open_photo(path).pixels for path in photos[:PICTURES]}
-    name, first = next(iter(named.items()))
-    more = {f"{name}, mirrored": first[:, ::-1], f"{name}, half as bright": first // 2}
-    return dict(list({**named, **more}.items())[:PICTURES])
-
-
-def _varying(answers: Sequence[dict[str, float]]) -> set[str]:
-    labels = {label for one in answers for label in one}
-    return {
-        label
-        for label in labels
-        if len({label in one for one in answers}) > 1 or np.ptp([one[label] for one in answers]) > SAME
-    }
-
-
 def _png(pixels: ByteArray) -> bytes:
-    from PIL import Image
-
     buffer = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "PNG")
     return buffer.getvalue()
-
-
-def _small(pixels: ByteArray) -> ByteArray:
-    from PIL import Image
-
-    image = Image.fromarray(np.ascontiguousarray(pixels))
-    image.thumbnail((_SHOWN, _SHOWN))
-    return np.asarray(image)

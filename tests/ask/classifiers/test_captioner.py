@@ -12,7 +12,6 @@ import pytest
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.classifiers import canonical_name, load_classifier
-from gslopes.ask.classifiers.captioner import answer_of
 from gslopes.core import tables
 from gslopes.core.errors import AnswerError, ConfigError, ModelError, UnknownName
 from gslopes.slopes.fit.analysis import analyse
@@ -61,10 +60,11 @@ def test_labels_of_a_caption():
 
 
 def test_none_is_a_refusal_and_an_empty_text_an_error():
-    assert answer_of([None], caption_labels()).status == "refused"
+    captioner = load_classifier("captioner-http:http://127.0.0.1:1/x", prepare=False)
+    assert captioner._labels_of([None]).status == "refused"
     for text in ("", " ", "x" * 50_000):
         with pytest.raises(AnswerError, match="not a caption"):
-            answer_of([text], caption_labels())
+            captioner._labels_of([text])
 
 
 def test_the_chat_captioner_against_the_fake_server(provider: FakeProvider):
@@ -115,6 +115,9 @@ def test_reading_anew_costs_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert "synset:furniture.n.01" not in dict(ClassifierCache(one, cache).find([key])[key].labels)
         assert ClassifierCache(newer, cache).empty
     assert other.name == "captioner-python:anew_captions:say,senses=paper,up=2,version=1"
+    assert one.asked_as == other.asked_as
+    assert one.asked_version == other.asked_version
+    assert one.version != other.version
 
 
 def test_a_parser_that_is_none_is_named_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -169,27 +172,8 @@ def test_an_answer_without_a_caption_is_an_error(captions: Describing, answer: d
         classifier.parse(raw)
 
 
-def test_azures_caption_and_its_own_switch(provider: FakeProvider):
-    plain, neutral = (load_classifier(name) for name in ("azure-caption", "azure-caption:gender_neutral=yes"))
-    picture = paint(0, 0.2, (96, 96))
-    labels = [{label for label, _ in c.parse(c.ask([picture])[0]).labels} for c in (plain, neutral)]
-    assert {"mention:woman", "word:nurse"} <= labels[0]
-    assert "mention:woman" not in labels[1]
-    assert "mention:person" in labels[1]
-    assert (plain.name, neutral.name) == ("azure-caption", "azure-caption:gender_neutral=yes")
-    assert [call.parameters["neutral"] for call in provider.log.of("azure")] == ["false", "true"]
-
-
-def test_how_captions_are_read_stands_in_the_name_but_not_in_the_one_they_are_kept_under(provider: FakeProvider):
-    one, other = load_classifier("azure-caption:up=2,senses=paper"), load_classifier("azure-caption")
-    assert one.name == "azure-caption:senses=paper,up=2"
-    assert one.asked_as == other.asked_as == "azure-caption"
-    assert one.asked_version == other.asked_version
-    assert one.version != other.version
-
-
 def test_options_that_make_no_sense_are_config_errors():
-    for name in ("azure-caption:up=9", "captioner-http:http://127.0.0.1:1/x,up=-1", "azure-caption:feature=tags"):
+    for name in ("captioner-chat:m,up=9", "captioner-http:http://127.0.0.1:1/x,up=-1"):
         with pytest.raises(ConfigError):
             load_classifier(name, prepare=False)
     assert canonical_name("captioner-http:http://127.0.0.1:1/x,batch=2") == "captioner-http:http://127.0.0.1:1/x"

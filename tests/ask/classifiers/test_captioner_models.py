@@ -68,21 +68,9 @@ def test_the_slope_of_a_gender_word_along_the_cue_that_it_reads(trained: Path):
     assert found.loc["synset:bench.n.01", "slope"] == pytest.approx(0)
 
 
-def test_samples_are_drawn_from_the_pictures_own_seed_and_scored_by_their_share(trained: Path):
-    classifier = load_classifier(f"captioner:{trained},samples=4,temperature=0.2")
-    (raw,) = classifier.ask([picture(50)])
-    assert raw == load_classifier(classifier.name).ask([picture(220), picture(50)])[1]
-    assert isinstance(raw, list)
-    assert len(raw) == 4
-    scores = dict(classifier.parse(raw).labels)
-    assert scores["mention:person"] == pytest.approx(sum("man" in text for text in raw) / 4)
-    mixed = dict(classifier.parse([DARK, BRIGHT, BRIGHT, BRIGHT]).labels)
-    assert (mixed["mention:woman"], mixed["mention:man"], mixed["mention:person"]) == (0.25, 0.75, 1)
-
-
 def test_a_folder_that_is_none_and_options_that_make_no_sense(tmp_path: Path, trained: Path):
     with pytest.raises(ModelError, match="cannot be loaded"):
         load_classifier(f"captioner:{tmp_path}")
-    for option in ("samples=0", "max_tokens=0", "temperature=0", "up=6"):
+    for option in ("batch=0", "max_tokens=0", "up=6"):
         with pytest.raises(ConfigError):
             load_classifier(f"captioner:{trained},{option}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gslopes.ask.classifiers import canonical_name, checkpoint, load_classifier
+from gslopes.ask.classifiers import canonical_name, load_classifier, torch_model
 from gslopes.core.errors import ModelError, UsageError
 
 torch = pytest.importorskip("torch")
@@ -34,20 +34,20 @@ def test_wrappers_and_prefixes_of_training_scripts_come_off(folder: Path, wrappe
     state = {f"{prefix}{key}": value for key, value in made.state_dict().items()}
     torch.save({"epoch": 9, wrapper: state} if wrapper else state, folder / "weights.pth")
     found = torch.nn.Linear(3, 2)
-    checkpoint.load_weights(found, folder / "weights.pth")
+    torch_model.load_weights(found, folder / "weights.pth")
     assert torch.equal(found.weight, made.weight)
 
 
-def test_weights_alone_are_those_of_the_network_with_their_shapes(folder: Path) -> None:
+def test_weights_with_another_number_of_classes_are_said(folder: Path) -> None:
     torch.save({"state_dict": {f"module.{k}": v for k, v in network().state_dict().items()}}, "mine.pth")
-    name = canonical_name("mine.pth,labels=four.txt")
-    assert name == "torchvision:resnet18,labels=four.txt,weights=mine.pth"
-    assert load_classifier("mine.pth,labels=four.txt").labels == tuple("abcd")
+    assert load_classifier("torchvision:resnet18,weights=mine.pth,labels=four.txt").labels == tuple("abcd")
     for labels, count in (("", "1,000"), (",labels=three.txt", "3")):
         with pytest.raises(
             ModelError, match=rf"have 4 classes, and there are {count} labels\. Give labels=FILE with 4"
         ):
-            load_classifier(f"mine.pth{labels}")
+            load_classifier(f"torchvision:resnet18,weights=mine.pth{labels}")
+    with pytest.raises(ModelError, match=r"do not say their network\. Name it, such as torchvision:resnet18"):
+        canonical_name("mine.pth")
 
 
 def test_weights_of_another_network_are_not_taken_for_another_number_of_classes(folder: Path) -> None:
@@ -59,7 +59,6 @@ def test_weights_of_another_network_are_not_taken_for_another_number_of_classes(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (torch.nn.Linear(3, 2).state_dict(), "do not say their network. Name it, such as torchvision:resnet18"),
         ({"epoch": 9}, "holds no state dict. Save model.state_dict()"),
         (torch.nn.Linear(3, 2), "holds a whole Python object, which would run code. Save its weights alone"),
     ],
@@ -67,14 +66,14 @@ def test_weights_of_another_network_are_not_taken_for_another_number_of_classes(
 def test_what_a_file_of_weights_is_not_is_said(folder: Path, content: Any, message: str) -> None:
     torch.save(content, "mine.pth")
     with pytest.raises(ModelError, match=re.escape(message)):
-        canonical_name("mine.pth")
+        load_classifier("torchvision:resnet18,weights=mine.pth")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 def test_a_program_is_no_file_of_weights(folder: Path) -> None:
     torch.jit.save(torch.jit.trace(torch.nn.Flatten(), torch.zeros(1, 3, 8, 8)), "mine.pt")
     with pytest.raises(ModelError, match=r"is a TorchScript program, not weights\. Give torchscript:mine\.pt,labels="):
-        canonical_name("mine.pt")
+        load_classifier("torchvision:resnet18,weights=mine.pt")
 
 
 def test_a_model_in_onnx_is_named_by_its_file(make_onnx: Any) -> None:

@@ -17,14 +17,13 @@ from gslopes.ask.answers import check_answer
 from gslopes.ask.classifiers import canonical_name, catalogue, list_classifiers
 from gslopes.ask.classifiers import load_classifier as load_any_classifier
 from gslopes.ask.classifiers.catalogue import SERVICES
-from gslopes.ask.trust import Trust
 from gslopes.core.errors import ClassifierError, PhotoError, UnknownName, UsageError
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.registry import Target
 from gslopes.core.runtime import pick_device
 from tests.ask.local_models import MAKERS
 
-load_classifier = partial(load_any_classifier, trust=Trust(given=True))
+load_classifier = partial(load_any_classifier, trust=True)
 BUILT_IN = sorted(catalogue.CATALOGUE)
 COLOURS = [(255, 0, 0), (0, 255, 0), (10, 20, 30), (255, 255, 255)]
 
@@ -152,7 +151,7 @@ class Mood:
 
     def __init__(self, name: str, options: MoodOptions, device: str) -> None:
         if options.mood == "angry":
-            raise RuntimeError("refused: api_key=planted-secret")
+            raise RuntimeError("refused: https://me:planted-secret@host")
         self.name, self.device, self.mood = name, device, options.mood
 
     def ask(self, pictures: list[bytes]) -> list[object]:

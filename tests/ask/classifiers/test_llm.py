@@ -1,4 +1,4 @@
-"""A language model asked through its official client; the fake server speaks the protocol strictly."""
+"""A language model behind the chat endpoint; the fake server speaks the protocol strictly."""
 
 from __future__ import annotations
 

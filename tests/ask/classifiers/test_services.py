@@ -8,7 +8,7 @@ import traceback
 
 import pytest
 
-from gslopes.ask.classifiers import canonical_name, google, load_classifier, rekognition, service
+from gslopes.ask.classifiers import canonical_name, load_classifier, rekognition, service
 from gslopes.ask.classifiers.catalogue import SERVICES
 from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError, Throttled, Unavailable
 from tests.fake_provider import FURNITURE, FakeProvider, paint
@@ -42,7 +42,7 @@ def ready(name: str):
 
 
 def test_the_services_of_the_tests_are_those_that_can_be_asked():
-    assert {*NAMES, "azure-caption", "captioner-chat", "llm"} == set(SERVICES)  # the last three have tests of their own
+    assert {*NAMES, "captioner-chat", "llm"} == set(SERVICES)  # the last two have tests of their own
 
 
 @each
@@ -233,7 +233,7 @@ def test_pace_and_price_are_the_users_and_no_part_of_the_name(name):
     )
 
 
-# -- faces and moderation as labels ------------------------------------------------------------------------------------
+# -- faces as labels ------------------------------------------------------------------------------------
 
 
 NURSE, OTHER = paint(0, 0.2), paint(0, 0.8)  # with and without the planted label
@@ -250,10 +250,6 @@ def labels(name: str, data: bytes) -> dict[str, float]:
     ("name", "with_it", "without"),
     [
         ("rekognition:faces", {"gender: Female": 0.97}, {"gender: Male": 0.97}),
-        ("rekognition:moderation", {"Alcohol": 0.6}, {}),
-        ("google:faces", {"face: headwear": 0.75}, {"face: headwear": 0.0}),
-        ("google:safe-search", {"unsafe: racy": 0.5}, {"unsafe: racy": 0.25}),
-        ("azure:moderation", {"unsafe: Sexual": 1 / 3}, {"unsafe: Sexual": 0.0}),
     ],
 )
 def test_what_a_service_says_is_a_label_with_a_score(name, with_it, without):
@@ -280,22 +276,17 @@ def test_the_largest_face_counts_and_none_is_said():
     small = {"BoundingBox": {"Width": 0.1, "Height": 0.1}, "Gender": {"Value": "Male", "Confidence": 90}}
     large = {"BoundingBox": {"Width": 0.4, "Height": 0.5}, "Gender": {"Value": "Female", "Confidence": 80}}
     assert rekognition._face([small, large]) == [("gender: Female", 0.8)]
-    assert rekognition._face([]) == google.google_face([]) == [(service.NO_FACE, 1.0)]
-
-
-def test_an_unknown_likelihood_is_no_answer():
-    assert google._likelihoods("unsafe", {"adult": "UNKNOWN", "racy": "VERY_LIKELY"}) == [("unsafe: racy", 1.0)]
+    assert rekognition._face([]) == [(service.NO_FACE, 1.0)]
 
 
 def test_the_usual_feature_is_no_part_of_the_name():
     assert canonical_name("rekognition:labels,max_labels=5") == "rekognition:max_labels=5"
     assert canonical_name("rekognition:faces") == "rekognition:faces"
-    with pytest.raises(ConfigError, match="labels, faces, moderation"):
+    with pytest.raises(ConfigError, match="labels, faces"):
         canonical_name("rekognition:hands")
 
 
 def test_features_are_as_careful_as_labels(provider: FakeProvider):
     provider.trouble(1.0, ["reject"])
-    for name, variable in (("azure:moderation", "CONTENT_SAFETY_KEY"), ("rekognition:faces", "AWS_ACCESS_KEY_ID")):
-        with pytest.raises(Exception, match=variable):
-            load_classifier(name).ask([NURSE])
+    with pytest.raises(CredentialsError, match="AWS_ACCESS_KEY_ID"):
+        load_classifier("rekognition:faces").ask([NURSE])

@@ -50,11 +50,7 @@ def test_our_grid_is_opencvs_own_map_before_it_is_enlarged():
     np.testing.assert_array_equal(cv2.resize(found.scores, (300, 200), interpolation=cv2.INTER_LINEAR), whole)
 
 
-def test_the_size_of_fine_grained_is_an_option():
-    picture = disc(640, 320, 200, 200)
-    small, large = (load_cropper(f"fine-grained,size={size}").maps([picture])[0] for size in (128, 256))
-    assert small.scores.shape == (16, 32)
-    assert large.scores.shape == (32, 64)
+def test_a_parameter_that_there_is_none_of_is_said():
     with pytest.raises(ConfigError, match="no parameter 'sise'"):
         load_cropper("fine-grained,sise=3")
 

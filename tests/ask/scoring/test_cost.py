@@ -5,8 +5,7 @@ import io
 import pytest
 
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.cost import Estimate
-from gslopes.ask.scoring.cost import confirm_cost
+from gslopes.ask.scoring.cost import Estimate, confirm_cost
 from gslopes.core.errors import ConfigError, UsageError
 
 

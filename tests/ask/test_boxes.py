@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gslopes.ask.croppers.geometry import RATIOS, Box, check_ratio, crop_rectangle, window
+from gslopes.ask.boxes import RATIOS, Box, check_ratio, crop_rectangle
 from gslopes.core.errors import ConfigError
 
 # W, H, x, y: left top width height at 0.56, 1.0, 1.14, 2.0
@@ -80,11 +80,9 @@ def test_a_ratio_that_is_none(ratio):
         check_ratio(ratio)
 
 
-def test_a_point_outside_and_a_window_too_long():
+def test_a_point_outside():
     with pytest.raises(ConfigError, match="outside"):
         crop_rectangle(10, 10, 10, 3, 1.0)
-    with pytest.raises(ConfigError, match="does not fit"):
-        window(3, 11, 10)
 
 
 def test_boxes_share_their_overlap():
