@@ -11,12 +11,12 @@ from typing import Any, Literal
 import pandas as pd
 
 from gslopes.ask.answers import is_cached
+from gslopes.ask.cache import writable_cache
 from gslopes.ask.config import DEFAULT_CLASSIFIER, Given, ScoreConfig, load_classifiers, split_classifiers
 from gslopes.ask.cost import Budget, limits_of
 from gslopes.ask.scoring.cost import confirm_cost, estimate_walk
-from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.ask.scoring.score import DROPPED, missing_of, wanted_of
-from gslopes.ask.cache import writable_cache
+from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
