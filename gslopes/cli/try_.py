@@ -35,7 +35,7 @@ def try_(classifier: str, photos: tuple[Path, ...], out: Path, device: str, trus
     CLASSIFIER is a name as of ``gslopes list classifiers``, or a file. Of fewer than three photos, the first one is
     asked about mirrored and half as bright as well. The exit code is 1 if all failed, 3 if some did.
     """
-    from gslopes.ask.config import load_classifiers
+    from gslopes.ask.classifiers import load_classifiers
     from gslopes.ask.scoring.trial import try_classifier
 
     (loaded,) = load_classifiers([classifier], device, trust)

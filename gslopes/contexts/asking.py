@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from gslopes.ask.answers import raise_if_all_failed
-from gslopes.ask.config import DEFAULT_CLASSIFIER, ScoreConfig, load_classifiers
+from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, load_classifiers
+from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import limits_of
 from gslopes.ask.scoring.cost import Estimate, confirm_cost, estimate_walk
 from gslopes.ask.scoring.score import Scoring, score_stage

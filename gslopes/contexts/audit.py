@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.config import Given, split_classifiers
+from gslopes.ask.classifiers import Given, split_classifiers
 from gslopes.contexts import lead, page
 from gslopes.contexts.analysis import analyse_run
 from gslopes.contexts.asking import NAME, PART, ask, check_before, estimates, is_asked, names_of, taggers_of

@@ -12,7 +12,8 @@ import pandas as pd
 
 from gslopes.ask.answers import is_cached
 from gslopes.ask.cache import writable_cache
-from gslopes.ask.config import DEFAULT_CLASSIFIER, Given, ScoreConfig, load_classifiers, split_classifiers
+from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
+from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, limits_of
 from gslopes.ask.scoring.cost import confirm_cost, estimate_walk
 from gslopes.ask.scoring.score import DROPPED, missing_of, wanted_of

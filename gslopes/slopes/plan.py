@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.config import canonical_names
+from gslopes.ask.classifiers import canonical_names
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.files import sha256_of, show

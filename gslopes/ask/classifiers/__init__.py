@@ -48,22 +48,22 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import CATALOGUE
 from gslopes.ask.cost import LOCAL, Limits
 from gslopes.ask.secrets import scrub, scrub_error
 from gslopes.core.errors import ClassifierError, GslopesError, ModelError, UsageError
+from gslopes.core.records import Classifier
 from gslopes.core.registry import Registry
 from gslopes.core.runtime import is_out_of_memory, pick_device
 
-if TYPE_CHECKING:
-    from gslopes.core.records import Classifier
-
+DEFAULT_CLASSIFIER = "celeba-tagger"
+Given = str | Callable[[list[Any]], Sequence[Mapping[str, float] | None]] | Classifier
 _WEIGHTS = (".pth", ".pt", ".ckpt", ".bin", ".safetensors")
 _REGISTRY = Registry("classifier", {name: listed.path for name, listed in CATALOGUE.items()}, "gslopes.classifiers")
 
@@ -137,6 +137,31 @@ def canonical_name(text: str) -> str:
     """
     base, options, _ = _resolve(text)
     return names.canonical(base, options)
+
+
+def canonical_names(classifiers: tuple[str, ...]) -> tuple[str, ...]:
+    """Names as the tables have them, each once.  Raises: as ``canonical_name``."""
+    return tuple(dict.fromkeys(map(canonical_name, classifiers)))
+
+
+def split_classifiers(classifier: Given | Sequence[Given] | None) -> tuple[tuple[str, ...], tuple[Classifier, ...]]:
+    """(the names among what was given, the objects); a function becomes an object."""
+    given: list[Any] = list(classifier) if isinstance(classifier, (list, tuple)) else [classifier]
+    names_given = tuple(one for one in given if isinstance(one, str))
+    objects = [one for one in given if one is not None and not isinstance(one, str)]
+    if not objects:
+        return names_given, ()
+    from gslopes.ask.classifiers.in_memory import as_classifier
+
+    return names_given, tuple(map(as_classifier, objects))
+
+
+def load_classifiers(given: Sequence[str | Classifier], device: str, trust: bool) -> list[Classifier]:
+    """Classifiers by name, their credentials not looked at yet; ready objects stay themselves.
+
+    Raises: as ``load_classifier``.
+    """
+    return [load_classifier(one, device, prepare=False, trust=trust) if isinstance(one, str) else one for one in given]
 
 
 def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: bool = False) -> Classifier:
