@@ -42,7 +42,7 @@ VERBS = {
     "contexts": ("gslopes.contexts.cli", "Does the background decide who is seen?"),
     "power": ("gslopes.slopes.cli.power", "How many photos does an audit need?"),
     "list": ("gslopes.cli.list_", "The classifiers you can audit, and the models that ship."),
-    "cache": ("gslopes.cli.cache", "Show, export, import or prune cached answers."),
+    "cache": ("gslopes.cli.cache", "Show, export or prune cached answers."),
     "demo": ("gslopes.slopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
     "train": ("gslopes.cli.train", "Train a model from its recipe, in a checkout."),
 }
