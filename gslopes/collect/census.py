@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.collect.config import CensusConfig
-from gslopes.collect.lists import WOMEN_SOURCE, women_of
+from gslopes.collect.lists import women_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import PhotoError, UsageError
@@ -114,7 +114,7 @@ def _write(
 ) -> Census:
     """Everything that depends on the answers of people."""
     from gslopes.collect.review import item_of, render_review
-    from gslopes.report.composition import draw_women, table3
+    from gslopes.report.composition import table3
 
     answers = read_answers(out / "review.csv") if (out / "review.csv").exists() else {}
     composition = compose(table, searches, answers)
@@ -137,7 +137,6 @@ def _write(
         runfolder.write_table(COMPOSITION, composition, out / "composition.parquet")
         for name, frame in csvs.items():
             runfolder.write_bytes(out / f"{name}.csv", csv_bytes(frame, digits=6))
-        runfolder.write_bytes(out / "table3.png", draw_women(wide, WOMEN_SOURCE))
         runfolder.write_bytes(out / "review.html", page.encode())
     return Census(
         photos=len(table),

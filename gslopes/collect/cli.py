@@ -104,7 +104,6 @@ def census(photos: Path, out: Path, as_json: bool, options: dict[str, Any]) -> i
         f"review     {result.queue:,} to be looked at, {result.answered:,} answered, {result.excluded:,} excluded",
         f"page       {folder}/review.html",
         f"tables     {folder}/table3.csv, composition.csv, census.parquet",
-        f"picture    {folder}/table3.png",
         f"labels     {folder}/photos.csv, for gslopes audit RUN --groups perceived_gender --photos-csv photos.csv",
     ]
     say("\n".join(lines), err=True)

@@ -97,30 +97,25 @@ def write_page(
     changes: pd.DataFrame,
     out: Path | str | None = None,
     *,
-    observed: pd.DataFrame | None = None,
-    notes: Sequence[str] = (),
     photos: int = 6,
 ) -> Path:
     """The page of a comparison, see ``slopes.report.changes.write_changes``; its path.
 
     changes: of ``compare_runs``.
-    observed: of ``slopes.compare_observed.compare_observed``.
-    notes: warnings at the top of the page.
     out: its folder, made if missing; ``compare`` in the second run's folder by default.
     photos: how many that changed most are shown, at most two a label.
 
     Raises: TableError, StorageError.
     """
-    from gslopes.slopes.report.changes import findings_table, headline, observed_rows, write_changes
+    from gslopes.slopes.report.changes import findings_table, headline, write_changes
 
     one, other = Path(one), Path(other)
     shown = _changed_photos(one, other, changes, photos)
     folder = Path(out) if out else other / "compare"
-    page = write_changes(folder, other, changes, shown, (one.name, other.name), observed, notes)
+    page = write_changes(folder, other, changes, shown, (one.name, other.name))
     rows, photos_in_both = findings_table(changes), int(changes["n"].max())
     counts = photos_in_both, photos_in_both
-    real = observed_rows(observed)
-    summary.write(folder, "compare", rows, counts, headline=headline(changes), page=page, began=other, observed=real)
+    summary.write(folder, "compare", rows, counts, headline=headline(changes), page=page, began=other)
     return page
 
 

@@ -28,7 +28,6 @@ def plan_from(
     photos: int | None = None,
     slope: float | None = None,
     chance: float = 0.8,
-    alpha: float = 0.05,
     labels: Sequence[str] = (),
 ) -> pd.DataFrame:
     """One row a label that the run judges, columns ``COLUMNS``, in the order of its findings.
@@ -51,7 +50,7 @@ def plan_from(
     if slope is not None and len(shown) > 1:
         hint = "Name labels of one unit with --label."
         raise UsageError(f"A slope has one unit, and the labels have {len(shown)}: {', '.join(shown)}.", hint)
-    return pd.DataFrame([_row(row, photos, slope, chance, alpha) for row in rows.to_dict("records")], columns=COLUMNS)
+    return pd.DataFrame([_row(row, photos, slope, chance) for row in rows.to_dict("records")], columns=COLUMNS)
 
 
 def _judged(slopes: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
@@ -68,10 +67,8 @@ def _judged(slopes: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
     return rows[(rows["se"] > 0) & (rows["n"] > 1)]
 
 
-def _row(
-    row: Mapping[Any, Any], photos: int | None, slope: float | None, chance: float, alpha: float
-) -> tuple[object, ...]:
-    design = Pilot(float(row["se"]) * math.sqrt(row["n"]), alpha)
+def _row(row: Mapping[Any, Any], photos: int | None, slope: float | None, chance: float) -> tuple[object, ...]:
+    design = Pilot(float(row["se"]) * math.sqrt(row["n"]))
     measure = units.measure_of(row)
     wanted = None if slope is None else _unshown(slope, measure)
     if photos is None and wanted is None:
@@ -99,7 +96,7 @@ def _unshown(slope: float, measure: str) -> float:
     return math.log1p(slope / 100)
 
 
-def print_plan(plan: pd.DataFrame, alpha: float, *, asked: str, photos: int | None = None, most: int = 40) -> str:
+def print_plan(plan: pd.DataFrame, *, asked: str, photos: int | None = None, most: int = 40) -> str:
     """The plan in lines of at most 100 columns.
 
     asked: the column that was asked for: photos, slope or power.  photos: as given to ``plan_from``.  most: rows.
@@ -126,7 +123,7 @@ def print_plan(plan: pd.DataFrame, alpha: float, *, asked: str, photos: int | No
     left = f"\n  and {words.many(len(plan) - most, 'label')} more, see --json" if len(plan) > most else ""
     note = (
         "Two-sided t of the photos' own slopes, with the standard deviation that they have in this run; "
-        f"alpha {alpha:g}, for one label. A finding must also go further than the placebos."
+        "at 5 %, for one label. A finding must also go further than the placebos."
     )
     return f"{wrap(question[asked])}\n\n{table(columns, rows)}{left}\n\n{wrap(note)}"
 

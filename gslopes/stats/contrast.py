@@ -16,7 +16,7 @@ function               what it gives
 Estimator: the mean over photos. Interval: t with U - 1 degrees of freedom, U the number of units, with the
 cluster-robust standard error of the mean. Null hypotheses: of p, the mean is 0; of p_perm, each unit's number is as
 likely with the other sign (``contrast``), or membership is exchangeable over the units (``membership_p``). q is for
-``stats.multiplicity.adjust``; resamples are in ``stats.resampling``, the permutation of conditions within
+``stats.multiplicity``; resamples are in ``stats.resampling``, the permutation of conditions within
 units in ``stats.permutation``, a second random factor in ``stats.clusters.crossed``.
 
 Sources: Matthews et al. 1990, doi 10.1136/bmj.300.6719.230 (summary statistics of repeated measures); Liang & Zeger

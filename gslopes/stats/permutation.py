@@ -37,7 +37,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.stats.multiplicity import adjust
 from gslopes.stats.outcomes import Outcomes
 from gslopes.stats.resampling import seeded_blocks
 
@@ -105,17 +104,6 @@ def _welch(matrices: list[sparse.csr_array], sizes: Array, members: Array) -> Ar
     flat = variance <= 1e-20
     exact = np.where(distance > 1e-9, np.inf, 0.0)
     return np.where(flat, exact, distance / np.sqrt(np.where(flat, 1, variance)))
-
-
-def lone_q(count: int, tests: int, method: str = "bh") -> float:
-    """The q of a single effect among ``tests`` tests, all others with a p of 1: no permutations show a smaller p.
-
-    count: permutations.  method: as of ``adjust``.
-
-    >>> round(lone_q(10_000, 600), 3)
-    0.06
-    """
-    return float(adjust(np.append(permutation_p(0, count), np.ones(tests - 1)), method)[0])
 
 
 def random_signs(shape: tuple[int, int], generator: np.random.Generator) -> NDArray[np.float32]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Array = NDArray[np.float64]
-Single = NDArray[np.float32]
 Rows = NDArray[np.intp]
 ENOUGH = 10  # with and without: below, percentiles hold too seldom (tests/benches/coverage_captions.py)
 
@@ -27,16 +26,8 @@ def seeded_blocks(count: int, size: int, key: Sequence[int]) -> Iterator[tuple[n
         yield np.random.default_rng(source), min(size, count - start)
 
 
-def bootstrap_counts(units: int, count: int, generator: np.random.Generator) -> Single:
-    """(U, count) float32: how often each unit is drawn in each resample of U units with replacement."""
-    counts = np.empty((units, count), dtype=np.float32)
-    for column in range(count):
-        counts[:, column] = np.bincount(generator.integers(0, units, units), minlength=units)
-    return counts
-
-
 def multinomial_counts(units: int, count: int, generator: np.random.Generator) -> Array:
-    """(count, U): the same from one multinomial draw a resample, which is another stream of random numbers."""
+    """(count, U): how often each of U units is drawn in each resample of U units with replacement."""
     if not units:
         return np.empty((count, 0))
     return generator.multinomial(units, np.full(units, 1 / units), size=count).astype(np.float64)

@@ -11,14 +11,14 @@ from gslopes.slopes.fit.estimators import linear
 from gslopes.slopes.fit.power import Design, smallest_slope
 from gslopes.stats.clusters import clustered_mean, clustered_slope, codes_of
 from gslopes.stats.contrast import infer
-from gslopes.stats.multiplicity import adjust
+from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.outcomes import dense, moments
 
 
 def rare_power(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """500 photos, power planned at 80 % with spread 1.5: a photo's share lies between 0 and 1."""
     for rate in (0.01, 0.02, 0.1, 0.98, 0.99):
-        design = Design(rate, within=0.0)
+        design = Design(rate)
         slope = smallest_slope(design, 500)
         slopes = slope / 100 * (1 + 1.5 * rng.standard_normal((sets, 500, 1)))
         present = rng.random((sets, 500, 7)) < rate + slopes * VALUES
@@ -39,7 +39,7 @@ def drift_by_photo(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             change, at = moved.ravel()[rows], values[rows]
             for name, units in (("photos", codes_of(codes[rows], sample)), ("pictures", np.arange(sample))):
                 p = clustered_mean(change, units).p, clustered_slope(change, at, units).p
-                flagged[name][place] = adjust(np.array(p), "bh").min() < 0.05
+                flagged[name][place] = benjamini_hochberg(np.array(p)).min() < 0.05
         for name, hits in flagged.items():
             yield counted("flagged as drift", f"{photos} photos, {sample} pictures, t over {name}", hits)
 
@@ -54,7 +54,7 @@ def drift_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         change = (own + tilt * VALUES + 0.02 * rng.standard_normal((25, 7))).ravel()[rows]
         units = codes_of(np.repeat(np.arange(25), 7)[rows], len(rows))
         p = clustered_mean(change, units).p, clustered_slope(change, np.tile(VALUES, 25)[rows], units).p
-        hits[place] = adjust(np.array(p), "bh").min() < 0.05
+        hits[place] = benjamini_hochberg(np.array(p)).min() < 0.05
     yield counted("flagged as drift", "t over photos", hits)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
 
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables import COMPOSITION
-from gslopes.report.composition import draw_women, print_table3, table3
+from gslopes.report.composition import print_table3, table3
 
 
 def composition(**shares: float) -> pd.DataFrame:
@@ -58,21 +55,6 @@ def test_photos_without_an_occupation_give_a_sentence_and_no_empty_table():
 def test_an_occupation_without_a_readable_face_is_a_dash():
     frame = composition(chef=0.25).assign(n=0, share=np.nan, ci_low=np.nan, ci_high=np.nan)
     assert " – " in print_table3(table3(frame, {}))
-    assert draw_women(table3(frame, {}), "source")
-
-
-@pytest.mark.figures
-def test_the_picture_is_a_png_that_grows_with_the_occupations_and_comes_out_the_same():
-    few, many = (
-        draw_women(table3(composition(**{f"job_{n}": n / 50 for n in range(count)}), {"job 1": 0.5}), "the Bureau")
-        for count in (3, 40)
-    )
-    sizes = [Image.open(io.BytesIO(data)).size for data in (few, many)]
-    assert sizes[0][0] == sizes[1][0]
-    assert sizes[1][1] > 2 * sizes[0][1]
-    assert few == draw_women(
-        table3(composition(**{f"job_{n}": n / 50 for n in range(3)}), {"job 1": 0.5}), "the Bureau"
-    )
 
 
 def test_a_csv_runs_no_formula():

@@ -63,7 +63,7 @@ def test_a_slope_is_given_as_pages_show_it_and_counted_in_the_table_s_unit(run) 
     assert same["power"] >= 0.8
     (age,) = plan_from(run, slope=0.5, labels=["age"]).to_dict("records")
     assert age["slope"] == 0.5
-    assert "5.0 % of the odds per unit" in print_plan(plan_from(run, slope=5, labels=["light"]), 0.05, asked="photos")
+    assert "5.0 % of the odds per unit" in print_plan(plan_from(run, slope=5, labels=["light"]), asked="photos")
 
 
 def test_the_verb_names_each_unit_in_words_and_takes_one_slope_for_one_unit(run, gslopes) -> None:

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import gslopes
-from gslopes.cli.main import main
 from gslopes.core import tables
-from gslopes.core.errors import UnknownName, UsageError
 from gslopes.slopes import unedited
-from gslopes.slopes.compare import compare_runs, write_page
-from gslopes.slopes.compare_observed import KEEPS, compare_observed, tuned_on
 from gslopes.slopes.fitting import unedited_answers
 from tests.slopes.test_stages import Counting
 
@@ -94,55 +87,3 @@ def test_groups_do_not_make_a_paid_classifier_be_asked(monkeypatch):
     monkeypatch.setattr(unedited, "limits_of", lambda classifier: type("L", (), {"free": False})())
     assert unedited.asked([one], ScoreConfig(), ("team",)) == ()
     assert unedited.asked([one], ScoreConfig(unedited=True), ()) == (one,)
-
-
-def test_a_version_whose_slope_alone_shrank_is_named(tmp_path, faces, people):
-    """Two versions over the same pictures: the second ignores the edit, both tell the teams apart."""
-    run = tmp_path / "edits"
-    config = settings(tmp_path, people)
-    gslopes.synthesise(faces.photos, run, steps=3, config=config, **faces.known)
-    team = pd.read_csv(people).set_index("file")["team"]
-    photos = tables.read(tables.PHOTOS, run / "photos.parquet").set_index("photo")["path"]
-    sides = []
-    for name, slope in (("before", 0.2), ("after", 0.0)):
-        other = tmp_path / name
-        shutil.copytree(run, other)
-        gslopes.score_photos(other, Counting(name="model"), unedited=True)
-        for folder in (other, other / "unedited"):
-            asked = tables.read(tables.ASKED, folder / "asked.parquet")
-            draw = np.random.default_rng(5)
-            luck = {photo: draw.normal(0, 0.3) for photo in sorted(asked["photo"].unique())}
-            value = 2.0 * (asked["step"] - 1.0) if folder == other else 0.0 * asked["step"]
-            own = asked["photo"].map(luck) + asked["photo"].map(photos).map(lambda path: float(team[path] == "a"))
-            score = 1 / (1 + np.exp(-(own + slope * value * (1 + asked["photo"].map(luck)))))
-            rows = asked.assign(value=value, label="old", score=score)[tables.SCORES.columns]
-            tables.write(tables.SCORES, rows, folder / "scores.parquet")
-        sides.append(other)
-    changes = compare_runs(*sides, min_varying=1)
-    found = compare_observed(*sides, changes, people, ["team"], min_varying=1).iloc[0]
-    assert (found["group"], found["other"], found["measure"]) == ("a", "b", "log-odds")
-    assert found["first"] == pytest.approx(found["second"])
-    assert found["agreement"] == KEEPS
-    page = write_page(*sides, changes, observed=compare_observed(*sides, changes, people, ["team"], min_varying=1))
-    assert "may have been tuned to the audit" in page.read_text("utf-8")
-    (row,) = json.loads((page.parent / "summary.json").read_text("utf-8"))["observed"]
-    assert row["agreement"] == KEEPS
-
-
-def test_the_editor_that_trained_a_model_does_not_judge_it(faces, tmp_path, capsys):
-    run = tmp_path / "run"
-    gslopes.synthesise(faces.photos, run, steps=3, limit=2, **faces.known)
-    for name in ("gender-field", "field"):
-        assert "on which the model was trained" in tuned_on(run, name)
-    assert tuned_on(run, "fader") == ""
-    with pytest.raises(UnknownName, match="feild"):
-        tuned_on(run, "feild")
-    with pytest.raises(UsageError, match="as they were"):
-        compare_observed(run, run, compare_frame(), tmp_path / "none.csv", ["team"])
-    with pytest.raises(SystemExit, match="2"):
-        main(["compare", str(run), str(run), "--groups", "team"])
-    assert "--photos-csv" in capsys.readouterr().err
-
-
-def compare_frame():
-    return pd.DataFrame({"first_classifier": ["m"], "classifier": ["m"], "attribute": ["gender"], "label": ["a"]})

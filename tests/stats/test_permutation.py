@@ -13,7 +13,6 @@ from gslopes.stats.outcomes import Outcomes, dense
 from gslopes.stats.permutation import (
     below_floor,
     count_extreme,
-    lone_q,
     permutation_p,
     permute,
     random_signs,
@@ -44,12 +43,6 @@ def test_t_is_taken_only_below_the_floor_of_the_permutations() -> None:
     assert source.tolist() == ["t below the permutations' floor", "permutation", "permutation", None]
     assert below_floor(p_perm, t, 99, trusted=False)[0].tolist()[:3] == [0.01, 0.01, 0.5]
     assert below_floor(p_perm, t, 0)[1].tolist() == ["t"] * 4
-
-
-def test_a_lone_effect_has_the_q_of_the_floor() -> None:
-    assert lone_q(10_000, 600) == pytest.approx(600 / 10_001)
-    assert lone_q(10_000, 600, "holm") == pytest.approx(600 / 10_001)
-    assert lone_q(99, 1) == 0.01
 
 
 def test_the_studentised_permutation_agrees_with_scipy_where_spreads_are_equal() -> None:

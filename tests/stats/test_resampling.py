@@ -1,13 +1,10 @@
 import numpy as np
 from scipy import sparse
 
-from gslopes.stats.resampling import bootstrap_counts, bootstrap_rows, enough, multinomial_counts
+from gslopes.stats.resampling import bootstrap_rows, enough, multinomial_counts
 
 
 def test_every_resample_draws_as_many_units_as_there_are() -> None:
-    counts = bootstrap_counts(20, 50, np.random.default_rng(0))
-    assert counts.shape == (20, 50)
-    assert (counts.sum(axis=0) == 20).all()
     assert (multinomial_counts(20, 50, np.random.default_rng(0)).sum(axis=1) == 20).all()
     assert multinomial_counts(0, 5, np.random.default_rng(0)).shape == (5, 0)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -32,7 +31,6 @@ from gslopes.slopes.config import FitConfig
     "gslopes compare run-before run-after --pair model-v1=model-v2",
     "gslopes compare run-before run-after --pair old=new:threshold=0.7 --open",
     "gslopes compare run-before run-after --fail-if changed",
-    "gslopes compare run-before run-after --photos-csv people.csv --groups gender --tuned-on field",
     "gslopes compare run-before run-after --json > changes.json",
     "gslopes compare run --drift llm:gpt-4o-2024-11-20,prompt=occupation --sample 20 --budget 1",
 )
@@ -45,10 +43,7 @@ from gslopes.slopes.config import FitConfig
     metavar="OLD=NEW",
     help="Classifiers to compare. [default: same names]",
 )
-@flags(FitConfig, "min_varying", "photos_csv", "groups", "cluster")
-@click.option(
-    "--tuned-on", metavar="EDITOR", help="The editor on whose pictures a model was trained: warns if it judges."
-)
+@flags(FitConfig, "min_varying", "photos_csv", "cluster")
 @click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
 @click.option(
     "--drift",
@@ -68,9 +63,7 @@ def compare(
     pairs: tuple[str, ...],
     min_varying: int,
     photos_csv: Path | None,
-    groups: tuple[str, ...],
     cluster: str,
-    tuned_on: str | None,
     out: Path | None,
     drift: str | None,
     sample: int,
@@ -82,8 +75,7 @@ def compare(
 ) -> int:
     """Compare the slopes of two scored runs over the same photos, such as before and after a mitigation.
 
-    Photos are paired: the interval is that of the mean difference of each photo's two slopes. With --groups the
-    differences between real groups are compared as well, in unedited photos (gslopes audit --unedited).
+    Photos are paired: the interval is that of the mean difference of each photo's two slopes.
 
     With --drift a classifier is asked again about a sample of the pictures that it answered in RUN_A. The
     requests bypass the cache and are billed; the run does not change. The exit code is 3 if another model answers or a
@@ -91,29 +83,16 @@ def compare(
     """
     from gslopes.core.runfolder import show
     from gslopes.slopes.compare import compare_runs, write_page
-    from gslopes.slopes.compare_observed import compare_observed
-    from gslopes.slopes.compare_observed import tuned_on as judged_by
-    from gslopes.slopes.report.changes import CONDITION, changed, print_changes, print_observed_changes
+    from gslopes.slopes.report.changes import CONDITION, changed, print_changes
 
     if drift is not None:
         return _drift(run_a, drift, sample, CostLimits(budget=budget, yes=yes), as_json)
     if run_b is None:
         raise UsageError("One run is given.", "Name a second one, or a classifier with --drift.")
     condition = condition_of(fail_if, CONDITION)
-    if groups and photos_csv is None:
-        raise UsageError("Groups are columns of a table of photos.", "Name it with --photos-csv.")
-    warnings = [text for run in (run_a, run_b) if tuned_on and (text := judged_by(run, tuned_on))]
-    kept: dict[str, Any] = {"min_varying": min_varying, "cluster": cluster}
-    about = photos_csv if cluster else None
-    found, observed = compare_runs(run_a, run_b, pairs, photos_csv=about, **kept), None
-    if groups and photos_csv is not None:
-        observed = compare_observed(run_a, run_b, found, photos_csv, groups, **kept)
-    page = write_page(run_a, run_b, found, out, observed=observed, notes=warnings)
+    found = compare_runs(run_a, run_b, pairs, min_varying=min_varying, photos_csv=photos_csv, cluster=cluster)
+    page = write_page(run_a, run_b, found, out)
     print_json(rows(found)) if as_json else say(print_changes(found))
-    if observed is not None and not as_json:
-        say(f"\n{print_observed_changes(observed)}")
-    for text in dict.fromkeys(warnings):
-        say(text, err=True)
     say(f"page       {show(page)}", err=True)
     if show_page:
         open_page(page)

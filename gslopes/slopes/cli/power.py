@@ -6,16 +6,14 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.options import extent
 from gslopes.core.text import many
-from gslopes.frame.commands import PATH, Parsed, json_option, print_json, rows, say, verb
+from gslopes.frame.commands import PATH, json_option, print_json, rows, say, verb
 
 
 @verb(
     "gslopes power --photos 500 --rate 0.05",
     "gslopes power --photos 500 --rate 0.05 --slope 1",
-    "gslopes power --rate 0.05 --slope 0.5 --within 0.8",
-    "gslopes power --photos 2000 --rate 0.01 --alpha 0.00005 --json",
+    "gslopes power --photos 2000 --rate 0.01 --json",
     "gslopes power run --photos 400",
     "gslopes power run --label nsfw --slope 5",
 )
@@ -39,19 +37,6 @@ from gslopes.frame.commands import PATH, Parsed, json_option, print_json, rows, 
     metavar="P",
     help="Power: the chance of showing the slope. [default: 0.8]",
 )
-@click.option("--alpha", type=float, default=0.05, metavar="A", help="Two-sided level. [default: 0.05]")
-@click.option("--within", type=float, metavar="R", help="Correlation of a photo's answers. [default: the worst]")
-@click.option(
-    "--spread", type=float, metavar="S", help="SD of the photos' slopes, relative to their mean. [default: 1.5]"
-)
-@click.option("--steps", type=int, metavar="K", help="Number of values in the sweep. [default: 7]")
-@click.option(
-    "--range",
-    "ends",
-    type=Parsed(extent),
-    metavar="LOW,HIGH",
-    help="Ends of the sweep. [default: -2,2]",
-)
 @json_option
 def power(
     run: Path | None,
@@ -60,11 +45,6 @@ def power(
     slope: float | None,
     labels: tuple[str, ...],
     chance: float,
-    alpha: float,
-    within: float | None,
-    spread: float | None,
-    steps: int | None,
-    ends: tuple[float, float] | None,
     as_json: bool,
 ) -> int:
     """Plan the size of an audit.
@@ -73,23 +53,18 @@ def power(
     they do. Before any run, --rate is what is known of a label. Of a fitted RUN, every label that it judges is planned
     for by its measure: presence in percentage points, scores in per cent of their odds, numbers in their own unit.
     """
-    given = {"--rate": rate, "--within": within, "--spread": spread, "--steps": steps, "--range": ends}
     if run is not None:
-        if surplus := [name for name, value in given.items() if value is not None]:
-            raise click.UsageError(f"The run says it: leave out {', '.join(surplus)}.")
-        return _from_run(run, photos, slope, labels, chance, alpha, as_json)
+        if rate is not None:
+            raise click.UsageError("The run says it: leave out --rate.")
+        return _from_run(run, photos, slope, labels, chance, as_json)
     if rate is None or labels:
         raise click.UsageError("Give --rate, the share of photos with the label, or a fitted run.")
     if photos is None and slope is None:
         raise click.UsageError("Give --photos, --slope or both.")
-    import numpy as np
-
     from gslopes.report import numbers
     from gslopes.slopes.fit import power as planning
 
-    spread = planning.SPREAD if spread is None else spread
-    values = np.linspace(*(ends or (-2.0, 2.0)), 7 if steps is None else max(steps, 0)).tolist()
-    design = planning.Design(rate, values, within, spread, alpha)
+    design = planning.Design(rate)
     plan: dict[str, float | int | None] = {"photos": photos, "rate": rate, "slope": slope, "power": chance}
     if photos is None and slope is not None:
         plan["photos"] = planning.photos_needed(design, slope, chance)
@@ -97,26 +72,16 @@ def power(
         plan["slope"] = planning.smallest_slope(design, photos, chance)
     elif photos is not None and slope is not None:
         plan["power"] = planning.power(design, photos, slope)
-    known = {"alpha": alpha, "within": within, "spread": spread}
-    if as_json:
-        slope_planned = plan["slope"] or 0.0
-        print_json(
-            {
-                **plan,
-                **known,
-                "deviation": design.deviation(slope_planned),
-                "clipped": design.clipped(slope_planned),
-            }
-        )
-        return 0
     slope_shown = abs(plan["slope"] or 0)
+    if as_json:
+        print_json({**plan, "deviation": design.deviation(slope_shown), "clipped": design.clipped(slope_shown)})
+        return 0
     size = "less than 0.1" if 0 < slope_shown < 0.05 else numbers.size(slope_shown)
-    correlation = "the worst" if within is None else f"{within:g}"
     say(
         f"{many(int(plan['photos'] or 0), 'photo')} show a slope of {size} percentage points per unit with a chance of "
         f"{numbers.share(plan['power'])},\nfor a label on {numbers.share(rate)} of the photos. "
-        f"Two-sided t of the photos' slopes, alpha {alpha:g},\ncorrelation within photos: {correlation}, "
-        f"true slopes with a standard deviation of {spread:g} times their mean."
+        f"Two-sided t of the photos' slopes at 5 %,\n"
+        f"true slopes with a standard deviation of {planning.SPREAD:g} times their mean."
     )
     if design.clipped(slope_shown):
         kind, end, one, two = ("rare", "below 0", 0.01, 0.02) if rate < 0.5 else ("common", "above 1", 0.99, 0.98)
@@ -136,15 +101,14 @@ def _from_run(
     slope: float | None,
     labels: tuple[str, ...],
     chance: float,
-    alpha: float,
     as_json: bool,
 ) -> int:
     from gslopes.slopes.power import plan_from, print_plan
 
-    plan = plan_from(run, photos=photos, slope=slope, chance=chance, alpha=alpha, labels=labels)
+    plan = plan_from(run, photos=photos, slope=slope, chance=chance, labels=labels)
     if as_json:
         print_json(rows(plan))
         return 0
     asked = "slope" if slope is None else "photos" if photos is None else "power"
-    say(print_plan(plan, alpha, asked=asked, photos=photos))
+    say(print_plan(plan, asked=asked, photos=photos))
     return 0

@@ -23,7 +23,6 @@ Source: Oaxaca 1973, doi 10.2307/2525981, the part explained by a characteristic
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -81,41 +80,6 @@ def observed_rows(
         frames.append(rows.drop(columns="dof").assign(group=one, other=other))
     head = {"classifier": sweep.classifier, "attribute": sweep.attribute}
     return pd.concat(frames, ignore_index=True).assign(**head) if frames else pd.DataFrame()
-
-
-def observed_changes(
-    one: Answers,
-    other: Answers,
-    groups: pd.Series,
-    measures: Mapping[str, str],
-    *,
-    min_varying: int = 10,
-    cluster: Mapping[str, int] | None = None,
-) -> pd.DataFrame:
-    """Two versions' answers about the same unedited photos: by how much did the observed difference change?
-
-    one, other: K = 1 each.  Columns: label, group, other, first, second, change, its interval (t over photos' own
-    changes, Welch), p and q, adjusted over the labels of a pair of groups; null hypothesis: nothing changed.
-    """
-    old, new = (replace(answers, measures=measures) for answers in same_photos(one, other))
-    frames = []
-    for pair, keep, first in _pairs(groups, old.photos):
-        units, nothing = _units(old.photos[keep], cluster), np.zeros(int(keep.sum()))
-        before, after = dict(_values(old.only(keep))), dict(_values(new.only(keep)))
-        rows = []
-        for label in all_labels(old, new).tolist():
-            values = before.get(label, nothing), after.get(label, nothing)
-            gaps = [float(side[first].mean() - side[~first].mean()) for side in values]
-            moved = values[1] - values[0]
-            gap = _gap(moved, first, units)
-            few = not np.any(moved) or _rare(after.get(label, moved) + moved, first, min_varying, shares=False)
-            ends = {"ci_low": gap["ci_low"], "ci_high": gap["ci_high"], "p": np.nan if few else gap["p"]}
-            rows.append({"label": label, "first": gaps[0], "second": gaps[1], "change": gap["observed"], **ends})
-        if rows:
-            frame = pd.DataFrame(rows)
-            frame["q"] = benjamini_hochberg(frame["p"].to_numpy(dtype=float))
-            frames.append(frame.assign(group=pair[0], other=pair[1]))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def _pairs(groups: pd.Series, photos: NDArray[np.object_]) -> Iterator[tuple[tuple[str, str], Flags, Flags]]:

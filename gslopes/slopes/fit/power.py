@@ -1,21 +1,16 @@
 """How small a slope can a number of photos show? Planning, before any picture is made or any call is paid.
 
 The test is that of ``photo-rate``: the one-sample t of the photos' own slopes. Take a label on a share y of the photos.
-A share ``within`` of the photos keep to one threshold at all K values (the photo shows a nurse, or it does not) and
-change their answer only where the effect carries them over it; the answers of the others are drawn again at each
-value. Then ``within`` is the correlation between a photo's answers at two values, which the shape table of a fit gives
-for each label, and with w the weights of a least squares slope a photo's slope has, but for the square of its mean, the
-variance (1 - within) y (1 - y) sum_k w_k^2 + within |slope| sum_j (v_j - v_(j-1)) (sum_(k >= j) w_k)^2. Which end of
-``within`` asks for more photos depends on the slope: 0 for small ones, 1 for large ones. Without a number for it, the
-worse of the two is taken.
+Where a photo's answers at the K values are drawn anew, its slope has the variance y (1 - y) sum_k w_k^2, with w the
+weights of a least squares slope; where a photo keeps to one threshold at all values (it shows a nurse, or it does not)
+and changes its answer only as the effect carries it over, |slope| sum_j (v_j - v_(j-1)) (sum_(k >= j) w_k)^2, but for
+the square of its mean. Small slopes ask for more photos by the first, large ones by the second: the worse is taken.
 
-Photos do not all have the same slope. Where the photos' true slopes have the standard deviation ``spread`` times their
-mean, that adds (spread * slope)^2 to the variance. Power follows from the noncentral t.
-
-Simulations in the tests agree within their own error, but for labels so rare, or so common, that the slopes of many
-photos would carry them below 0 or above 1, where they end (``Design.clipped``): with 500 photos 64 % of such slopes
-were found at a share of 0.01 or 0.99, and 73 % at 0.02 or 0.98, where 80 % were planned. Labels whose answers vary on
-fewer photos than ``min_varying`` are never judged, whatever this formula says.
+Photos do not all have the same slope: where their true slopes have the standard deviation ``SPREAD`` times their mean,
+that adds (SPREAD * slope)^2 to the variance. Power follows from the noncentral t. Labels so rare, or so common, that
+the slopes of many photos would carry them below 0 or above 1 are found less often (``Design.clipped``): with 500 photos
+64 % of such slopes at a share of 0.01 or 0.99, and 73 % at 0.02 or 0.98, where 80 % were planned. Labels whose answers
+vary on fewer photos than ``min_varying`` are never judged.
 
 A run that was fitted knows more: the standard deviation of its photos' own slopes, by the measure of each label, which
 is all that the test needs (``Pilot``). Photos of the same kind are planned for, whose slopes vary as much.
@@ -23,7 +18,6 @@ is all that the test needs (``Pilot``). Photos of the same kind are planned for,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,43 +37,31 @@ GENDER = (-2.0, -4 / 3, -2 / 3, 0.0, 2 / 3, 4 / 3, 2.0)
 class Design:
     """What is known before the audit.
 
-    rate: y, share of photos with the label, in (0, 1).  values: the K values of the sweep.
-    within: see above; in [0, 1), or None for the worst case.
-    spread: see above; 0 if all photos had the same slope.
-    alpha: two-sided level.  With L labels under Benjamini and Hochberg, alpha / L is on the safe side.
+    rate: y, share of photos with the label, in (0, 1).  alpha: two-sided level.  With L labels under Benjamini and
+    Hochberg, alpha / L is on the safe side.
     """
 
     rate: float
-    values: Sequence[float] = GENDER
-    within: float | None = None
-    spread: float = SPREAD
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
         if not 0 < self.rate < 1:
             raise ConfigError(f"The rate is {self.rate}; it must lie between 0 and 1.", "0.01 is one photo in 100.")
-        if self.within is not None and not 0 <= self.within < 1:
-            raise ConfigError(f"The correlation within photos is {self.within}; it must be 0 or more and below 1.")
-        if not 0 <= self.spread < np.inf:
-            raise ConfigError(f"The spread of the slopes is {self.spread}; it must be 0 or more.")
         if not 0 < self.alpha < 1:
             raise ConfigError(f"alpha is {self.alpha}; it must lie between 0 and 1.")
-        if len(set(self.values)) < 3:
-            raise ConfigError("A sweep has 3 different values at least.")
 
     def deviation(self, slope: float = 0.0) -> float:
         """Standard deviation of a photo's own slope, percentage points per unit, where the mean slope is ``slope``."""
-        values = np.asarray(self.values, dtype=np.float64)
+        values = np.asarray(GENDER)
         weights = line_weights(values)
         tails = np.cumsum(weights[::-1])[::-1][1:]
         by_slope = abs(slope) / 100 * float((np.diff(values) * np.square(tails)).sum())
         drawn = self.rate * (1 - self.rate) * float(np.square(weights).sum())
-        mixed = max(drawn, by_slope) if self.within is None else (1 - self.within) * drawn + self.within * by_slope
-        return float(np.hypot(100 * np.sqrt(mixed), self.spread * slope))
+        return float(np.hypot(100 * np.sqrt(max(drawn, by_slope)), SPREAD * slope))
 
     def clipped(self, slope: float) -> bool:
         """Whether a photo whose slope lies one standard deviation above the mean would have a share beyond [0, 1]."""
-        return min(self.rate, 1 - self.rate) < (1 + self.spread) * abs(slope) / 100 * float(np.abs(self.values).max())
+        return min(self.rate, 1 - self.rate) < (1 + SPREAD) * abs(slope) / 100 * GENDER[-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,12 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.core import runfolder, summary
+from gslopes.core import runfolder
 from gslopes.frame.findings import decide
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.inline import render
-from gslopes.report.terminal import Column, table, wrap
+from gslopes.report.terminal import Column, table
 from gslopes.slopes.report import pictures
-from gslopes.slopes.report.observed import name_of, writer
 from gslopes.slopes.report.pictures import Wanted
 from gslopes.stats.multiplicity import LEVEL
 
@@ -58,12 +57,20 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
         judged = part[part["note"] == ""]
         judged = judged.assign(_t=-(judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0))
         shown = judged.sort_values(["q", "_t", "label"])[:limit]
-        styles = ["bold" if q < 0.05 else "dim" for q in shown["q"]]
+        styles = ["bold" if q < LEVEL else "dim" for q in shown["q"]]
         lines = [title]
-        if not (judged["q"] < 0.05).any():
+        if not (judged["q"] < LEVEL).any():
             lines.append(textwrap.fill(none_changed(judged), WIDTH))
         if len(shown):
-            lines += ["", table(COLUMNS, [_cells(row) for _, row in shown.iterrows()], styles)]
+            rows = []
+            for row in shown.to_dict("records"):
+                write = units.writer(units.measure_of(row))
+                texts = [write(row[name]) for name in ("slope", "other_slope", "difference")]
+                ends = numbers.interval(row["ci_low"], row["ci_high"], write)
+                tests = [numbers.probability(row[name]) for name in ("p_test", "q")]
+                counted = f"{row['active']:,} of {row['n']:,}", "yes" if row["q"] < LEVEL else "no"
+                rows.append([words.shorten(words.label(row["label"]), 24), *texts, ends, *tests, *counted])
+            lines += ["", table(COLUMNS, rows, styles)]
         if len(part) > len(judged):
             lines.append(f"  and {words.many(len(part) - len(judged), 'label')} on too few photos to judge")
         if len(judged) > limit:
@@ -75,7 +82,7 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
     """The changes with the column ``changed``, whether q < 0.05; a row's names stand first."""
     names = ["classifier", "attribute", "label"]
-    return changes.assign(changed=changes["q"] < 0.05)[[*names, *changes.columns.drop(names), "changed"]]
+    return changes.assign(changed=changes["q"] < LEVEL)[[*names, *changes.columns.drop(names), "changed"]]
 
 
 def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
@@ -91,8 +98,8 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
 def headline(changes: pd.DataFrame) -> str:
     """How many labels changed, in a sentence; or that it cannot be said."""
     judged = changes[changes["q"].notna()]
-    count = int((judged["q"] < 0.05).sum())
-    return f"{count:,} of {len(judged):,} slopes changed (q < 0.05)." if count else none_changed(judged)
+    count = int((judged["q"] < LEVEL).sum())
+    return f"{count:,} of {len(judged):,} slopes changed (q < {LEVEL:g})." if count else none_changed(judged)
 
 
 def none_changed(judged: pd.DataFrame, along: str = "") -> str:
@@ -114,104 +121,6 @@ def none_changed(judged: pd.DataFrame, along: str = "") -> str:
         return f"None of {words.many(len(found), 'label')} changed its slope{along} more than chance explains."
     which = "the slope of one label" if len(found) == 1 else f"any of {len(found):,} slopes"
     return f"{caution.cannot_tell(caution.widest(found), f'whether {which}{along} changed', 'photo')}."
-
-
-def _cells(row: pd.Series) -> list[str]:
-    write = units.writer(units.measure_of(row))
-    return [
-        words.shorten(words.label(row["label"]), 24),
-        write(row["slope"]),
-        write(row["other_slope"]),
-        write(row["difference"]),
-        numbers.interval(row["ci_low"], row["ci_high"], write),
-        numbers.probability(row["p_test"]),
-        numbers.probability(row["q"]),
-        f"{row['active']:,} of {row['n']:,}",
-        "yes" if row["q"] < 0.05 else "no",
-    ]
-
-
-# -- observed differences of both versions ----------------------------------------------------------------------------
-
-MOST_ROWS = 40
-HEADS = ("slope, first", "second", "observed, first", "second", "change", "95 % interval", "q")
-OBSERVED_NOTE = """\
-Observed: mean answer about one group's unedited photos minus the other's, by the label's own measure.
-Change: second minus first over the same photos; interval and p: Welch's t over the photos' own changes,
-null hypothesis: nothing changed; q: over the labels."""
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedPanel:
-    """One pair of groups by one pair of classifiers.  rows: cells as texts, the label first."""
-
-    title: str
-    sentences: tuple[str, ...]
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str
-
-
-def observed_panels(observed: pd.DataFrame | None) -> list[ObservedPanel]:
-    """One panel a pair of classifiers, attribute and pair of groups.  observed: of ``slopes.compare_observed``."""
-    if observed is None:
-        return []
-    keys = ["first_classifier", "classifier", "attribute", "column", "group", "other"]
-    return [_observed_panel(part) for _, part in observed.groupby(keys, sort=True)]
-
-
-def print_observed_changes(observed: pd.DataFrame) -> str:
-    """The same for a terminal."""
-    columns = [Column(head, number="interval" not in head and head != "label") for head in ("label", *HEADS)]
-    parts = []
-    for one in observed_panels(observed):
-        said = "\n".join(map(wrap, one.sentences))
-        parts.append(f"real photos, {one.title}\n{said}\n\n{table(columns, [list(row) for row in one.rows])}")
-    return "\n\n".join([*parts, OBSERVED_NOTE])
-
-
-def observed_rows(observed: pd.DataFrame | None) -> pd.DataFrame | None:
-    """The same as the rows of ``core.summary.OBSERVED``, those whose slope alone shrank first."""
-    if observed is None:
-        return None
-    order = observed.assign(_none=observed["agreement"] == "").sort_values(["_none", "q", "label"])
-    frame = order.rename(columns={"classifier": "model", "attribute": "contrast", "change": "value"})
-    nothing = dict.fromkeys(("share", "share_low", "share_high"), float("nan"))
-    return frame.assign(**nothing)[summary.OBSERVED.columns]
-
-
-def observed_sentence(row: dict[Any, Any]) -> str:
-    """That a slope shrank and the observed difference did not; else empty."""
-    if not row["agreement"]:
-        return ""
-    write = writer(row)
-    label, one, other = (words.printable(str(row[name])) for name in ("label", "group", "other"))
-    change = numbers.with_interval(row["change"], row["ci_low"], row["ci_high"], write)
-    return (
-        f"“{label}”: its slope went from {write(row['slope'])} to {write(row['other_slope'])}; between real {one} and "
-        f"{other} the difference went from {write(row['first'])} to {write(row['second'])} (change {change}). "
-        f"{row['agreement'][0].upper()}{row['agreement'][1:]}: the second version may have been tuned to the audit."
-    )
-
-
-def _observed_panel(part: pd.DataFrame) -> ObservedPanel:
-    flat = part.assign(_none=part["agreement"] == "", _flat=part["slope_q"].fillna(1), _less=part["q"].fillna(1))
-    shown = flat.sort_values(["_none", "_flat", "_less", "label"])[:MOST_ROWS].to_dict("records")
-    first = shown[0]
-    one, other = (words.printable(str(first[name])) for name in ("group", "other"))
-    name = words.both(str(first["first_classifier"]), str(first["classifier"]))
-    title = f"{name} along {words.perceived(str(first['attribute']))}: {one} minus {other}"
-    kept = [text for text in map(observed_sentence, shown) if text]
-    count = int((part["agreement"] != "").sum())
-    lead = f"Of {len(part):,} labels, {count:,} whose slope shrank and whose observed difference is not shown to."
-    return ObservedPanel(title, (lead, *kept[:3]), HEADS, tuple(map(_observed_cells, shown)), OBSERVED_NOTE)
-
-
-def _observed_cells(row: dict[Any, Any]) -> tuple[str, ...]:
-    write = writer(row)
-    numbers_of = [write(row[name]) for name in ("slope", "other_slope", "first", "second", "change")]
-    ends = numbers.interval(row["ci_low"], row["ci_high"], write)
-    return (words.shorten(name_of(row), 24), *numbers_of, ends, numbers.probability(row["q"]))
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -254,13 +163,10 @@ def write_changes(
     changes: pd.DataFrame,
     photos: Sequence[ChangedPhoto],
     names: tuple[str, str],
-    observed: pd.DataFrame | None = None,
-    notes: Sequence[str] = (),
 ) -> Path:
     """Write OUT/index.html with the pictures next to it; it opens from the disk and asks nothing of any server.
 
     run: the second run's folder.  changes: the columns of ``slopes.fit.differences.COLUMNS``.  names: of the two runs.
-    observed: of ``slopes.compare_observed``.  notes: warnings.
 
     Returns the path of the page.
 
@@ -279,8 +185,6 @@ def write_changes(
         data={"changes": [{"ends": pair.ends, "rows": pair.rows} for pair in pairs], "decisions": {}},
         plots=True,
         pairs=pairs,
-        observed=observed_panels(observed),
-        notes=[words.printable(note) for note in notes],
         photos=[(one, file, _photo_cells(one)) for one, file in strips],
         first=words.printable(names[0]),
         second=words.printable(names[1]),
@@ -295,50 +199,38 @@ def write_changes(
 def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Pair:
     judged = part[part["note"] == ""]
     order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"])
-    rows = tuple(_row(row) for _, row in order[:MOST_LABELS].iterrows())
+    rows = tuple(map(_row, order[:MOST_LABELS].to_dict("records")))
     changed = order[order["q"] < LEVEL]
     perceived = words.perceived(attribute)
     if len(changed):
         first = changed.iloc[changed["difference"].abs().to_numpy().argmax()]
-        write, measure = _writer(first)
+        measure = units.measure_of(first)
+        write = units.writer(measure)
         unit = {"presence": "points per unit", "log-odds": "of the odds per unit"}.get(measure, "per unit")
         size = f"{write(first['slope'])} to {write(first['other_slope'])} {unit}"
-        interval = numbers.interval(first["ci_low"], first["ci_high"], write)
         sentence = (
             f"The slope of “{words.label(first['label'])}” went from {size}, a change of "
-            f"{write(first['difference'])} {interval}; {len(changed):,} of {len(judged):,} labels changed."
+            f"{numbers.with_interval(first['difference'], first['ci_low'], first['ci_high'], write)}; "
+            f"{len(changed):,} of {len(judged):,} labels changed."
         )
     else:
         sentence = none_changed(judged, perceived)
-    title = f"{classifiers} along {perceived}"
-    return Pair(title, words.ends(attribute), sentence, rows, len(part) - len(rows))
+    return Pair(f"{classifiers} along {perceived}", words.ends(attribute), sentence, rows, len(part) - len(rows))
 
 
-def _row(row: pd.Series) -> dict[str, Any]:
-    slope, other, difference, low, high, q = numbers.rounded(
-        [row[name] for name in ("slope", "other_slope", "difference", "ci_low", "ci_high", "q")], 8
-    )
-    write, measure = _writer(row)
-    texts = [write(row["slope"]), write(row["other_slope"]), write(row["difference"])]
-    return {
+def _row(row: dict[Any, Any]) -> dict[str, Any]:
+    keys = {"slope": "slope", "other": "other_slope", "difference": "difference", "low": "ci_low", "high": "ci_high"}
+    found: dict[str, Any] = dict(zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True))
+    write = units.writer(units.measure_of(row))
+    return found | {
         "label": words.label(row["label"]),
-        "slope": slope,
-        "other": other,
-        "difference": difference,
-        "low": low,
-        "high": high,
-        "changed": bool(q is not None and q < LEVEL),
-        "texts": texts,
+        "changed": bool(row["q"] < LEVEL),
+        "texts": [write(row[name]) for name in ("slope", "other_slope", "difference")],
         "interval": numbers.interval(row["ci_low"], row["ci_high"], write),
-        "unit": units.UNITS[measure],
+        "unit": units.UNITS[units.measure_of(row)],
         "q": numbers.probability(row["q"]),
         "n": int(row["n"]),
     }
-
-
-def _writer(row: pd.Series) -> tuple[numbers.Format, str]:
-    measure = units.measure_of(row)
-    return units.writer(measure), measure
 
 
 def _photo_cells(one: ChangedPhoto) -> list[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.observed import observed_changes, observed_rows
+from gslopes.slopes.fit.observed import observed_rows
 from gslopes.slopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2.0, 2.0, 5)
@@ -132,16 +132,3 @@ def test_photos_of_a_person_count_once() -> None:
     once = row(sweep, unedited, read)
     for name in ("observed", "ci_low", "ci_high", "explained_low", "share_high"):
         assert whole[name] == pytest.approx(once[name], rel=1e-6), name
-
-
-def test_a_version_that_was_tuned_keeps_its_difference() -> None:
-    _, old, _ = numbers(400, 2.0, 0.5, 4.0, 2.0)
-    new = replace(old, score=old.score + 0.5 * (people(400) == "man").to_numpy()[:, None].astype(np.float32))
-    noisy = replace(new, score=new.score + np.random.default_rng(1).normal(0, 0.2, (400, 1)).astype(np.float32))
-    found = observed_changes(old, noisy, people(400), {"a": "value"}).iloc[0]
-    assert found["change"] == pytest.approx(0.5, abs=0.06)
-    assert found["ci_low"] > 0.4
-    assert found["q"] < 1e-6
-    same = observed_changes(old, old, people(400), {"a": "value"}).iloc[0]
-    assert same["change"] == 0
-    assert np.isnan(same["p"])
