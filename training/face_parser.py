@@ -16,8 +16,7 @@ from torch.nn import functional as F
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.files import read_named, sha256_of
 from gslopes.core.records import ByteArray
-from gslopes.faces.networks.efficientnet_lite import STAGES
-from gslopes.faces.networks.feature_pyramid import FeaturePyramid
+from gslopes.faces.networks.feature_pyramid import STAGES, FeaturePyramid
 from gslopes.faces.zoo import ModelSpec, build, load
 from gslopes.faces.zoo.parsing import mirrored_classes
 from training.augment import (

@@ -24,10 +24,9 @@ T = TypeVar("T")
 def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T:
     """A dataclass from a mapping with exactly its fields; fields with a default may be left out.
 
-    cls: a dataclass, its fields annotated with bool, int, float, str, Path, tuple, list, dict, Literal, another
-        dataclass, Any or unions of those.
-    mapping: field name to value, as ``tomllib`` or ``json`` give it.
-    where: the section's name, for messages.
+    cls: its fields annotated with bool, int, float, str, Path, tuple, list, dict, Literal, another dataclass, Any or
+        unions of those.
+    mapping: field name to value, as ``tomllib`` or ``json`` give it.  where: the section's name, for messages.
 
     Raises: ConfigError for an unknown or missing key (with the nearest known one) or a value of another type.
 
@@ -38,19 +37,20 @@ def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T
     >>> from_dict(Find, {"min_face": 20})
     Find(min_face=20)
     """
+    section = f"The section [{where}]" if where else "The configuration"
     if not isinstance(mapping, Mapping):
-        raise ConfigError(f"{_section(where)} must be a table of keys and values, not {mapping!r}.")
+        raise ConfigError(f"{section} must be a table of keys and values, not {mapping!r}.")
     fields = {field.name: field for field in dataclasses.fields(cls) if field.init}  # type: ignore[arg-type]
     hints = typing.get_type_hints(cls)
     for key in mapping:
         if key not in fields:
             close = get_close_matches(str(key), fields, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(fields)}."
-            raise ConfigError(f"{_section(where)} has an unknown key {key!r}.", hint)
+            raise ConfigError(f"{section} has an unknown key {key!r}.", hint)
     for name, field in fields.items():
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if required and name not in mapping:
-            raise ConfigError(f"{_section(where)} lacks the key {name!r}.", f"Known keys: {', '.join(fields)}.")
+            raise ConfigError(f"{section} lacks the key {name!r}.", f"Known keys: {', '.join(fields)}.")
     prefix = f"{where}." if where else ""
     return cls(**{name: _convert(hints[name], value, f"{prefix}{name}") for name, value in mapping.items()})
 
@@ -88,73 +88,47 @@ def to_dict(obj: Any) -> Any:
     return str(obj) if isinstance(obj, Path) else obj
 
 
-def _section(where: str) -> str:
-    return f"The section [{where}]" if where else "The configuration"
-
-
 def _convert(kind: Any, value: Any, where: str) -> Any:
     """The value as this annotation wants it."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
-    if kind is Any:
+    if kind is Any or (value is None and type(None) in args):
         return value
     if origin in (typing.Union, types.UnionType):
-        return _convert_union(args, value, where)
+        errors = []
+        for one in (one for one in args if one is not type(None)):
+            try:
+                return _convert(one, value, where)
+            except ConfigError as error:
+                errors.append(error)
+        raise errors[0]
     if origin is typing.Literal:
-        if value not in args:
-            close = get_close_matches(str(value), [str(arg) for arg in args], n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else ""
-            raise ConfigError(f"{where} is {value!r}; it must be one of {', '.join(map(repr, args))}.", hint)
-        return value
+        if value in args:
+            return value
+        close = get_close_matches(str(value), [str(arg) for arg in args], n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else ""
+        raise ConfigError(f"{where} is {value!r}; it must be one of {', '.join(map(repr, args))}.", hint)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return value if isinstance(value, kind) else from_dict(kind, value, where=where)
-    if origin in (tuple, list) or kind in (tuple, list):
-        return _convert_sequence(origin or kind, args, value, where)
-    if origin is dict or kind is dict:
-        if not isinstance(value, Mapping):
-            raise _wrong(kind, value, where)
+    container = origin or kind
+    if container in (tuple, list):
+        if not isinstance(value, (list, tuple)):
+            raise ConfigError(f"{where} is {value!r}; it must be a list.")
+        fixed = container is tuple and args and args[-1] is not Ellipsis
+        if fixed and len(value) != len(args):
+            raise ConfigError(f"{where} is {list(value)!r}; it must have {len(args)} entries.")
+        kinds = args if fixed else [args[0] if args else Any] * len(value)
+        pairs = enumerate(zip(kinds, value, strict=True))
+        return container(_convert(one, item, f"{where}[{index}]") for index, (one, item) in pairs)
+    if container is dict and isinstance(value, Mapping):
         item = args[1] if args else Any
         return {str(key): _convert(item, entry, f"{where}.{key}") for key, entry in value.items()}
-    return _convert_plain(kind, value, where)
-
-
-def _convert_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
-    if value is None and type(None) in kinds:
-        return None
-    errors = []
-    for kind in kinds:
-        if kind is type(None):
-            continue
-        try:
-            return _convert(kind, value, where)
-        except ConfigError as error:
-            errors.append(error)
-    raise errors[0]
-
-
-def _convert_sequence(container: Any, args: tuple[Any, ...], value: Any, where: str) -> Any:
-    if not isinstance(value, (list, tuple)):
-        raise ConfigError(f"{where} is {value!r}; it must be a list.")
-    if container is tuple and args and args[-1] is not Ellipsis:
-        if len(value) != len(args):
-            raise ConfigError(f"{where} is {list(value)!r}; it must have {len(args)} entries.")
-        kinds: list[Any] = list(args)
-    else:
-        kinds = [args[0] if args else Any] * len(value)
-    pairs = enumerate(zip(kinds, value, strict=True))
-    return container(_convert(kind, item, f"{where}[{index}]") for index, (kind, item) in pairs)
-
-
-def _convert_plain(kind: Any, value: Any, where: str) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if kind is Path and isinstance(value, str):
         return Path(value)
     # bool is an int to Python, never to a reader of a configuration
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise _wrong(kind, value, where)
+    if not isinstance(value, container) or (kind is int and isinstance(value, bool)):
+        words = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", Path: "a path"}
+        must = words.get(kind, getattr(kind, "__name__", str(kind)))
+        raise ConfigError(f"{where} is {value!r}; it must be {must}.")
     return value
-
-
-def _wrong(kind: Any, value: Any, where: str) -> ConfigError:
-    words = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", Path: "a path"}
-    return ConfigError(f"{where} is {value!r}; it must be {words.get(kind, getattr(kind, '__name__', str(kind)))}.")

@@ -46,20 +46,8 @@ class RemoteTask:
     name: Callable[[int], str]
 
 
-class Portable(Protocol):
-    """A work that other processes can do as well."""
-
-    def __call__(self, part: int, tick: Tick) -> None:
-        """As ``Work``."""
-        ...
-
-    def remote_task(self) -> RemoteTask:
-        """What they need.  Raises: UsageError if it cannot be sent."""
-        ...
-
-
-def pack(work: Work | Portable) -> RemoteTask:
-    """What another process needs to do a work.  Raises: UsageError if it cannot be sent to another process."""
+def pack(work: Work) -> RemoteTask:
+    """What another process needs to do a work: its own ``remote_task``.  Raises: UsageError if it has none."""
     if not hasattr(work, "remote_task"):
         raise UsageError("This stage cannot be sent to other processes.", "Use the engine one.")
     task: RemoteTask = work.remote_task()

@@ -30,10 +30,6 @@ class NotRegular(OSError):
     """A pipe, a device, a socket or a folder where a file should be."""
 
 
-class Outside(OSError):
-    """A name in a table that leads out of the folder that the table belongs to."""
-
-
 class TooLarge(OSError):
     """A file of more bytes than may be read; ``size`` and ``limit`` say how many."""
 
@@ -68,9 +64,7 @@ def sha256_of(path: Path) -> str:
 def read_regular(path: Path | str | bytes, limit: int, known: Callable[[bytes], object] | None = None) -> bytes:
     """The bytes of a regular file, which is opened without blocking and measured before it is read.
 
-    limit: bytes; more is refused unread.
-    known: where it is given, a file of whose first 32 bytes it says nothing is not read beyond them; they are returned
-        instead.
+    limit: bytes; more is refused unread.  known: of a file of whose first 32 bytes it says nothing no more is read.
 
     Raises: NotRegular, TooLarge, and as ``open``.
     """
@@ -126,12 +120,10 @@ def read_text(
 def resolved(folder: Path, name: Path | str) -> Path:
     """Where a table of a folder says that a file is: below that folder, links followed.
 
-    name: relative to the folder.
-
-    Raises: Outside if it is absolute or leads out of the folder; ValueError for a name that no file can have.
+    Raises: PermissionError if it is absolute or leads out of the folder; ValueError for a name that no file can have.
     """
     if Path(name).is_absolute() or not inside(folder, folder / name):
-        raise Outside(errno.EACCES, "it lies outside of its folder")
+        raise PermissionError(errno.EACCES, "it lies outside of its folder")
     return (folder / name).resolve()
 
 
@@ -223,13 +215,11 @@ def without_guard(cell: str) -> str:
 
 
 def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
-    """A table as UTF-8 CSV that a spreadsheet shows and does not run.
+    """A table as UTF-8 CSV, without its index, that a spreadsheet shows and does not run.
 
     A cell of text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return (apostrophes and spaces
-    before it count for nothing) gets an apostrophe in front; so do column names. Carriage returns become line feeds;
-    numbers stay.
-
-    frame: any; its index is not written.  digits: after the point, None for all.
+    before it count for nothing) gets an apostrophe in front; so do column names. Carriage returns become line feeds.
+    digits: after the point, None for all.
 
     Source: OWASP, CSV Injection.
     """

@@ -71,20 +71,14 @@ def outside(matrix: NDArray[np.float64], width: int, height: int, size: int) -> 
     return float(np.mean((x < -0.5) | (y < -0.5) | (x > width - 0.5) | (y > height - 0.5)))
 
 
-# --- Levels of 0 to 255, as edits are made and pasted in them ---------------------------------------------------------
-
-
-# Added to a level before its logarithm is taken: black has one, and noise in shadows is not blown up.
+# Added to a level of 0 to 255 before its logarithm is taken: black has one, and noise in shadows is not blown up.
 OFFSET = 8.0
 
 LUMA = (0.299, 0.587, 0.114)  # of R, G and B: ITU-R BT.601, as Pillow makes gray
 
 
-# --- How light skin is in a picture: the individual typology angle ----------------------------------------------------
-
-
 def typology_angle(lightness: float, yellow: float) -> float:
-    """ITA in degrees from L* and b*: above 55 very light, below -30 dark.
+    """The individual typology angle of skin, in degrees, from L* and b*: above 55 very light, below -30 dark.
 
     Source: Chardon, Cretois & Hourseau 1991, doi 10.1111/j.1467-2494.1991.tb00561.x; by atan2, so that b* may be 0.
     """

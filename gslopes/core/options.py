@@ -43,21 +43,20 @@ class Option:
     kind: Any
     default: Any
     help: str
-    metavar: str
-    group: str
-    advanced: bool
-    positional: bool
-    short: str
-    shown: str
-    parse: Callable[[str], Any] | None
-    least: float | None
-    most: float | None
+    metavar: str = ""
+    group: str = ""
+    advanced: bool = False
+    positional: bool = False
+    short: str = ""
+    shown: str = ""
+    parse: Callable[[str], Any] | None = None
+    least: float | None = None
+    most: float | None = None
 
     @property
     def item(self) -> Any:
         """The type of one value: without None, and of a list its entry."""
-        kinds = [kind for kind in _alternatives(self.kind) if kind is not type(None)]
-        kind = kinds[0]
+        kind = next(kind for kind in _alternatives(self.kind) if kind is not type(None))
         return typing.get_args(kind)[0] if typing.get_origin(kind) is tuple else kind
 
     @property
@@ -96,27 +95,11 @@ class Option:
             return text
 
 
-def option(
-    default: Any = dataclasses.MISSING,
-    *,
-    help: str,  # noqa: A002 - the word that argparse and click use
-    name: str = "",
-    metavar: str = "",
-    group: str = "",
-    advanced: bool = False,
-    positional: bool = False,
-    short: str = "",
-    shown: str = "",
-    parse: Callable[[str], Any] | None = None,
-    least: float | None = None,
-    most: float | None = None,
-) -> Any:
-    """A field of a configuration that users can set; arguments as the fields of ``Option``.
+def option(default: Any = dataclasses.MISSING, **facts: Any) -> Any:
+    """A field of a configuration that users can set; ``help`` and others as the fields of ``Option``.
 
     default: its value, or ``dict`` for an empty one.  name: where users call it something else.
     """
-    facts = {"help": help, "name": name, "metavar": metavar, "group": group, "advanced": advanced}
-    facts |= {"positional": positional, "short": short, "shown": shown, "parse": parse, "least": least, "most": most}
     given = {"default_factory": dict} if default is dict else {"default": default}
     return dataclasses.field(**given, metadata={"option": facts})
 
@@ -134,12 +117,10 @@ def check(config: Any) -> None:
     for one in dataclasses.fields(config):
         facts = one.metadata.get("option", {})
         least, most = facts.get("least"), facts.get("most")
-        if least is None and most is None:
-            continue
         value = getattr(config, one.name)
-        if not isinstance(value, (int, float)):
-            continue
-        if (least is not None and not value >= least) or (most is not None and not value <= most):
+        if isinstance(value, (int, float)) and (
+            (least is not None and not value >= least) or (most is not None and not value <= most)
+        ):
             between = f"between {least:g} and {most:g}" if most is not None and least is not None else ""
             raise ConfigError(f"{one.name} is {value}; it must be {between or f'at least {least:g}'}.")
 
@@ -160,11 +141,10 @@ def _options(config: type, path: tuple[str, ...], flat: Collection[str] | None, 
             found += _options(hints[one.name], here, one.metadata["section"], heading)
         elif "option" in one.metadata:
             facts = dict(one.metadata["option"])
-            short_name = facts.pop("name") or one.name
+            short_name = facts.get("name") or one.name
             facts["name"] = short_name if flat is None or one.name in flat else ".".join(here)
             default = {} if one.default_factory is not dataclasses.MISSING else one.default
-            facts["group"] = facts["group"] or group
-            found.append(Option(path=here, kind=hints[one.name], default=default, **facts))
+            found.append(Option(path=here, kind=hints[one.name], default=default, **{"group": group, **facts}))
     return found
 
 
@@ -185,9 +165,7 @@ def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None
     """
     file = options.get("config")
     given = _merged(config, {name: value for name, value in options.items() if name != "config"}, base)
-    if not file:
-        return given
-    return over(given, _merged(config, read_toml(Path(file)), Path(file).parent))
+    return over(given, _merged(config, read_toml(Path(file)), Path(file).parent)) if file else given
 
 
 def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
@@ -259,12 +237,9 @@ def _alternatives(kind: Any) -> tuple[Any, ...]:
 
 def kind_words(one: Option) -> str:
     """The values that an option takes, for its help."""
-    if one.metavar:
-        return one.metavar
-    if typing.get_origin(one.item) is Literal:
-        return "|".join(map(str, filter(lambda value: value != "", typing.get_args(one.item))))
-    words = {int: "N", float: "X", Path: "PATH", bool: ""}
-    return words.get(one.item, "NAME")
+    if one.metavar or typing.get_origin(one.item) is not Literal:
+        return one.metavar or {int: "N", float: "X", Path: "PATH", bool: ""}.get(one.item, "NAME")
+    return "|".join(str(value) for value in typing.get_args(one.item) if value != "")
 
 
 # -- texts of a command line ------------------------------------------------------------------------------------------
@@ -286,11 +261,9 @@ def numbers(text: str) -> tuple[float, ...]:
 def extent(text: str) -> tuple[float, float]:
     """``-2,2`` as two numbers, or one number for both sides of 0."""
     try:
-        ends = [float(part) for part in text.split(",")]
+        ends = numbers(text)
     except ValueError:
-        ends = []
-    if len(ends) == 1:
-        ends = [-abs(ends[0]), abs(ends[0])]
-    if len(ends) != 2:
+        ends = ()
+    if len(ends) not in (1, 2):
         raise ValueError(f"{text!r} is not two numbers such as -2,2, nor one such as 2.")
-    return ends[0], ends[1]
+    return (ends[0], ends[1]) if len(ends) == 2 else (-abs(ends[0]), abs(ends[0]))

@@ -46,7 +46,7 @@ def progress_line(shown: bool, parts: Mapping[int, int], label: str, unit: str, 
     """
     total = done + sum(parts.values())
     if not shown:
-        yield _silent
+        yield lambda count: None
         return
     if not sys.stderr.isatty():
         yield _line_a_minute(label, unit, done, total)
@@ -85,7 +85,7 @@ def bars() -> Iterator[Progress]:
 
 
 def add_bar(progress: Progress, label: str, unit: str, done: int, total: int) -> TaskID:
-    """One more bar.  label, unit, done, total: as in ``progress_line``."""
+    """One more bar; arguments as of ``progress_line``."""
     return progress.add_task(printable(label), total=total, completed=done, unit=unit, note="")
 
 
@@ -119,7 +119,3 @@ def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
 
     tell(f"{label:<10} {done:,} of {total:,} {unit}")
     return tick
-
-
-def _silent(count: int) -> None:
-    """Nothing is shown."""

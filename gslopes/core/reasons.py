@@ -158,7 +158,7 @@ def listed(reason: str, detail: str) -> str:
 def counted(rows: Iterable[tuple[str, str]], most: int = 3) -> str:
     """The most frequent of some rows' reasons; each with its count, where there are several.
 
-    rows: reason and detail of each.  A detail counts where the reason alone says nothing.
+    rows: reason, and detail, which counts where the reason alone says nothing.
 
     >>> counted([("no face found", "12 px"), ("refused", "policy"), ("no face found", "9 px")])
     'no face found (2), policy (1)'
@@ -178,8 +178,7 @@ def counted(rows: Iterable[tuple[str, str]], most: int = 3) -> str:
 def split_prose(text: str, status: str = "") -> tuple[str, str]:
     """(reason, detail) of one text that may hold both, as a classifier or an error gives it.
 
-    status: of its row.  What is none of the reasons is the detail of ``refused``, ``failed`` or ``cut-out flagged`` if
-        its status says so; otherwise it stays as it is.
+    status: of its row, which says what a text that is none of the reasons is a detail of.
 
     >>> split_prose("face too small (25 px)"), split_prose("against the content policy", "refused")
     (('face too small', '25 px'), ('refused', 'against the content policy'))

@@ -45,10 +45,9 @@ POINTS = tuple(
 class Detections:
     """All faces found in one photo, in the photo frame.
 
-    boxes: (n, 4) float32, x0 y0 x1 y1.
+    boxes: (n, 4) float32, x0 y0 x1 y1.  scores: (n,) float32 in [0, 1], the detector's own confidence.
     points: (n, 5, 2) float32, x y of left eye, right eye, nose tip, left and right mouth corner, as the viewer sees
         them.
-    scores: (n,) float32 in [0, 1], the detector's own confidence.
     problem: why the faces cannot be used, as the end of a sentence; empty if they can.
     """
 
@@ -132,8 +131,7 @@ class EditedChips:
 
     edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond.
     neutral: (B, S, S, 3) float32, the chips at the photos' own values, which the ``difference`` blend subtracts.
-    motion: how parts of the faces move as well; the pictures do not show it, see ``faces.compose.paste``. None for
-    none.
+    motion: how parts of the faces move as well, which the pictures do not show; None for none.
     """
 
     edited: FloatArray
@@ -174,11 +172,10 @@ class Classifier(Protocol):
         ClassifierError (Refused, Throttled, Unavailable) about that one picture.
     parse: one raw answer to an Answer.
 
-    Optional, read by the client where they are there: ``numbers``, whether scores may be numbers in a unit of their
-    own, beyond [0, 1]; ``limits`` (``ask.cost.Limits``), and ``prepare()``, called
-    once before the first ``ask``, which raises CredentialsError and whatever else would meet every picture;
-    ``about(photo, pictures)``, called with the encoded pictures of one photo before they are asked; ``usage(raw)``, the
-    ``ask.cost.RequestUsage`` of the last request; ``notes``, sentences shown to the user once.
+    Optional: ``numbers``, whether scores may be numbers in a unit of their own, beyond [0, 1]; ``limits``
+    (``ask.cost.Limits``); ``prepare()``, called once before the first ``ask``, which raises what would meet every
+    picture; ``about(photo, pictures)``, called with the encoded pictures of one photo before they are asked;
+    ``usage(raw)``, the ``ask.cost.RequestUsage`` of the last request; ``notes``, sentences shown to the user once.
     """
 
     name: str

@@ -6,7 +6,7 @@ Listing imports nothing, so that one broken or heavy plug-in neither slows down 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module, metadata
 
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
@@ -14,9 +14,8 @@ from gslopes.core.errors import ConfigError, UnknownName, UsageError
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a registered name leads.
+    """Where a registered name leads: ``path`` is ``module:Class``.
 
-    name: as the user writes it.  path: ``module:Class``.
     package: the distribution that brought it, empty for gslopes' own.  summary: that distribution's own sentence.
     """
 
@@ -37,10 +36,8 @@ class Target:
                 found = getattr(found, part)
         except Exception as error:  # a plug-in may fail in any way while it is imported
             owner = f" of the package {self.package}" if self.package else ""
-            raise UsageError(
-                f"{self.name!r}{owner} cannot be imported from {self.path}: {type(error).__name__}: {error}.",
-                f"Repair or remove {self.package or 'this installation'}.",
-            ) from error
+            message = f"{self.name!r}{owner} cannot be imported from {self.path}: {type(error).__name__}: {error}."
+            raise UsageError(message, f"Repair or remove {self.package or 'this installation'}.") from error
         return found
 
 
@@ -55,10 +52,6 @@ class Registry:
     kind: str
     table: Mapping[str, str]
     group: str
-    _built_in: dict[str, Target] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_built_in", {name: Target(name, path) for name, path in self.table.items()})
 
     def targets(self) -> list[Target]:
         """Every target, sorted by name; imports none of them.  Raises: ConfigError if two packages claim one name."""
@@ -75,7 +68,7 @@ class Registry:
         return self._only(name, claims[name])
 
     def _claims(self) -> dict[str, list[Target]]:
-        claims = {name: [target] for name, target in self._built_in.items()}
+        claims = {name: [Target(name, path)] for name, path in self.table.items()}
         for point in metadata.entry_points(group=self.group):
             package = point.dist.name if point.dist else ""
             summary = (point.dist.metadata["Summary"] or "") if point.dist else ""

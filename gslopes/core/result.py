@@ -63,11 +63,6 @@ class AuditResult:
         """The tables of the run folder by name, read lazily."""
         return Tables(self.folder, self.made)
 
-    @property
-    def findings(self) -> "pd.DataFrame":
-        """What the audit judges, one row each, findings first; each audit says by which columns."""
-        raise NotImplementedError
-
     def _repr_html_(self) -> str:
         """The finding and a link to the page, for a notebook."""
         finding = f"<p><b>{escape(self.summary)}</b></p>" if self.summary else ""

@@ -32,8 +32,6 @@ SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pic
 
 MANIFEST = "run.json"
 _OTHER = "Choose another folder with --out"
-_FOLDERS = ("parts", "edits", "cutouts", "report")  # that a run folder holds
-_held: list[Path] = []  # the run folders that this process holds
 _FREE = "Free some space and run the same command again: it resumes."
 _STORAGE = {
     errno.ENOSPC: ("there is no space left on the disk", _FREE),
@@ -86,22 +84,16 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def write_changed(path: Path, data: bytes) -> None:
     """Write a file unless it holds the same already, so that its time stays.  Raises: StorageError."""
-    if not _holds(path, data):
-        write_bytes(path, data)
-
-
-def _holds(path: Path, data: bytes) -> bool:
     with suppress(OSError):
-        return path.is_file() and path.stat().st_size == len(data) and read_regular(path, len(data)) == data
-    return False
+        if read_regular(path, len(data)) == data:
+            return
+    write_bytes(path, data)
 
 
 def settle(paths: Iterable[Path]) -> None:
     """Make files durable, and the folders that hold them: after this even a power cut keeps them.
 
-    Called once a part: by then most of its pages are on the disk, which makes this far cheaper than a sync a file.
-
-    Raises: StorageError.
+    Called once a part: far cheaper than a sync a file.  Raises: StorageError.
     """
     paths = list(paths)
     for path in [*paths, *sorted({path.parent for path in paths})]:
@@ -141,24 +133,9 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder with those above it, but no run folder that this process holds: it was there, and was removed.
-
-    Raises: StorageError.
-    """
-    top = next((held for held in _held if folder.is_relative_to(held)), None)
+    """Make a folder with those above it.  Raises: StorageError."""
     with storage(folder):
-        if top is None:
-            folder.mkdir(parents=True, exist_ok=True)
-            return
-        for level in reversed([folder, *folder.parents][: len(folder.parts) - len(top.parts)]):
-            try:
-                level.mkdir(exist_ok=True)
-            except FileNotFoundError as error:
-                raise StorageError(*_removed(top)) from error
-
-
-def _removed(run: Path) -> tuple[str, str]:
-    return f"{show(run)} was removed while this command worked in it.", "Run the same command again."
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def _put(fresh: Path, path: Path) -> None:
@@ -183,47 +160,34 @@ def read_manifest(run: Path) -> dict[str, Any]:
         raise UsageError(f"{show(path)} cannot be read: {error}.", "Choose another run folder.") from error
     if not isinstance(manifest, dict):
         raise UsageError(f"{show(path)} is not the manifest of a run.", "Choose another run folder.")
-    for key, fits in _SHAPES.items():
-        if key in manifest and not fits(manifest[key]):
+    for key, value in manifest.items():
+        if not _is_sound(key, value):
             hint = "Restore it, or make the run again: gslopes synthesise PHOTOS --out RUN."
             raise UsageError(f"{show(path)} is damaged: its {key!r} makes no sense.", hint)
     return manifest
 
 
-def _is_sweeps(value: object) -> bool:
-    """Attribute to the values of its sweep, at least two and all different."""
-    return isinstance(value, dict) and all(
-        isinstance(found, list)
-        and len(found) > 1
-        and all(isinstance(one, (int, float)) and abs(one) <= _FARTHEST for one in found)
-        for found in value.values()
-    )
-
-
-def _is_mapping(value: object) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_mappings(value: object) -> bool:
-    return isinstance(value, dict) and all(map(_is_mapping, value.values()))
-
-
-def _is_gate(value: object) -> bool:
+def _is_sound(key: str, value: Any) -> bool:
+    """Whether what ``run.json`` says under a key has the form in which it is used."""
+    if key == "seed":
+        return isinstance(value, int)
+    if key not in ("config", "versions", "classifiers", "models", "gate", "values"):
+        return True
     if not isinstance(value, dict):
         return False
-    thresholds, heads = value.get("thresholds", {}), value.get("heads", [])
-    known = isinstance(thresholds, dict) and all(isinstance(one, (int, float)) for one in thresholds.values())
-    return known and isinstance(heads, list) and all(isinstance(one, str) for one in heads)
+    if key in ("classifiers", "models"):
+        return all(isinstance(one, dict) for one in value.values())
+    if key == "values":  # attribute to the values of its sweep
+        sweeps = [sweep if isinstance(sweep, list) and len(sweep) > 1 else [None] for sweep in value.values()]
+        return all(isinstance(one, (int, float)) and abs(one) <= FARTHEST for sweep in sweeps for one in sweep)
+    if key == "gate":
+        thresholds, heads = value.get("thresholds", {}), value.get("heads", [])
+        known = isinstance(thresholds, dict) and all(isinstance(one, (int, float)) for one in thresholds.values())
+        return known and isinstance(heads, list) and all(isinstance(one, str) for one in heads)
+    return True
 
 
-_FARTHEST = 1e6  # of a sweep's values from 0
-_SHAPES: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("config", "versions"), _is_mapping),
-    **dict.fromkeys(("classifiers", "models"), _is_mappings),
-    "gate": _is_gate,
-    "seed": lambda value: isinstance(value, int),
-    "values": _is_sweeps,
-}
+FARTHEST = 1e6  # of a sweep's values from 0
 
 
 def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None:
@@ -234,12 +198,9 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
     if not (run / MANIFEST).exists():
         visible = [entry.name for entry in run.iterdir() if not entry.name.startswith(".")] if run.is_dir() else []
         if visible:
-            ours = all(name in _FOLDERS or name.endswith(".parquet") for name in visible)
             raise UsageError(
                 f"{show(run)} is not empty and is not a run folder: it holds {show(min(visible))}, but no run.json.",
-                "It is what is left of a run: remove it, or choose a new folder with --out."
-                if ours
-                else "Choose a new folder with --out.",
+                "Choose a new folder with --out, or remove what is left of a run.",
             )
         return
     old = read_manifest(run)
@@ -269,28 +230,18 @@ def locked(run: Path) -> Iterator[None]:
             hint = "Wait for it to end, or choose another folder with --out."
             raise StorageError(f"Another process is working in {show(run)}.", hint) from error
         _discard_temporaries(run)
-        _held.append(run)
+        yield
         try:
-            yield
-        except (StorageError, TableError, UsageError) as error:
-            if _is_gone(run, handle):
-                raise StorageError(*_removed(run)) from error
-            raise
-        finally:
-            _held.remove(run)
-        if _is_gone(run, handle):
-            raise StorageError(*_removed(run))
+            gone = not os.path.samestat(os.stat(run / ".lock"), os.fstat(handle))
+        except OSError:
+            gone = True
+        if gone:  # even if another was made in its place
+            raise StorageError(
+                f"{show(run)} was removed while this command worked in it.", "Run the same command again."
+            )
         _discard_temporaries(run)  # of a worker that was lost meanwhile
     finally:
         os.close(handle)
-
-
-def _is_gone(run: Path, handle: int) -> bool:
-    """Whether a run folder was removed, even if another was made in its place.  handle: of its lock."""
-    try:
-        return not os.path.samestat(os.stat(run / ".lock"), os.fstat(handle))
-    except OSError:
-        return True
 
 
 def _discard_temporaries(run: Path) -> None:
@@ -348,10 +299,8 @@ def merge(
 ) -> Path:
     """Join the parts of a table into RUN/<table>.parquet (or <name>.parquet), one part in memory at a time, atomically.
 
-    A table that comes out the same stays as it is.
-
-    Rows are in the order of the stages, then of the parts, and inside a part of the table's key.
-    keep: which rows of a part go in; all by default.
+    Rows are in the order of the stages, then of the parts, and inside a part of the table's key. A table that comes out
+    the same stays as it is.  keep: which rows of a part go in; all by default.
 
     Raises: TableError if a part is missing or damaged; StorageError.
     """

@@ -17,16 +17,9 @@ from typing import Any
 from gslopes.core.errors import UsageError
 
 PACKAGES = (
-    "torch",
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "scipy",
-    "pillow",
-    "opencv-contrib-python-headless",
-    "facenet-pytorch",
+    "torch", "numpy", "pandas", "pyarrow", "scipy", "pillow", "opencv-contrib-python-headless", "facenet-pytorch",
     "onnxruntime",
-)
+)  # fmt: skip
 
 
 def gslopes_version() -> str:
@@ -97,14 +90,9 @@ def is_out_of_memory(error: Exception) -> bool:
 
 # As torch says it on the CPU, OpenCV, CUDA, the loader of shared objects, the C library, Python's threads and C++.
 _NO_MEMORY = (
-    "can't allocate memory",
-    "insufficient memory",
-    "out of memory",
-    "failed to map segment",
-    "cannot allocate memory",
-    "can't start new thread",
-    "bad_alloc",
-)
+    "can't allocate memory", "insufficient memory", "out of memory", "failed to map segment", "cannot allocate memory",
+    "can't start new thread", "bad_alloc",
+)  # fmt: skip
 
 
 def memory_limit() -> float | None:
@@ -114,9 +102,7 @@ def memory_limit() -> float | None:
 
 
 def trim_heap() -> None:
-    """Give freed memory back to the system, where the C library can (glibc): it keeps a heap for every thread, and each
-    would otherwise stay as large as the largest batch that it ever held.
-    """
+    """Give freed memory back to the system, where the C library can: glibc keeps a heap for every thread."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if platform.system() == "Linux" else None
     if trim is not None:
         trim(0)

@@ -52,7 +52,16 @@ def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
     if limit is not None and limit < 1:
         raise ConfigError(f"The limit on the number of photos must be at least 1, not {limit}.")
     top = os.fsencode(photos)
-    _check_folder(top, photos)
+    shown, hint = display_name(top), "Name the folder that holds the photos."
+    try:
+        os.scandir(top).close()
+    except FileNotFoundError:
+        raise UsageError(f"There is no folder {shown}.", hint) from None
+    except NotADirectoryError:
+        raise UsageError(f"{shown} is a file, not a folder.", hint) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"The folder {shown} cannot be read: {reason}.", "Check that you may read it.") from None
     names = sorted(_walk(top)[0])
     return [PhotoFile(Path(os.fsdecode(os.path.join(top, name))), display_name(name)) for name in names[:limit]]
 
@@ -139,19 +148,6 @@ def relative_name(path: Path, root: Path) -> str:
 
 
 # --- The walk through folders ----------------------------------------------------------------------------------------
-
-
-def _check_folder(top: bytes, photos: Path) -> None:
-    shown = display_name(os.fsencode(photos))
-    try:
-        os.scandir(top).close()
-    except FileNotFoundError:
-        raise UsageError(f"There is no folder {shown}.", "Name the folder that holds the photos.") from None
-    except NotADirectoryError:
-        raise UsageError(f"{shown} is a file, not a folder.", "Name the folder that holds the photos.") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"The folder {shown} cannot be read: {reason}.", "Check that you may read it.") from None
 
 
 def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:

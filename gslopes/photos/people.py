@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gslopes.core import tables
-from gslopes.core.csv_table import CsvTable, normal_names, read_csv, read_frame, unmatched
+from gslopes.core.csv_table import normal_names, read_csv, read_frame, unmatched
 from gslopes.core.errors import GslopesError, UnknownName, UsageError
 from gslopes.core.files import LARGEST_TABLE, show
 
@@ -91,7 +91,7 @@ def read_people(path: Path, *, raises: type[GslopesError] = UsageError, limit: i
         return People(path, cells, range(1, len(frame) + 1), raises)
     form: dict[str, Any] = {"delimiter": "\t", "quoted": False} if path.suffix == ".tsv" else {}
     hint = "Name a CSV in UTF-8 with a row per photo."
-    table: CsvTable = read_csv(path, strip=True, raises=raises, limit=limit, hint=hint, **form)
+    table = read_csv(path, strip=True, raises=raises, limit=limit, hint=hint, **form)
     return People(path, table.columns, table.lines, raises)
 
 
@@ -135,10 +135,7 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
 
 
 def unmatched_rows(path: Path, run: Path) -> str:
-    """A sentence on rows that are about no photo of the run, used or not; empty if there is none.
-
-    Raises: as ``read_about``.
-    """
+    """A sentence on rows about no photo of the run, used or not; empty if there is none.  Raises: as ``read_about``."""
     people = read_people(path)
     rows = people.by_photo({})
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")

@@ -26,11 +26,6 @@ class Config:
     values: dict[str, list[float]] = field(default_factory=dict)
 
 
-def test_sections_become_nested_dataclasses():
-    config = from_dict(Config, {"photos": "p", "extent": [-2, 2], "names": ["a", "b"], "find": {"min_face": 20}})
-    assert config == Config(Path("p"), (-2.0, 2.0), ("a", "b"), 1.0, Find(20))
-
-
 def test_a_dataclass_survives_the_way_to_plain_values_and_back():
     config = Config(Path("p"), (-1.0, 1.0), ("x",), 0.5, Find(7, "skin"), {"gender": [0.0, 1.0]})
     assert from_dict(Config, to_dict(config)) == config

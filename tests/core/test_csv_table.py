@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from gslopes.core import csv_table
@@ -66,13 +64,6 @@ def test_lines_are_those_of_the_file_whatever_ends_them(tmp_path: Path):
 
 
 CELLS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=6)
-
-
-@given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6))
-def test_what_pandas_writes_is_read_as_it_was(tmp_path_factory, rows):
-    file = tmp_path_factory.mktemp("t") / "a.csv"
-    pd.DataFrame(rows, columns=["a", "b"]).to_csv(file, index=False, quoting=1)
-    assert list(zip(*read_csv(file).columns.values(), strict=True)) == rows
 
 
 def test_a_tsv_has_no_quotes(tmp_path: Path):

@@ -60,10 +60,6 @@ def test_message_and_hint_are_sentences_and_printed_together(error: GslopesError
     assert str(error) == f"{error.message} {error.hint}".strip()
 
 
-def test_without_a_hint_only_the_message_is_printed():
-    assert str(GslopesError("The disk is full.")) == "The disk is full."
-
-
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize(
     "through", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy], ids=["pickle", "copy"]
@@ -83,14 +79,3 @@ def test_unknown_name_offers_the_nearest_or_lists_what_there_is():
     assert far.hint == "Known: a, b."
     assert none.hint == "Known: none."
     assert near.message == "There is no model named 'gender-feld'."
-
-
-def test_photo_error_keeps_path_and_reason():
-    error = PhotoError("x.jpg", "it is empty")
-    assert (error.path, error.reason, error.message) == ("x.jpg", "it is empty", "x.jpg: it is empty.")
-
-
-def test_credentials_are_named_by_their_variables():
-    missing, rejected = CredentialsError("google", ["A_KEY", "B_KEY"]), CredentialsError("x", ["K"], rejected=True)
-    assert missing.message == "google needs credentials in A_KEY and B_KEY."
-    assert rejected.message == "x rejects the credentials in K."

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from gslopes.core import progress
-from gslopes.frame.executors import OneProcess
-from gslopes.frame.executors.engines import Engine
 
 
 @pytest.fixture
@@ -54,19 +52,6 @@ def test_a_terminal_has_a_bar_of_at_most_100_columns_and_notes_stand_above_it(sc
     assert max(map(len, plain.split("\n"))) < 140
     progress.tell("afterwards")
     assert text.getvalue().endswith("afterwards\n")
-
-
-def test_nobody_is_shown_nothing(screen: Any) -> None:
-    text = screen(False)
-    with progress.progress_line(False, {0: 2}, "fit", "sweeps", 0) as tick:
-        tick(2)
-    assert text.getvalue() == ""
-
-
-def test_an_engine_shows_what_the_process_that_it_was_given_would_show() -> None:
-    assert progress.is_shown(Engine(OneProcess(progress=True)))
-    assert not progress.is_shown(Engine(OneProcess()))
-    assert not progress.is_shown(object())
 
 
 def test_a_note_moves_no_cursor_and_sets_no_title(screen):

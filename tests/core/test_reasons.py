@@ -9,7 +9,7 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import TableError
-from gslopes.core.reasons import Reason, SkipReason, explained, split_prose
+from gslopes.core.reasons import Reason, SkipReason, split_prose
 
 PROSE = {
     "": ("", ""),
@@ -24,17 +24,6 @@ PROSE = {
 @pytest.mark.parametrize("prose", PROSE)
 def test_a_reason_in_one_text_is_split_into_its_word_and_its_detail(prose: str):
     assert split_prose(prose) == PROSE[prose]
-
-
-def test_what_is_split_already_stays():
-    assert [split_prose(reason) for reason in Reason] == [(reason.value, "") for reason in Reason]
-
-
-def test_a_why_reads_as_one_text_and_is_two_columns():
-    why = SkipReason(Reason.FACE_TOO_SMALL, "25 px")
-    assert why == "face too small (25 px)" == explained(**why.columns)
-    assert not SkipReason()
-    assert SkipReason().columns == {"reason": "", "detail": ""}
 
 
 def test_a_why_comes_home_from_a_worker():

@@ -54,18 +54,6 @@ def test_a_plug_in_may_not_take_a_name_of_ours(plugins):
         OURS.targets()
 
 
-def test_two_plug_ins_that_quarrel_do_not_touch_other_names(plugins):
-    plugins(mood=("one:Mood", "two:Mood"))
-    with pytest.raises(ConfigError, match="'mood' is claimed by"):
-        OURS.find("mood")
-    assert OURS.find("counter").path == "collections:Counter"
-
-
-def test_the_same_entry_point_listed_twice_is_one_claim(plugins):
-    plugins(mood=("one:Mood", "one:Mood"))
-    assert OURS.find("mood").path == "one:Mood"
-
-
 def test_listing_imports_nothing(plugins):
     plugins(broken="gslopes_no_such_module:Thing", rare="this:s")
     before = set(sys.modules)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from scipy.ndimage import binary_dilation
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import spearmanr
 
-from gslopes.core.errors import ConfigError, DataMissing, StorageError, UnknownName
+from gslopes.core.errors import ConfigError, StorageError, UnknownName
 from gslopes.faces.compose.masks import KnownMasker
 from gslopes.faces.find import KnownFinder, choose
 from gslopes.photos import drawn as rendered
@@ -55,11 +54,6 @@ def test_the_same_seed_draws_the_same_faces_and_another_seed_others():
     assert np.array_equal(render(first, 48).pixels, render(again, 48).pixels)
 
 
-def test_more_faces_begin_with_the_same_faces():
-    few, many = sample(4, 0, confound={"smile": 0.5}), sample(40, 0, confound={"smile": 0.5})
-    assert all(np.array_equal(getattr(few, name), getattr(many, name)[:4]) for name in COLUMNS)
-
-
 def test_drawn_columns_fill_their_ranges_and_are_independent():
     drawn = sample(4000, 0)
     table = np.stack([getattr(drawn, name) for name in COLUMNS])
@@ -77,25 +71,6 @@ def test_confounded_columns_correlate_as_asked_and_stay_uniform(correlation: flo
     assert np.corrcoef(drawn.gender, drawn.hair)[0, 1] == pytest.approx(correlation, abs=0.02)
     assert np.corrcoef(drawn.gender, drawn.background)[0, 1] == pytest.approx(-correlation, abs=0.02)
     assert np.abs(np.quantile(drawn.hair, [0.1, 0.5, 0.9]) - [0.1, 0.5, 0.9]).max() < 0.02
-
-
-def test_confounding_leaves_the_other_columns_alone():
-    plain, confounded = sample(50, 5), sample(50, 5, confound={"hair": 0.8})
-    changed = {name for name in COLUMNS if not np.array_equal(getattr(plain, name), getattr(confounded, name))}
-    assert changed == {"hair"}
-
-
-def test_pose_zero_draws_upright_centred_faces():
-    drawn = sample(9, 0, pose=0)
-    assert not drawn.rotation.any()
-    assert not drawn.shift_x.any()
-    assert (drawn.scale == 1).all()
-
-
-def test_replace_takes_a_number_or_a_column(faces: FaceParameters):
-    assert (faces.replace(gender=1.5).gender == 1.5).all()
-    assert np.array_equal(faces.replace(tone=faces.gender).tone, faces.gender)
-    assert np.array_equal(faces.replace(gender=1.5).take(slice(2, 4)).tone, faces.tone[2:4])
 
 
 def test_wrong_parameters_are_named(faces: FaceParameters):
@@ -130,14 +105,10 @@ def test_shapes_types_and_ranges(faces: FaceParameters, size: int):
     assert drawn.pixels.dtype == np.uint8
     assert drawn.boxes.shape == (n, 4)
     assert drawn.points.shape == (n, 5, 2)
-    assert drawn.face_mask.shape == drawn.skin_mask.shape == (n, size, size)
-    for array in (drawn.boxes, drawn.points, drawn.face_mask, drawn.skin_mask):
+    assert drawn.face_mask.shape == (n, size, size)
+    for array in (drawn.boxes, drawn.points, drawn.face_mask):
         assert array.dtype == np.float32
-    assert 0 <= drawn.skin_mask.min() <= drawn.face_mask.max() <= 1
-
-
-def test_no_faces_render_to_no_photos():
-    assert render(sample(0, 0), 64).pixels.shape == (0, 64, 64, 3)
+    assert 0 <= drawn.face_mask.min() <= drawn.face_mask.max() <= 1
 
 
 @pytest.mark.parametrize("size", [32, 48, 100])
@@ -149,7 +120,7 @@ def test_a_face_does_not_depend_on_its_batch(size: int):
     together = render(crowd, size)
     for i in range(0, 40, 3):
         alone = render(crowd.take(slice(i, i + 1)), size)
-        for name in ("pixels", "boxes", "points", "face_mask", "skin_mask"):
+        for name in ("pixels", "boxes", "points", "face_mask"):
             assert np.array_equal(getattr(together, name)[i], getattr(alone, name)[0]), name
 
 
@@ -167,19 +138,6 @@ def test_the_cue_changes_nothing_outside_the_face_at_any_extreme(columns: dict[s
 
 
 @settings(max_examples=25, deadline=None)
-@given(columns=extremes(), size=st.sampled_from([32, 47, 64]))
-def test_masks_are_nested_and_soft_at_any_extreme(columns: dict[str, float], size: int):
-    drawn = render(one_face(**columns), size)
-    assert (drawn.skin_mask <= drawn.face_mask).all()
-    assert drawn.skin_mask.min() >= 0
-    assert drawn.face_mask.max() == 1
-    soft = (drawn.face_mask[0] > 0) & (drawn.face_mask[0] < 1)
-    assert soft.any()
-    outside = binary_dilation(drawn.face_mask[0] == 0, iterations=4, border_value=1)
-    assert outside[soft].all()  # an edge, not a haze
-
-
-@settings(max_examples=25, deadline=None)
 @given(columns=extremes(), name=st.sampled_from(sorted(COLUMNS)))
 def test_pictures_have_no_seam_and_follow_their_parameters_smoothly(columns: dict[str, float], name: str):
     low, high = (float(v) for v in np.float32(COLUMNS[name].metadata["range"]))
@@ -188,20 +146,6 @@ def test_pictures_have_no_seam_and_follow_their_parameters_smoothly(columns: dic
     near = [render(one_face(**{**columns, name: steps[start + i]}), 48).pixels.astype(int) for i in (0, 1)]
     # One part in 256 of a range moves an edge by a fraction of a pixel, and all others by next to nothing.
     assert np.abs(near[1] - near[0]).mean() < 2.5
-
-
-def test_skin_has_no_seam_across_the_windows_that_features_are_drawn_in():
-    calm = one_face(light_contrast=0, age=0, smile=0, gender=2, hair=0)
-    drawn = render(calm, 256)
-    plain = drawn.skin_mask[0] > 0.999
-    pixels = drawn.pixels[0].astype(int)
-    for axis in (0, 1):
-        bend = np.abs(np.diff(pixels, n=2, axis=axis)).max(-1)
-        inner = np.moveaxis(plain, axis, 0)
-        inner = np.moveaxis(inner[2:] & inner[1:-1] & inner[:-2], 0, axis)
-        # A window's edge would be a straight line of jumps along a row or a column of plain skin.
-        share = np.where(inner, bend > 3, False).sum(1 - axis) / np.maximum(inner.sum(1 - axis), 20)
-        assert share.max() < 0.2
 
 
 def test_landmarks_lie_on_their_features():
@@ -214,16 +158,6 @@ def test_landmarks_lie_on_their_features():
     assert eyes.max() < 60  # pupils are the darkest thing in a face
     assert (at[:, 0, 0] < at[:, 1, 0]).all()
     assert (at[:, 3, 0] < at[:, 4, 0]).all()  # left and right as the viewer sees them
-    nose = at[:, 2]
-    assert drawn.skin_mask[index, nose[:, 1], nose[:, 0]].min() > 0.95
-    # The mouth ends at its corners: features just inside, plain skin just outside.
-    middle = drawn.points[:, 3:].mean(1, keepdims=True)
-    for factor, inside in ((0.86, True), (1.15, False)):
-        spot = np.rint(middle + factor * (drawn.points[:, 3:] - middle)).astype(int)
-        around = np.stack(
-            [drawn.skin_mask[index[:, None], spot[..., 1] + dy, spot[..., 0]] for dy in range(-4, 5)], axis=-1
-        ).min(-1)
-        assert (around.max() < 0.6) if inside else (around.min() > 0.95)
 
 
 def test_boxes_hold_the_landmarks_and_fit_the_face():
@@ -235,17 +169,6 @@ def test_boxes_hold_the_landmarks_and_fit_the_face():
         x0, _, x1, y1 = drawn.boxes[i]
         assert abs(y1 - rows.max()) < 4
         assert x0 - 2 < columns.min() <= columns.max() < x1 + 2
-
-
-def test_a_smile_leaves_the_alignment_alone():
-    straight, broad = (render(one_face(smile=s), 128).points for s in (0.0, 1.0))
-    between_eyes = np.linalg.norm(straight[0, 1] - straight[0, 0])
-    assert np.linalg.norm(straight - broad, axis=-1).max() < 0.05 * between_eyes
-
-
-def test_turning_the_head_turns_the_landmarks_clockwise():
-    points = render(one_face(rotation=20.0), 128).points[0]
-    assert points[1, 1] > points[0, 1] + 8  # the eye on the viewer's right sinks
 
 
 def test_the_cue_is_seen_after_rounding_and_everywhere_along_its_range(faces: FaceParameters):
@@ -270,25 +193,6 @@ def test_the_gender_readout_follows_the_cue_on_random_faces(size: int):
     assert np.polyfit(crowd.gender, seen, 1)[0] == pytest.approx(1, abs=0.1)
 
 
-def test_the_gender_readout_rises_along_every_face_s_sweep():
-    crowd = sample(60, 12)
-    drawn = [render(crowd.replace(gender=g), 64) for g in VALUES]
-    seen = np.stack([gender_readout(d.pixels, d.points) for d in drawn], axis=1)
-    assert min(kendalltau(VALUES, row).statistic for row in seen) == pytest.approx(1)
-    line = np.polyfit(VALUES, seen.mean(0), 1)
-    assert np.abs(np.polyval(line, VALUES) - seen.mean(0)).max() < 0.2
-
-
-def test_the_gender_readout_ignores_background_hair_colour_and_shirt():
-    face = one_face(gender=0.5)
-    seen = [
-        gender_readout(d.pixels, d.points)[0]
-        for b in (0.0, 1.0)
-        for d in (render(face.replace(background=b, background_shade=b, hair_shade=b, shirt=1 - b), 64),)
-    ]
-    assert seen[0] == pytest.approx(seen[1], abs=0.05)
-
-
 def test_the_gender_readout_hardly_moves_with_light_and_tone():
     face = one_face(gender=0.5)
     for name, tolerance in (("light", 0.1), ("light_angle", 0.35), ("tone", 0.5)):
@@ -308,14 +212,6 @@ def test_the_tone_readout_follows_the_tone_and_not_the_cue():
     assert np.array_equal(low, high)
 
 
-def test_readouts_are_finite_on_pictures_without_a_face():
-    points = np.tile(render(one_face(), 32).points, (2, 1, 1)) * 5 - 40  # partly outside the photo
-    for shape in ((2, 20, 31, 3), (2, 1, 1, 3)):
-        pixels = np.zeros(shape, np.uint8)
-        assert np.isfinite(gender_readout(pixels, points)).all()
-        assert np.isfinite(tone_readout(pixels, points)).all()
-
-
 # ------------------------------------------------------------------------------------------------ folder
 
 
@@ -330,8 +226,8 @@ def test_a_written_folder_reads_back_to_the_last_bit(faces: FaceParameters, tmp_
             assert (picture.mode, mask.mode) == ("RGB", "L")
             assert np.array_equal(np.asarray(picture), drawn.pixels[i])
             assert np.abs(np.asarray(mask) / 255 - drawn.face_mask[i]).max() <= 0.5 / 255 + 1e-6
-    parameters = rendered.read_parameters(folder)
-    assert all(np.array_equal(getattr(parameters, name), getattr(faces, name)) for name in COLUMNS)
+    written = pd.read_csv(folder / "attributes.csv")
+    assert all(np.array_equal(written[name].to_numpy(np.float32), getattr(faces, name)) for name in COLUMNS)
 
 
 def test_other_rooms_read_the_folder_as_known_faces_and_masks(faces: FaceParameters, tmp_path: Path):
@@ -346,16 +242,6 @@ def test_other_rooms_read_the_folder_as_known_faces_and_masks(faces: FaceParamet
     assert masks[:, 32, 32].min() > 0.9
 
 
-def test_writing_twice_writes_the_same_bytes(faces: FaceParameters, tmp_path: Path):
-    few = faces.take(slice(0, 2))
-
-    def digests() -> list[str]:
-        rendered.write_folder(few, tmp_path, size=48)
-        return [hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(tmp_path.rglob("*")) if f.is_file()]
-
-    assert digests() == digests()
-
-
 def test_a_folder_with_other_photos_or_no_folder_is_an_error(faces: FaceParameters, tmp_path: Path):
     rendered.write_folder(faces.take(slice(0, 3)), tmp_path, size=32)
     with pytest.raises(StorageError, match=r"000002\.png"):
@@ -363,8 +249,3 @@ def test_a_folder_with_other_photos_or_no_folder_is_an_error(faces: FaceParamete
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="cannot be written"):
         rendered.write_folder(faces, tmp_path / "file", size=32)
-    with pytest.raises(DataMissing, match="table"):
-        rendered.read_parameters(tmp_path / "nowhere")
-    (tmp_path / "attributes.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(DataMissing, match="columns"):
-        rendered.read_parameters(tmp_path)

@@ -3,8 +3,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import unicodedata
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -78,34 +76,12 @@ def test_limit_takes_the_first_in_order(tmp_path: Path) -> None:
         list_photos(tmp_path, 0)
 
 
-def test_a_folder_named_like_a_photo_is_a_folder(tmp_path: Path) -> None:
-    write(tmp_path / "x.jpg" / "inside.png")
-    assert names(tmp_path) == ["x.jpg/inside.png"]
-
-
-def test_hidden_folders_are_passed_over(tmp_path: Path) -> None:
-    write(tmp_path / ".thumbnails" / "a.png")
-    write(tmp_path / "seen" / "a.png")
-    assert names(tmp_path) == ["seen/a.png"]
-
-
-def test_an_empty_folder_has_no_photos(tmp_path: Path) -> None:
-    assert list_photos(tmp_path) == []
-
-
 def test_links_in_a_circle_end_and_files_keep_their_real_name(tmp_path: Path) -> None:
     write(tmp_path / "z" / "a.png")
     (tmp_path / "z" / "up").symlink_to(tmp_path)
     (tmp_path / "b").symlink_to(tmp_path / "z")
     (tmp_path / "self").symlink_to("self")
     assert names(tmp_path) == ["z/a.png"]
-
-
-def test_a_linked_folder_outside_is_followed(tmp_path: Path) -> None:
-    write(tmp_path / "elsewhere" / "a.png")
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root" / "link").symlink_to(tmp_path / "elsewhere")
-    assert names(tmp_path / "root") == ["link/a.png"]
 
 
 def test_a_broken_link_is_listed_and_says_so_when_opened(tmp_path: Path) -> None:
@@ -117,12 +93,6 @@ def test_a_broken_link_is_listed_and_says_so_when_opened(tmp_path: Path) -> None
         with pytest.raises(PhotoError) as caught:
             open_photo(file.path)
         assert caught.value.reason == "unreadable: a broken link"
-
-
-def test_a_pipe_is_no_photo(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.jpg")
-    (tmp_path / "link.jpg").symlink_to(tmp_path / "pipe.jpg")
-    assert names(tmp_path) == []
 
 
 def test_what_was_swapped_after_the_listing_is_skipped_with_its_reason(tmp_path: Path) -> None:
@@ -186,29 +156,10 @@ def test_a_name_that_is_no_utf8_can_be_shown_stored_and_opened(tmp_path: Path) -
     assert relative_name(photo.path, tmp_path) == photo.relative
 
 
-def test_names_in_other_scripts_stay_as_they_are(tmp_path: Path) -> None:
-    for name in ["顔.png", "صورة.png", unicodedata.normalize("NFD", "é.png"), "two  spaces.png"]:
-        write(tmp_path / name)
-        assert name in names(tmp_path)
-
-
 @given(st.binary(max_size=12), st.binary(max_size=12))
 def test_two_names_are_never_shown_as_one(a: bytes, b: bytes) -> None:
     assert (display_name(a) == display_name(b)) == (a == b)
     display_name(a).encode("utf-8")
-
-
-@given(st.lists(st.sampled_from([b"\\", b"x", b"5", b"c", b"\xff", b"f"]), max_size=10))
-def test_a_shown_name_can_be_read_back(parts: list[bytes]) -> None:
-    name = b"".join(parts)
-    shown = display_name(name).encode("utf-8")
-    back, at = b"", 0
-    while at < len(shown):
-        escape = shown[at : at + 4]
-        is_escape = len(escape) == 4 and escape.startswith(b"\\x") and all(c in b"0123456789abcdef" for c in escape[2:])
-        back += bytes([int(escape[2:], 16)]) if is_escape else shown[at : at + 1]
-        at += 4 if is_escape else 1
-    assert back == name
 
 
 def test_relative_name_agrees_with_the_listing_and_keeps_what_lies_outside(tmp_path: Path) -> None:
@@ -244,15 +195,6 @@ def test_reasons_of_the_operating_system_are_plain(tmp_path: Path, monkeypatch: 
         with monkeypatch.context() as patch:
             patch.setattr("gslopes.photos.folder.read_regular", lambda *_, error=error: (_ for _ in ()).throw(error))
             assert reason(tmp_path / "a.jpg") == wanted
-
-
-def test_real_photos_open(unpacked: Callable[[str], Path]) -> None:
-    files = list_photos(unpacked("london"), 4)
-    assert len(files) == 4
-    for file in files:
-        photo = open_photo(file.path)
-        assert photo.pixels.shape == (675, 675, 3)
-        assert not photo.gray
 
 
 # --- Photos that are held at once ------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def case(request, faces):
     spec = zoo.ModelSpec(name="small", network=request.param, **FACTS, **shape)
     if request.param == "feature-pyramid":
         drawn = rendered.render(faces, 48)
-        labels = np.where(drawn.skin_mask > 0.5, 2, np.where(drawn.face_mask > 0.5, 1, 0)).astype(np.uint8)
+        labels = np.where(drawn.face_mask > 0.5, 1 + (drawn.pixels[..., 0] > 128), 0).astype(np.uint8)
         return train, spec, drawn.pixels, labels
     columns = [faces.gender] if request.param == "fader" else [faces.gender > 0, faces.tone > 0]
     return train, spec, drawn_chips(faces, 32), np.stack(columns, 1).astype(np.float32)
@@ -91,7 +91,7 @@ def test_a_pretrained_encoder_is_what_training_begins_with(tmp_path, faces, monk
     given = FeaturePyramid(FeaturePyramidConfig()).encoder.state_dict()
     monkeypatch.setattr("training.face_parser.efficientnet_lite", lambda: given)
     drawn = rendered.render(faces, 48)
-    labels = (drawn.skin_mask > 0.5).astype(np.uint8)
+    labels = (drawn.face_mask > 0.5).astype(np.uint8)
     shape = {"labels": ("background", "skin"), "size": 32, "config": {"widths": [8, 8, 8, 8]}}
     spec = zoo.ModelSpec(name="small", network="feature-pyramid", **FACTS, **shape)
     options = {"steps": 1, "batch": 4, "pretrained": True, "encoder_lr": 0.0, "decay": 0.0}
@@ -102,7 +102,7 @@ def test_a_pretrained_encoder_is_what_training_begins_with(tmp_path, faces, monk
 def test_training_goes_on_from_the_weights_that_a_recipe_names(tmp_path):
     spec = zoo.load("face-parser").spec
     drawn = rendered.render(rendered.sample(4, seed=5), 192)
-    labels = (drawn.skin_mask > 0.5).astype(np.uint8)
+    labels = (drawn.face_mask > 0.5).astype(np.uint8)
     options = {"steps": 1, "batch": 4, "begin_with": "face-parser", "lr": 0.0, "decay": 0.0}
     found = train_face_parser(spec, drawn.pixels, labels, np.ones(len(labels)), tmp_path, **options)
     shipped = zoo.load("face-parser").module.state_dict()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pyarrow.parquet as pq
 
 from gslopes.core.errors import TableError
 from gslopes.core.reasons import split_prose
-from gslopes.core.tables.schema import DETAIL, Table
+from gslopes.core.tables.schema import Table
 
 
 def frame_of(table: Table, rows: Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]) -> pd.DataFrame:
@@ -27,7 +26,7 @@ def check(table: Table, frame: pd.DataFrame) -> pa.Table:
 
     Raises: TableError if a column is missing, unknown, null where it may not be, or cannot be cast safely to its type.
     """
-    if DETAIL.name in table.columns and DETAIL.name not in frame.columns and "reason" in frame.columns:
+    if "detail" in table.columns and "detail" not in frame.columns and "reason" in frame.columns:
         statuses = frame["status"] if "status" in frame.columns else [""] * len(frame)
         pairs = [split_prose(text, status) for text, status in zip(frame["reason"], statuses, strict=True)]
         frame = frame.assign(reason=[reason for reason, _ in pairs], detail=[detail for _, detail in pairs])
@@ -48,19 +47,11 @@ def check(table: Table, frame: pd.DataFrame) -> pa.Table:
 
 
 def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
-    """Write the frame, sorted by the table's key, atomically: a reader sees the old file or the whole new one.
+    """Write the frame, sorted by the table's key; ``runfolder.write_table`` does it atomically and durably.
 
     Raises: TableError as ``check``; OSError if the disk refuses.
     """
-    checked = check(table, frame.sort_values(list(table.key), kind="stable"))
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        pq.write_table(checked, temporary, compression="zstd")
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    pq.write_table(check(table, frame.sort_values(list(table.key), kind="stable")), path, compression="zstd")
 
 
 def read(table: Table, path: Path) -> pd.DataFrame:

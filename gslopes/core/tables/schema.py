@@ -50,14 +50,3 @@ def _declared(name: str, key: str, columns: str) -> Table:
 def column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa.Field:
     """A column with the unit of its values; null: whether it may have none."""
     return pa.field(name, kind, nullable=null, metadata={"unit": unit})
-
-
-def number(name: str, unit: str) -> pa.Field:
-    """A column of numbers, some of which may be missing."""
-    return column(name, pa.float64(), unit, null=True)
-
-
-PHOTO = column("photo", pa.string(), "sha256 of the file's bytes, hex")
-ATTRIBUTE = column("attribute", pa.string(), "name of the edited attribute")
-CLASSIFIER = column("classifier", pa.string(), "name with parameters")
-DETAIL = column("detail", pa.string(), "what of the reason is particular to this row; often empty")

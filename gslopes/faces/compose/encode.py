@@ -45,23 +45,15 @@ def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "j
 
 
 class Variants:
-    """Files of pictures that differ from one photo in a box: what they share is encoded once.
-
-    pixels, gray, icc, format: the photo and how it is written, as in ``encode``.
-
-    The files are those of ``encode``, byte for byte.
+    """Files of pictures that differ from one photo in a box, byte for byte those of ``encode``, whose arguments it
+    takes: what they share is encoded once.
     """
 
     def __init__(self, pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "jpeg") -> None:  # noqa: A002
         self.pixels, self.gray, self.icc, self.format = pixels, gray, icc, format
 
     def encode(self, patch: ByteArray, box: tuple[int, int, int, int], quality: int = QUALITY) -> bytes:
-        """The file of the photo with something else in a box.
-
-        patch: (h, w, 3) uint8 RGB.  box: x0 y0 x1 y1 in whole pixels, x1 and y1 exclusive.  quality: as in ``encode``.
-
-        Raises: UnknownName for another format.
-        """
+        """The file of the photo with a patch (h, w, 3) uint8 RGB in a box, x0 y0 x1 y1 in whole pixels, exclusive."""
         x0, y0, x1, y1 = box
         shared = self.format == "jpeg" and quality == QUALITY
         top, end = (y0 // BLOCK, -(-y1 // BLOCK)) if shared else (0, -(-len(self.pixels) // BLOCK))
@@ -72,7 +64,9 @@ class Variants:
         head, rows = self._photo
         if len(band):
             rows = [*rows[:top], *_parted(encode(band, self.gray, self.icc))[1], *rows[end:]]
-        return _joined(head, rows)
+        # restart markers count from 0 to 7 and again; the end of image comes last
+        marked = [part for index, row in enumerate(rows) for part in (bytes((0xFF, 0xD0 + (index - 1) % 8)), row)]
+        return b"".join([head, *marked[1:], b"\xff\xd9"])
 
     @cached_property
     def _photo(self) -> tuple[bytes, list[bytes]]:
@@ -89,11 +83,3 @@ def _parted(file: bytes) -> tuple[bytes, list[bytes]]:
         at += 2 + int.from_bytes(file[at + 2 : at + 4])
     at += 2 + int.from_bytes(file[at + 2 : at + 4])
     return file[:at], re.split(rb"\xff[\xd0-\xd7]", file[at:-2])
-
-
-def _joined(head: bytes, rows: list[bytes]) -> bytes:
-    """The opposite of ``_parted``: restart markers count from 0 to 7 and again; the end of image comes last."""
-    parts = [head, rows[0]]
-    for index, row in enumerate(rows[1:]):
-        parts += (bytes((0xFF, 0xD0 + index % 8)), row)
-    return b"".join([*parts, b"\xff\xd9"])

@@ -38,11 +38,9 @@ def soft_mask(likely: FloatArray, sigma: float | None = None, border: float | No
     """The blending mask of a region, (S, S) float32 in [0, 1]; below 1/255 it is exactly 0, as it is at the border.
 
     likely: (S, S), how likely each pixel is in the region, 0 to 1; not a number counts as 0.
-    sigma: of the Gaussian that softens the edge, pixels; 1/64 of the side by default.
-    border: width of the ramp down to zero at the chip's border, pixels; 14/128 of the side by default.
+    sigma: of the Gaussian that softens the edge; border: width of the ramp down to zero at the chip's border; pixels.
 
-    Only the face at the centre stays, without specks and pinholes. The soft edge lies inside of the region: what the
-    parser holds for hair or background is not touched to make the transition smooth.
+    Only the face at the centre stays, without specks and pinholes. The soft edge lies inside of the region.
     """
     size = likely.shape[0]
     sigma = SIGMA * size if sigma is None else sigma
@@ -52,11 +50,10 @@ def soft_mask(likely: FloatArray, sigma: float | None = None, border: float | No
     near = cv2.dilate(region.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     sharp = np.where(region, np.maximum(0.5, 4 * likely - 1.5), np.where(near, 4 * likely - 1.5, 0))
     sharp = np.clip(sharp, 0, 1).astype(np.float32)
-    mask = sharp
     if sigma > 0:
         blurred = cv2.GaussianBlur(sharp, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
-        mask = np.minimum(np.clip(2 * blurred - 1, 0, 1), sharp)
-    mask = (mask * border_ramp(size, border)).astype(np.float32)
+        sharp = np.minimum(np.clip(2 * blurred - 1, 0, 1), sharp)
+    mask = (sharp * border_ramp(size, border)).astype(np.float32)
     mask[mask < LEAST] = 0
     return mask
 
@@ -70,16 +67,14 @@ def border_ramp(size: int, width: float | None = None) -> FloatArray:
 
 
 def central_face(region: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The one face of a region: the connected part with most of its area near the centre, specks and pinholes mended.
-
-    region: (S, S) bool.
-    """
+    """The connected part of a region (S, S) with most of its area near the centre, specks and pinholes mended."""
     size = region.shape[0]
     width = 2 * max(1, round(BRIDGE * size / 2)) + 1
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
     count, labels = cv2.connectedComponents(cv2.dilate(region.astype(np.uint8), kernel), connectivity=8)
     if count > 2:
-        weight = np.bincount(labels[region], weights=_centre(size)[region], minlength=count)
+        line = np.exp(-2 * ((np.arange(size) + 0.5) / size * 2 - 1) ** 2)  # e^-2 at the middle of the sides
+        weight = np.bincount(labels[region], weights=np.outer(line, line)[region], minlength=count)
         region = region & (labels == int(weight.argmax()))
     least = SPECK * size * size
     region = region & ~_small_parts(region, least)
@@ -87,10 +82,7 @@ def central_face(region: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def mask_is_degenerate(mask: FloatArray) -> SkipReason | None:
-    """Why there is nothing to edit under this mask (for the photos table), or None if all is well.
-
-    mask: (S, S) in [0, 1].
-    """
+    """Why there is nothing to edit under this mask (S, S), for the photos table, or None if all is well."""
     if not np.isfinite(mask).all():
         return SkipReason(Reason.NO_FACE_REGION, "the mask is not finite")
     if float(mask.mean()) < LEAST_SHARE:
@@ -106,27 +98,17 @@ def _small_parts(region: NDArray[np.bool_], least: float) -> NDArray[np.bool_]:
     return np.asarray(small[labels])
 
 
-def _centre(size: int) -> NDArray[np.float64]:
-    """A round weight, 1 at the centre of the chip, e^-2 at the middle of its sides."""
-    line = np.exp(-2 * ((np.arange(size) + 0.5) / size * 2 - 1) ** 2)
-    return np.outer(line, line)
-
-
 # --- Carry an edit of a face's skin to ears and neck, which lie outside of the chip or of what an editor has learned
 # The edit there is what the face's own skin undergoes near by, smoothed; down the neck it fades, so that no edge shows
-# where skin goes under a collar. Nothing but light and colour is carried: nothing moves outside of the face.
-
+# where skin goes under a collar. Nothing moves outside of the face.
 
 # The bust: a square of 3/2 of the chip's side that begins as high as the chip and holds it in the middle.
 SIDE = 3 / 2
 LEFT = 1 / 4  # from the bust's left side to the chip's, in units of the chip's side
 
-# In units of the chip's side.
 NEAR = 16 / 128  # sigma of the Gaussian over which the face's edit is carried outwards
 COLLAR = (1.1, 1.45)  # rows between which the edit fades
-
-# Share of the face's mean edit where the Gaussian hardly reaches.
-MEAN = 0.02
+MEAN = 0.02  # share of the face's mean edit where the Gaussian hardly reaches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,19 +147,13 @@ def heads_of(
     chips: ByteArray,
     border: float | None = None,
 ) -> list[Head] | list[None]:
-    """Where face, ears and neck are, one a photo; None for a masker that knows nothing beyond the chip.
-
-    Arguments as of ``Masker``.
-    """
+    """Where face, ears and neck are, one a photo; None for a masker that knows nothing beyond the chip."""
     find = getattr(masker, "heads", None)
     return [None] * len(photos) if find is None else find(photos, faces, chips, border)
 
 
 def bust_matrix(matrix: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """(2, 3), photo frame to the bust's frame, pixels as large as the chip's.
-
-    matrix: (2, 3), photo frame to chip frame.  size: side of the chip.
-    """
+    """(2, 3), photo frame to the bust's, from ``matrix`` to the chip's, whose side is ``size``; pixels as large."""
     moved = np.array(matrix, np.float64)
     moved[0, 2] += round(LEFT * size)
     return moved

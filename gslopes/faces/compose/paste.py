@@ -152,11 +152,6 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
         return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
     weight = np.clip(_sample(smooth, matrix, (x0, y0, x1, y1), cv2.INTER_LINEAR, cv2.BORDER_CONSTANT), 0, 1)
     weight[weight < LEAST] = 0
-    return _tight(weight, x0, y0)
-
-
-def _tight(weight: FloatArray, x0: int, y0: int) -> tuple[FloatArray, Box]:
-    """Without the empty rows and columns around it."""
     rows, columns = np.flatnonzero(weight.any(1)), np.flatnonzero(weight.any(0))
     if len(rows) == 0:
         return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
@@ -187,14 +182,8 @@ def _to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
     sampled = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
     # OpenCV drops the axis of a single channel.
     smooth, sampled = smooth.reshape(layer.shape), sampled.reshape(*sampled.shape[:2], layer.shape[2])
-    return np.clip(sampled, *_extremes(smooth))
-
-
-def _extremes(chip: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The least and the greatest value of each channel of (S, S, C), (C,) each; by rows first, as numpy is fast."""
-    rows = chip.reshape(len(chip), -1)
-    least, greatest = (each.reshape(chip.shape[1:]) for each in (rows.min(0), rows.max(0)))
-    return least.min(0), greatest.max(0)
+    least, greatest = smooth.min(0).min(0), smooth.max(0).max(0)  # by rows first, as numpy is fast
+    return np.clip(sampled, least, greatest)
 
 
 def _sigma(matrix: Matrix) -> float:
@@ -222,12 +211,9 @@ def _sample(chip: FloatArray, matrix: Matrix, box: Box, interpolation: int, bord
 
 
 # --- Move the parts of a face within the photo: lips, eyes and brows, at the photo's own sharpness --------------------
-# An editor says how far each pixel of the chip moves for a unit of the attribute. Within the mask the photo's pixels
-# move by that; towards the mask's edge, and around holes in it, the motion comes down to nothing, so that hair, ears,
-# neck and the outline of the face stay where they are.
-#
+# Towards the mask's edge, and around holes in it, the motion comes down to nothing, so that hair, ears, neck and the
+# outline of the face stay where they are.
 # Source: Rowland & Perrett 1995, Manipulating facial appearance through shape and color (shape and colour).
-
 
 # In units of the chip's side.
 INSIDE = 4 / 128  # this far from the mask's edge nothing moves yet
@@ -262,18 +248,12 @@ def steepness(field: FloatArray) -> float:
 
 
 def in_photo(field: FloatArray, matrix: NDArray[np.float64]) -> FloatArray:
-    """A field (h, w, 2) of chip pixels a unit, at the photo's pixels, in pixels of the photo.
-
-    matrix: (2, 3), photo frame to chip frame.
-    """
+    """A field (h, w, 2) of chip pixels a unit, in pixels of the photo; matrix: (2, 3), photo frame to chip frame."""
     return np.asarray(field @ np.linalg.inv(matrix[:, :2]).T.astype(np.float32), np.float32)
 
 
 class Mover:
-    """Moves pictures of one box of a photo.
-
-    field: (h, w, 2) pixels of the photo a unit; where it is 0 every pixel stays exactly as it is.
-    """
+    """Moves pictures of one box of a photo by ``field``, (h, w, 2) pixels a unit; where it is 0 pixels stay exactly."""
 
     def __init__(self, field: FloatArray) -> None:
         y, x = np.mgrid[: field.shape[0], : field.shape[1]].astype(np.float32)
@@ -291,9 +271,7 @@ class Mover:
 
 # --- Take the tint out of an edit that should change forms, not the skin's tone: brows, lips and stubble keep theirs
 
-
-# Of the Gaussian that separates slowly varying colour from that of lips and brows, in units of the chip's side.
-SIGMA = 12 / 128
+SIGMA = 12 / 128  # of the Gaussian between slowly varying colour and that of lips and brows, of the chip's side
 
 
 def without_tint(layers: FloatArray, mask: FloatArray, kept: float) -> FloatArray:

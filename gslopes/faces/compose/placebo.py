@@ -29,10 +29,7 @@ NEWTON = 6  # steps to the amount of a change
 
 
 def qualities(photo: str, steps: int, seed: int) -> list[int]:
-    """The JPEG quality of each of K re-encodings: K neighbouring ones in an order drawn for each photo.
-
-    photo: its id.  The order is drawn so that quality is independent of the step.
-    """
+    """The JPEG quality of each of K re-encodings: K neighbouring ones in an order drawn for each photo (its id)."""
     order = np.random.default_rng(_key(photo, seed)).permutation(steps)
     return [QUALITY - int(rank) for rank in order]
 
@@ -51,11 +48,9 @@ def brightens(whole: Composite, values: Sequence[float]) -> float:
 
 def lightened(whole: Composite, values: Sequence[float]) -> Composite:
     """The centre picture with its masked region made lighter towards the end where the edit brightens, darker towards
-    the other; where the edit does neither, lighter above the centre.
+    the other; by as much, in mean absolute change before rounding and clipping, as the edit at each value.
 
     whole: the edited photo at K values, K odd.  values: (K,), increasing.
-
-    At each value the mean absolute change of the masked pixels, before rounding and clipping, is that of the edit.
     """
     sign = -1.0 if brightens(whole, values) < 0 else 1.0
     return _changed(whole, values, np.full((*whole.weight.shape, 3), sign, np.float32))
@@ -75,7 +70,10 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
         return _changed(whole, values, np.zeros((*whole.weight.shape, 3), np.float32))
     generator = np.random.default_rng(_key(photo, seed, "random"))
     weight = whole.weight[..., None]
-    field = _field(whole, generator) * weight
+    gray = bool((whole.patches == whole.patches[..., :1]).all())
+    noise = _noise(whole, generator, 1 if gray else 3)
+    noise = noise.reshape(*whole.weight.shape, -1)
+    field = np.broadcast_to(noise / max(float(noise.std()), 1e-9), (*whole.weight.shape, 3)).astype(np.float32) * weight
     edit = whole.patches[-1].astype(np.float32) - whole.patches[0].astype(np.float32)
     light = np.broadcast_to(weight, field.shape).astype(np.float32)
     for direction in _orthonormal(light, edit):
@@ -87,15 +85,12 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
 def _random_motion(
     whole: Composite, motion: Motion, values: Sequence[float], generator: np.random.Generator
 ) -> FloatArray:
-    """A random motion (h, w, 2), photo pixels a unit: at each place about as long as the edit's, with nothing of it.
-
-    It is shortened where it would fold, or change the picture by more than the edit does.
+    """A random motion (h, w, 2), photo pixels a unit: at each place about as long as the edit's, with nothing of it,
+    and shorter where it would fold, or change the picture by more than the edit does.
     """
     near = max(1.0, NEAR * max(whole.weight.shape))
     length = np.sqrt(cv2.GaussianBlur(np.square(motion.field).sum(-1), (0, 0), near, borderType=cv2.BORDER_CONSTANT))
-    noise = generator.standard_normal((*whole.weight.shape, 2)).astype(np.float32)
-    sigma = max(1.0, GRAIN * max(whole.weight.shape))
-    field = cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT) * (length * whole.weight)[..., None]
+    field = _noise(whole, generator, 2) * (length * whole.weight)[..., None]
     for direction in _orthonormal(motion.field):
         field = field - float((field * direction).sum()) * direction
     field[whole.weight == 0] = 0
@@ -116,14 +111,11 @@ def _key(photo: str, seed: int, what: str = "") -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}:{photo}{what}".encode()).digest()[:8])
 
 
-def _field(whole: Composite, generator: np.random.Generator) -> FloatArray:
-    """(h, w, 3) smooth noise; gray where the picture is."""
-    height, width = whole.weight.shape
-    gray = bool((whole.patches == whole.patches[..., :1]).all())
-    noise = generator.standard_normal((height, width, 1 if gray else 3)).astype(np.float32)
-    sigma = max(1.0, GRAIN * max(height, width))
-    smooth = cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT).reshape(height, width, -1)
-    return np.asarray(np.broadcast_to(smooth / max(float(smooth.std()), 1e-9), (height, width, 3)), np.float32)
+def _noise(whole: Composite, generator: np.random.Generator, channels: int) -> FloatArray:
+    """(h, w, channels) smooth noise."""
+    noise = generator.standard_normal((*whole.weight.shape, channels)).astype(np.float32)
+    sigma = max(1.0, GRAIN * max(whole.weight.shape))
+    return np.asarray(cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT), np.float32)
 
 
 def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:

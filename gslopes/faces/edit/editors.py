@@ -26,12 +26,10 @@ from gslopes.faces.zoo.spec import Blend
 # is blended into the photo's own texture, an editor whose spec says ``odd_part`` edits by e(a) = (D(z, a) - D(z, -a))
 # / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of the attribute share, such
 # as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there e(a) = a e(1). Where the
-# blend is ``ratio`` the same is done with logarithms. With a template in its weights nothing is decoded: the template
-# is the edit of a unit, in logarithms. An editor's ``gain`` multiplies its edits; without the odd part it shortens
-# the steps of the condition instead, photo + gain (a - photo). Photos of people are edited by ``faces.edit.editors``.
+# blend is ``ratio`` the same is done with logarithms. A template in the weights is the edit of a unit, in logarithms.
+# An editor's ``gain`` multiplies its edits; without the odd part it shortens the steps of the condition instead.
 
-
-# Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128, and in 16 bits half.
+# Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128.
 BATCH_SIZE = 4
 PICTURE = 1_400_000
 
@@ -154,9 +152,7 @@ class FaderEditor:
 
 
 ENDS = (-2.0, 2.0)  # of the attribute
-# Chips that are read at once on the CPU; bytes for a picture of 128 x 128.
-ENDS_BATCH = 16
-ENDS_PICTURE = 1_400_000
+ENDS_BATCH = 16  # chips that are read at once on the CPU
 
 
 class EndsEditor:
@@ -185,9 +181,7 @@ class EndsEditor:
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
-        step = runtime.batch_size(
-            str(self.device), ENDS_PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH
-        )
+        step = runtime.batch_size(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH)
         edited = torch.empty(len(chips), len(values), *chips.shape[1:])
         fields = torch.empty(*chips.shape[:3], 2)
         distances = torch.empty(len(chips), len(values))
@@ -229,8 +223,7 @@ class PhotoValues:
     """Reads chips with readers of the zoo.
 
     reader: the zoo's ``labeller``, say.  attributes: the editor's, in its order.
-    tagger: reads those of ``TAGS`` in place of the reader, ``celeba-tagger``, say. It sees the chip in its own framing,
-        mirrored beyond the chip.
+    tagger: reads those of ``TAGS`` in place of the reader, in its own framing, mirrored beyond the chip.
 
     Raises: ModelError for an attribute that neither can read.
     """
@@ -246,17 +239,14 @@ class PhotoValues:
     def __call__(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to values (B, A) in [-1, 1]."""
         values = dict(zip(self.read, self.reader.attributes(chips, self.read).T, strict=True))
-        if self.tagged:
-            values |= self._tags(chips)
+        if self.tagger is not None and self.tagged:
+            spec = self.tagger.spec
+            said = self.tagger.module(normalised(self.tagger, cropped(chips, spec.crop, spec.size))).sigmoid()
+            for name in self.tagged:
+                label, opposite = TAGS[name]
+                column = said[:, spec.labels.index(label)]
+                values[name] = 1 - column if opposite else column
         return 2 * torch.stack([values[name] for name in self.attributes], 1) - 1
-
-    def _tags(self, chips: Tensor) -> dict[str, Tensor]:
-        """{attribute: (B,)} in [0, 1] of those that the tagger reads."""
-        assert self.tagger is not None
-        spec = self.tagger.spec
-        said = self.tagger.module(normalised(self.tagger, cropped(chips, spec.crop, spec.size))).sigmoid()
-        columns = {name: said[:, spec.labels.index(TAGS[name][0])] for name in self.tagged}
-        return {name: 1 - column if TAGS[name][1] else column for name, column in columns.items()}
 
 
 def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: int = 1) -> Tensor:

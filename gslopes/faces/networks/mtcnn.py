@@ -116,7 +116,7 @@ class Mtcnn(nn.Module):
         for index, picture in enumerate(pictures):
             if min(picture.shape[:2]) * scale >= CELL:
                 sizes.setdefault(tuple(picture.shape[:2]), []).append(index)
-        limit = _batch_size(pictures[0], *LEVEL)
+        limit = batch_size(str(pictures[0].device), LEVEL[1], LEVEL[0])
         canvases = pictures[0].is_cuda if self.canvases is None else self.canvases
         held: list[int] = []
         level: list[Tensor] = []
@@ -175,10 +175,12 @@ class Mtcnn(nn.Module):
         there = (inside[:, 2:] > inside[:, :2]).all(1)
         boxes, owner, inside = boxes[there], owner[there], inside[there]
         said = []
-        step = max(1, _batch_size(boxes, *PATCHES) // size**2)
+        step = max(1, batch_size(str(boxes.device), PATCHES[1], PATCHES[0]) // size**2)
         for start in range(0, len(boxes), step):
             stop = min(start + step, len(boxes))
-            rows = _rounded(start, stop, max(1, step // SHAPES), boxes.device)
+            several = max(1, step // SHAPES)  # the last one again until their number is a multiple of it
+            rows = torch.arange(start, start - (start - stop) // several * several, device=boxes.device)
+            rows.clamp_(max=stop - 1)
             patches = (areas.resized(inside[rows], owner[rows], size) - 127.5) * 0.0078125
             *rest, score = (one[: stop - start] for one in net(patches.contiguous(memory_format=LAST)))
             said.append([score[:, 1], *rest])
@@ -201,15 +203,6 @@ def _within(x: Tensor, rows: list[int], columns: list[int]) -> Tensor:
     y = torch.arange(height, device=x.device) < torch.tensor(rows, device=x.device)[:, None]
     z = torch.arange(width, device=x.device) < torch.tensor(columns, device=x.device)[:, None]
     return (y[:, :, None] & z[:, None])[:, None]
-
-
-def _batch_size(there: Tensor, pixels: int, each: int) -> int:
-    return batch_size(str(there.device), each, pixels)
-
-
-def _rounded(start: int, stop: int, step: int, device: torch.device) -> Tensor:
-    """The indices from start to stop, the last one again until their number is a multiple of step."""
-    return torch.arange(start, start - (start - stop) // step * step, device=device).clamp_(max=stop - 1)
 
 
 def _no_answers(boxes: Tensor, net: nn.Module) -> list[Tensor]:

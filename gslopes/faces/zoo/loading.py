@@ -51,10 +51,11 @@ def build(spec: ModelSpec) -> nn.Module:
     Raises: ConfigError if the spec's options are not those of its architecture; ModelError for a teacher without
         ``training``.
     """
+    shape = {"attributes": spec.labels, "size": spec.size, **spec.config}
     if spec.network == "fader":
-        return Fader(from_dict(FaderConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
+        return Fader(from_dict(FaderConfig, shape))
     if spec.network == "edit-ends":
-        return EditEnds(from_dict(EditEndsConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
+        return EditEnds(from_dict(EditEndsConfig, shape))
     if spec.network == "edit-field":
         if "edit-field" not in TEACHERS:
             raise ModelError(f"The model {spec.name} is a teacher.", "Training alone uses it: import training.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -22,25 +23,22 @@ Blend = Literal["difference", "ratio", "paste"]
 class ModelSpec:
     """One model.
 
-    name: its folder in models/ and weights/.  summary: one sentence.  network: which architecture of
-    gslopes.faces.networks.
-    config: that architecture's own options.
-    edits: the attribute whose default editor this is; empty for every other model.  size: side of its input, pixels.
-    mean, std: of RGB in [0, 1]; the network sees (rgb - mean) / std.
+    name: its folder in models/ and weights/.  network: which architecture of ``faces.networks``, with its own options
+        in ``config``.
+    size: side of its input, pixels.  mean, std: of RGB in [0, 1]; the network sees (rgb - mean) / std.
     labels: what its outputs mean, in order; for an editor the attributes that it knows, the edited one first.
-    crop: which part of a photo it sees: ``chip`` (the editors' aligned chip), ``portrait`` (CelebA's own framing)
-        ``headshot`` (CelebA-HQ's) or ``tight`` (brows to chin, as UTKFace is cropped).
-    ends: for an editor, the words for -1 and +1 of the edited attribute.
-    blend: for an editor, how its edits go into the photo by default, see ``faces.compose.paste``.
-    odd_part: for an editor, whether what both ends share is taken out of its edits unless they are pasted, see
-        ``faces.edit.editors``.
-    tagger: for an editor, the model that reads smile, glasses and beard of a photo, see ``faces.edit.editors``.
+    crop: which part of a photo it sees, see ``faces.zoo.framing``.
     mirrored: for a face parser, whether it looks at the mirror image as well and says the mean.
-    chroma: for an editor, how much of the fine colour of its edits stays, see ``faces.compose.paste``; 1 leaves all
-    colour.
-    region: for an editor, which part of the face it changes unless the configuration says otherwise.
-    border: for an editor, pixels over which its edits come down to nothing at the chip's border; None for the usual 14
-        of 128. Chins reach that far, and would stay pale where a face darkens.
+
+    For an editor alone:
+    edits: the attribute whose default editor this is.  ends: the words for -1 and +1 of the edited attribute.
+    region: which part of the face it changes unless the configuration says otherwise.
+    blend: how its edits go into the photo by default; chroma: how much of their fine colour stays, 1 is all; see
+        ``faces.compose.paste``.
+    odd_part: whether what both ends share is taken out of its edits unless they are pasted; tagger: the model that
+        reads smile, glasses and beard of a photo; see ``faces.edit.editors``.
+    border: pixels over which its edits come down to nothing at the chip's border; None for the usual 14 of 128. Chins
+        reach that far, and would stay pale where a face darkens.
     """
 
     name: str
@@ -68,10 +66,7 @@ class ModelSpec:
 
 
 def read_spec(path: Path) -> ModelSpec:
-    """The spec of ``models/<name>/spec.toml``.
-
-    Raises: ConfigError if it is missing or has unknown keys or wrong types.
-    """
+    """The spec of a ``spec.toml``.  Raises: ConfigError if it is missing or has unknown keys or wrong types."""
     return load_toml(ModelSpec, path)
 
 
@@ -113,21 +108,18 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
     """
     path, digest = folder / FILE, folder / DIGEST
     if not path.is_file() or not digest.is_file():
-        raise ModelError(
-            f"{folder} lacks {FILE} or {DIGEST}.", "Train the model, or restore its folder from a release."
-        )
+        hint = "Train the model, or restore its folder from a release."
+        raise ModelError(f"{folder} lacks {FILE} or {DIGEST}.", hint)
     actual, wanted = sha256_of(path), (digest.read_text(encoding="ascii").split() or [""])[0]
     if actual != wanted:
-        raise ModelError(
-            f"{path} is damaged: its sha256 is {actual[:12]}…, not {wanted[:12]}….", "Restore the file from a release."
-        )
+        message = f"{path} is damaged: its sha256 is {actual[:12]}…, not {wanted[:12]}…."
+        raise ModelError(message, "Restore the file from a release.")
     try:
         with safe_open(path, framework="np") as file:
             return from_dict(ModelSpec, json.loads((file.metadata() or {})["spec"])), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
-        raise ModelError(
-            f"{path} is no gslopes checkpoint: {error}.", "Name a folder of weights that gslopes train wrote."
-        ) from error
+        hint = "Name a folder of weights that gslopes train wrote."
+        raise ModelError(f"{path} is no gslopes checkpoint: {error}.", hint) from error
 
 
 def editor_for(attribute: str, model: str = "") -> str:
@@ -141,7 +133,11 @@ def editor_for(attribute: str, model: str = "") -> str:
     if model:
         of_kind = f"{attribute}-{model}"
         return of_kind if home.find("weights", model) is None and home.find("weights", of_kind) else model
-    known = {_edits(name): name for name in home.names("weights", FILE)}
+    known: dict[str, str] = {}
+    for name in home.names("weights", FILE):
+        folder = home.find("models", name)
+        with suppress(ConfigError, ModelError):  # damaged weights edit nothing by default
+            known[(read_spec(folder / "spec.toml") if folder else identify(name)[0]).edits] = name
     known.pop("", None)
     if attribute not in known:
         raise UnknownName("editable attribute", attribute, known)
@@ -154,7 +150,7 @@ def regions(models: Mapping[str, Any]) -> dict[str, str]:
     models: as ``run.json`` records them, name to sha256. Editors that are no longer there, or have other weights now,
         are of older versions, which changed the face.
     """
-    found = {}
+    by_attribute = {}
     for name, record in models.items():
         try:
             spec, digest = identify(name)
@@ -162,14 +158,5 @@ def regions(models: Mapping[str, Any]) -> dict[str, str]:
             continue
         if spec.ends:
             known = isinstance(record, Mapping) and record.get("sha256") == digest
-            found[spec.labels[0]] = str(spec.region) if known else "face"
-    return found
-
-
-def _edits(name: str) -> str:
-    """The attribute whose default editor a model is; empty for every other model, and for damaged weights."""
-    folder = home.find("models", name)
-    try:
-        return (read_spec(folder / "spec.toml") if folder else identify(name)[0]).edits
-    except (ConfigError, ModelError):
-        return ""
+            by_attribute[spec.labels[0]] = str(spec.region) if known else "face"
+    return by_attribute

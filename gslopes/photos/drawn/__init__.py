@@ -3,18 +3,11 @@
 They are the ground truth of the tests and of the calibration: ``do(gender = g)`` is ``parameters.replace(gender=g)``,
 which draws the same photo again with nothing but the cue changed, and nothing changed outside the face mask.
 
-    >>> faces = sample(3, seed=0)
-    >>> photos = render(faces.replace(gender=2.0), size=64)
-    >>> photos.pixels.shape, photos.points.shape
-    ((3, 64, 64, 3), (3, 5, 2))
-    >>> gender_readout(photos.pixels, photos.points) > 1.5
-    array([ True,  True,  True])
-
 The cue is a drawing's convention of femininity and masculinity (brows, lips, beard, make-up), not a person's gender.
 """
 
 from gslopes.photos.drawn.draw import DrawnFaces, render
-from gslopes.photos.drawn.folder import gender_readout, read_parameters, tone_readout, write_folder
+from gslopes.photos.drawn.folder import gender_readout, tone_readout, write_folder
 from gslopes.photos.drawn.parameters import COLUMNS, FaceParameters, sample
 
 __all__ = [
@@ -22,7 +15,6 @@ __all__ = [
     "DrawnFaces",
     "FaceParameters",
     "gender_readout",
-    "read_parameters",
     "render",
     "sample",
     "tone_readout",

@@ -31,11 +31,6 @@ MOUTH_X, MOUTH_Y = 0.165, 0.355
 SKIN = np.array([[78, 50, 38], [130, 86, 62], [184, 131, 99], [222, 173, 142], [240, 206, 184]], np.float32) / 255
 
 
-def pixel_scale(size: int) -> float:
-    """Width of a pixel of a photo of ``size`` pixels in units of the photo's half side."""
-    return 2.0 / size
-
-
 def to_photo(points: Plane, parameters: FaceParameters, size: int) -> Plane:
     """Face-frame points (n, m, 2) to the photo frame in pixels, (n, m, 2) float32."""
     x, y = points[..., 0], points[..., 1]
@@ -87,9 +82,10 @@ class Canvas:
     def __init__(self, parameters: FaceParameters, size: int) -> None:
         self.parameters, self.size = parameters, size
         scale = parameters.scale.astype(np.float32)
-        self.edge = column(1.5 * pixel_scale(size) / scale)
+        pixel = 2.0 / size  # its width in units of the photo's half side
+        self.edge = column(1.5 * pixel / scale)
         cos, sin = turn(parameters)
-        axis = ((np.arange(size, dtype=np.float32) + 0.5) * pixel_scale(size) - 1).astype(np.float32)
+        axis = ((np.arange(size, dtype=np.float32) + 0.5) * pixel - 1).astype(np.float32)
         across, down = axis - 2 * parameters.shift_x[:, None], axis - 2 * parameters.shift_y[:, None]
         self._cos, self._sin = (cos / scale**2)[:, None], (sin / scale**2)[:, None]
         self._across, self._down = across.astype(np.float32), down.astype(np.float32)
@@ -169,24 +165,22 @@ _EYES = np.array([[52, 32, 20], [98, 66, 34], [84, 112, 62], [78, 118, 158]], np
 _BLACK, _CATCH_LIGHT = np.full((3, 1, 1), 0.06, np.float32), np.full((3, 1, 1), 0.97, np.float32)
 
 
-def features(layer: Plane, head: Window, canvas: Canvas, skin: Plane, hair: Plane) -> Plane:
-    """Draw everything inside the head's outline; returns the share of plain skin, (B, h, w) of the head's window."""
-    clear = np.ones(head.x.shape, np.float32)
+def features(layer: Plane, head: Window, canvas: Canvas, hair: Plane) -> None:
+    """Draw everything inside the head's outline."""
 
-    def cut(x0: float, y0: float, x1: float, y1: float) -> tuple[Window, Plane, Plane]:
+    def cut(x0: float, y0: float, x1: float, y1: float) -> tuple[Window, Plane]:
         at = canvas.window(x0, y0, x1, y1)
         rows = slice(at.rows.start - head.rows.start, at.rows.stop - head.rows.start)
         columns = slice(at.columns.start - head.columns.start, at.columns.stop - head.columns.start)
-        return at, layer[..., rows, columns], clear[:, rows, columns]
+        return at, layer[..., rows, columns]
 
     p, edge = canvas.parameters, canvas.edge
-    _complexion(p, *cut(-0.60, 0.02, 0.60, 0.73)[:2])
-    _forehead(p, *cut(-0.34, -0.47, 0.34, -0.20)[:2])
-    _nose(p, edge, *cut(-0.14, -0.12, 0.14, 0.29)[:2])
+    _complexion(p, *cut(-0.60, 0.02, 0.60, 0.73))
+    _forehead(p, *cut(-0.34, -0.47, 0.34, -0.20))
+    _nose(p, edge, *cut(-0.14, -0.12, 0.14, 0.29))
     _eyes(p, edge, *cut(-0.40, -0.24, 0.40, 0.12))
     _brows(p, edge, hair, *cut(-0.38, -0.28, 0.38, -0.05))
     _mouth(p, edge, *cut(-0.24, 0.24, 0.24, 0.56))
-    return clear
 
 
 def _complexion(p: FaceParameters, at: Window, layer: Plane) -> None:
@@ -229,7 +223,7 @@ def _nose(p: FaceParameters, edge: Plane, at: Window, layer: Plane) -> None:
     tint(layer, cover(nostril, edge), shares(np.ones(len(p), np.float32), 0.55, 0.60, 0.60))
 
 
-def _eyes(p: FaceParameters, edge: Plane, at: Window, layer: Plane, clear: Plane) -> None:
+def _eyes(p: FaceParameters, edge: Plane, at: Window, layer: Plane) -> None:
     feminine = (2 - p.gender) / 4
     big = 1 + 0.14 * p.eye_size
     u, v = np.abs(at.x) - column(eye_x(p)), at.y - EYE_Y
@@ -259,10 +253,9 @@ def _eyes(p: FaceParameters, edge: Plane, at: Window, layer: Plane, clear: Plane
     thick = column(0.007 + 0.011 * feminine)
     lash = cover(np.maximum(np.abs(upper - thick * 0.5) - thick, np.abs(u) - half - column(0.022 * feminine)), edge)
     paint(layer, lash * column(0.55 + 0.40 * feminine), _BLACK)
-    clear *= 1 - np.maximum(eye, lash)
 
 
-def _brows(p: FaceParameters, edge: Plane, hair: Plane, at: Window, layer: Plane, clear: Plane) -> None:
+def _brows(p: FaceParameters, edge: Plane, hair: Plane, at: Window, layer: Plane) -> None:
     u = np.abs(at.x) - column(eye_x(p))
     along = np.clip((u + 0.11) * (1 / 0.235), -0.1, 1.1)  # 0 at the inner end, 1 at the outer
     arch = column(0.030 - 0.010 * p.gender) * (4 * along * (1 - along))
@@ -271,10 +264,9 @@ def _brows(p: FaceParameters, edge: Plane, hair: Plane, at: Window, layer: Plane
     distance = np.maximum(np.abs(at.y - middle) - thick, np.abs(u - 0.008) - 0.118)
     brow = cover(distance, edge * 1.2) * column(0.80 + 0.08 * p.gender)
     paint(layer, brow, hair * (0.62 - 0.08 * p.gender)[:, None, None, None])
-    clear *= 1 - brow
 
 
-def _mouth(p: FaceParameters, edge: Plane, at: Window, layer: Plane, clear: Plane) -> None:
+def _mouth(p: FaceParameters, edge: Plane, at: Window, layer: Plane) -> None:
     half = column(mouth_half_width(p))
     s = at.x / half
     arch = np.maximum(1 - s * s, -1)
@@ -297,7 +289,6 @@ def _mouth(p: FaceParameters, edge: Plane, at: Window, layer: Plane, clear: Plan
     paint(layer, teeth, np.array([0.90, 0.88, 0.85], np.float32)[:, None, None])
     line = cover(np.maximum(np.abs(middle + gap * 0.3) - 0.004, outside), edge)
     tint(layer, line * (1 - 0.6 * teeth), np.full((1, 3, 1, 1), 0.60, np.float32))
-    clear *= 1 - np.maximum(lips, np.maximum(teeth, line))
 
 
 # --- Rendering: background, hair, body, head and fringe, laid over one another; and what is known about the result ----
@@ -321,14 +312,12 @@ class DrawnFaces:
     pixels: (n, size, size, 3) uint8 RGB.  boxes: (n, 4) float32, x0 y0 x1 y1, forehead to chin.
     points: (n, 5, 2) float32, left eye, right eye, nose tip, left and right mouth corner, as the viewer sees them.
     face_mask: (n, size, size) float32 in [0, 1], skin, nose, brows, eyes, lips and mouth, hair excluded.
-    skin_mask: the same, of skin and nose alone; nowhere above ``face_mask``.
     """
 
     pixels: ByteArray
     boxes: FloatArray
     points: FloatArray
     face_mask: FloatArray
-    skin_mask: FloatArray
 
 
 def render(parameters: FaceParameters, size: int = 128) -> DrawnFaces:
@@ -342,11 +331,11 @@ def render(parameters: FaceParameters, size: int = 128) -> DrawnFaces:
         raise ConfigError(f"A size of {size} pixels is too small to draw a face.", f"Ask for {SMALLEST} or more.")
     n, step = len(parameters), max(1, _CHUNK_PIXELS // size**2)
     pixels = np.empty((n, size, size, 3), np.uint8)
-    face, skin = np.empty((n, size, size), np.float32), np.empty((n, size, size), np.float32)
+    face = np.empty((n, size, size), np.float32)
     for start in range(0, n, step):
         part = slice(start, start + step)
-        pixels[part], face[part], skin[part] = _draw(parameters.take(part), size)
-    return DrawnFaces(pixels, _boxes(parameters, size), _points(parameters, size), face, skin)
+        pixels[part], face[part] = _draw(parameters.take(part), size)
+    return DrawnFaces(pixels, _boxes(parameters, size), _points(parameters, size), face)
 
 
 def _points(p: FaceParameters, size: int) -> FloatArray:
@@ -370,24 +359,33 @@ def _boxes(p: FaceParameters, size: int) -> FloatArray:
 # ------------------------------------------------------------------------------------------ painter's order
 
 
-def _draw(parameters: FaceParameters, size: int) -> tuple[ByteArray, Plane, Plane]:
-    """Draw one batch: pixels (B, size, size, 3) uint8 RGB, face mask and skin mask (B, size, size) float32."""
+def _draw(parameters: FaceParameters, size: int) -> tuple[ByteArray, Plane]:
+    """Draw one batch: pixels (B, size, size, 3) uint8 RGB, face mask (B, size, size) float32."""
     p, canvas = parameters, Canvas(parameters, size)
     whole = canvas.window(-9, -9, 9, 9)
     skin = palette(SKIN, (p.tone + 2) / 4)
-    hair = _hair_colour(p)
+    gray = ramp(p.age, 0.55, 1.0)[:, None, None, None] * 0.9
+    hair = (palette(_HAIR, p.hair_shade) * (1 - gray) + _GRAY[:, None, None] * gray).astype(np.float32)
     light = _light(p, whole)
-    picture = _background(p, size)
+    fade = np.linspace(1.06, 0.88, size, dtype=np.float32)[:, None]
+    backdrop = palette(_BACKDROP, p.background) * (0.55 + 0.5 * p.background_shade)[:, None, None, None]
+    picture = np.empty((len(p), 3, size, size), np.float32)
+    picture[:] = backdrop * fade
     mane = canvas.window(-0.80, -0.92, 0.80, 1.02)
     outer = _hair_outline(p, mane)
-    locks = hair * _sheen(p, mane, mane.of(light))[:, None]
+    # A soft band of light round the crown.
+    band = bump(np.sqrt(mane.x * mane.x + (mane.y + 0.06) ** 2) - 0.60, mane.x * 0.5, 0.13, 0.30)
+    band *= 0.35
+    band += 0.9
+    band *= mane.of(light)
+    locks = hair * band[:, None]
     paint(mane.of(picture), cover(outer, canvas.edge), 0.72 * locks)
     _body(picture, canvas, skin)
     # The face is a layer of its own, laid on by the head's outline: what the cue changes stays within it.
     head = canvas.window(-0.60, -0.76, 0.60, 0.73)
     layer = np.empty((len(p), 3, *head.x.shape[1:]), np.float32)
     layer[:] = skin
-    clear = features(layer, head, canvas, skin, hair)
+    features(layer, head, canvas, hair)
     layer *= head.of(light)[:, None]
     outline = cover(_head_outline(p, head.x, head.y), canvas.edge)
     paint(head.of(picture), outline, layer)
@@ -396,27 +394,10 @@ def _draw(parameters: FaceParameters, size: int) -> tuple[ByteArray, Plane, Plan
     face = np.zeros((len(p), size, size), np.float32)
     head.of(face)[...] = outline
     mane.of(face)[...] *= 1 - fringe
-    mask = face.copy()
-    head.of(mask)[...] *= clear
-    return _quantise(picture, p.light), face, mask
-
-
-def _quantise(picture: Plane, light: Plane) -> ByteArray:
-    picture *= (light * 255)[:, None, None, None].astype(np.float32)
+    picture *= (p.light * 255)[:, None, None, None].astype(np.float32)
     picture += 0.5
     np.clip(picture, 0, 255, out=picture)
-    pixels = np.empty((len(picture), *picture.shape[2:], 3), np.uint8)
-    for channel in range(3):
-        np.copyto(pixels[..., channel], picture[:, channel], casting="unsafe")
-    return pixels
-
-
-def _background(p: FaceParameters, size: int) -> Plane:
-    fade = np.linspace(1.06, 0.88, size, dtype=np.float32)[:, None]
-    colour = palette(_BACKDROP, p.background) * (0.55 + 0.5 * p.background_shade)[:, None, None, None]
-    picture = np.empty((len(p), 3, size, size), np.float32)
-    picture[:] = colour * fade
-    return picture
+    return np.ascontiguousarray(picture.transpose(0, 2, 3, 1).astype(np.uint8)), face
 
 
 def _light(p: FaceParameters, at: Window) -> Plane:
@@ -428,11 +409,6 @@ def _light(p: FaceParameters, at: Window) -> Plane:
     plane += at.y * down
     plane += 0.93
     return np.clip(plane, 0.62, 1.06, out=plane)
-
-
-def _hair_colour(p: FaceParameters) -> Plane:
-    gray = ramp(p.age, 0.55, 1.0)[:, None, None, None] * 0.9
-    return (palette(_HAIR, p.hair_shade) * (1 - gray) + _GRAY[:, None, None] * gray).astype(np.float32)
 
 
 def _hair_outline(p: FaceParameters, at: Window) -> Plane:
@@ -458,15 +434,6 @@ def _opening(p: FaceParameters, at: Window) -> Plane:
     above *= above
     skew += above
     return half - column(0.10 * p.hair) * below - np.sqrt(skew, out=skew)
-
-
-def _sheen(p: FaceParameters, at: Window, light: Plane) -> Plane:
-    """Brightness of the hair: a soft band of light round the crown."""
-    band = bump(np.sqrt(at.x * at.x + (at.y + 0.06) ** 2) - 0.60, at.x * 0.5, 0.13, 0.30)
-    band *= 0.35
-    band += 0.9
-    band *= light
-    return band
 
 
 def _body(picture: Plane, canvas: Canvas, skin: Plane) -> None:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.core.csv_table import read_csv
-from gslopes.core.errors import DataMissing, StorageError
+from gslopes.core.errors import StorageError
 from gslopes.core.records import BOX, POINTS, ByteArray, FloatArray
 from gslopes.photos.drawn.draw import EYE_X, EYE_Y, MOUTH_X, MOUTH_Y, NOSE_Y, SKIN, render
 from gslopes.photos.drawn.parameters import COLUMNS, FaceParameters
@@ -33,7 +32,12 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
     names = [f"{i:06}.png" for i in range(len(parameters))]
     faces: list[tuple[object, ...]] = []
     try:
-        _prepare(folder, set(names))
+        for part in (PHOTOS, MASKS):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+            others = sorted({entry.name for entry in (folder / part).iterdir()} - set(names))
+            if others:
+                message = f"{folder / part} holds other files already, such as {others[0]}."
+                raise StorageError(message, "Give a new folder.")
         for start in range(0, len(names), _BATCH_SIZE):
             drawn = render(parameters.take(slice(start, start + _BATCH_SIZE)), size)
             masks = np.rint(drawn.face_mask * 255).astype(np.uint8)
@@ -45,19 +49,9 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
         columns = [names, *(getattr(parameters, column) for column in COLUMNS)]
         _write_csv(folder / ATTRIBUTES, ("path", *COLUMNS), zip(*columns, strict=True))
     except OSError as error:
-        raise StorageError(
-            f"The drawn faces cannot be written to {folder}: {error}.",
-            "Choose a folder that you may write to, with space left.",
-        ) from error
+        hint = "Choose a folder that you may write to, with space left."
+        raise StorageError(f"The drawn faces cannot be written to {folder}: {error}.", hint) from error
     return folder / PHOTOS
-
-
-def _prepare(folder: Path, names: set[str]) -> None:
-    for part in (PHOTOS, MASKS):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-        others = sorted(entry.name for entry in (folder / part).iterdir() if entry.name not in names)
-        if others:
-            raise StorageError(f"{folder / part} holds other files already, such as {others[0]}.", "Give a new folder.")
 
 
 def _write_csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -66,20 +60,6 @@ def _write_csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[object
         writer.writerow(header)
         # str of a float32 is its shortest exact form
         writer.writerows([str(value) for value in row] for row in rows)
-
-
-def read_parameters(folder: Path) -> FaceParameters:
-    """What was drawn, to the last bit.
-
-    Raises: DataMissing if the folder has no attributes.csv, or one of other columns.
-    """
-    path = folder / ATTRIBUTES
-    if not path.exists():
-        raise DataMissing(f"The table of drawn faces is not at {path}.", "Name a folder that drawn_faces wrote.")
-    table = read_csv(path, raises=DataMissing)
-    if tuple(table.columns) != ("path", *COLUMNS):
-        raise DataMissing(f"{path} does not have the columns of drawn faces.", f"They are {', '.join(COLUMNS)}.")
-    return FaceParameters(**{name: np.array(table.columns[name], np.float64).astype(np.float32) for name in COLUMNS})
 
 
 # --- Readouts of drawn faces: what a planted classifier measures in the pixels near the landmarks ---------------------

@@ -67,9 +67,8 @@ class FaceParameters:
         for column in fields(self):
             values = np.asarray(getattr(self, column.name), np.float32)
             if values.ndim != 1 or values.shape != length:
-                raise ConfigError(
-                    f"Column {column.name} has shape {values.shape}, gender {length}.", "Give every column as (n,)."
-                )
+                message = f"Column {column.name} has shape {values.shape}, gender {length}."
+                raise ConfigError(message, "Give every column as (n,).")
             low, high = column.metadata["range"]
             if not np.all((values >= low) & (values <= high)):  # false for NaN as well
                 raise ConfigError(f"Column {column.name} has a value outside [{low}, {high}].")
@@ -97,16 +96,12 @@ class FaceParameters:
 COLUMNS: dict[str, Field[Any]] = {column.name: column for column in fields(FaceParameters)}
 
 
-# ------------------------------------------------------------------------------------------ drawing by lot
-
-
 def sample(n: int, seed: int, *, confound: Mapping[str, float] | None = None, pose: float = 1.0) -> FaceParameters:
     """Draw n faces, each column uniform over its drawn range and independent of the others.
 
     n: number of faces; the first m of n faces are those of ``sample(m, seed)``.
     confound: columns that correlate with the gender cue, each with its Pearson correlation in [-1, 1], such as
-        ``{"hair": -0.6, "background": 0.5}``; their ranges stay uniform (Gaussian copula), and columns not named
-        are the same as without.
+        ``{"hair": -0.6}``; their ranges stay uniform (Gaussian copula), and columns not named are the same as without.
     pose: how far shift, scale and rotation stray, as a multiple of their small default range; 0 for none.
 
     Raises: UnknownName for a column that does not exist; ConfigError for a correlation out of range, for one of the
@@ -117,15 +112,21 @@ def sample(n: int, seed: int, *, confound: Mapping[str, float] | None = None, po
         if name not in COLUMNS:
             raise UnknownName("face parameter", name, COLUMNS)
         if name == "gender" or not -1 <= correlation <= 1:
-            raise ConfigError(
-                f"Gender and {name} cannot correlate at {correlation}.", "Give another column, and -1 to 1."
-            )
+            hint = "Give another column, and -1 to 1."
+            raise ConfigError(f"Gender and {name} cannot correlate at {correlation}.", hint)
     # keyed by the column's name: a column added later leaves the others as they were
     streams = {name: np.random.default_rng([seed, int.from_bytes(name.encode(), "big")]) for name in COLUMNS}
     uniform = {name: stream.random(n) for name, stream in streams.items()}
     for name, correlation in confound.items():
         uniform[name] = _correlated(uniform["gender"], uniform[name], correlation)
-    return FaceParameters(**{name: _spread(column, uniform[name], pose) for name, column in COLUMNS.items()})
+    columns = {}
+    for name, column in COLUMNS.items():
+        low, high = column.metadata["drawn"]
+        middle, half = (low + high) / 2, (high - low) / 2
+        half *= pose if column.metadata["pose"] else 1
+        values = middle + half * (2 * uniform[name] - 1)
+        columns[name] = np.clip(values, min(ends := (middle - half, middle + half)), max(ends)).astype(np.float32)
+    return FaceParameters(**columns)
 
 
 def _correlated(source: np.ndarray, noise: np.ndarray, correlation: float) -> np.ndarray:
@@ -138,11 +139,3 @@ def _correlated(source: np.ndarray, noise: np.ndarray, correlation: float) -> np
     r = np.clip(2 * np.sin(np.pi * correlation / 6), -1, 1)
     tiny = np.finfo(float).tiny  # random() may return 0, whose normal quantile is infinite
     return np.asarray(ndtr(r * ndtri(np.maximum(source, tiny)) + np.sqrt(1 - r * r) * ndtri(np.maximum(noise, tiny))))
-
-
-def _spread(column: Field[Any], uniform: np.ndarray, pose: float) -> FloatArray:
-    low, high = column.metadata["drawn"]
-    middle, half = (low + high) / 2, (high - low) / 2
-    half *= pose if column.metadata["pose"] else 1
-    low, high = middle - half, middle + half
-    return np.clip(middle + half * (2 * uniform - 1), min(low, high), max(low, high)).astype(np.float32)

@@ -66,25 +66,6 @@ def test_the_profile_and_the_gray_channel_are_kept(kind: str) -> None:
     assert opened(encode(GRAY, True, None, kind)).mode == "L"  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("kind", ["jpeg", "png"])
-def test_gray_with_a_colour_profile_stays_gray_in_three_channels(kind: str) -> None:
-    pixels, gray, icc = decode(encode(GRAY, True, SRGB, kind), "x")  # type: ignore[arg-type]
-    assert gray
-    assert icc == SRGB
-    assert (pixels == pixels[..., :1]).all()
-
-
-@pytest.mark.parametrize("size", [(1, 1), (1, 300), (7, 9), (600, 800)])
-def test_any_size_and_a_long_profile_can_be_written(size: tuple[int, int]) -> None:
-    pixels = RNG.integers(0, 256, (*size, 3), np.uint8)
-    profile = SRGB + bytes(200_000)
-    assert decode(encode(pixels, False, profile), "x")[0].shape == pixels.shape
-
-
-def test_the_same_pixels_give_the_same_bytes() -> None:
-    assert encode(NOISE, False, SRGB) == encode(NOISE.copy(), False, SRGB)
-
-
 def test_an_unknown_format_is_named() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'jpeg'"):
         encode(NOISE, False, None, "jpg")  # type: ignore[arg-type]
@@ -109,10 +90,3 @@ def test_a_variant_of_a_photo_is_the_file_of_the_whole_picture_byte_for_byte(see
     files = Variants(photo, gray, SRGB, kind)
     for _ in range(2):  # what is kept from the first is as good for the second
         assert files.encode(patch, (x0, y0, x1, y1), quality) == encode(whole, gray, SRGB, kind, quality)
-
-
-def test_restart_markers_move_no_pixel() -> None:
-    plain = io.BytesIO()
-    Image.fromarray(NOISE).save(plain, "JPEG", quality=QUALITY, subsampling=0)
-    assert encode(NOISE, False, None) != plain.getvalue()
-    np.testing.assert_array_equal(np.asarray(opened(encode(NOISE, False, None))), np.asarray(opened(plain.getvalue())))

@@ -45,24 +45,6 @@ def test_the_mask_is_carried_into_the_chip_and_softened_inwards(folders: tuple[P
     assert mask_is_degenerate(mask) is None
 
 
-def test_the_border_over_which_a_mask_fades_is_the_one_asked_for(folders: tuple[Path, Path]) -> None:
-    photo = open_photo(folders[1] / "sub" / "a.jpg")
-    masker = KnownMasker(*folders, 64)
-    usual, wide, narrow = (masker([photo], [FACE], chips(photo), border)[0].sum() for border in (None, 30, 4))
-    assert wide < 0.95 * usual <= 0.95 * narrow + 1e-3
-
-
-def test_a_photo_without_a_mask_has_nothing_to_edit(folders: tuple[Path, Path]) -> None:
-    masks, photos = folders
-    photo = Photo("", photos / "b.png", np.zeros((90, 120, 3), np.uint8))
-    (mask,) = KnownMasker(masks, photos, 64)([photo], [FACE], chips(photo))
-    assert mask_is_degenerate(mask)
-
-
-def test_no_photos_give_no_masks(folders: tuple[Path, Path]) -> None:
-    assert KnownMasker(*folders, 64)([], [], np.zeros((0, 64, 64, 3), np.uint8)).shape == (0, 64, 64)
-
-
 def test_bad_folders_and_masks_are_named_before_any_work(folders: tuple[Path, Path], tmp_path: Path) -> None:
     masks, photos = folders
     with pytest.raises(UsageError, match="no folder of masks"):

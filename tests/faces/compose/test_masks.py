@@ -13,11 +13,8 @@ from gslopes.faces.compose.masks import (
     COLLAR,
     LEAST,
     Head,
-    border_ramp,
-    bust_matrix,
     central_face,
     head_mask,
-    heads_of,
     mask_is_degenerate,
     padded,
     soft_mask,
@@ -45,41 +42,12 @@ def test_the_mask_is_whole_inside_and_nothing_outside_of_the_region() -> None:
     assert (mask[disc(64, 64, 30) > 0] > 0.99).all()
 
 
-def test_the_edge_falls_without_a_step() -> None:
-    mask = soft_mask(FACE)
-    assert np.abs(np.diff(mask, axis=0)).max() < 0.45
-    along = mask[64, 64:]
-    assert (np.diff(along) <= 1e-6).all()
-
-
-@pytest.mark.parametrize("sigma", [1.0, 4.0])
-def test_a_larger_sigma_makes_a_softer_edge(sigma: float) -> None:
-    softest = np.abs(np.diff(soft_mask(FACE, sigma=sigma), axis=1)).max()
-    assert softest < 1.2 / sigma
-    assert np.abs(np.diff(soft_mask(FACE, sigma=0), axis=1)).max() == 1
-
-
 def test_a_region_over_the_border_comes_down_to_zero_before_it() -> None:
     mask = soft_mask(np.ones((128, 128), np.float32))
     for edge in (mask[0], mask[-1], mask[:, 0], mask[:, -1]):
         assert (edge == 0).all()
     assert mask[20:-20, 20:-20].min() == 1
     assert np.abs(np.diff(mask, axis=0)).max() < 0.13
-
-
-def test_the_ramp_is_symmetric_and_one_inside() -> None:
-    ramp = border_ramp(32, 6)
-    np.testing.assert_array_equal(ramp, ramp[::-1])
-    np.testing.assert_array_equal(ramp, ramp.T)
-    assert ramp[16, 16] == 1
-    assert ramp[0].max() == 0
-
-
-def test_the_same_face_at_another_size_gives_the_same_mask() -> None:
-    yy, xx = np.mgrid[:256, :256]
-    large = soft_mask((np.hypot(xx - 127.5, yy - 127.5) < 80).astype(np.float32))
-    small = soft_mask((np.hypot(X - 63.5, Y - 63.5) < 40).astype(np.float32))
-    assert np.abs(large.reshape(128, 2, 128, 2).mean((1, 3)) - small).mean() < 0.01
 
 
 def test_specks_go_and_pinholes_close_but_an_eye_stays_open() -> None:
@@ -148,15 +116,6 @@ def head() -> Head:
     return Head(head_mask(soft_mask(inside), bust()), soft_mask(oval(S)))
 
 
-def test_the_chip_lies_in_the_bust_where_the_matrix_says() -> None:
-    matrix = np.array([(0.5, 0.1, 3.0), (-0.1, 0.5, 7.0)])
-    point = np.array([31.0, 12.0, 1.0])
-    chip = np.zeros((S, S), np.float32)
-    chip[20, 10] = 1
-    (row, column), *_ = np.argwhere(padded(chip))
-    assert (column - 10, row - 20) == pytest.approx(bust_matrix(matrix, S) @ point - matrix @ point)
-
-
 def test_face_and_neck_are_one_region_without_a_seam_and_end_before_the_border(head: Head) -> None:
     middle = head.mask[:, BUST // 2]
     chin = round(0.9 * S)
@@ -211,13 +170,6 @@ def test_a_pasted_picture_stays_within_the_chip(head: Head) -> None:
         compose(pixels, False, edited, neutral, head.face, matrix, "paste", head=one).picture(0) for one in (head, None)
     )
     np.testing.assert_array_equal(with_head, without)
-
-
-def test_a_masker_of_chips_alone_has_no_heads() -> None:
-    def masker(photos, faces, chips, border=None):
-        return border_ramp(S)[None]
-
-    assert heads_of(masker, [None, None], [None, None], np.zeros((2, S, S, 3), np.uint8)) == [None, None]
 
 
 def test_the_neck_of_a_portrait_is_found(unpacked) -> None:

@@ -37,21 +37,6 @@ def test_light_is_gray_darker_below_and_lighter_above_the_centre(whole):
     assert (light[1] == whole.patches[1]).all()
 
 
-def test_light_touches_nothing_outside_the_mask(whole):
-    light = placebo.lightened(whole, VALUES)
-    outside = np.ones((40, 40), bool)
-    outside[14:26, 14:26] = False
-    for k in range(3):
-        assert (light.picture(k)[outside] == whole.photo[outside]).all()
-
-
-def test_an_empty_mask_stays_empty():
-    empty = Composite(
-        np.zeros((4, 4, 3), np.uint8), np.zeros((3, 0, 0, 3), np.uint8), np.zeros((0, 0), np.float32), (0, 0, 0, 0), 0
-    )
-    assert placebo.lightened(empty, VALUES).patches.shape == (3, 0, 0, 3)
-
-
 def test_every_re_encoding_has_its_own_quality_in_an_order_of_the_photos_own():
     orders = {tuple(placebo.qualities(f"{i:064x}", 7, 0)) for i in range(50)}
     assert all(sorted(order) == list(range(89, 96)) for order in orders)

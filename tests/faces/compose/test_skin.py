@@ -78,12 +78,6 @@ def test_the_face_is_masked_and_the_hair_is_not() -> None:
     assert mask_is_degenerate(mask) is None
 
 
-def test_the_skin_leaves_eyes_and_mouth_out() -> None:
-    mask = ParserMasker(PARSER, "skin", 128)([], [], chip()[None])[0]
-    assert mask[51, 45] == mask[51, 83] == mask[92, 64] == 0
-    assert mask[70, 64] == mask[75, 40] == 1
-
-
 def test_chips_of_another_size_than_the_parsers_are_resized_both_ways() -> None:
     plain = LoadedModel(Plain(), replace(SPEC, size=64), "")
     for size in (48, 64, 200):
@@ -94,19 +88,6 @@ def test_chips_of_another_size_than_the_parsers_are_resized_both_ways() -> None:
         assert mask[0, size // 2, size // 2] > 0.999
         assert mask[0, : size // 8].max() == 0
         assert (mask[0] * (disc[..., 0] == 0)).max() < 0.3
-
-
-def test_a_mask_does_not_depend_on_its_batch() -> None:
-    masker = ParserMasker(PARSER, "face", 128)
-    chips = np.stack([chip(), np.roll(chip(), 5, 1), np.zeros_like(chip())])
-    together = masker([], [], chips)
-    for index in range(3):
-        np.testing.assert_allclose(together[index], masker([], [], chips[index : index + 1])[0], atol=1e-6)
-    assert together[2].max() == 0
-
-
-def test_no_chips_give_no_masks() -> None:
-    assert ParserMasker(PARSER, "face", 64)([], [], np.zeros((0, 64, 64, 3), np.uint8)).shape == (0, 64, 64)
 
 
 def test_a_parser_with_other_classes_than_its_spec_is_a_model_error() -> None:

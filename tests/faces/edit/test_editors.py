@@ -99,16 +99,6 @@ def faces() -> rendered.FaceParameters:
     return rendered.sample(24, seed=77).replace(gender=0.0)
 
 
-def test_a_sweep_has_a_picture_for_every_value_and_the_neutral_one(editor, faces):
-    swept = editor.sweep(drawn_chips(faces, editor.size), VALUES)
-    edited, neutral = swept.edited, swept.neutral
-    assert edited.shape == (24, 5, 64, 64, 3)
-    assert neutral.shape == (24, 64, 64, 3)
-    assert edited.dtype == neutral.dtype == np.float32
-    assert neutral.min() >= 0
-    assert neutral.max() <= 255
-
-
 def levels(network, chips, values):
     """Plainly decoded chips (B, S, S, 3) at the values (B,), in levels."""
     x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 127.5 - 1
@@ -148,25 +138,6 @@ def test_gain_multiplies_the_edits(faces):
     whole, same = swept.edited, swept.neutral
     np.testing.assert_array_equal(neutral, same)
     np.testing.assert_allclose(half - neutral[:, None], (whole - same[:, None]) / 2, atol=0.01)
-
-
-def test_what_both_ends_share_is_in_no_edit(editor, faces):
-    edited = editor.sweep(drawn_chips(faces, editor.size), VALUES).edited
-    np.testing.assert_allclose(edited[:, 0] + edited[:, 4], 2 * edited[:, 2], atol=0.01)
-    np.testing.assert_allclose(edited[:, 1] + edited[:, 3], 2 * edited[:, 2], atol=0.01)
-
-
-def test_the_odd_part_of_a_ratio_is_taken_of_logarithms(faces):
-    model = zoo.load("drawn-fader")
-    ratio = zoo.LoadedModel(model.module, dataclasses.replace(model.spec, blend="ratio"), model.sha256)
-    edited = FaderEditor(ratio, reader=None).sweep(drawn_chips(faces, 64)[:4], VALUES).edited
-    product = (edited[:, 0] + OFFSET) * (edited[:, 4] + OFFSET)
-    np.testing.assert_allclose(product, (edited[:, 2] + OFFSET) ** 2, rtol=1e-3)
-
-
-def test_the_same_chip_gives_the_same_sweep_twice(editor, faces):
-    chips = drawn_chips(faces, editor.size)
-    np.testing.assert_array_equal(editor.sweep(chips, VALUES).edited, editor.sweep(chips, VALUES).edited)
 
 
 def test_the_drawn_cue_rises_with_the_value(editor, faces):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +9,6 @@ import pytest
 
 import gslopes
 from gslopes.core import tables
-from gslopes.core.errors import TableError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 from gslopes.faces.gate import judge as gate
@@ -93,14 +91,6 @@ def test_without_the_gate_all_photos_are_asked_about_and_with_it_their_answers_s
     assert len(asked(run)) == 2 * 3
 
 
-def test_photos_that_are_wanted_later_are_asked_about_then(run, monkeypatch):
-    drop(run, 2, monkeypatch)
-    gslopes.score_photos(run, Counting())
-    gslopes.score_photos(run, Counting(), gate=False)
-    assert len(asked(run)) == 4 * 3
-    assert json.loads((run / "run.json").read_text())["gate"]["applied"] is False
-
-
 def test_all_photos_dropped_is_an_empty_result_and_no_error(run, monkeypatch):
     drop(run, 4, monkeypatch)
     counting = Counting()
@@ -134,11 +124,6 @@ def test_a_classifier_that_costs_money_is_asked_about_a_sample_of_placebos(draw,
     assert part.loc[fake, "photo"].nunique() == 2
     again = gate.SweepSelection(run, placebos=2).edits(0)
     pd.testing.assert_frame_equal(part, again)
-
-
-def test_a_run_that_was_not_judged_is_asked_about_whole(run):
-    gslopes.score_photos(run, Counting())
-    assert len(asked(run)) == 4 * 3
 
 
 # -- the stage --------------------------------------------------------------------------------------------------------
@@ -181,11 +166,6 @@ def test_an_audit_with_known_landmarks_is_not_judged_unless_it_is_asked_for(draw
     assert not (tmp_path / "a" / "verdicts.parquet").exists()
     gslopes.audit(faces.photos, tmp_path / "b", gate=True, **options)
     assert (tmp_path / "b" / "verdicts.parquet").exists()
-
-
-def test_a_summary_of_a_run_that_was_not_judged_names_the_table(run):
-    with pytest.raises(TableError, match="verdicts"):
-        validation.summarise(run)
 
 
 def test_a_run_without_a_usable_photo_has_no_verdict(draw, home, tmp_path):

