@@ -6,15 +6,15 @@ relations. Known limits: where a prepositional phrase attaches, appositions, rel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 from gslopes.words.graph import Fact, Senses, compounds
 from gslopes.words.mentions import Mentions
 from gslopes.words.pos_tagger import (
+    HanTa,
     Phrase,
-    PosTagger,
     Token,
     as_adjectives,
     hanta,
@@ -40,7 +40,7 @@ class Chunks:
     animate: whether a noun's base form is a person or an animal; decides what a bare participle belongs to.
     """
 
-    def __init__(self, tagger: PosTagger, wordnet: WordNet, animate: Callable[[str], bool]) -> None:
+    def __init__(self, tagger: HanTa, wordnet: WordNet, animate: Callable[[str], bool]) -> None:
         self.name = f"{VERSION}+{tagger.name}"
         self.tagger = tagger
         self.wordnet = wordnet
@@ -48,24 +48,13 @@ class Chunks:
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
         """The facts of one caption, sorted, each once; words without synsets."""
-        found: dict[Fact, None] = {}
-        for tokens in self.tag(caption):
-            clause = _Clause(self.wordnet, self.animate)
-            clause.read(tokens)
-            found.update(dict.fromkeys(clause.facts))
-        plain = {replace(fact, plural=False) for fact in found if not fact.plural}
-        return tuple(sorted(fact for fact in found if not fact.plural or replace(fact, plural=False) not in plain))
+        found = {fact for tokens in self.tag(caption) for fact in _Clause(self.wordnet, self.animate).read(tokens)}
+        return tuple(sorted(fact for fact in found if not fact.plural or replace(fact, plural=False) not in found))
 
     def tag(self, caption: str) -> list[list[Token]]:
         """The tokens of each sentence with their tags repaired; *the women's restroom* without women, as adjective."""
-        return [as_adjectives(tokens, self.animate) for tokens in self._repaired(caption)]
-
-    def _repaired(self, caption: str) -> Iterator[list[Token]]:
-        return (repair(self.tagger.tag(words), self.wordnet, self.animate) for words in sentences(caption))
-
-
-def _nouns(tokens: Iterable[Token]) -> set[str]:
-    return {form for token in tokens if is_noun(token) for form in (token.word, token.lemma)}
+        repaired = (repair(self.tagger.tag(words), self.wordnet, self.animate) for words in sentences(caption))
+        return [as_adjectives(tokens, self.animate) for tokens in repaired]
 
 
 def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Callable[[str], bool]) -> list[Token]:
@@ -76,21 +65,14 @@ def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Callable[[str], b
         before = fixed[-1] if fixed else None
         noun_before = before is not None and before.tag.startswith("NN") and animate(_singular(before, wordnet))
         if noun_before and token.word.endswith("ing") and tag[:2] in ("NN", "AJ"):
-            base = wordnet.base(token.word, "v")
-            fixed.append(Token(token.word, base or token.lemma, "VVG"))
-            continue
-        if before is not None and (before.word, token.word) in compounds():
-            fixed[-1] = Token(f"{before.word}_{token.word}", f"{before.word}_{token.word}", _noun_tag(token.word, tag))
-            continue
-        fixed.append(Token(token.word, token.lemma, tag))
-    return [
-        replace(token, lemma=_singular(token, wordnet)) if token.tag.startswith(("NN", "NP")) else token
-        for token in fixed
-    ]
-
-
-def _noun_tag(word: str, tag: str) -> str:
-    return tag if tag.startswith("NN") else "NN2" if word.endswith("s") and not word.endswith("ss") else "NN1"
+            fixed.append(Token(token.word, wordnet.base(token.word, "v") or token.lemma, "VVG"))
+        elif before is not None and (before.word, token.word) in compounds():
+            plural = token.word.endswith("s") and not token.word.endswith("ss")
+            tag = tag if tag.startswith("NN") else "NN2" if plural else "NN1"
+            fixed[-1] = Token(f"{before.word}_{token.word}", f"{before.word}_{token.word}", tag)
+        else:
+            fixed.append(Token(token.word, token.lemma, tag))
+    return [replace(token, lemma=_singular(token, wordnet)) if is_noun(token) else token for token in fixed]
 
 
 def _singular(token: Token, wordnet: WordNet) -> str:
@@ -125,8 +107,8 @@ class _Clause:
     owning: bool = False
     denied: bool = False
 
-    def read(self, tokens: Sequence[Token]) -> None:
-        """Go through the tokens once."""
+    def read(self, tokens: Sequence[Token]) -> list[Fact]:
+        """The facts of the tokens, which are gone through once."""
         index = 0
         while index < len(tokens):
             token = tokens[index]
@@ -140,25 +122,28 @@ class _Clause:
             else:
                 self.word(token, tokens, index)
                 index += 1
+        return self.facts
 
     def word(self, token: Token, tokens: Sequence[Token], index: int) -> None:
         """A token that begins neither a phrase nor a preposition."""
-        tag = token.tag
+        tag, following = token.tag, {other.tag for other in tokens[index + 1 : index + 3]}
         if tag == "XX0":
             self.denied = True
         elif tag in BOUNDARIES:
             self.boundary(tag)
-        elif tag.startswith(("VB", "VM", "VD")) or (tag.startswith("VH") and _before_participle(tokens, index)):
+        elif tag.startswith(("VB", "VM", "VD")) or (tag.startswith("VH") and {"VVN", "VBN"} & following):
             self.auxiliary, self.copula = True, tag.startswith("VB")
             self.verb = "" if tag.startswith("VB") else self.verb
         elif tag.startswith(("VV", "VH")):
             self.open(token)
         elif tag.startswith("AJ") and self.copula and self.subject is not None:
-            self.describe(self.subject, token)
+            for noun in self.subject.nouns:
+                negated = self.subject.negated or self.denied
+                self.facts.append(Fact("attribute", token.word, subject=noun.word, negated=negated))
         elif tag == "CJC" or token.word == ",":
             self.joined = self.last is not None and not self.prep
-        elif tag == "POS" and self.last is not None:
-            self.owner()
+        elif tag == "POS" and self.last is not None:  # the dog's tail: the dog has it
+            self.doer, self.verb, self.has_object, self.prep, self.owning = self.last, "have", False, "", True
 
     def boundary(self, tag: str) -> None:
         """*who* and *that* speak of the nearest phrase; *while* goes on with the same subject."""
@@ -174,17 +159,6 @@ class _Clause:
         doer = (self.actor or self.last) if bare else (self.subject or self.actor or self.last)
         self.doer, self.verb, self.has_object = doer, token.lemma, False
         self.prep, self.auxiliary, self.copula, self.joined = "", False, False, False
-
-    def owner(self) -> None:
-        """The dog's tail: the dog has it."""
-        self.doer, self.verb, self.has_object, self.prep = self.last, "have", False, ""
-        self.owning = True
-
-    def describe(self, phrase: Phrase, token: Token) -> None:
-        """A bare adjective after *be*."""
-        for noun in phrase.nouns:
-            negated = phrase.negated or self.denied
-            self.facts.append(Fact("attribute", token.word, subject=noun.word, negated=negated))
 
     def take(self, phrase: Phrase, following: Token | None) -> None:
         """A noun phrase, in the role that the words before it give it."""
@@ -269,11 +243,6 @@ class _Clause:
             self.facts += [
                 Fact("attribute", word, subject=noun.word, negated=phrase.negated) for word in noun.attributes
             ]
-
-
-def _before_participle(tokens: Sequence[Token], index: int) -> bool:
-    rest = [token.tag for token in tokens[index + 1 : index + 3]]
-    return "VVN" in rest or "VBN" in rest
 
 
 def standard() -> Chunks:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordnet import DATA, WordNet
@@ -20,8 +20,7 @@ ROLES = {"object": "n", "attribute": "a", "relation": "v"}
 RELAX = "nvar"  # parts of speech, in the order in which they are tried where the role's own has no synset
 
 
-@dataclass(frozen=True, slots=True)
-class Sense:
+class Sense(NamedTuple):
     """The meaning of a word: a synset or None, whether of another part of speech, and by which rule."""
 
     synset: str | None
@@ -56,10 +55,9 @@ class Senses:
 
         Prepositions have no synsets in WordNet and stay words.
         """
-        key = word, role
-        if key not in self._known:
-            self._known[key] = self._find(word, role)
-        return self._known[key]
+        if (word, role) not in self._known:
+            self._known[word, role] = self._find(word, role)
+        return self._known[word, role]
 
     def _find(self, word: str, role: str) -> Sense:
         if role == "relation":
@@ -126,11 +124,8 @@ class Fact:
         """Kind-specific reading, such as ``woman: red`` or ``man – hold – tie``."""
         if self.kind == "object":
             return self.word
-        return (
-            f"{self.subject}: {self.word}"
-            if self.kind == "attribute"
-            else f"{self.subject} – {self.word} – {self.object}"
-        )
+        attribute, relation = f"{self.subject}: {self.word}", f"{self.subject} – {self.word} – {self.object}"
+        return attribute if self.kind == "attribute" else relation
 
 
 class Parser(Protocol):

@@ -6,7 +6,7 @@ Source: Wang et al. 2022, Measuring Representational Harms in Image Captioning, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -79,39 +79,34 @@ class Mentions:
 
     def people(self, facts: Iterable[Fact]) -> list[Fact]:
         """Objects that are people."""
-        return [f for f in facts if f.kind == "object" and not f.negated and self.is_person(f.word, f.synset)]
+        return self._objects(facts, self.is_person)
 
     def animals(self, facts: Iterable[Fact]) -> list[Fact]:
         """Objects that are animals."""
-        return [f for f in facts if f.kind == "object" and not f.negated and self.is_animal(f.word, f.synset)]
+        return self._objects(facts, self.is_animal)
 
     def weapons(self, facts: Iterable[Fact]) -> list[Fact]:
         """Objects that are weapons."""
-        return [f for f in facts if f.kind == "object" and not f.negated and self.is_weapon(f.word, f.synset)]
+        return self._objects(facts, self.is_weapon)
+
+    def _objects(self, facts: Iterable[Fact], wanted: Callable[[str, str | None], bool]) -> list[Fact]:
+        return [f for f in facts if f.kind == "object" and not f.negated and wanted(f.word, f.synset)]
 
     def identity(self, facts: Iterable[Fact]) -> set[Mention]:
         """Identity mentions: a listed noun as object, or a listed adjective as attribute of a person mention."""
         found: set[Mention] = set()
         for fact in facts:
-            if fact.negated:
+            noun = fact.kind == "object" and self.is_person(fact.word, fact.synset)
+            adjective = fact.kind == "attribute" and self.is_person(fact.subject, fact.subject_synset)
+            if fact.negated or not (noun or adjective):
                 continue
-            if fact.kind == "object" and self.is_person(fact.word, fact.synset):
-                found |= self._noun(fact.word)
-            elif fact.kind == "attribute" and self.is_person(fact.subject, fact.subject_synset):
-                found |= self._adjective(fact.word)
+            group = self.gender(fact.word) if noun else {"female": "feminine", "male": "masculine"}.get(fact.word, "")
+            kind = "noun" if noun else "adjective"
+            listed = (one for one in IDENTITY[1:] if fact.word in self._identity.get(f"{one}_{kind}", ()))
+            found |= {Mention(one, fact.word) for one in listed} | (
+                {Mention("gender", fact.word, group)} if group else set()
+            )
         return found
-
-    def _noun(self, word: str) -> set[Mention]:
-        group = self.gender(word)
-        found = {Mention("gender", word, group)} if group else set()
-        listed = (category for category in IDENTITY[1:] if word in self._identity.get(f"{category}_noun", ()))
-        return found | {Mention(category, word) for category in listed}
-
-    def _adjective(self, word: str) -> set[Mention]:
-        group = {"female": "feminine", "male": "masculine"}.get(word, "")
-        found = {Mention("gender", word, group)} if group else set()
-        listed = (category for category in IDENTITY[1:] if word in self._identity.get(f"{category}_adjective", ()))
-        return found | {Mention(category, word) for category in listed}
 
 
 BOUNDS = ("lower", "estimate", "upper")

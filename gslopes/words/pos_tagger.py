@@ -1,4 +1,4 @@
-"""Sentences, tokens and their tags: HanTa's English model with BNC tags, behind a protocol.
+"""Sentences, tokens and their tags: HanTa's English model with BNC tags.
 
 HanTa (Hanover Tagger, LGPL-3.0-or-later, extra ``captions``) was chosen because its model lies inside its package: it
 needs no download, and tags a caption in under a millisecond.
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import metadata, util
 from pathlib import Path
-from typing import Protocol
 
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.files import sha256_of
@@ -39,16 +38,6 @@ class Token:
     word: str
     lemma: str
     tag: str
-
-
-class PosTagger(Protocol):
-    """Whatever tags a sentence; ``name`` becomes part of a run's identity."""
-
-    name: str
-
-    def tag(self, words: Sequence[str]) -> list[Token]:
-        """One token for each word of one sentence."""
-        ...
 
 
 def sentences(text: str) -> list[list[str]]:
@@ -182,60 +171,50 @@ def preposition(tokens: Sequence[Token], index: int) -> tuple[str, int]:
 
 
 def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[Phrase | None, int]:
-    """The noun phrase that begins here and where it ends; None if none does."""
+    """The noun phrase that begins here and where it ends; None if none does.
+
+    Its head is the longest suffix that WordNet knows as a noun, else the last noun.
+    """
     start, negated = index, False
     while index < len(tokens) and tokens[index].tag in DETERMINERS:
         negated |= tokens[index].word == "no"
         index += 1
-    begun = index > start
-    before = tokens[start - 1] if start else None
-    free = begun or before is None or before.tag in ("PRP", "PRF")
+    free = index > start or not start or tokens[start - 1].tag in ("PRP", "PRF")
     index, attributes = _attributes(tokens, index, ("VVG", "VVN", "VVD") if free else ("VVN",))
-    first = index
-    while index < len(tokens) and is_noun(tokens[index]):
-        index += 1
-    nouns = tokens[first:index]
-    if not nouns:
+    end = _end_of_nouns(tokens, index)
+    lemmas = [token.lemma for token in tokens[index:end]]
+    if not lemmas:
         return None, start
-    head, length = _head(nouns, wordnet)
-    rest = [token.lemma for token in nouns[: len(nouns) - length]]
-    noun = Noun(head, (*attributes, *rest), nouns[-1].tag == "NN2")
-    return Phrase((noun,), negated), index
+    suffixes = ["_".join([*(token.word for token in tokens[at : end - 1]), lemmas[-1]]) for at in range(index, end - 1)]
+    length = next((len(lemmas) - at for at, name in enumerate(suffixes) if wordnet.knows(name, "n")), 1)
+    head = suffixes[len(lemmas) - length] if length > 1 else lemmas[-1]
+    noun = Noun(head, (*attributes, *lemmas[: len(lemmas) - length]), tokens[end - 1].tag == "NN2")
+    return Phrase((noun,), negated), end
 
 
 def _attributes(tokens: Sequence[Token], index: int, participles: tuple[str, ...]) -> tuple[int, list[str]]:
     """Adjectives and participles before a noun, joined by *and* or commas, too."""
     found: list[str] = []
     while index < len(tokens):
-        token, following = tokens[index], tokens[index + 1] if index + 1 < len(tokens) else None
-        joins = token.tag == "CJC" or token.word == ","
-        if token.tag.startswith("AJ") or (
-            token.tag in participles
-            and following is not None
-            and (is_noun(following) or following.tag.startswith("AJ"))
-        ):
+        token, following = tokens[index], tokens[index + 1] if index + 1 < len(tokens) else Token("", "", "")
+        adjective = following.tag.startswith("AJ")
+        if token.tag.startswith("AJ") or (token.tag in participles and (is_noun(following) or adjective)):
             found.append(token.lemma if token.tag in ("AJC", "AJS") else token.word)
-        elif not (
-            (joins and found and following is not None and following.tag.startswith("AJ"))
-            or (token.tag == "AV0" and following is not None and following.tag.startswith("AJ"))
-        ):
+        elif not (adjective and ((found and (token.tag == "CJC" or token.word == ",")) or token.tag == "AV0")):
             break
         index += 1
     return index, found
 
 
+def _end_of_nouns(tokens: Sequence[Token], index: int) -> int:
+    while index < len(tokens) and is_noun(tokens[index]):
+        index += 1
+    return index
+
+
 def is_noun(token: Token) -> bool:
     """Whether a token is tagged as a noun or a name."""
     return token.tag.startswith(("NN", "NP"))
-
-
-def _head(nouns: Sequence[Token], wordnet: WordNet) -> tuple[str, int]:
-    """The longest suffix that WordNet knows as a noun, else the last noun; and its number of tokens."""
-    for length in range(len(nouns), 1, -1):
-        words = [token.word for token in nouns[-length:-1]] + [nouns[-1].lemma]
-        if wordnet.knows("_".join(words), "n"):
-            return "_".join(words), length
-    return nouns[-1].lemma, 1
 
 
 LIST = "for-whom"
@@ -262,8 +241,7 @@ def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Calla
         nouns.pop()
     things = {nouns[-1], _last(nouns[-1])}
     groups = {name for name, words in listed.items() if things & words}
-    if plural and nouns[0] in listed["conveniences"]:
-        groups.add("conveniences")
+    groups |= {"conveniences"} if plural and nouns[0] in listed["conveniences"] else set()
     if not plural:
         return determiner in _ARTICLES and "conveniences" in groups
     known = {"conveniences", "places"} if determiner else {"conveniences", "places", "wares"}
@@ -317,10 +295,7 @@ def _thing(tokens: Sequence[Token], index: int, participles: bool) -> list[str]:
         elif not tokens[index].tag.startswith((*skipped, "CJC")):
             return []
         index += 1
-    end = index
-    while end < len(tokens) and is_noun(tokens[end]):
-        end += 1
-    return [token.lemma for token in tokens[index:end]]
+    return [token.lemma for token in tokens[index : _end_of_nouns(tokens, index)]]
 
 
 def _is_plural(token: Token) -> bool:
