@@ -19,7 +19,7 @@ from gslopes.ask.classifiers.model_file import read_labels
 from gslopes.ask.croppers import load_cropper, vxm
 from gslopes.captions import review
 from gslopes.captions.groups import read_groups
-from gslopes.captions.stimuli import StageFiles, read_stages
+from gslopes.captions.stimuli import read_stages
 from gslopes.collect.census import read_answers as read_census_answers
 from gslopes.contexts.people import read_reports, read_review
 from gslopes.contexts.pictures.backgrounds import read_contexts
@@ -93,7 +93,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         return read_crop_people(folder, path, ["gender"], min_group=1)
 
     def stage(path: Path) -> object:
-        return read_stages({"reference": StageFiles([path], {})}, AllWords())  # type: ignore[arg-type]
+        return read_stages({"reference": [path]}, AllWords())  # type: ignore[arg-type]
 
     tagged = b"image,kind,word,x0,y0,x1,y1\n1,object,person,0,0,1,1\n1,attribute,tall,,,,\n"
     captions = {"images": [], "annotations": [{"image_id": 1, "caption": "A man."}]}

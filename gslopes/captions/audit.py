@@ -40,8 +40,8 @@ def audit_captions(
 ) -> Result:
     """Find and count the ways in which captions could harm the people depicted.
 
-    stages: a folder whose files or sub-folders are called after the stages, a TOML file that names them, or a run of
-        this audit: then what depends on the options given, such as the answers of its review, is done again.
+    stages: a folder whose files or sub-folders are called after the stages, or a run of this audit: then what depends
+        on the options given, such as the answers of its review, is done again.
     out: the run folder, made if missing.
     options: as of ``gslopes captions --help-all``, with underscores: groups, column, technique, list, parser, ...
 
@@ -191,8 +191,8 @@ CAPTIONS = Audit(
     about="""Find and count the ways in which captions could harm the people depicted.
 
     STAGES is a folder whose files or sub-folders are called human-labels, system-labels, human-captions and
-    system-captions (COCO, Visual Genome, CSV or Parquet, known by their content), a TOML file that names them, or a
-    run of this command. Every number says how it is to be read and what was taken as truth; there is no total.
+    system-captions (COCO, Visual Genome, CSV or Parquet, known by their content), or a run of this command. Every
+    number says how it is to be read and what was taken as truth; there is no total.
     """,
     examples=(
         "gslopes captions stages --groups groups.csv --out run",

@@ -20,8 +20,7 @@ from gslopes.captions.material import Coverage
 from gslopes.captions.measures.people import covered
 from gslopes.captions.tables import TABLES
 from gslopes.captions.techniques import STAGES
-from gslopes.core.config import read_toml
-from gslopes.core.errors import ConfigError, DataMissing, UnknownName, UsageError
+from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.core.files import parse_json, read_named
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runfolder import show
@@ -30,7 +29,6 @@ from gslopes.words.mentions import Mentions
 from gslopes.words.pos_tagger import LONGEST
 from gslopes.words.wordnet import WordNet
 
-COVERAGES = ("open", "closed", "none")
 LABELS = ("human-labels", "system-labels")
 _TABLES = (".csv", ".tsv", ".parquet")
 _LOOKED_FOR = (
@@ -40,20 +38,11 @@ _LOOKED_FOR = (
 
 
 @dataclass(slots=True)
-class StageFiles:
-    """The files of one stage, and how much they cover where the user says so."""
-
-    files: list[Path]
-    coverage: str = ""
-
-
-@dataclass(slots=True)
 class Read:
     """All stages as rows.  digests: stage to one sha256 over its files' bytes."""
 
     stages: dict[str, StageRows] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
-    coverage: dict[str, str] = field(default_factory=dict)
 
     def images(self, stage: str) -> set[str]:
         """Ids of the images that a stage has."""
@@ -71,49 +60,29 @@ class Read:
         return set().union(*(self.images(stage) for stage in self.stages))
 
 
-def find_stages(source: Path, others: Iterable[Path] = ()) -> dict[str, StageFiles]:
-    """Stage to its files: of a folder whose entries are called after the stages, or of a TOML file.
+def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[Path]]:
+    """Stage to its files, of a folder whose entries are called after the stages.
 
     others: files that the command names for something else, such as the groups; in the folder they are no stage.
 
-    Raises: UsageError if there is none; UnknownName for a file that is called after no stage; ConfigError.
+    Raises: UsageError if there is none; UnknownName for a file that is called after no stage.
     """
-    if source.is_file() and source.suffix == ".toml":
-        found = _from_toml(source)
-    elif source.is_dir():
-        found = _from_folder(source, {path.resolve() for path in others})
-    else:
-        raise UsageError(f"There is no folder {show(source)}.", "Give a folder of stages, or a TOML file.")
-    if not found:
-        raise UsageError(f"{show(source)} holds no stage.", f"Name files, folders or sections {', '.join(STAGES)}.")
-    return {stage: found[stage] for stage in STAGES if stage in found}
-
-
-def _from_folder(folder: Path, others: Collection[Path]) -> dict[str, StageFiles]:
-    found: dict[str, StageFiles] = {}
-    for entry in sorted(folder.iterdir()):
-        if entry.name.startswith(".") or entry.resolve() in others:
+    if not source.is_dir():
+        raise UsageError(f"There is no folder {show(source)}.", "Give a folder of stages.")
+    found: dict[str, list[Path]] = {}
+    known = {path.resolve() for path in others}
+    for entry in sorted(source.iterdir()):
+        if entry.name.startswith(".") or entry.resolve() in known:
             continue
         name = entry.name if entry.is_dir() else entry.stem
-        files = sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]
         if name in STAGES:
-            found.setdefault(name, StageFiles([])).files += files
+            files = sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]
+            found[name] = found.get(name, []) + files
         elif entry.is_dir() or entry.suffix in (".json", *_TABLES):
             raise UnknownName("stage", name, STAGES)
-    return found
-
-
-def _from_toml(file: Path) -> dict[str, StageFiles]:
-    found = {}
-    for name, section in read_toml(file).items():
-        if name not in STAGES:
-            raise UnknownName("stage", name, STAGES)
-        files, coverage = section.get("files", []), str(section.get("coverage", ""))
-        if set(section) - {"files", "coverage"} or not isinstance(files, list) or coverage not in ("", *COVERAGES):
-            hint = f"A stage has files (a list) and coverage ({', '.join(COVERAGES)})."
-            raise ConfigError(f"{show(file)}: the section {name} is not valid.", hint)
-        found[name] = StageFiles([file.parent / one for one in files], coverage)
-    return found
+    if not found:
+        raise UsageError(f"{show(source)} holds no stage.", f"Name files or folders {', '.join(STAGES)}.")
+    return {stage: found[stage] for stage in STAGES if stage in found}
 
 
 def examples(ids: Iterable[str]) -> str:
@@ -121,17 +90,17 @@ def examples(ids: Iterable[str]) -> str:
     return show(", ".join(map(repr, sorted(ids)[:3])))
 
 
-def read_stages(stages: Mapping[str, StageFiles], wordnet: WordNet) -> Read:
+def read_stages(stages: Mapping[str, Iterable[Path]], wordnet: WordNet) -> Read:
     """The rows and digests of all stages.
 
     Raises: DataMissing if a file is missing, broken or of no known form; UsageError if a stage has no image, or two
         stages share none (with three ids of each).
     """
     read = Read()
-    for stage, found in stages.items():
+    for stage, files in stages.items():
         digest = sha256()
-        read.stages[stage] = _read_stage(found.files, wordnet, digest)
-        read.digests[stage], read.coverage[stage] = digest.hexdigest(), found.coverage
+        read.stages[stage] = _read_stage(files, wordnet, digest)
+        read.digests[stage] = digest.hexdigest()
         if not read.images(stage):
             raise UsageError(f"The stage {stage} has no image.", "Check its files.")
     for one, other in pairwise(read.stages):
@@ -268,13 +237,10 @@ def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
 
 
 def coverage_of(read: Read) -> dict[str, Coverage]:
-    """The coverage of each stage: as the user says, else by what the stage holds."""
-    found: dict[str, Coverage] = {}
+    """The coverage of each stage, by what it holds: captions may name anything, labels what they were made for."""
+    found = {stage: Coverage() for stage in read.stages}
     for stage, rows in read.stages.items():
-        said = read.coverage[stage]
-        if said or stage not in LABELS:
-            found[stage] = Coverage(*(said or "open",) * 3, rows.closed)
-        else:
+        if stage in LABELS:
             objects = "closed" if rows.closed and "object" not in rows.kinds else "open"
             attributes, relations = ("open" if kind in rows.kinds else "none" for kind in ("attribute", "relation"))
             found[stage] = Coverage(objects, attributes, relations, rows.closed)

@@ -1,8 +1,8 @@
 """Does a captioner change its words for people as they look? R2, along the sweep of a run of ``gslopes audit``. Ours.
 
 Everything is held fixed but the edit, and no captioner is asked again. The slope of a word is the run's own, with its
-decision against the placebos; with it are given where along the sweep captions change from one gender's words to the
-other's, and how many name a thing that the caption at the centre does not (S1, with that caption as truth).
+decision against the placebos; with it is given where along the sweep captions change from one gender's words to the
+other's.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ KINDS = {
     "mixed": "both at once, or back and forth",
 }
 SWITCH = "value of the switch"
+PHOTO = ("captioner", "attribute", "photo")
 LIKE = "no more than a placebo, see the run's own report"
 
 
@@ -58,7 +59,7 @@ class SweepConfig:
 def sweep_captions(
     run: str | Path, out: str | Path, *, progress: bool = False, executor: Executor | None = None, **options: Any
 ) -> Result:
-    """Along the sweep of a run of ``gslopes audit`` with a captioner: slopes of words, switches, new concepts.
+    """Along the sweep of a run of ``gslopes audit`` with a captioner: slopes of words for people, switches.
 
     run: the audited run.  out: made if missing.  options: as of ``gslopes captions sweep --help-all``.
 
@@ -101,7 +102,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 
 
 def answers(run: Run) -> Made:
-    """What was asked: of each picture that was captioned the gender and the concepts that its captions name.
+    """What was asked: of each picture that was captioned the gender of the words for people in its captions.
 
     And the slopes of words for people as the run fitted and decided them, with the range of their placebos' slopes.
     """
@@ -122,7 +123,6 @@ def answers(run: Run) -> Made:
                 "photo": photo,
                 "value": float(values[attribute, step]),
                 "gender": "both" if len(genders) > 1 else "".join(genders) or "none",
-                "concepts": " ".join(sorted(label.partition(":")[2] for label in found if label.startswith("synset:"))),
             }
         )
     return {"captioned": rows, "word_slopes": _word_slopes(run)}
@@ -148,38 +148,25 @@ def swept(run: Run) -> list[tuple[str, str, str]]:
     """Captioner, attribute and photo of all that is looked at, sorted."""
     rows = run.table("captioned")
     rows = rows[rows["attribute"].isin(run.config.attributes)] if run.config.attributes else rows
-    return list(rows[["captioner", "attribute", "photo"]].drop_duplicates().itertuples(index=False, name=None))
+    return list(rows[list(PHOTO)].drop_duplicates().itertuples(index=False, name=None))
 
 
 def outcomes(run: Run, items: Sequence[tuple[str, str, str]]) -> Made:
-    """Of each photo whether, and where, its captions switch; and at which values they name something new."""
+    """Of each photo whether, and where, its captions switch."""
     by_photo, rows = run.once(_by_photo), []
     for item in items:
-        at = {value: (gender, set(concepts.split())) for value, gender, concepts in by_photo[item]}
-        kind, place = switch({value: gender for value, (gender, _) in at.items()})
-        row = dict(zip(("captioner", "attribute", "photo"), item, strict=True))
-        centre = min(run.once(_values)[item[1]], key=abs)
-        new = [value for value in at if centre in at and value != centre and at[value][1] - at[centre][1]]
-        compared = [value for value in at if centre in at and value != centre]
-        rows.append({**row, "kind": kind, "switch": place, "new": _texts(new), "compared": _texts(compared)})
+        kind, place = switch(by_photo[item])
+        rows.append({**dict(zip(PHOTO, item, strict=True)), "kind": kind, "switch": place})
         run.tick(1)
     return {"outcomes": rows}
 
 
-def _by_photo(run: Run) -> dict[tuple[str, str, str], list[tuple[float, str, str]]]:
-    rows = run.table("captioned")
-    found: dict[tuple[str, str, str], list[tuple[float, str, str]]] = {}
-    for captioner, attribute, photo, *answer in rows.itertuples(index=False, name=None):
-        found.setdefault((captioner, attribute, photo), []).append((answer[0], answer[1], answer[2]))
+def _by_photo(run: Run) -> dict[tuple[str, str, str], dict[float, str]]:
+    """Captioner, attribute and photo to the gender at each value."""
+    found: dict[tuple[str, str, str], dict[float, str]] = {}
+    for captioner, attribute, photo, value, gender in run.table("captioned").itertuples(index=False, name=None):
+        found.setdefault((captioner, attribute, photo), {})[value] = gender
     return found
-
-
-def _values(run: Run) -> Mapping[str, list[float]]:
-    return {str(name): sorted(some.unique()) for name, some in run.table("captioned").groupby("attribute")["value"]}
-
-
-def _texts(values: Sequence[float]) -> str:
-    return " ".join(f"{value:+.2f}" for value in values)
 
 
 def switch(genders: Mapping[float, str]) -> tuple[str, float]:
@@ -204,7 +191,7 @@ def switch(genders: Mapping[float, str]) -> tuple[str, float]:
 
 
 def contrasts(run: Run) -> Made:
-    """Shares of photos by what they do, the mean value of their switch, shares with new concepts by value."""
+    """Shares of photos by what their captions do, and the mean value of their switch."""
     rows: list[dict[str, Any]] = []
     for (captioner, attribute), photos in run.table("outcomes").groupby(["captioner", "attribute"]):
         names, n = {"captioner": captioner, "attribute": attribute}, len(photos)
@@ -214,9 +201,6 @@ def contrasts(run: Run) -> Made:
         number = {"n": n, "active": len(at), "value": mean.value, "ci_low": mean.low, "ci_high": mean.high}
         text = {"label": SWITCH, "unit": "units of the attribute", "estimator": "mean over the photos that switch, t"}
         rows += [names | number | text] if len(at) else []
-        new, compared = (" ".join(photos[name]).split() for name in ("new", "compared"))
-        for value in sorted(set(compared), key=float):
-            rows.append(names | _share(f"new concept at {value}", new.count(value), compared.count(value)))
     return {"contrasts": rows}
 
 

@@ -12,10 +12,8 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import gslopes
-from gslopes.captions.cli import captions
 from gslopes.core.errors import UnknownName, UsageError
 from gslopes.frame.opening import load
 from tests.broken import broken, shown
@@ -114,7 +112,7 @@ def test_the_groups_may_lie_among_the_stages(stages: Path, tmp_path: Path):
     assert set(gslopes.audit_captions(tmp_path / "stages", tmp_path / "run", **options).tables["people"]["value"])
 
 
-@pytest.mark.parametrize("caption", ["", None, 7, [], [["a"]], {"raw": "a man"}])
+@pytest.mark.parametrize("caption", ["", 7, [["a"]]])
 def test_captions_of_which_none_is_a_text_end_in_tables_with_their_status(tmp_path: Path, caption: object):
     (tmp_path / "stages").mkdir()
     rows = [{"id": place, "image_id": place, "caption": caption} for place in range(5)]
@@ -124,26 +122,9 @@ def test_captions_of_which_none_is_a_text_end_in_tables_with_their_status(tmp_pa
     assert any("5 captions" in note for note in found.notes)
 
 
-@pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sixty images; the system leaves out every second woman, and no man."""
-    folder = tmp_path_factory.mktemp("captions") / "stages"
-    folder.mkdir()
-    human, system, groups = ["image,caption"], ["image,caption"], ["image,gender"]
-    for place in range(60):
-        word = "woman" if place % 2 else "man"
-        human += [f"{place},A {word} on a bench.", f"{place},A {word} with a dog."]
-        system.append(f"{place},A {'bench' if place % 4 == 1 else f'{word} on a bench'}.")
-        groups.append(f"{place},{'female' if place % 2 else 'male'}")
-    (folder / "human-captions.csv").write_text("\n".join(human) + "\n")
-    (folder / "system-captions.csv").write_text("\n".join(system) + "\n")
-    (folder.parent / "groups.csv").write_text("\n".join(groups) + "\n")
-    return folder
-
-
-def test_a_red_and_a_green_gate_their_files_and_the_findings(gslopes, planted: Path, tmp_path: Path) -> None:
+def test_a_red_and_a_green_gate_their_files_and_the_findings(gslopes, stages: Path, tmp_path: Path) -> None:
     run, file = tmp_path / "run", tmp_path / "junit.xml"
-    args = ("captions", planted, "--groups", planted.parent / "groups.csv", "--column", "gender", "--technique", "D2")
+    args = ("captions", stages, "--groups", stages.parent / "groups.csv", "--column", "gender", "--technique", "D2")
     args = (*args, "--out", run)
     wrong = gslopes(*args, "--fail-if", "slope > 5")
     assert (wrong.code, "there is no column 'slope'" in wrong.err) == (2, True)
@@ -163,45 +144,14 @@ def test_a_red_and_a_green_gate_their_files_and_the_findings(gslopes, planted: P
     assert first["ci_low"] < 50 < first["ci_high"]
     content = json.loads((run / "summary.json").read_text("utf-8"))
     assert content["rows"][0]["value"] == pytest.approx(50)
-    assert (content["audit"], content["found"], content["headline"]) == ("captions", 60, audit.summary)
+    assert (content["audit"], content["found"], content["headline"]) == ("captions", 40, audit.summary)
 
 
-def test_a_run_without_groups_has_no_findings(gslopes, planted: Path, tmp_path: Path) -> None:
-    done = gslopes("captions", planted, "--technique", "D4", "--out", tmp_path / "run", "--fail-if", "finding")
+def test_a_run_without_groups_has_no_findings(gslopes, stages: Path, tmp_path: Path) -> None:
+    done = gslopes("captions", stages, "--technique", "D4", "--out", tmp_path / "run", "--fail-if", "finding")
     assert done.code == 0, done.err
     audit = load(tmp_path / "run")
     assert audit.findings.empty
-
-
-def run(*args: object) -> str:
-    done = CliRunner().invoke(captions, [str(arg) for arg in args], standalone_mode=False, catch_exceptions=False)
-    return done.output
-
-
-def test_the_help_has_examples():
-    assert "gslopes captions stages --groups groups.csv --out run" in run("--help")
-
-
-def test_the_dry_run_writes_nothing(tmp_path: Path):
-    stages = tmp_path / "stages"
-    stages.mkdir()
-    (stages / "system-captions.csv").write_text("image,caption\na,A dog.\n")
-    output = run(stages, "--dry-run")
-    assert "Nothing was written." in output
-    assert "S2 objects rightly mentioned or not cannot run" in output
-    assert list(tmp_path.iterdir()) == [stages]
-
-
-def test_an_option_file_and_options_of_the_line(tmp_path: Path):
-    stages = tmp_path / "stages"
-    stages.mkdir()
-    (stages / "system-captions.csv").write_text(
-        "image,caption\n" + "".join(f"{i},A man on a bench.\n" for i in range(12))
-    )
-    (tmp_path / "c.toml").write_text('techniques = ["D1"]\n[options]\ntypes = 20\n')
-    output = run(stages, "--config", tmp_path / "c.toml", "--out", tmp_path / "run", "--technique", "D4", "--json")
-    found = json.loads(output[output.index("{") :])
-    assert {row["technique"] for row in found["measures"]} == {"D4"}
 
 
 Row = tuple[str, str, str, str]  # image, a person's caption, the system's, gender
@@ -217,7 +167,6 @@ def images(count: int, human: str, system: str) -> list[Row]:
 
 CASES: dict[str, Callable[[], list[Row]]] = {
     "one image": lambda: images(1, "A {} on a bench.", "A {}."),
-    "two images": lambda: images(2, "A {} on a bench.", "A {}."),
     "every caption alike": lambda: images(30, "A dog.", "A dog."),
     "no word": lambda: images(30, "A {} on a bench.", "."),
     "a third without a caption": lambda: [
@@ -225,8 +174,6 @@ CASES: dict[str, Callable[[], list[Row]]] = {
         for image, human, system, gender in images(30, "A {} on a bench.", "A {} on a bench.")
     ],
     "one group": lambda: [(*row[:3], "male") for row in images(30, "A {} on a bench.", "A {}.")],
-    "a group each": lambda: [(*row[:3], row[0]) for row in images(12, "A {} on a bench.", "A {}.")],
-    "all alike but people": lambda: images(30, "A {} on a bench.", "A {} on a bench."),
 }
 
 

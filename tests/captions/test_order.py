@@ -12,7 +12,6 @@ import pytest
 
 import gslopes
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.tables import TABLES
 from gslopes.frame.result import Result
 from tests.frame.audits import in_small_parts
 
@@ -75,17 +74,3 @@ def test_golden_68_rows_in_any_order(in_order: Result, tmp_path: Path, monkeypat
     for name in (*READ, *MEASURED):
         files = [run / f"{name}.parquet" for run in (in_order.folder, other.folder)]
         pd.testing.assert_frame_equal(*map(pd.read_parquet, files), obj=name)
-
-
-def test_golden_68_captions_of_an_image_in_another_order(in_order: Result, tmp_path: Path):
-    made = rows()
-    made["human"] = [(i, 4 - number, text) for i, number, text in made["human"]]
-    other = audit(tmp_path, made)
-    for name in ("measures", "inclusions", "salience"):
-        pd.testing.assert_frame_equal(in_order.tables[name], other.tables[name], obj=name)
-    columns = [name for name in TABLES["cases"].columns if name not in ("case", "source", "text", "truth_text")]
-    said = [
-        frame[columns].sort_values(columns, ignore_index=True)
-        for frame in (in_order.tables["cases"], other.tables["cases"])
-    ]
-    pd.testing.assert_frame_equal(*said)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from html import unescape
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from PIL import Image
 
 import gslopes
 from gslopes.captions.lead import SENTENCES, findings, headline_of
@@ -21,7 +19,6 @@ from gslopes.captions.review import (
     mask,
     masked,
     read_answers,
-    render_review,
     review_items,
     sampled,
 )
@@ -200,53 +197,6 @@ def test_the_sample_is_the_same_each_time():
     assert len(sampled(many, 10)) == 11
 
 
-@pytest.mark.browser
-def test_the_review_in_a_browser(chromium: Any, tmp_path: Path):
-    photos, run = tmp_path / "photos", tmp_path / "run"
-    photos.mkdir()
-    run.mkdir()
-    for i in range(4):
-        Image.new("RGB", (60, 40), (200, 40 * i, 0)).save(photos / f"{i}.png")
-    (run / "review.html").write_text(render_review(review_items(cases(), photos, run, {}), []), encoding="utf-8")
-    page = chromium.new_page()
-    alerts: list[str] = []
-    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.accept()))
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto((run / "review.html").as_uri())
-    assert page.locator("#place").text_content() == "Case 1 of 4"
-    assert HOSTILE.replace("\u202e", "\\u202e") in page.locator("[data-field=text]").text_content()
-    blur = "getComputedStyle(document.getElementById('photo')).filter"
-    assert "blur" in page.evaluate(blur)
-    page.keyboard.press("b")
-    assert page.evaluate(blur) == "none"
-    page.fill("#reviewer", "=me")
-    page.locator("#reviewer").blur()
-    page.keyboard.press("h")
-    assert page.locator("#place").text_content() == "Case 2 of 4"
-    assert "blur" in page.evaluate(blur), "the next photo is blurred again"
-    for key in "npt":
-        page.keyboard.press(key)
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("u")
-    with page.expect_download() as download:
-        page.keyboard.press("s")
-    saved = tmp_path / "review.csv"
-    download.value.save_as(saved)
-    rows = list(csv.DictReader(saved.read_text("utf-8").splitlines()))
-    assert sorted(row["answer"] for row in rows) == ["harm", "not-a-harm", "truth", "unsure"]
-    assert {row["reviewer"] for row in rows} == {"'=me"}
-    page.evaluate("localStorage.clear()")
-    page.reload()
-    assert page.locator("#counts").text_content() == "0 of 4 decided"
-    page.set_input_files("#load", str(saved))
-    page.fill("#reviewer", "=me")
-    page.locator("#reviewer").blur()
-    page.wait_for_function("document.getElementById('counts').textContent === '4 of 4 decided'")
-    assert (alerts, errors) == ([], [])
-    page.close()
-
-
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Of an audit in which half of the women go unmentioned, with a hostile name and caption."""
@@ -284,18 +234,6 @@ def test_the_pages_fit_the_window_and_axe_finds_no_serious_fault(
     chromium: Any, pages: dict[str, Path], name: str, size: tuple[int, int]
 ):
     assert_page_fits(chromium, pages[name], *size)
-
-
-@pytest.mark.browser
-def test_the_first_screen_says_the_finding(chromium: Any, pages: dict[str, Path]):
-    page = chromium.new_page(viewport={"width": 390, "height": 844})
-    page.goto(pages["report"].as_uri())
-    heading = page.locator("h1")
-    assert heading.text_content().startswith(
-        "People annotated female go unmentioned in system captions 50.0 points more"
-    )
-    assert heading.bounding_box()["y"] + heading.bounding_box()["height"] < 844 / 2
-    page.close()
 
 
 # -- a terminal --------------------------------------------------------------------------------------------------------

@@ -90,19 +90,6 @@ def test_a_photo_switches_half_way_between_the_words(genders: tuple[str, ...], k
     assert found[1] == pytest.approx(value, nan_ok=True)
 
 
-def test_what_the_caption_at_the_centre_does_not_name(audited: Path, tmp_path: Path):
-    """Half of the photos say man at the centre, and so name a woman anew below, the others a man above."""
-    run = draw_answers(tmp_path / "run")
-    scores = tables.read(tables.SCORES, run / "scores.parquet")
-    tie = scores[(scores["value"] > 1.9) & scores["label"].str.startswith("mention:person")]
-    both = pd.concat([scores, tie.assign(label="synset:necktie.n.01")], ignore_index=True)
-    runfolder.write_table(tables.SCORES, both, run / "scores.parquet")
-    rows = sweep_captions(run, tmp_path / "out").tables["contrasts"].set_index("label")["value"]
-    assert rows["new concept at +1.33"] == pytest.approx(7 / 12)
-    assert rows["new concept at +2.00"] == 1
-    assert "new concept at +0.00" not in rows.index
-
-
 def test_the_range_of_the_placebos_and_the_unit_of_a_word_in_all_captions(tmp_path: Path):
     run = draw_answers(tmp_path / "run")
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet")

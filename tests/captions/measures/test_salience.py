@@ -71,17 +71,6 @@ def test_the_fast_path_is_within_two_hundredths_of_the_exact_one(drawn):
     assert percentile(fast.splits) == pytest.approx(percentile(np.array(exact)), abs=0.06)
 
 
-def test_row_order_leaves_the_coefficient(drawn):
-    features, group, y = drawn
-    order = np.random.default_rng(2).permutation(len(y))
-    options = AuditOptions(splits=5)
-    one, other = (
-        fit_published(features, group, y, options),
-        fit_published(features[order], group[order], y[order], options),
-    )
-    assert one.coefficient == pytest.approx(other.coefficient, abs=1e-6)
-
-
 def test_layout_is_size_and_distance_from_the_centre():
     found = layout([[Box("a.n.01", 0, 0, 0.2, 0.2), Box("a.n.01", 0, 0, 1, 1)], []], ["a.n.01", "b.n.01"])
     assert found.tolist() == [[1, 0, 0, 1], [0, 0, 1, 1]]
