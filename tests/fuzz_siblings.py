@@ -27,7 +27,6 @@ from gslopes.contexts.ratings import read_ratings
 from gslopes.contexts.typology import read_typology
 from gslopes.core.errors import GslopesError
 from gslopes.crops.people import read_people as read_crop_people
-from gslopes.crops.review import read_marks
 from gslopes.faces.find import KnownFinder
 from gslopes.frame.conditions import Condition
 from gslopes.slopes.fitting import PRESENCE
@@ -58,7 +57,6 @@ HOSTILE = "A lazy man. <script>alert(1)</script>"
 LETTERS = [{"token": "A", "top_logprobs": [{"token": "A", "logprob": -0.1}]}]
 
 
-MARKS = (b"photo,region,kind,cropper\nab,1,text,centre\n", b"photo,x0,y0,x1,y1,kind\nab,0,0,5,5,skin\n")
 USAGE = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
 CHOICE = {"index": 0, "message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"}
 CHATS = (
@@ -139,7 +137,6 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ("llm answers", (b'{"answer": "A"}', b'```json\n{"answer": "a nurse"}\n```', b"I'm sorry, I can't."), said),
         ("llm letters", (json.dumps(LETTERS).encode(),), spelt),
         ("chat bodies", tuple(json.dumps(one).encode() for one in CHATS), chat_body),
-        ("marks of regions", MARKS, written("marks.csv", lambda path: read_marks(path, wanted=True))),
         ("conditions", (b"finding and abs(slope) > 5", b"decision == 'open' or not q < 0.05"), condition),
         ("presence", (b'{"limits": {"c": {"score": 0.5, "most": 3}}}',), lambda data: presence(folder, data)),
     )

@@ -27,7 +27,7 @@ from gslopes.core.errors import GslopesError, PhotoError
 from gslopes.core.runfolder import read_manifest
 from gslopes.core.tables import Table
 from gslopes.crops.people import read_people
-from gslopes.crops.sweep import _digest
+from gslopes.crops.sweep import digest_of
 from gslopes.crops.tables import TABLES as CROPS
 from gslopes.frame.page import write_page
 from gslopes.frame.run import Run
@@ -43,8 +43,9 @@ OPENED = {"edits.file", "composites.file", "cutouts.file"}
 
 def a_person(run: Path, name: str) -> Path:
     """Of crops: people.csv of the folder names a photo."""
-    (run / "people.csv").write_text(f"file,sex\n{name},f\n", "utf-8")
-    return read_people(run, run / "people.csv", ("sex",), later=True).portraits[0].path
+    shutil.copy(run.parent / "secret.png", run / "second.png")
+    (run / "people.csv").write_text(f"file,sex\n{name},f\nsecond.png,m\n", "utf-8")
+    return read_people(run, run / "people.csv", ("sex",), min_group=1).portraits[0].path
 
 
 def a_sheet(run: Path, name: str) -> object:
@@ -59,7 +60,7 @@ READERS: dict[str, Callable[[Path, str], object]] = {
     "what a classifier is asked about": read_picture,
     "what the gate reads": lambda run, name: open_photo(name, run),
     "a cut-out": read_cutout,
-    "a cropper's sweep": lambda run, name: _digest(run, [name]),
+    "a cropper's sweep": lambda run, name: digest_of(run, [name]),
     "a person": a_person,
     "a sheet": a_sheet,
 }

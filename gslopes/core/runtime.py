@@ -11,6 +11,7 @@ import os
 import platform
 import resource
 import sys
+from functools import cache
 from importlib import import_module, metadata
 from typing import Any
 
@@ -30,6 +31,7 @@ def gslopes_version() -> str:
         return "0.1.0+checkout"
 
 
+@cache
 def versions() -> dict[str, str]:
     """Versions of everything that can move a number; packages that are not installed are left out. Imports nothing."""
     found = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}

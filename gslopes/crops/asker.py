@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from gslopes.core.records import ByteArray
 from gslopes.crops.config import JoiningConfig
 from gslopes.crops.pictures import (
     Layout,
+    Ties,
     check_map,
     checked_crop,
     join,
@@ -29,17 +31,16 @@ from gslopes.crops.pictures import (
     owners,
     share_inside,
 )
-from gslopes.crops.policies import POINTED, Settings, outcomes, temperature_for
+from gslopes.crops.policies import outcomes, temperature_for
+from gslopes.crops.tables import RECTANGLE
 
-RECTANGLE = "rectangle"  # the policy of croppers that give no map
 BATCH = 256
 _JOINED = 8  # whole pictures in memory at once
 Array = NDArray[np.float64]
 Pictures = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MapBatch:
+class MapBatch(NamedTuple):
     """Maps of joined pictures with one layout.
 
     rows: places in the list of pictures.  scores: (B, rows, columns).  x, y: cell centres.  plan: the layout.
@@ -56,12 +57,11 @@ class MapBatch:
 class Choice:
     """What one policy does with a picture.
 
-    shares: chance of each person to be shown.  low: chance that the focal point scores below the map's median, or NaN.
-    point: focal point x, y.  crops: ratio to crop, and whether it has another ratio than asked.
+    shares: chance of each person to be shown.  point: focal point x, y.  crops: ratio to crop, and whether it has
+    another ratio than asked.
     """
 
     shares: Sequence[float]
-    low: float = float("nan")
     point: tuple[int, int] | None = None
     crops: Mapping[float, tuple[Crop, bool]] = field(default_factory=dict)
 
@@ -90,7 +90,7 @@ class Answer:
         return self.choices.get("argmax", self.choices.get(RECTANGLE))
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Asker:
     """Asks a cropper about pictures joined from numbered photos.
 
@@ -112,7 +112,7 @@ class Asker:
 
     def picture(self, photos: Sequence[int]) -> tuple[ByteArray, Layout]:
         """The joined picture itself."""
-        return join([self.photo(photo) for photo in photos], self._attach, jpeg=self.config.jpeg)
+        return join([self.photo(photo) for photo in photos], jpeg=self.config.jpeg)
 
     def kept(self, photos: Sequence[int], plan: Layout, crop: Crop) -> list[float | None]:
         """Share of each person's head inside a crop; None without a head."""
@@ -122,9 +122,19 @@ class Asker:
             for head, box in zip(heads, plan.photos, strict=True)
         ]
 
-    @property
-    def _attach(self) -> Any:
-        return "vertical" if self.config.attach == "vertical" else "horizontal"
+    @cached_property
+    def temperature(self) -> float:
+        """Of the softmax: 1 where scores are log densities, else by the rule of entropy.
+
+        The rule: over the maps of the first photos joined with their neighbours, the median of the temperatures at
+        which a map spreads over a tenth of its cells.
+        """
+        if not has_map(self.model) or getattr(self.model, "log", False) or self.model.name.startswith("fastgaze"):
+            return 1.0
+        pairs = np.array([[index, (index + 1) % len(self.sizes)] for index in range(min(len(self.sizes), 8))])
+        maps = [batch.scores for batch in self.maps(pairs) if isinstance(batch, MapBatch)]
+        temperatures = [temperature_for(one.astype(np.float64)) for scores in maps for one in scores]
+        return float(np.float32(np.median(temperatures))) if temperatures else 1.0
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
@@ -133,47 +143,44 @@ class Asker:
         pictures: Pictures,
         out: Path,
         tick: Tick,
-        ratios: Sequence[float],
         policies: Sequence[str] = ("argmax",),
-        settings: Settings | None = None,
         draw: Array | None = None,
     ) -> Iterator[Answer]:
         """One answer a picture, in any order.
 
-        pictures: (n, people) numbers of photos.  out: the run folder.  policies, settings, draw: of maps, see
-        ``crops.policies``; a cropper without maps has the policy ``rectangle`` alone.
+        pictures: (n, people) numbers of photos.  out: the run folder.  policies, draw: of maps, see
+        ``policies.outcomes``; a cropper without maps has the policy ``rectangle`` alone.
         """
         if not has_map(self.model):
-            yield from self._rectangles(pictures, out, tick, ratios)
+            yield from self._rectangles(pictures, out, tick)
             return
-        settings = settings or self.config.settings
+        ties: Ties = "first" if self.config.as_published else "half"
+        temperature = self.temperature if len(policies) > 1 else 1.0
         for found in self.maps(pictures):
-            if isinstance(found, tuple):
+            if not isinstance(found, MapBatch):
                 yield Answer(found[0], pictures[found[0]].tolist(), status="failed", reason=found[1])
                 tick(1)
                 continue
-            rows = np.asarray(found.rows)
-            lots = None if draw is None else draw[rows]
-            chosen = outcomes(found.scores, found.x, found.y, found.plan, policies, settings, lots)
-            highest = maxima(found.scores, owners(found.x, found.y, found.plan))
-            flat = np.ptp(found.scores.reshape(len(rows), -1), axis=1) == 0
-            for index, row in enumerate(found.rows):
+            rows, scores, x, y, plan = found
+            lots = None if draw is None else draw[np.asarray(rows)]
+            chosen = outcomes(scores, x, y, plan, policies, temperature=temperature, ties=ties, draw=lots)
+            highest = maxima(scores, owners(x, y, plan))
+            flat = np.ptp(scores.reshape(len(rows), -1), axis=1) == 0
+            for index, row in enumerate(rows):
                 choices = {
-                    name: self._choice(one.shares[index], one.low[index], one.points[index], found.plan, ratios)
-                    for name, one in chosen.items()
+                    name: self._choice(one.shares[index], one.points[index], plan) for name, one in chosen.items()
                 }
-                yield Answer(row, pictures[row].tolist(), found.plan, choices, highest[index], bool(flat[index]))
-            tick(len(found.rows))
+                yield Answer(row, pictures[row].tolist(), plan, choices, highest[index], bool(flat[index]))
+            tick(len(rows))
 
-    @staticmethod
-    def _choice(shares: Array, low: float, point: Array, plan: Layout, ratios: Sequence[float]) -> Choice:
+    def _choice(self, shares: Array, point: Array, plan: Layout) -> Choice:
         if not np.isfinite(point).all():
-            return Choice(shares.tolist(), low)
+            return Choice(shares.tolist())
         x, y = int(np.clip(point[0], 0, plan.width - 1)), int(np.clip(point[1], 0, plan.height - 1))
-        crops = {ratio: (crop_rectangle(plan.width, plan.height, x, y, ratio), False) for ratio in ratios}
-        return Choice(shares.tolist(), low, (x, y), crops)
+        crops = {ratio: (crop_rectangle(plan.width, plan.height, x, y, ratio), False) for ratio in self.config.ratios}
+        return Choice(shares.tolist(), (x, y), crops)
 
-    def _rectangles(self, pictures: Pictures, out: Path, tick: Tick, ratios: Sequence[float]) -> Iterator[Answer]:
+    def _rectangles(self, pictures: Pictures, out: Path, tick: Tick) -> Iterator[Answer]:
         """A cropper over a network is asked about all pictures before the first answer is given out."""
         everything = pictures.tolist()
         if remote := isinstance(self.model, RemoteCropper):
@@ -181,61 +188,22 @@ class Asker:
         for row, photos in enumerate(everything):
             picture, plan = self.picture(photos)
             try:
-                found = {ratio: self.rectangle(picture, plan, ratio) for ratio in ratios}
-                main = found[min(ratios, key=lambda ratio: abs(ratio - 1))][0]
-                shares = larger_share(self._inside(photos, plan, main))
-                yield Answer(row, photos, plan, {RECTANGLE: Choice(shares, point=main.point, crops=found)})
+                crops = {}
+                for ratio in self.config.ratios:
+                    answer = cast("Cropper", self.model).crop(picture, ratio)
+                    crops[ratio] = checked_crop(answer, plan.width, plan.height, ratio, self.model.name)
+                main = crops[self.config.main_ratio][0]
+                heads = [share for share in self.kept(photos, plan, main) if share is not None]
+                # of each photo where a head is missing
+                inside = heads if len(heads) == len(photos) else [share_inside(box, main) for box in plan.photos]
+                choice = Choice(larger_share(inside), point=main.point, crops=crops)
+                yield Answer(row, photos, plan, {RECTANGLE: choice})
             except AnswerError as error:
                 yield Answer(row, photos, status="failed", reason=str(error))
             except Refused as error:
                 yield Answer(row, photos, status="refused", reason=error.reason)
-            if not remote and row % 16 == 15:
-                tick(16)
-        if not remote:
-            tick(len(everything) % 16)
-
-    def rectangle(self, picture: ByteArray, plan: Layout, ratio: float) -> tuple[Crop, bool]:
-        """A cropper's rectangle, checked, and whether it has another ratio.  Raises: AnswerError, Refused."""
-        crop = cast("Cropper", self.model).crop(picture, ratio)
-        return checked_crop(crop, plan.width, plan.height, ratio, self.model.name)
-
-    def _inside(self, photos: Sequence[int], plan: Layout, crop: Crop) -> list[float]:
-        """Share of each head inside, of each photo where a head is missing."""
-        heads = [share for share in self.kept(photos, plan, crop) if share is not None]
-        return heads if len(heads) == len(photos) else [share_inside(box, crop) for box in plan.photos]
-
-    def crops_of(
-        self, picture: ByteArray, plan: Layout, ratio: float, settings: Settings, draw: Array
-    ) -> dict[str, Crop]:
-        """Policy to crop of a picture that is not joined here; nothing where there is no answer.  draw: (1,)."""
-        try:
-            if not has_map(self.model):
-                return {RECTANGLE: self.rectangle(picture, plan, ratio)[0]}
-            (found,) = cast("Saliency", self.model).maps([picture])
-        except (AnswerError, Refused):
-            return {}
-        if np.ptp(found.scores) == 0:
-            return {}
-        names = [name for name in self.config.policies if name in POINTED]
-        chosen = outcomes(found.scores[None], found.x, found.y, plan, names, settings, draw)
-        choices = {
-            name: self._choice(one.shares[0], one.low[0], one.points[0], plan, [ratio]) for name, one in chosen.items()
-        }
-        return {name: choice.crops[ratio][0] for name, choice in choices.items()}
-
-    def temperature(self) -> float:
-        """The temperature of the softmax: 1 where scores are log densities, else by the rule of entropy.
-
-        The rule: over the maps of the first photos joined with their neighbours, the median of the temperatures at
-        which a map spreads over a tenth of its cells.
-        """
-        model = self.model
-        if not has_map(model) or getattr(model, "log", False) or model.name.startswith("fastgaze"):
-            return 1.0
-        pairs = np.array([[index, (index + 1) % len(self.sizes)] for index in range(min(len(self.sizes), 8))])
-        found = [batch.scores for batch in self.maps(pairs) if not isinstance(batch, tuple)]
-        known = [temperature_for(one.astype(np.float64)) for scores in found for one in scores]
-        return float(np.float32(np.median(known))) if known else 1.0
+            if not remote:
+                tick(1)
 
     # -- maps ----------------------------------------------------------------------------------------------------------
 
@@ -245,37 +213,35 @@ class Asker:
         for row, photos in enumerate(pictures.tolist()):
             layouts[tuple(self.sizes[photo] for photo in photos)].append(row)
         for sizes, rows in layouts.items():
-            plan = layout(sizes, self._attach)
+            plan = layout(sizes)
             for start in range(0, len(rows), BATCH):
                 part = rows[start : start + BATCH]
-                if (view := self._view(sizes)) is not None:
-                    batch = self._assembled(pictures, part, plan, view)
-                    if self._checked or self._agrees(pictures, batch):
-                        yield batch
-                        continue
-                yield from self._joined(pictures, part, plan)
+                batch = self._assembled(pictures, part, plan, sizes)
+                if batch is not None and (self._checked or self._agrees(pictures, batch)):
+                    yield batch
+                else:
+                    yield from self._joined(pictures, part, plan)
 
-    def _view(self, sizes: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
-        """The size to which each photo is shrunk where that is all the model sees of it."""
-        if not self.shortcut or self.config.jpeg is not None or not hasattr(self.model, "view"):
+    def _assembled(
+        self, pictures: Pictures, rows: Sequence[int], plan: Layout, sizes: tuple[tuple[int, int], ...]
+    ) -> MapBatch | None:
+        """Maps from photos that are shrunk first, where that is all the model sees of each; None where it is not."""
+        model = self.model
+        view = getattr(model, "view", None)
+        if not self.shortcut or self.config.jpeg is not None or view is None or (shrunk := view(sizes)) is None:
             return None
-        return cast("tuple[int, int] | None", self.model.view(sizes, vertical=self._attach == "vertical"))
-
-    def _assembled(self, pictures: Pictures, rows: Sequence[int], plan: Layout, view: tuple[int, int]) -> MapBatch:
-        model: Any = self.model
-        axis = 1 if self._attach == "horizontal" else 0
         for number in np.unique(pictures[list(rows)]).tolist():
-            if (number, view) not in self._halves:
-                self._halves[number, view] = model.shrink(self.photo(number), *view)
-        halves = [[self._halves[number, view] for number in pictures[row].tolist()] for row in rows]
-        scores = model.maps_of_shrunk(np.stack([np.concatenate(parts, axis=axis) for parts in halves]))
+            if (number, shrunk) not in self._halves:
+                self._halves[number, shrunk] = model.shrink(self.photo(number), *shrunk)  # type: ignore[union-attr]
+        parts = [[self._halves[number, shrunk] for number in pictures[row].tolist()] for row in rows]
+        scores = model.maps_of_shrunk(np.stack([np.concatenate(one, axis=1) for one in parts]))  # type: ignore[union-attr]
         return MapBatch(rows, scores, *centres(plan.width, plan.height, *scores.shape[:0:-1]), plan)
 
     def _agrees(self, pictures: Pictures, batch: MapBatch) -> bool:
         """Whether the first pictures give the same maps both ways, bit for bit."""
         for place, row in list(enumerate(batch.rows))[:16]:
-            (whole,) = cast("Saliency", self.model).maps([self.picture(pictures[row].tolist())[0]])
-            if not np.array_equal(whole.scores, batch.scores[place]):
+            (joined,) = cast("Saliency", self.model).maps([self.picture(pictures[row].tolist())[0]])
+            if not np.array_equal(joined.scores, batch.scores[place]):
                 self.note(f"{self.model.name} does not see joined photos as the photos joined: asked about each pair.")
                 self.shortcut = False
                 return False
@@ -285,9 +251,9 @@ class Asker:
     def _joined(self, pictures: Pictures, rows: Sequence[int], plan: Layout) -> Iterator[MapBatch | tuple[int, str]]:
         for start in range(0, len(rows), _JOINED):
             part = rows[start : start + _JOINED]
-            found = self._ask([self.picture(pictures[row].tolist())[0] for row in part], plan)
+            answers = self._ask([self.picture(pictures[row].tolist())[0] for row in part], plan)
             shapes: dict[tuple[int, ...], list[tuple[int, SaliencyMap]]] = defaultdict(list)
-            for row, answer in zip(part, found, strict=True):
+            for row, answer in zip(part, answers, strict=True):
                 if isinstance(answer, str):
                     yield row, answer
                 else:

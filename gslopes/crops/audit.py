@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.ask.croppers.remote import RemoteCropper
+from gslopes.core.errors import ConfigError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Finder
 from gslopes.crops import asking, page, words
-from gslopes.crops.asking import EDITED_A_PART, EDITS, PAIRS_A_PART, SETS_A_PART, Given
+from gslopes.crops.asking import Croppers, Given
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.drawing import draw_pairs
-from gslopes.crops.pairing import by_person, ordered, pairs_of, sets_of
-from gslopes.crops.people import People, people_of
-from gslopes.crops.portraits import digest_of, look, portraits_of
-from gslopes.crops.tables import MEASURES, TABLES
-from gslopes.crops.tabulate import measure
+from gslopes.crops.measures import measure
+from gslopes.crops.parity import half_width
+from gslopes.crops.people import People, read_people
+from gslopes.crops.portraits import digest_of, look, portraits_of, with_groups
+from gslopes.crops.tables import MEASURES, SWEPT, TABLES
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Headline, Inputs, Stage, Tables
-
-Croppers = Sequence[Saliency | Cropper | Callable[..., Any]]
 
 
 def audit_crops(
@@ -52,48 +50,45 @@ def audit_crops(
         beforehand before any work. Of services CredentialsError, ServiceError, ClassifierError, BudgetReached: what
         they answered is kept.
     """
-    given = Given(croppers, finder)
-    planned = plan(CROPS, Path(photos), Path(out), options, trust=trust, given=given)
+    planned = plan(CROPS, Path(photos), Path(out), options, trust=trust, given=Given(croppers, finder))
     return carry_out(planned, executor or OneProcess(progress=progress))
 
 
 def read(photos: Path, config: CropsConfig) -> Inputs:
-    """Who is on the photos, and of which groups.  Raises: as ``people_of``."""
-    found = people_of(photos, config, min_group=config.min_group, one_photo=config.as_published, tone=True)
-    if config.limit is not None:
-        found = replace(found, portraits=found.portraits[: config.limit])
-    if found.columns == config.groups:
-        sets_of(found, by_person([portrait.person for portrait in found.portraits]), config)
-    facts = {"photos": {"count": len(found.portraits), "digest": digest_of(found)}}
-    return Inputs(found, facts, notes=(found.absent,) if found.absent else ())
+    """Who is on the photos, and of which groups.  Raises: as ``read_people``; ConfigError if no table is named."""
+    if config.people is None:
+        raise ConfigError("Nothing says who is on the photos.", "Name a table of people with --people CSV.")
+    people = read_people(
+        photos, config.people, config.groups,
+        min_group=config.min_group, one_photo=config.as_published, seed=config.seed,
+    )  # fmt: skip
+    facts = {"photos": {"count": len(people.portraits), "digest": digest_of(people)}}
+    return Inputs(people, facts, notes=(people.absent,) if people.absent else ())
 
 
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
-    """What an audit would do: people, pairs, pictures, and what services would be asked; no photo is opened."""
-    config: CropsConfig = planned.config
-    found: People = planned.inputs.content
-    numbers = by_person([portrait.person for portrait in found.portraits])
-    facts: dict[str, Any] = {"persons": len(numbers), "photos": len(found.portraits)}
-    lines = [f"persons      {len(numbers):,} on {len(found.portraits):,} photos"]
-    if found.columns == tuple(config.groups):
-        pairs = pairs_of(found, numbers, config)
-        asked = len(ordered(pairs, config.orders)) if config.attach != "none" else 0
-        sets = len(sets_of(found, numbers, config)) if config.attach != "none" else 0
-        lines += [f"pairs        {len(pairs):,} of photos of different groups"]
-        lines += [f"pictures     {asked:,} for each of {', '.join(config.cropper)}"]
-        lines += [f"together     {sets:,} pictures with one person of each group"] * bool(sets)
-        everything = asked + sets + (1 + len(EDITS)) * min(config.stability, asked)
-        services = [model for model in planned.models.values() if isinstance(model, RemoteCropper)]
-        estimates = [str(one) for model in services for one in model.requests(everything)]
-        lines += [f"requests     {estimate}" for estimate in estimates]
-        facts |= {"pairs": len(pairs), "pictures": asked, "together": sets, "estimates": estimates}
-    facts["groups"] = {column: {name: len(of) for name, of in some.items()} for column, some in found.groups.items()}
-    facts["left_out"] = {column: dict(why) for column, why in found.left_out.items() if why}
-    for column, sizes in facts["groups"].items():
-        lines.append(f"{column:<12} {', '.join(f'{name} {count}' for name, count in sizes.items())}")
-    for column, why in facts["left_out"].items():
-        lines.append(f"left out     of {column}: {', '.join(f'{count} with {name}' for name, count in why.items())}")
-    return lines, facts
+    """What an audit would do: people, pictures, what services would be asked, and the intervals to expect."""
+    people: People = planned.inputs.content
+    asked = asking.pictures_asked(people, planned.config)
+    persons = len({portrait.person for portrait in people.portraits})
+    services = [model for model in planned.models.values() if isinstance(model, RemoteCropper)]
+    estimates = [str(one) for model in services for one in model.requests(len(asked))]
+    lines = [f"persons      {persons:,} on {len(people.portraits):,} photos"]
+    lines += [f"pictures     {len(asked):,} for each of {', '.join(planned.config.cropper)}"]
+    lines += [f"requests     {estimate}" for estimate in estimates]
+    for column, groups in people.groups.items():
+        lines.append(f"{column:<12} {', '.join(f'{name} {len(members)}' for name, members in groups.items())}")
+    for column, why in people.left_out.items():
+        reasons = ", ".join(f"{count} with {name}" for name, count in why.items())
+        lines += [f"left out     of {column}: {reasons}"] * bool(why)
+    widths = {}
+    for a, b in combinations(people.cells, 2):
+        widths[f"{a} over {b}"] = min(half_width(0.5, len(people.cells[a]), len(people.cells[b])), 0.5)
+    lines += [f"interval     {pair}: an even share would be known to ± {half:.1%}" for pair, half in widths.items()]
+    facts: dict[str, Any] = {"persons": persons, "photos": len(people.portraits), "pictures": len(asked)}
+    facts |= {"estimates": estimates, "half_widths": widths}
+    facts["groups"] = {column: {name: len(of) for name, of in some.items()} for column, some in people.groups.items()}
+    return lines, facts | {"left_out": {column: dict(why) for column, why in people.left_out.items() if why}}
 
 
 def headline_of(tables: Tables) -> Headline:
@@ -103,11 +98,16 @@ def headline_of(tables: Tables) -> Headline:
 
 def terminal(tables: Tables) -> str:
     """Each pair of groups, the effect of the side, and what was not answered."""
-    return words.print_parity(tables["parity"], tables["positions"], tables.get("pairs"))
+    return words.print_parity(tables["parity"], tables["positions"], tables["pairs"])
 
 
-JOINED = ("seed", "groups", "attach", "height", "as_published", "pairs", "draws", "min_group")
-RETRIED = ("cost_limits.retry_failed",)  # what was answered stays
+def counts(tables: Tables) -> tuple[int, int, int]:
+    """Photos that were looked at, those that could be read, and the others."""
+    status: Sequence[str] = tables["people"]["status"].tolist()
+    return len(status), status.count("used"), len(status) - status.count("used")
+
+
+RETRIED = "cost_limits.retry_failed"  # what was answered stays
 CROPS = Audit(
     name="crops",
     home=Path(__file__).parent,
@@ -116,7 +116,8 @@ CROPS = Audit(
     about="""Two people side by side, one automatic crop: who is favoured, and who is kept?
 
     PEOPLE is a folder of portraits, one person each, or a run of this command. The table of people has a file (or an
-    id) a row and its groups in columns. All pairs of people of different groups, both orders, intervals over people.
+    id) a row and its groups in columns. All pairs of people of different groups, both orders, intervals over people;
+    and each photo alone: does the crop look at the head?
 
     Parity of counts does not show that a crop is harmless. The remedy that the authors of the method recommend is to
     let people choose, or not to crop.
@@ -127,56 +128,40 @@ CROPS = Audit(
         "gslopes crops PEOPLE --people people.csv --groups gender --cropper fastgaze:fastgaze.vxm --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender --policy sample --policy average --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender --as-published --seed 42 --out RUN",
-        "gslopes crops PEOPLE --people people.csv --groups gender,ethnicity --together 5000 --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender --dry-run",
         "gslopes crops PEOPLE --people people.csv --groups gender --fail-if finding --out RUN",
         "gslopes crops sweep RUN_OF_SYNTHESISE --cropper spectral-residual --out RUN",
-        "gslopes crops power --groups 213,606 --p 0.6",
     ),
     config=CropsConfig,
-    tables=TABLES,
+    tables={name: table for name, table in TABLES.items() if name not in SWEPT},
     inputs=read,
     outline=outline,
     stages=(
         Stage(
-            "look", ("inputs",), ("saliency", "covariates", "people"), look,
-            items=portraits_of, here=True, options=("height",),
+            "look", ("inputs",), ("saliency", "traits", "people", "groups.json"), look,
+            items=portraits_of, here=True, join=with_groups,
+            options=("height", "groups", "source"), merging=("groups", "source"),
         ),
         Stage(
-            "groups", ("inputs", "people", "covariates"), ("traits", "groups.json"), asking.write_and_confirm,
-            options=("groups", "min_group", "source"),
+            "pairs", ("inputs", "people"), ("crops", "outcomes", "pairs"), asking.ask_pairs,
+            items=asking.pair_items, part=asking.PART, unit="pictures", each=asking.asked_names, here=True,
+            options=("seed", "groups", "height", "as_published", "pairs", "ratios", "policies", RETRIED),
+            merging=(RETRIED,),
         ),
         Stage(
-            "pairs", ("inputs", "people", "groups.json"), ("crops", "outcomes", "pairs"), asking.ask_pairs,
-            items=asking.pair_items, part=PAIRS_A_PART, unit="pictures", each=asking.asked_names, here=True,
-            when=asking.joined, options=(*JOINED, *RETRIED, "ratios", "policies"), merging=RETRIED,
+            "draw", ("inputs", "people", "traits", "pairs", "crops"), ("pairs.json",), draw_pairs,
+            options=("groups", "height", "as_published", "ratios", "embed"),
         ),
         Stage(
-            "together", ("inputs", "people", "groups.json"), ("together",), asking.ask_together,
-            items=asking.set_items, part=SETS_A_PART, unit="pictures", each=asking.asked_names, here=True,
-            when=asking.sets_wanted, options=(*JOINED, *RETRIED, "ratios", "together"), merging=RETRIED,
-        ),
-        Stage(
-            "stability", ("inputs", "people", "groups.json"), ("stability",), asking.ask_edited,
-            items=asking.edited_items, part=EDITED_A_PART, unit="pictures", each=asking.asked_names, here=True,
-            when=asking.edits_wanted, options=(*JOINED, "ratios", "policies", "stability"),
-        ),
-        Stage(
-            "draw", ("inputs", "people", "traits", "pairs", "crops"), ("drawn_maps", "pairs.json"), draw_pairs,
-            when=asking.joined, options=(*JOINED, "ratios", "embed"),
-        ),
-        Stage(
-            "measure",
-            ("people", "groups.json", "saliency", "pairs", "outcomes", "crops", "together", "stability"),
-            (*MEASURES, "report/tables/"), measure,
-            options=("seed", "groups", "attach", "height", "as_published", "draws", "min_group", "bootstrap"),
+            "measure", ("people", "groups.json", "saliency", "pairs", "outcomes", "crops"), MEASURES, measure,
+            options=("seed", "groups", "height", "as_published", "pairs", "min_group"),
         ),
     ),
     judged=words.judged,
     headline=headline_of,
-    counts=words.counts,
+    counts=counts,
     terminal=terminal,
-    shown=("parity", "aggregates", "positions", "policies"),
+    shown=("parity", "aggregates", "positions", "policies", "gaze", "gaze_gaps"),
     page=page.SECTIONS,
     models=asking.resolve,
     before=asking.begin,

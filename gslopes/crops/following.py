@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from gslopes.core import placebo, runfolder
 from gslopes.crops import charts
-from gslopes.crops.grids import Grid
 from gslopes.frame.page import Page
 from gslopes.frame.spec import Headline, Section, Tables
 from gslopes.report import caution, numbers
@@ -23,23 +22,51 @@ _NAMES = {
     "light": "placebo: lighter and darker",
     "random": "placebo: a random change as large",
 }
+_HEAD = (
+    *("sweep", "photos", "slope, points per unit", "95 %, the wider", "over people (t)"),
+    *("over people and opponents (bootstrap)", "p"),
+)
 
 
 def lede(page: Page) -> dict[str, Any]:
     """How many photos, and next to how many others."""
     about = runfolder.read_manifest(page.run.folder)["pictures"]
-    balanced = [plain.printable(name) for name in about.get("balanced", [])]
-    return {"photos": about["photos"], "others": page.run.config.others, "balanced": balanced}
+    return {"photos": about["photos"], "others": page.run.config.others}
 
 
-def differently(page: Page) -> dict[str, Any]:
-    """Each cropper and attribute, with its curve against the placebos."""
-    return {"sections": _sections(page)}
-
-
-def sure(page: Page) -> dict[str, Any]:
-    """Slopes and duels."""
-    return {"sections": _sections(page)}
+def curves(page: Page) -> dict[str, Any]:
+    """Each cropper and attribute, with its answer, its curve against the placebos, and its slopes."""
+    scores, slopes = page.tables["scores"], page.tables["sweep_slopes"]
+    sections = []
+    main = slopes[~placebo.among(slopes["attribute"])].sort_values(["classifier", "attribute"])
+    for row in main.to_dict("records"):
+        cropper, attribute = row["classifier"], row["attribute"]
+        own = slopes[slopes["classifier"] == cropper]
+        family = own[own["attribute"].map(lambda name: placebo.split(name)[0]) == attribute]
+        family = family.sort_values("attribute", key=lambda names: names.where(names != attribute, ""))
+        drawn, rows = [], []
+        for one in family.to_dict("records"):
+            answers = scores[(scores["classifier"] == cropper) & (scores["attribute"] == one["attribute"])]
+            mean = answers.groupby("value")["score"].mean()
+            name = _named(one["attribute"])
+            drawn.append((name, mean.index.to_numpy(np.float64), mean.to_numpy(np.float64)))
+            ends = [_ends(one, kind) for kind in ("ci", "t", "boot")]
+            slope, p = _points(one["slope"]), numbers.probability(one["p"])
+            rows.append((name, f"{one['photos']:,}", slope, *ends, p))
+        negative, positive = plain.ends(attribute)
+        title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
+        sections.append(
+            {
+                "cropper": plain.printable(cropper.removeprefix("crop:")),
+                "attribute": plain.perceived(attribute),
+                "answer": _answer(row, slopes),
+                "chart": Markup(charts.sweep_lines(drawn, title)),
+                "caption": "Slope of being favoured over the values, a person's photo being the unit",
+                "head": _HEAD,
+                "rows": rows,
+            }
+        )
+    return {"sections": sections}
 
 
 def made(page: Page) -> dict[str, Any]:
@@ -49,16 +76,10 @@ def made(page: Page) -> dict[str, Any]:
 
 SECTIONS = (
     Section("lede", "", lede),
-    Section("differently", "", differently),
-    Section("sure", "", sure),
+    Section("differently", "", curves),
+    Section("sure", "", curves),
     Section("made", "How this was made", made),
 )
-
-
-def _sections(page: Page) -> list[dict[str, Any]]:
-    scores, slopes, duels = (page.tables[name] for name in ("scores", "sweep_slopes", "duels"))
-    pairs = {(str(c), str(a)) for c, a in zip(slopes["classifier"], slopes["attribute"], strict=True)}
-    return [_section(*pair, scores, slopes, duels) for pair in sorted(pairs) if not placebo.is_placebo(pair[1])]
 
 
 def headline_of(tables: Tables) -> Headline:
@@ -68,7 +89,7 @@ def headline_of(tables: Tables) -> Headline:
 
 def terminal(tables: Tables) -> str:
     """What the terminal shows."""
-    return print_sweep(tables["sweep_slopes"], tables["duels"])
+    return print_sweep(tables["sweep_slopes"])
 
 
 def sweep_headline(slopes: pd.DataFrame) -> str:
@@ -78,8 +99,7 @@ def sweep_headline(slopes: pd.DataFrame) -> str:
 
     slopes: rows of SWEEP_SLOPES.
     """
-    chosen = slopes[(slopes["label"] == "favoured") & ~placebo.among(slopes["attribute"])]
-    judged = chosen.dropna(subset=["p"])
+    judged = slopes[~placebo.among(slopes["attribute"])].dropna(subset=["p"])
     if judged.empty:
         return "The crop moves too rarely with the edit to be judged."
     best = min(judged.to_dict("records"), key=lambda row: row["p"])
@@ -113,84 +133,27 @@ def _none(judged: pd.DataFrame, what: str) -> str:
 def placebo_as_steep(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> Mapping[Hashable, Any] | None:
     """The steepest placebo sweep in the direction of a slope, if it reaches into the slope's interval."""
     sign = 1 if row["slope"] > 0 else -1
-    same = (slopes["classifier"] == row["classifier"]) & (slopes["label"] == row["label"])
-    family = slopes["attribute"].map(
-        lambda name: placebo.split(name)[0] == row["attribute"] and name != row["attribute"]
-    )
-    found = slopes[same & family].to_dict("records")
-    steep = max(found, key=lambda one: sign * one["slope"], default=None)
+    base = slopes["attribute"].map(lambda name: placebo.split(name)[0])
+    family = slopes[(slopes["classifier"] == row["classifier"]) & (base == row["attribute"])]
+    placebos = family[family["attribute"] != row["attribute"]].to_dict("records")
+    steep = max(placebos, key=lambda one: sign * one["slope"], default=None)
     near = row["ci_low"] if sign > 0 else -row["ci_high"]
     return steep if steep is not None and sign * steep["slope"] >= near else None
 
 
-def _section(
-    classifier: str, attribute: str, scores: pd.DataFrame, slopes: pd.DataFrame, duels: pd.DataFrame
-) -> dict[str, object]:
-    fitted = slopes[slopes["classifier"] == classifier]
-    family = fitted[fitted["attribute"].map(lambda name: placebo.split(name)[0]) == attribute]
-    named = {name: _named(name) for name in sorted(family["attribute"].unique(), key=lambda n: (n != attribute, n))}
-    curves = []
-    for name, word in named.items():
-        answers = scores[
-            (scores["classifier"] == classifier) & (scores["attribute"] == name) & (scores["label"] == "favoured")
-        ]
-        mean = answers.groupby("value")["score"].mean()
-        curves.append((word, mean.index.to_numpy(np.float64), mean.to_numpy(np.float64)))
-    rows = [
-        (
-            named[row["attribute"]],
-            plain.printable(row["label"]),
-            f"{row['photos']:,}",
-            _points(row["slope"]),
-            _ends(row, "ci"),
-            _ends(row, "t"),
-            _ends(row, "boot"),
-            numbers.probability(row["p"]),
-        )
-        for row in family.sort_values(["label", "attribute"]).to_dict("records")
-    ]
-    head = (
-        *("sweep", "outcome", "photos", "slope, points per unit", "95 %, the wider", "over people (t)"),
-        *("over people and opponents (bootstrap)", "p"),
-    )
-    cropper = classifier.removeprefix("crop:")
-    negative, positive = plain.ends(attribute)
-    both = duels[(duels["cropper"] == cropper) & duels["low"].isna()]
-    duel = [
-        (
-            named[row["attribute"]],
-            f"{row['persons']:,}",
-            numbers.signed(row["p"]),
-            numbers.interval(row["ci_low"], row["ci_high"], numbers.signed),
-        )
-        for row in both[both["attribute"].isin(list(named))].to_dict("records")
-    ]
-    main = family[(family["attribute"] == attribute) & (family["label"] == "favoured")].iloc[0]
+def _answer(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> str:
+    negative, positive = plain.ends(str(row["attribute"]))
     answer = (
-        f"Along {plain.perceived(attribute)}, from {negative} to {positive}, the chance to be favoured changes by "
-        f"{_points(main['slope'])} points per unit ({_points(main['ci_low'])} to {_points(main['ci_high'])}, "
-        f"p {numbers.probability(main['p'])}): the association under this edit. "
+        f"Along {plain.perceived(str(row['attribute']))}, from {negative} to {positive}, the chance to be favoured "
+        f"changes by {_points(row['slope'])} points per unit ({_points(row['ci_low'])} to {_points(row['ci_high'])}, "
+        f"p {numbers.probability(row['p'])}): the association under this edit. "
         "Read it against the placebos, whose edits change no perceived attribute."
     )
-    like = placebo_as_steep(main.to_dict(), slopes)
-    if like is not None:
-        steepest = f"{_named(like['attribute']).capitalize()} reaches {_points(like['slope'])}"
-        answer += f" {steepest}: the edit is not distinguished from it."
-    title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
-    return {
-        "cropper": plain.printable(cropper),
-        "attribute": plain.perceived(attribute),
-        "answer": answer,
-        "chart": Markup(charts.sweep_lines(curves, title)),
-        "grids": [
-            Grid("Slope of each outcome over the values, a person's photo being the unit", head, tuple(rows)),
-            Grid(
-                "Duels: a person's own picture at two values side by side; D is 1 if the larger value always wins",
-                ("sweep", "persons", "D, −1 to 1", "95 % over people"),
-                tuple(duel),
-            ),
-        ],
-    }
+    like = placebo_as_steep(row, slopes)
+    if like is None:
+        return answer
+    steepest = f"{_named(like['attribute']).capitalize()} reaches {_points(like['slope'])}"
+    return f"{answer} {steepest}: the edit is not distinguished from it."
 
 
 def _named(attribute: str) -> str:
@@ -207,16 +170,13 @@ def _points(value: float) -> str:
     return numbers.points(100 * value, 2)
 
 
-def print_sweep(slopes: pd.DataFrame, duels: pd.DataFrame) -> str:
-    """What the terminal shows: the slope of being favoured by each sweep, and its duels; slopes: SWEEP_SLOPES."""
+def print_sweep(slopes: pd.DataFrame) -> str:
+    """What the terminal shows: the slope of being favoured by each sweep; slopes: SWEEP_SLOPES."""
     lines = []
-    chosen = slopes[slopes["label"] == "favoured"]
-    for row in chosen.sort_values(["classifier", "attribute"]).to_dict("records"):
+    for row in slopes.sort_values(["classifier", "attribute"]).to_dict("records"):
         cropper = row["classifier"].removeprefix("crop:")
-        both = duels[(duels["cropper"] == cropper) & (duels["attribute"] == row["attribute"]) & duels["low"].isna()]
-        duel = "" if both.empty else f"; duels D {numbers.signed(both['p'].iloc[0])}"
         lines.append(
             f"{plain.printable(cropper)}, {plain.printable(row['attribute'])}: {_points(row['slope'])} points per unit "
-            f"({_ends(row, 'ci')}), p {numbers.probability(row['p'])}, {plain.many(row['photos'], 'photo')}{duel}"
+            f"({_ends(row, 'ci')}), p {numbers.probability(row['p'])}, {plain.many(row['photos'], 'photo')}"
         )
     return "\n".join(lines)

@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
+from scipy import stats
 
 from gslopes.core import runfolder
 from gslopes.core.files import read_json
 from gslopes.core.reasons import listed
 from gslopes.crops import charts
-from gslopes.crops.grids import Grid, other_grids, parity_grid, selected
-from gslopes.crops.tables import FEW, TABLES
-from gslopes.crops.words import favours, in_order, lost, main_rows, none_favoured, side_effect, uneven
+from gslopes.crops.regions import WHAT
+from gslopes.crops.tables import FEW, RECTANGLE
+from gslopes.crops.words import favours, lost, main_rows, none_favoured, ratio, side_effect, uneven
 from gslopes.frame.page import Page
-from gslopes.frame.spec import Section
+from gslopes.frame.spec import Section, Tables
 from gslopes.photos.people import CROSS
 from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
 
-MOST_ARROWS = 6
 MOST_BARS = 8
 RULE = "q < 0.05, interval without 50 %"
-Found = Mapping[str, pd.DataFrame]
-
-
-def found_of(page: Page) -> Found:
-    """Every table, empty where the run has none."""
-    return {name: page.tables[name] if name in page.tables else table.empty() for name, table in TABLES.items()}
+LEVEL = 0.01  # of the test whether a cropper refuses one group more often
+Text = Callable[[Mapping[Any, Any]], str]
+Grid = dict[str, Any]  # a table of texts: caption, head, rows
 
 
 def columns_of(page: Page) -> list[str]:
@@ -41,10 +39,17 @@ def columns_of(page: Page) -> list[str]:
     return [*groups, *([CROSS.join(groups)] if len(groups) > 1 else [])]
 
 
-def croppers_of(page: Page) -> dict[str, str]:
-    """Cropper to version."""
+def own_tables(page: Page) -> dict[str, tuple[str, Tables, pd.DataFrame]]:
+    """Cropper to its version, its rows by table, and those that head the page, in the order of the groupings."""
     asked: dict[str, str] = runfolder.read_manifest(page.run.folder)["asked"]
-    return asked
+    order = {column: index for index, column in enumerate(columns_of(page))}
+    found: dict[str, tuple[str, Tables, pd.DataFrame]] = {}
+    for cropper, version in asked.items():
+        own = {name: page.tables[name] for name in page.audit.tables if "cropper" in page.tables[name]}
+        own = {name: frame[frame["cropper"] == cropper] for name, frame in own.items()}
+        head = main_rows(own["parity"]).sort_values("column", key=lambda column: column.map(order), kind="stable")
+        found[cropper] = version, own, head
+    return found
 
 
 def lede(page: Page) -> dict[str, Any]:
@@ -55,31 +60,67 @@ def lede(page: Page) -> dict[str, Any]:
 
 def differently(page: Page) -> dict[str, Any]:
     """Each cropper's answer, with its charts."""
-    found = found_of(page)
-    return {"sections": [_cropper(page, found, *one) for one in croppers_of(page).items()]}
+    sections = []
+    for cropper, (version, own, head) in own_tables(page).items():
+        drawn: list[tuple[str, Markup]] = []
+        for column, rows in head.groupby("column", sort=False):
+            judged = rows[rows["note"] == ""]
+            left = len(rows) > MOST_BARS and 0 < len(judged) < len(rows)
+            title = f"Who is favoured, by {plain.printable(column)}"
+            title += f"; not judged: {plain.many(len(rows) - len(judged), 'more pair')} of groups" * left
+            drawn.append((title, Markup(charts.bars(judged if left else rows))))
+        drawn += _distributions(page, own["saliency"])
+        names = {"cropper": plain.printable(cropper), "version": plain.printable(version)}
+        sections.append({**names, "answer": _answer(head, own["positions"]), "charts": drawn})
+    return {"sections": sections}
 
 
 def sure(page: Page) -> dict[str, Any]:
     """Each cropper's tables."""
-    found = found_of(page)
-    grids = [(plain.printable(cropper), _grids(page, found, cropper)) for cropper in croppers_of(page)]
-    return {"croppers": grids}
+    return {
+        "croppers": [(plain.printable(name), grids(own, head)) for name, (_, own, head) in own_tables(page).items()]
+    }
 
 
 def show(page: Page) -> dict[str, Any] | None:
     """The pairs that were drawn, with what the frames and the maps are."""
-    file = page.run.folder / "pairs.json"
-    drawn = read_json(file) if file.is_file() else {}
-    mapped = set(found_of(page)["drawn_maps"]["cropper"])
-    ratios = sorted(page.run.config.ratios)
-    legend = [(f"{value:g}", FRAMES[index % len(FRAMES)]) for index, value in enumerate(ratios)]
-    rows = [(plain.printable(name), drawn[name], name in mapped) for name in croppers_of(page) if drawn.get(name)]
+    drawn = read_json(page.run.folder / "pairs.json")
+    legend = [(f"{value:g}", FRAMES[i % len(FRAMES)]) for i, value in enumerate(sorted(page.run.config.ratios))]
+    rows = [(plain.printable(name), one["titles"], one["mapped"]) for name, one in drawn.items() if one["titles"]]
     return {"croppers": rows, "legend": legend} if rows else None
 
 
 def left_out(page: Page) -> dict[str, Any]:
     """What was left out, and why."""
-    return {"lines": _left_out(page, found_of(page))}
+    people, traits = page.tables["people"], page.tables["traits"]
+    out = people[people["status"] != "used"]
+    lines = [
+        f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}"
+        for reason, count in Counter(map(listed, out["reason"], out["detail"])).most_common()
+    ]
+    faceless = int(((people["status"] == "used") & (people["faces"] == 0)).sum())
+    if faceless:
+        lines.append(f"{plain.many(faceless, 'photo')} without a face: out of what is kept, still in who is favoured")
+    lines += page.notes
+    for column, why in read_json(page.run.folder / "groups.json")["left_out"].items():
+        lines += [
+            f"{plain.many(count, 'person', 'people')} left out of {plain.printable(column)}: {plain.printable(reason)}"
+            for reason, count in why.items()
+        ]
+    person = dict(zip(people["photo"], people["person"], strict=True))
+    first = traits[traits["column"] == page.run.config.groups[0]]
+    group = dict(zip(first["person"], first["value"], strict=True))
+    for row in page.tables["positions"].to_dict("records"):
+        pairs = page.tables["pairs"][page.tables["pairs"]["cropper"] == row["cropper"]]
+        name, many_ties = plain.printable(row["cropper"]), row["ties"] > 0.2 * max(row["pictures"], 1)
+        lines.append(
+            f"{name}: {plain.many(row['ties'], 'tie')}, {numbers.share(row['on_padding'])} of focal points on padding, "
+            f"{lost(pairs)} of {plain.many(len(pairs), 'picture')}."
+            + " More than a fifth: the audit says little about this cropper."
+            * many_ties
+        )
+        lines += [f"Warning, {name}: {plain.printable(sentence)}" for sentence in selected(pairs, person, group)]
+    return {"lines": lines}
 
 
 def made(page: Page) -> dict[str, Any]:
@@ -100,49 +141,15 @@ SECTIONS = (
 )
 
 
-# -- one cropper ------------------------------------------------------------------------------------------------------
-
-
-def _grids(page: Page, found: Found, cropper: str) -> list[Grid]:
-    tables, head = _own(page, found, cropper)
-    return [parity_grid(head), *other_grids(tables, tables["parity"])]
-
-
-def _own(page: Page, found: Found, cropper: str) -> tuple[Found, pd.DataFrame]:
-    """The rows of a cropper by table, and those that head the page."""
-    tables = {name: frame[frame["cropper"] == cropper] for name, frame in found.items() if "cropper" in frame}
-    return tables, in_order(main_rows(tables["parity"]), columns_of(page))
-
-
-def _cropper(page: Page, found: Found, cropper: str, version: str) -> dict[str, Any]:
-    tables, head = _own(page, found, cropper)
-    drawn: list[tuple[str, Markup]] = []
-    for column, rows in head.groupby("column", sort=False):
-        name = plain.printable(column)
-        judged = rows[rows["note"] == ""]
-        left = len(rows) > MOST_BARS and 0 < len(judged) < len(rows)
-        title = f"Who is favoured, by {name}"
-        title += f"; not judged: {plain.many(len(rows) - len(judged), 'more pair')} of groups" * left
-        drawn.append((title, Markup(charts.bars(judged if left else rows))))
-        names = {*rows["group"], *rows["other"]}
-        if 2 < len(names) <= MOST_ARROWS:
-            drawn.append((f"The same by {name}: arrows to the less favoured", Markup(charts.arrows(rows))))
-    policies = tables["policies"]
-    if len(policies):
-        pair = _pair_of(policies, head)
-        title = f"Policies: {pair['group'].iloc[0]} over {pair['other'].iloc[0]}, deviation from even in points"
-        drawn.append((title, Markup(charts.scatter(pair))))
-    drawn += _distributions(tables["saliency"], found, page.run.config.groups)
-    answer = _answer(head, tables["positions"])
-    return {"cropper": plain.printable(cropper), "version": plain.printable(version), "answer": answer, "charts": drawn}
-
-
-def _pair_of(policies: pd.DataFrame, head: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one pair of groups: the first that can be judged, else the first of all."""
-    names = ["column", "group", "other"]
-    judged = head[head["note"] == ""].merge(policies[names].drop_duplicates(), on=names)
-    first = (judged if len(judged) else policies).iloc[0]
-    return policies[(policies[names] == first[names]).all(axis=1)]
+def groups_of(page: Page) -> list[tuple[str, str]]:
+    """Each grouping with its groups, counted."""
+    traits = page.tables["traits"]
+    lines = []
+    for column in columns_of(page):
+        counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
+        text = ", ".join(f"{plain.printable(name)} {count}" for name, count in counts.items())
+        lines.append((plain.printable(column), text))
+    return lines
 
 
 def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
@@ -158,26 +165,21 @@ def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
     more = " more" if len(judged) else ""
     second = f" {few}{more} {'has' if few == 1 else 'have'} too few people to judge." if few else ""
     second += f" In {plain.many(same, 'pair')} people do not differ." if same else ""
-    side = ""
-    if len(positions):
-        side = f" {side_effect(float(positions['left'].iloc[0]))}."
+    side = f" {side_effect(float(positions['left'].iloc[0]))}." if len(positions) else ""
     return plain.printable(first + second + side)
 
 
-def _distributions(saliency: pd.DataFrame, found: Found, names: Sequence[str]) -> list[tuple[str, Markup]]:
-    """Curves of the photos' own scores, by group, a panel for each of the second grouping."""
+def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
+    """Curves of the photos' own scores, by group, a panel for each of the second grouping; the paper's Figure 7."""
+    names, people, traits = page.run.config.groups, page.tables["people"], page.tables["traits"]
     rows = saliency[saliency["scale"] == "own"]
-    curves: list[tuple[str, Markup]] = []
-    if rows.empty:
-        return curves
-    person = dict(zip(found["people"]["photo"], found["people"]["person"], strict=True))
-    traits = found["traits"]
-    group: dict[str, Any] = {
-        column: rows["photo"]
-        .map(person)
-        .map(dict(traits[traits["column"] == column][["person", "value"]].itertuples(index=False)))
+    person = rows["photo"].map(dict(zip(people["photo"], people["person"], strict=True)))
+    group = {
+        column: person.map(dict(zip(of["person"], of["value"], strict=True)))
         for column in names
+        for of in [traits[traits["column"] == column]]
     }
+    curves: list[tuple[str, Markup]] = []
     for statistic, title in (("max", "Largest score of a photo alone"), ("median", "Median score of a photo alone")):
         known = rows[statistic].dropna()
         if not len(known) or np.ptp(known) <= 1e-6:  # a model that scales each map to 1 has one maximum for all
@@ -185,67 +187,143 @@ def _distributions(saliency: pd.DataFrame, found: Found, names: Sequence[str]) -
         extent = float(known.min()), float(known.max())
         for panel in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
             inside = rows if panel is None else rows[group[names[1]] == panel]
-            values = {
-                str(name): of_group.to_numpy(np.float64)
-                for name, of_group in inside[statistic].groupby(group[names[0]], sort=True)
-            }
-            if any(len(one) for one in values.values()):
+            by_group = inside[statistic].groupby(group[names[0]], sort=True)
+            if values := {str(name): of_group.to_numpy(np.float64) for name, of_group in by_group}:
                 named = title if panel is None else f"{title}: {plain.printable(panel)}"
                 drawn = charts.distributions(values, named, extent)
                 curves.append((f"{named}, by {plain.printable(names[0])}", Markup(drawn)))
     return curves
 
 
-# -- the whole --------------------------------------------------------------------------------------------------------
+# -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def groups_of(page: Page) -> list[tuple[str, str]]:
-    """Each grouping with its groups, counted, and how they are known where that is another way."""
-    traits = page.tables["traits"]
-    lines = []
-    for column in columns_of(page):
-        of_column = traits[traits["column"] == column]
-        counts = of_column["value"].value_counts().sort_index()
-        text = ", ".join(f"{plain.printable(n)} {count}" for n, count in counts.items())
-        others = set(of_column["source"]) - {page.run.config.source}
-        lines.append((plain.printable(column), "; ".join([text, *map(plain.printable, sorted(others))])))
-    return lines
-
-
-def _left_out(page: Page, found: Found) -> list[str]:
-    people, positions = found["people"], found["positions"]
-    out = people[people["status"] != "used"]
-    lines = [
-        f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}"
-        for reason, count in Counter(map(listed, out["reason"], out["detail"])).most_common()
+def grid_of(rows: pd.DataFrame, caption: str, columns: Mapping[str, str | Text]) -> Grid:
+    """A table of texts.  columns: head to what makes the text of a row; a name stands for that column."""
+    body = [
+        [plain.printable(row[make] if isinstance(make, str) else make(row)) for make in columns.values()]
+        for row in rows.to_dict("records")
     ]
-    faceless = int(((people["status"] == "used") & (people["faces"] == 0)).sum())
-    lines += [f"{plain.many(faceless, 'photo')} without a face: out of what is kept, still in who is favoured"] * bool(
-        faceless
-    )
-    lines += page.notes
-    for column, why in read_json(page.run.folder / "groups.json")["left_out"].items():
-        lines += [
-            f"{plain.many(count, 'person', 'people')} left out of {plain.printable(column)}: {plain.printable(r)}"
-            for r, count in why.items()
-        ]
-    for row in positions.to_dict("records"):
-        share = row["ties"] / max(row["pictures"], 1)
-        warning = " More than a fifth: the audit says little about this cropper." if share > 0.2 else ""
-        lines.append(
-            f"{plain.printable(row['cropper'])}: {plain.many(row['ties'], 'tie')}, "
-            f"{numbers.share(row['on_padding'])} of focal points on padding, "
-            f"{lost(found['pairs'], row['cropper'])} of "
-            f"{plain.many(row['pictures'] + row['failed'] + row['refused'], 'picture')}.{warning}"
-        )
-        lines += _selection(row["cropper"], found, page.run.config.groups[0])
-    return lines
+    return {"caption": caption, "head": list(columns), "rows": body}
 
 
-def _selection(cropper: str, found: Found, column: str) -> list[str]:
-    pairs, people, traits = found["pairs"], found["people"], found["traits"]
-    person = dict(zip(people["photo"], people["person"], strict=True))
-    column_traits = traits[traits["column"] == column]
-    group: dict[str, Any] = dict(column_traits[["person", "value"]].itertuples(index=False))
-    sentences = selected(pairs[pairs["cropper"] == cropper], person, group)
-    return [f"Warning, {plain.printable(cropper)}: {plain.printable(sentence)}" for sentence in sentences]
+def grids(own: Tables, head: pd.DataFrame) -> list[Grid]:
+    """All tables of a cropper that have rows.  own: its rows by table.  head: those of PARITY that head the page."""
+    parity = own["parity"]
+    main = parity[parity["policy"].isin(["argmax", RECTANGLE])]
+    favoured, kept = main[main["outcome"] == "favoured"], main[main["outcome"].str.startswith("kept@")]
+    variants = favoured.sort_values(["column", "group", "other", "variant"])
+    pair: dict[str, str | Text] = {"grouping": "column", "group": "group", "other": "other"}
+    over_people: dict[str, str | Text] = {"95 % over people": lambda r: numbers.share_range(r["ci_low"], r["ci_high"])}
+    verdict: dict[str, str | Text] = {"disparate impact": ratio, "lack of parity": lambda r: r["note"] or r["verdict"]}
+    made = [
+        grid_of(
+            head,
+            "Pairs of groups: who is favoured",
+            {
+                **pair,
+                "people": lambda r: f"{r['persons']} and {r['other_persons']}",
+                "P(group over other)": lambda r: numbers.share(r["p"]),
+                **over_people,
+                "of the draws only": lambda r: f"± {numbers.size(100 * r['draws_half'])}",
+                "p": lambda r: numbers.probability(r["p_value"]),
+                "q": lambda r: numbers.probability(r["q"]),
+                **verdict,
+            },
+        ),
+        grid_of(
+            main_rows(own["aggregates"]),
+            "Over a coarser grouping: cells with equal weights, as published",
+            {
+                **pair,
+                "pairs of cells": lambda r: f"{r['cells']} of {r['cells'] + r['cells_missing']}",
+                "P": lambda r: numbers.share(r["p"]),
+                "95 % bootstrap": lambda r: numbers.share_range(r["boot_low"], r["boot_high"]),
+            },
+        ),
+        grid_of(
+            variants if favoured["variant"].nunique() > 1 else variants.iloc[:0],
+            "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
+            "matched scale may be compared with joined pictures",
+            {"variant": "variant", **pair, "P": lambda r: numbers.share(r["p"]), **over_people},
+        ),
+        grid_of(
+            kept,
+            "Whose head is kept, by ratio (height/width) of the crop",
+            {
+                "ratio": lambda r: r["outcome"].removeprefix("kept@"),
+                "grouping": "column",
+                "group": lambda r: f"{r['group']}: {numbers.share(r['kept'])}",
+                "other": lambda r: f"{r['other']}: {numbers.share(r['other_kept'])}",
+                "both": lambda r: numbers.share(r["both"]),
+                "neither": lambda r: numbers.share(r["neither"]),
+                **verdict,
+            },
+        ),
+        grid_of(
+            own["policies"],
+            "Policies, after Table 1 of the paper, with what was measured: deviation from even in points",
+            {
+                "policy": "policy",
+                "group": "group",
+                "other": "other",
+                "deviation": lambda r: _points(r, "deviation"),
+                "argmax leans more by": lambda r: _points(r, "difference"),
+                "amplification": lambda r: numbers.decimal(r["amplification"]),
+                "exposure": lambda r: numbers.decimal(r["exposure"], 3),
+                "both heads kept": lambda r: numbers.share(r["whole"]),
+                "user agency": "agency",
+                "automation": "automation",
+                "coverage": "coverage",
+                "risk": "risk",
+            },
+        ),
+        grid_of(
+            own["gaze"],
+            "Photos alone, with 95 % Wilson intervals",
+            {
+                "what": lambda r: WHAT[r["what"]],
+                "grouping": "column",
+                "group": "group",
+                "photos": lambda r: f"{r['count']} of {r['photos']}",
+                "share": lambda r: numbers.share_with_range(r["share"], r["ci_low"], r["ci_high"]),
+            },
+        ),
+        grid_of(
+            own["gaze_gaps"],
+            "Photos alone: differences between groups in points, with 95 % Newcombe intervals",
+            {
+                "what": lambda r: WHAT[r["what"]],
+                "grouping": "column",
+                "group": "group",
+                "less": "other",
+                "difference": lambda r: numbers.points(100 * r["difference"]),
+                "95 %": lambda r: numbers.interval(100 * r["ci_low"], 100 * r["ci_high"]),
+            },
+        ),
+    ]
+    return [grid for grid in made if grid["rows"]]
+
+
+def _points(row: Mapping[Any, Any], name: str) -> str:
+    value, low, high = (numbers.points(100 * row[f"{name}{end}"]) for end in ("", "_low", "_high"))
+    return value if numbers.NONE in (low, high) else f"{value} ({low} to {high})"
+
+
+def selected(pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str, str]) -> Sequence[str]:
+    """A sentence for each two groups of which so different a share has no answer at all (Fisher's exact, p < 0.01).
+
+    Then who is left is no fair comparison.  pairs: rows of PAIRS, one cropper's.  person: photo to person.
+    group: person to group.
+    """
+    out = pairs["status"] != "answered"
+    people = pd.concat([pairs[side].map(person) for side in ("left", "right")])
+    never = pd.concat([out, out]).groupby(people.to_numpy()).all()
+    counts = {name: (int(rows.sum()), len(rows)) for name, rows in never.groupby(never.index.map(group), sort=True)}
+    sentences = []
+    for (one, (a, m)), (other, (b, n)) in combinations(counts.items(), 2):
+        p = float(stats.fisher_exact([[a, m - a], [b, n - b]]).pvalue)
+        if p < LEVEL:
+            shares = f"{a} of {m} {one} and {b} of {n} {other}"
+            sentences.append(f"no picture of {shares} has an answer (Fisher p {p:.2g}): the comparison is selected.")
+    return sentences

@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from gslopes.core.errors import ConfigError
+from gslopes.crops.config import EPSILON
 from gslopes.stats.intervals import normal_quantile, percentile, t_quantile, t_test, welch_satterthwaite
 from gslopes.stats.resampling import multinomial_counts
 
@@ -119,14 +119,9 @@ def half_width(p: float, persons: int, others: int, confidence: float = 0.95) ->
     >>> round(half_width(0.6171, 213, 606), 4)
     0.0452
     """
-    return normal_quantile(confidence) * hanley_mcneil(p, persons, others)
-
-
-def hanley_mcneil(p: float, persons: int, others: int) -> float:
-    """The standard error in ``half_width``."""
     first, second = p / (2 - p), 2 * p * p / (1 + p)
     spread = p * (1 - p) + (persons - 1) * (first - p * p) + (others - 1) * (second - p * p)
-    return math.sqrt(max(spread, 0.0) / (persons * others))
+    return normal_quantile(confidence) * math.sqrt(max(spread, 0.0) / (persons * others))
 
 
 def draws_half(p: float, draws: int) -> float:
@@ -172,160 +167,84 @@ def interval(draws: Array, confidence: float = 0.95) -> tuple[float, float]:
     return (math.nan, math.nan) if same else percentile(known, confidence)
 
 
-def simultaneous(
-    tables: Sequence[Array], weights: Sequence[tuple[Array, Array]], confidence: float = 0.95
-) -> list[tuple[float, float]]:
-    """Intervals that hold for all shares at once: by the largest of |logit draw - logit estimate|/se over them.
-
-    tables: (m, n) of each pair of groups, NaN where not asked.  weights: (B, m), (B, n) of each, of one draw of people.
-    Every draw has its own standard error: with the estimate's, six intervals of groups of 10 to 35 people held at once
-    in 88 of 100 audits. NaN where a share is 0 or 1, or does not vary.
-    """
-    nothing = math.nan, math.nan
-    if not tables:
-        return []
-    estimates, errors = np.array([_logit(h, *(np.ones((1, n)) for n in h.shape)) for h in tables]).T[0]
-    usable = [index for index, error in enumerate(errors) if error > 0]
-    if not usable:
-        return [nothing] * len(tables)
-    largest: Array | None = None
-    for index in usable:
-        draws, spread = _logit(tables[index], *weights[index])
-        away = np.abs(draws - estimates[index]) / np.where(spread > 0, spread, np.nan)
-        largest = away if largest is None else np.fmax(largest, away)
-    assert largest is not None
-    quantile = float(np.nanquantile(largest, confidence)) if not np.isnan(largest).all() else math.nan
-    ends = special.expit(estimates + quantile * np.outer((-1, 1), errors))
-    return [(float(low), float(high)) if index in usable else nothing for index, (low, high) in enumerate(ends.T)]
-
-
-def _logit(h: Array, rows: Array, columns: Array) -> tuple[Array, Array]:
-    """(B,) logit of P(a over b) and its standard error over people, as ``parity`` has it, on each draw.
-
-    A share of 0 or 1 counts as half a pair less extreme, with no error.
-    """
-    asked = (~np.isnan(h)).astype(np.float64)
-    filled = np.nan_to_num(h)
-    parts = []
-    pairs = np.einsum("bn,bn->b", rows @ asked, columns)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.einsum("bn,bn->b", rows @ filled, columns) / pairs
-        for won, met, own, other in ((filled, asked, rows, columns), (filled.T, asked.T, columns, rows)):
-            persons = len(won)
-            influence = (other @ won.T - p[:, None] * (other @ met.T)) * persons / pairs[:, None]
-            parts.append((own * np.square(influence)).sum(axis=1) / (persons * (persons - 1)))
-        inner = np.clip(p, 0.5 / pairs, 1 - 0.5 / pairs)
-        error = np.sqrt(parts[0] + parts[1]) / (inner * (1 - inner))
-    return special.logit(inner), np.asarray(np.where((p > 0) & (p < 1), error, np.nan))
-
-
-SHOWN, RULED_OUT, OPEN = "shown", "ruled out", "open"
-
-
 @dataclass(frozen=True, slots=True)
 class Impact:
     """P(R = 1 | less)/P(R = 1 | more), the smaller of the two ratios.
 
     ratio: in [0, 1].  low, high: its 95 % interval; the upper end may pass 1.
-    verdict: of a lack of parity, ratio <= 1 - epsilon: ``shown``, ``ruled out`` or ``open``.
+    verdict: of a lack of parity, ratio <= 1 - ``EPSILON``: shown, ruled out or open; empty without an interval.
     """
 
     ratio: float
     low: float
     high: float
-    verdict: str
+
+    @property
+    def verdict(self) -> str:
+        """What the interval says of a lack of parity."""
+        if math.isnan(self.low) or math.isnan(self.high):
+            return ""
+        if self.high <= 1 - EPSILON:
+            return "shown"
+        return "ruled out" if self.low > 1 - EPSILON else "open"
 
 
-def disparate_impact(p: float, low: float, high: float, epsilon: float = 0.2) -> Impact:
+def disparate_impact(p: float, low: float, high: float) -> Impact:
     """Where exactly one of two is favoured: P/(1 - P) or its inverse, with the ends of P's interval.
 
-    p, low, high: P(a over b) and its interval.  epsilon: 0.2 is the four-fifths rule: 0.8 is P = 0.4444.
+    p, low, high: P(a over b) and its interval.  The four-fifths rule: a ratio of 0.8 is P = 0.4444.
 
-    Raises: ConfigError if epsilon is not between 0 and 1.
     Source: Yee et al. 2021, section 3, after Feldman et al. 2015, doi 10.1145/2783258.2783311.
 
     >>> found = disparate_impact(0.3648, 0.3235, 0.4082)
     >>> round(found.ratio, 4), found.verdict
     (0.5743, 'shown')
     """
-    check_epsilon(epsilon)
     if not p <= 0.5:
         p, low, high = 1 - p, 1 - high, 1 - low
-    ratio, below, above = (_odds(end) for end in (p, low, high))
-    return Impact(ratio, below, above, verdict(below, above, epsilon))
+    return Impact(*(math.inf if end >= 1 else end / (1 - end) for end in (p, low, high)))
 
 
-def kept_impact(
-    first: float, second: float, draws: Array, other_draws: Array, epsilon: float = 0.2, confidence: float = 0.95
-) -> Impact:
+def kept_impact(first: float, second: float, draws: Array, other_draws: Array) -> Impact:
     """Where both or neither may be kept: the ratio of two shares, its interval from the bootstrap of its logarithm.
 
     first, second: shares.  draws, other_draws: (B,) the same on each draw of people.
-
-    Raises: ConfigError as ``disparate_impact``.
     """
-    check_epsilon(epsilon)
     if not first <= second:
         first, second, draws, other_draws = second, first, other_draws, draws
-    ratio = first / second if second > 0 else math.nan
     usable = (draws > 0) & (other_draws > 0)
-    logs = np.log(draws[usable] / other_draws[usable])
-    low, high = (math.exp(end) for end in interval(logs, confidence))
-    return Impact(ratio, low, high, verdict(low, high, epsilon))
-
-
-def verdict(low: float, high: float, epsilon: float) -> str:
-    """What an interval of the ratio says of a lack of parity; nothing without one."""
-    if math.isnan(low) or math.isnan(high):
-        return ""
-    if high <= 1 - epsilon:
-        return SHOWN
-    return RULED_OUT if low > 1 - epsilon else OPEN
-
-
-def check_epsilon(epsilon: float) -> None:
-    """Raises: ConfigError if it is not between 0 and 1."""
-    if not 0 < epsilon < 1:
-        raise ConfigError(f"epsilon is {epsilon}; it must lie between 0 and 1.", "0.2 is the four-fifths rule.")
-
-
-def _odds(p: float) -> float:
-    return math.inf if p >= 1 else p / (1 - p)
-
-
-Weighting = Literal["equal", "size"]
+    low, high = (math.exp(end) for end in interval(np.log(draws[usable] / other_draws[usable])))
+    return Impact(first / second if second > 0 else math.nan, low, high)
 
 
 def aggregate(
-    shares: Mapping[tuple[str, str], float | Array],
-    first: Sequence[str],
-    second: Sequence[str],
-    sizes: Mapping[str, int],
-    weighting: Weighting = "equal",
+    shares: Mapping[tuple[str, str], float | Array], first: Sequence[str], second: Sequence[str]
 ) -> tuple[float | Array, int, int]:
-    """P(first over second) as the mean of the P of all their cells, however each is stored.
+    """P(first over second) as the mean of the P of all their cells with equal weights, as published.
 
     shares: (a, b) to P(a over b), a number or (B,) draws; a pair that is there as (b, a) counts as 1 - P.
     first, second: cells of the two coarse groups, such as black-female and black-male.
-    sizes: persons of each cell.  weighting: ``equal``, as published, or ``size``, by m times n.
 
-    Returns the mean, how many pairs of cells it is of, and how many are missing. ("pooled", all persons of the coarse
-    group as one, is no mean of these: take ``parity`` over all of them.)
+    Returns the mean, how many pairs of cells it is of, and how many are missing.
 
-    >>> aggregate({("a", "x"): 0.6, ("y", "a"): 0.3}, ["a"], ["x", "y"], {"a": 1, "x": 1, "y": 1})
+    >>> aggregate({("a", "x"): 0.6, ("y", "a"): 0.3}, ["a"], ["x", "y"])
     (0.65, 2, 0)
     """
-    total: float | Array = 0.0
-    weight, cells, missing = 0.0, 0, 0
-    for one in first:
-        for other in second:
-            known = shares.get((one, other))
-            if known is None:
-                turned = shares.get((other, one))
-                known = None if turned is None else 1 - turned
-            if known is None or (np.ndim(known) == 0 and np.isnan(known)):
-                missing += 1
-                continue
-            share = float(sizes[one] * sizes[other]) if weighting == "size" else 1.0
-            total, weight, cells = total + share * known, weight + share, cells + 1
-    return (total / weight if cells else float("nan")), cells, missing
+    found: list[float | Array] = []
+    for pair in product(first, second):
+        known = shares.get(pair)
+        if known is None and (turned := shares.get(pair[::-1])) is not None:
+            known = 1 - turned
+        if known is not None and not (np.ndim(known) == 0 and np.isnan(known)):
+            found.append(known)
+    missing = len(first) * len(second) - len(found)
+    return (sum(found) / len(found) if found else math.nan), len(found), missing
+
+
+def compared(first: Array, second: Array) -> Array:
+    """(m, n) 1 where the first is higher, 1/2 where equal, 0 else.
+
+    >>> compared(np.array([1.0, 2.0]), np.array([1.0])).tolist()
+    [[0.5], [1.0]]
+    """
+    return np.asarray((np.sign(np.subtract.outer(first, second)) + 1) / 2)

@@ -20,7 +20,6 @@ from gslopes.core.records import ByteArray
 
 SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
 TIE = 1e-6  # of the map's range: scores as near to the highest are ties
-Attach = Literal["horizontal", "vertical"]
 Ties = Literal["half", "first"]
 Array = NDArray[np.float64]
 
@@ -54,49 +53,36 @@ class Layout:
         return not any(box.holds(x, y) for box in self.photos)
 
 
-def layout(sizes: Sequence[tuple[int, int]], attach: Attach = "horizontal") -> Layout:
-    """Where photos of these sizes lie.
-
-    sizes: (width, height) of each, pixels.  attach: side by side or one below the other.
+def layout(sizes: Sequence[tuple[int, int]]) -> Layout:
+    """Where photos of these sizes lie, side by side.  sizes: (width, height) of each, pixels.
 
     >>> layout([(3, 2), (4, 5)]).territories[1]
     Box(x0=3, y0=0, x1=7, y1=5)
     """
-    if attach == "vertical":
-        turned = layout([(height, width) for width, height in sizes])
-        photos, territories = (
-            tuple(Box(box.y0, box.x0, box.y1, box.x1) for box in boxes) for boxes in (turned.photos, turned.territories)
-        )
-        return Layout(turned.height, turned.width, photos, territories)
     height = max(size[1] for size in sizes)
-    photos_, territories_, left = [], [], 0
+    photos, territories, left = [], [], 0
     for wide, tall in sizes:
-        photos_.append(Box(left, 0, left + wide, tall))
-        territories_.append(Box(left, 0, left + wide, height))
+        photos.append(Box(left, 0, left + wide, tall))
+        territories.append(Box(left, 0, left + wide, height))
         left += wide
-    return Layout(left, height, tuple(photos_), tuple(territories_))
+    return Layout(left, height, tuple(photos), tuple(territories))
 
 
-def join(
-    photos: Sequence[ByteArray], attach: Attach = "horizontal", *, jpeg: int | None = None
-) -> tuple[ByteArray, Layout]:
+def join(photos: Sequence[ByteArray], *, jpeg: int | None = None) -> tuple[ByteArray, Layout]:
     """The joined picture, black where no photo is, and its layout.
 
     photos: (H, W, 3) uint8 RGB each, or (H, W) gray.  jpeg: quality of a JPEG file that it goes through, as the
         published pictures did (75); None: it does not.
     """
-    plan = layout([(photo.shape[1], photo.shape[0]) for photo in photos], attach)
+    plan = layout([(photo.shape[1], photo.shape[0]) for photo in photos])
     picture = np.zeros((plan.height, plan.width, *photos[0].shape[2:]), dtype=np.uint8)
     for photo, box in zip(photos, plan.photos, strict=True):
         picture[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)] = photo
-    return (picture if jpeg is None else through_jpeg(picture, jpeg)), plan
-
-
-def through_jpeg(picture: ByteArray, quality: int) -> ByteArray:
-    """The picture after a JPEG file of this quality."""
-    buffer = io.BytesIO()
-    Image.fromarray(picture).save(buffer, "JPEG", quality=quality)
-    return np.asarray(Image.open(buffer))
+    if jpeg is not None:
+        buffer = io.BytesIO()
+        Image.fromarray(picture).save(buffer, "JPEG", quality=jpeg)
+        picture = np.asarray(Image.open(buffer))
+    return picture, plan
 
 
 # -- maps -------------------------------------------------------------------------------------------------------------
@@ -128,11 +114,6 @@ def check_map(saliency: SaliencyMap, width: int, height: int, cropper: str, pict
     if wrong:
         raise AnswerError(f"The map of {cropper} for {picture} {wrong}.", "Repair the cropper; other pairs go on.")
     return saliency
-
-
-def is_constant(saliency: SaliencyMap) -> bool:
-    """Whether nothing is salient: no focal point."""
-    return float(np.ptp(saliency.scores)) == 0.0
 
 
 def focal_point(saliency: SaliencyMap) -> tuple[int, int]:

@@ -1,63 +1,61 @@
-"""Does a crop follow how a face looks? Pictures of ``gslopes synthesise`` next to other people's, and to each other.
+"""Does a crop follow how a face looks? Pictures of ``gslopes synthesise`` next to other people's.
 
 Each person's pictures at all K values are joined with the unedited-value pictures of the same other people, in both
-orders; y(v), their mean, is a score like any classifier's, so ``fit`` gives slope, interval and p, also of the run's
-placebo sweeps. Others meet several persons, which a t interval over persons leaves out: the interval shown is the wider
-one of it and a bootstrap over persons and opponents. Duels join a person's own pictures.
+orders; y(v), their mean, is a score like any classifier's, so the walk's fit gives slope, interval and p, also of the
+run's placebo sweeps. Others meet several persons, which a t interval over persons leaves out: the interval shown is the
+wider one of it and a bootstrap over persons and opponents.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from gslopes.ask.boxes import Box
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
-from gslopes.core.files import read_json, resolved, sha256_of, show, why_unreadable
+from gslopes.core.files import resolved, sha256_of, show, why_unreadable
+from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder
 from gslopes.crops import following
 from gslopes.crops.asker import Asker
-from gslopes.crops.asking import Costs, Given, asked_names, model_of, resolve, services_of
-from gslopes.crops.audit import Croppers
-from gslopes.crops.config import SweepConfig
-from gslopes.crops.duels import Swept, ask_about, duel_rows, slope_intervals
+from gslopes.crops.asking import Croppers, Given, asked_names, confirm_cost, resolve
+from gslopes.crops.config import BOOTSTRAP, SweepConfig
 from gslopes.crops.pairing import opponents
-from gslopes.crops.people import people_of
+from gslopes.crops.parity import interval
 from gslopes.crops.pictures import head_box
-from gslopes.crops.portraits import ScaledPhotos
-from gslopes.crops.tables import TABLES
+from gslopes.crops.portraits import reader_of
+from gslopes.crops.tables import SWEPT, TABLES
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Stage, Tables
+from gslopes.photos.people import read_about
 from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.ols import line_slopes
+from gslopes.stats.resampling import multinomial_counts
 
 PART = 16
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Subjects:
-    """The pictures of a sweep, and who is on them.
-
-    person: photo to person.  groups: name to photos, from which opponents are drawn equally.
-    absent: a sentence on people without a photo; often empty.
-    """
+    """The pictures of a sweep.  edits, photos: tables of the run.  person: photo to person, where it is known."""
 
     edits: pd.DataFrame
     photos: pd.DataFrame
-    person: Mapping[str, str]
-    groups: Mapping[str, Sequence[str]]
-    digest: dict[str, Any] = field(default_factory=dict)
-    absent: str = ""
+    person: dict[str, str]
 
 
 def sweep_crops(
@@ -72,8 +70,8 @@ def sweep_crops(
 ) -> Result:
     """Does the chance to be favoured move with the perceived attribute of one face, everything else the same?
 
-    run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.  Options, among them
-        ``people``: as of ``gslopes crops sweep --help-all``; the rest as of ``crops.audit.audit_crops``.
+    run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.  Options: as of
+        ``gslopes crops sweep --help-all``; the rest as of ``crops.audit.audit_crops``.
 
     Raises: UsageError if the run has no pictures; as ``audit_crops``.
     """
@@ -85,20 +83,25 @@ def sweep_crops(
 
 
 def read(run: Path, config: SweepConfig) -> Inputs:
-    """The pictures, and who is on them.  Raises: UsageError if there are none, or one cannot be read."""
+    """The pictures, and whose they are.  Raises: UsageError if there are none, or one cannot be read."""
     manifest = runfolder.read_manifest(run)
     if not (run / "edits.parquet").is_file():
         raise UsageError(f"{show(run)} has no pictures yet.", "Make them with: gslopes synthesise PHOTOS --out RUN.")
     edits = tables.read(tables.EDITS, run / "edits.parquet")
-    photos = tables.read(tables.PHOTOS, run / "photos.parquet")
-    found = _subjects(edits, photos, manifest, config)
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet").drop_duplicates("photo")
+    person: dict[str, str] = {}
+    if config.people is not None:
+        about = read_about(config.people, run)
+        if "person" not in about:
+            raise UsageError(f"{show(config.people)} has no column 'person'.", "It says whose photos they are.")
+        person = {str(photo): name for photo, name in about["person"].items() if name}
     counts = {"pictures": len(edits), "photos": int(edits["photo"].nunique())}
-    facts = {"pictures": {**counts, "digest": _digest(run, edits["file"].tolist()), **found.digest}}
+    facts = {"pictures": {**counts, "digest": digest_of(run, edits["file"].tolist())}, "person": person}
     values = {name: [float(v) for v in steps] for name, steps in manifest["values"].items()}
-    return Inputs(found, facts, {"values": values}, (found.absent,) if found.absent else ())
+    return Inputs(Subjects(edits, photos, person), facts, {"values": values})
 
 
-def _digest(run: Path, files: Sequence[str]) -> str:
+def digest_of(run: Path, files: Sequence[str]) -> str:
     """The sha256 over the bytes of all pictures.  Raises: UsageError for one that is not in the run folder."""
     lines = hashlib.sha256()
     for name in files:
@@ -110,31 +113,11 @@ def _digest(run: Path, files: Sequence[str]) -> str:
     return lines.hexdigest()
 
 
-def _subjects(edits: pd.DataFrame, photos: pd.DataFrame, manifest: Mapping[str, Any], config: SweepConfig) -> Subjects:
-    ids: dict[str, str] = dict(photos.drop_duplicates("photo")[["photo", "path"]].itertuples(index=False))
-    if config.people is None:
-        return Subjects(edits, photos, {photo: photo for photo in ids}, {"all": list(ids)})
-    folder = Path(str(manifest.get("config", {}).get("photos", ".")))
-    found = people_of(folder, config, min_group=2)
-    of_path = {portrait.relative: portrait.person for portrait in found.portraits}
-    person = {photo: of_path.get(path, photo) for photo, path in ids.items()}
-    groups = {name: [photo for photo in ids if person[photo] in members] for name, members in found.cells.items()}
-    groups = {name: members for name, members in groups.items() if members}
-    if len(groups) < 2:
-        raise UsageError(
-            f"{show(config.people)} names photos of fewer than two groups of this sweep.",
-            f"Its photos are those of {show(folder)}, such as {next(iter(ids.values()), '')}.",
-        )
-    digest = hashlib.sha256(repr(sorted((photo, person[photo]) for photo in ids) + sorted(groups.items())).encode())
-    known = {"balanced": sorted(groups), "people": digest.hexdigest()}
-    return Subjects(edits, photos, person, groups, known, found.absent)
-
-
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """How many pictures there are, and of which attributes."""
-    found: Subjects = planned.inputs.content
-    facts = {"pictures": len(found.edits), "photos": int(found.edits["photo"].nunique())}
-    names = sorted(found.edits["attribute"].unique())
+    edits = planned.inputs.content.edits
+    facts = {"pictures": len(edits), "photos": int(edits["photo"].nunique())}
+    names = sorted(edits["attribute"].unique())
     lines = [f"pictures     {facts['pictures']:,} of {facts['photos']:,} photos", f"sweeps       {', '.join(names)}"]
     return [*lines, f"opponents    {planned.config.others:,} of each"], {**facts, "sweeps": names}
 
@@ -144,118 +127,155 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """Every sweep, and, by cropper and attribute, who asks about its pictures."""
+    """What is asked.  files: attribute to its photos' numbers of pictures, (n, K), with the photos as index.
 
-    swept: dict[str, Swept]
-    askers: dict[tuple[str, str], Asker]
+    pairs: attribute to (P, 2) places of each photo and its opponents.  askers: by cropper.
+    """
+
+    files: dict[str, pd.DataFrame]
+    pairs: dict[str, Codes]
+    askers: dict[str, Asker]
 
 
 def material(run: Run) -> Material:
     """All pictures by attribute; photos without one of the values are left out."""
     assert run.plan is not None
     subjects: Subjects = run.inputs
-    known = Material({}, {})
-    for attribute in sorted(subjects.edits["attribute"].unique()):
-        edits = subjects.edits[subjects.edits["attribute"] == attribute]
-        wide = edits.pivot_table(index="photo", columns="step", values="file", aggfunc="first").dropna()
-        ids, steps = wide.index.tolist(), wide.shape[1]
-        if not ids:
-            continue
-        photos = ScaledPhotos([resolved(run.plan.source, name) for name in wide.to_numpy().ravel()], run.config)
-        sizes, heads = _sizes_and_heads(subjects.photos, ids, steps)
-        values = [float(v) for v in edits.drop_duplicates("step").sort_values("step")["value"]]
-        files = np.arange(len(ids) * steps).reshape(len(ids), steps)
-        known.swept[attribute] = Swept(attribute, ids, values, files, _met(subjects, ids, run.config))
-        for name in asked_names(run):
-            asker = Asker(model_of(run, name), photos.__getitem__, sizes, run.config, heads, note=run.note)
-            known.askers[name, attribute] = asker
-    return known
-
-
-def _met(subjects: Subjects, ids: Sequence[str], config: SweepConfig) -> Any:
-    """(P, 2) of each photo and its opponents."""
-    number = {photo: index for index, photo in enumerate(ids)}
-    groups = {
-        name: sorted(number[photo] for photo in members if photo in number) for name, members in subjects.groups.items()
+    edits = subjects.edits.reset_index(drop=True)
+    looked = subjects.photos.set_index("photo").loc[edits["photo"]]
+    sizes = [(int(wide), int(tall)) for wide, tall in zip(looked["width"], looked["height"], strict=True)]
+    heads: dict[int, Box] = {
+        number: head_box(list(box), *sizes[number]) for number, box in enumerate(looked["box"]) if box is not None
     }
-    return opponents(range(len(ids)), groups, config.others, config.seed, [subjects.person[photo] for photo in ids])
-
-
-def _sizes_and_heads(
-    photos: pd.DataFrame, ids: Sequence[str], steps: int
-) -> tuple[list[tuple[int, int]], dict[int, Box]]:
-    known = photos.drop_duplicates("photo").set_index("photo")
-    sizes: list[tuple[int, int]] = []
-    heads: dict[int, Box] = {}
-    for index, photo in enumerate(ids):
-        row: Any = known.loc[photo]
-        width, height = int(row["width"]), int(row["height"])
-        sizes += [(width, height)] * steps
-        if row["box"] is not None:
-            head = head_box(list(row["box"]), width, height)
-            heads |= {index * steps + step: head for step in range(steps)}
-    return sizes, heads
+    photo = reader_of([resolved(run.plan.source, name) for name in edits["file"]], sizes, run.config)
+    askers = {
+        name: Asker(run.plan.models[name], photo, sizes, run.config, heads, note=run.note) for name in asked_names(run)
+    }
+    files, pairs = {}, {}
+    for attribute, rows in edits.reset_index(names="number").groupby("attribute", sort=True):
+        wide = rows.pivot_table(index="photo", columns="step", values="number", aggfunc="first").dropna().astype(int)
+        if len(wide):
+            persons = [subjects.person.get(photo, photo) for photo in wide.index]
+            files[str(attribute)] = wide
+            pairs[str(attribute)] = opponents(len(wide), run.config.others, run.config.seed, persons)
+    return Material(files, pairs, askers)
 
 
 def swept_photos(run: Run) -> list[tuple[str, int]]:
-    """(attribute, number of a photo in it) of all that is asked about."""
-    return [(name, place) for name, swept in run.once(material).swept.items() for place in range(len(swept.photos))]
+    """(attribute, place of a photo in it) of all that is asked about."""
+    return [(name, place) for name, wide in run.once(material).files.items() for place in range(len(wide))]
 
 
 def ask(run: Run, items: Sequence[tuple[str, int]], name: str) -> Made:
-    """Each photo at every value next to its opponents and next to itself."""
+    """Each photo at every value next to its opponents, in both orders."""
     known = run.once(material)
-    made: dict[str, list[Any]] = {"duels": [], "opponents": [], "scores": [], "asked": []}
-    for attribute in dict.fromkeys(attribute for attribute, _ in items):
-        people = [place for one, place in items if one == attribute]
-        found = ask_about(known.swept[attribute], people, known.askers[name, attribute], run.folder, lambda _: None)
-        for table, rows in found.items():
-            made[table] += rows
-        run.tick(len(people))
-    return {table: list(rows) for table, rows in made.items()}
-
-
-def together(run: Run, made: Tables) -> Made:
-    """The duels of all persons from those of each; who is on each photo is written down."""
-    subjects: Subjects = run.inputs
-    runfolder.write_json(run.folder / "people.json", dict(subjects.person))
-    values = runfolder.read_manifest(run.folder)["values"]
-    return {**made, "duels": duel_rows(made["duels"], values)}
+    keys, pictures = [], []
+    for attribute, place in items:
+        wide, pairs = known.files[attribute], known.pairs[attribute]
+        numbers = wide.to_numpy()
+        for step in range(numbers.shape[1]):
+            for other in pairs[pairs[:, 0] == place, 1].tolist():
+                one, two = numbers[place, step], numbers[other, numbers.shape[1] // 2]
+                pictures += [(one, two), (two, one)]
+                keys.append((f"crop:{name}", attribute, wide.index[place], wide.index[other], step))
+    favoured = np.full(len(pictures), np.nan)
+    for answer in known.askers[name].answers(np.array(pictures).reshape(-1, 2), run.folder, lambda _: None):
+        if answer.main is not None:
+            favoured[answer.row] = answer.main.shares[0]
+    run.tick(len(items))
+    rows = [(*key, share) for key, share in zip(keys, (favoured[0::2] + 1 - favoured[1::2]) / 2, strict=True)]
+    return {"opponents": tables.frame_of(TABLES["opponents"], rows)}
 
 
 def fit(run: Run) -> Made:
-    """Slopes of each outcome along each attribute, with both intervals."""
+    """Slopes of being favoured along each attribute, with both intervals."""
     from gslopes.slopes.fit.analysis import analyse
     from gslopes.slopes.fit.options import FitOptions
 
-    values = runfolder.read_manifest(run.folder)["values"]
-    person: dict[str, str] = read_json(run.folder / "people.json")
-    scores, asked = run.table("scores"), run.table("asked")
-    attribute_values = {name: values[name] for name in scores["attribute"].unique()}
+    manifest, faced = runfolder.read_manifest(run.folder), run.table("opponents")
+    values = manifest["values"]
+    person = {photo: manifest["person"].get(photo, photo) for photo in {*faced["photo"], *faced["opponent"]}}
+    key = ["photo", "attribute", "step", "classifier"]
+    mean = faced.groupby(key)["share"].agg(lambda shares: shares.mean(skipna=False)).reset_index()
+    lost = mean["share"].isna()
+    failed = SkipReason.of("the cropper gave no answer", "failed").columns
+    asked = mean[key].assign(status=np.where(lost, "failed", "answered"))
+    asked = asked.assign(**{name: np.where(lost, why, "") for name, why in failed.items()})
+    scores = mean[~lost].rename(columns={"share": "score"}).assign(label="favoured")
+    scores["value"] = [values[a][step] for a, step in zip(scores["attribute"], scores["step"], strict=True)]
+    scores = scores[tables.SCORES.columns].astype({"score": np.float32, "value": np.float32})
+    swept = {name: values[name] for name in scores["attribute"].unique()}
     options = replace(FitOptions(), estimators=("photo-score",), permutations=0)
     about = pd.DataFrame({"person": pd.Series(person)})
-    slopes = analyse(scores, asked, values=attribute_values, options=options, about=about, cluster="person").slopes
-    intervals = slope_intervals(run.table("opponents"), slopes, person, values, run.config)
-    return {"slopes": slopes, "sweep_slopes": intervals}
+    slopes = analyse(scores, asked, values=swept, options=options, about=about, cluster="person").slopes
+    code = {name: index for index, name in enumerate(sorted(set(person.values())))}
+    people = {side: faced[side].map(person).map(code).to_numpy(np.int64) for side in ("photo", "opponent")}
+    faced = faced.assign(_one=people["photo"], _other=people["opponent"])
+    rows = [
+        _with_opponents(row, faced, values[str(row["attribute"])], len(code))
+        for row in slopes[slopes["estimator"] == "photo-score"].to_dict("records")
+    ]
+    sweep_slopes = tables.frame_of(TABLES["sweep_slopes"], rows)
+    return {"scores": scores, "asked": asked, "slopes": slopes, "sweep_slopes": sweep_slopes}
+
+
+def _with_opponents(row: dict[Any, Any], faced: pd.DataFrame, values: Sequence[float], people: int) -> dict[str, Any]:
+    """A row of SWEEP_SLOPES.  row: of SLOPES.  faced: OPPONENTS, with the codes of both people."""
+    of_row = faced[(faced["classifier"] == row["classifier"]) & (faced["attribute"] == row["attribute"])]
+    wide = of_row.pivot_table(index=["photo", "opponent", "_one", "_other"], columns="step", values="share")
+    shares = wide.reindex(columns=range(len(values))).to_numpy(np.float64)
+    one, other = (wide.index.get_level_values(name).to_numpy(np.int64) for name in ("_one", "_other"))
+    low, high, p = pair_slope(line_slopes(shares, np.asarray(values, np.float64)), one, other, people)
+    ends = t_ends = (row["ci_low"], row["ci_high"]) if row["ci_high"] > row["ci_low"] else (np.nan, np.nan)
+    if np.isnan(ends[0]) or high - low > ends[1] - ends[0]:
+        ends = low, high
+    counts = {"photos": int(row["n"]), "people": len(np.unique(np.concatenate([one, other]))), "pairs": len(wide)}
+    both = {"t_low": t_ends[0], "t_high": t_ends[1], "boot_low": low, "boot_high": high}
+    key = {name: row[name] for name in ("classifier", "attribute", "label", "slope")}
+    p = row["p"] if np.isnan(p) else np.maximum(row["p"], p)
+    return {**key, **counts, **both, "ci_low": ends[0], "ci_high": ends[1], "p": p}
+
+
+def pair_slope(
+    slopes: Array, person: Codes, opponent: Codes, people: int, count: int = BOOTSTRAP, seed: int = 0
+) -> tuple[float, float, float]:
+    """Ends of the percentile interval of the mean slope over pairs, and the two-sided p of slope 0, 1/B at least.
+
+    People are drawn again: a pair weighs its person's weight times its opponent's. A person is in the sample twice, as
+    the one who is edited and as an opponent of others; the one-sample t interval over persons covers the first alone.
+    Resampling both ways is conservative for crossed samples.
+
+    slopes: (P,), NaN ones are left out.  person, opponent: (P,) codes below ``people``.
+    count: draws.  Source: Owen 2007, "The pigeonhole bootstrap", doi 10.1214/07-AOAS122.
+    """
+    known = ~np.isnan(slopes)
+    slopes, person, opponent = slopes[known], person[known], opponent[known]
+    if not len(slopes):
+        return np.nan, np.nan, np.nan
+    generator, drawn = np.random.default_rng([seed, 12]), []
+    size = max(1, (1 << 24) // len(slopes))  # weights held at once
+    for start in range(0, count, size):
+        times = multinomial_counts(people, min(size, count - start), generator)
+        weights = times[:, person] * times[:, opponent]
+        with np.errstate(invalid="ignore"):
+            drawn.append(weights @ slopes / weights.sum(axis=1))
+    draws = np.concatenate(drawn)
+    draws = draws[~np.isnan(draws)]
+    beyond = min(float((draws <= 0).mean()), float((draws >= 0).mean())) if len(draws) else np.nan
+    return *interval(draws), min(1.0, max(2 * beyond, 1 / count))
 
 
 def begin(run: Run, executor: Executor) -> None:
-    """Before the first stage: what asking costs at most is confirmed."""
-    costs = run.once(Costs)
-    costs.executor = executor
-    if run.has("asked") or not services_of(run):
-        return
-    names, known = asked_names(run), run.once(material)
-    steps = {name: len(swept.values) for name, swept in known.swept.items()}
-    each = {name: 2 * (k * run.config.others + k * (k - 1) // 2) for name, k in steps.items()}
-    total = sum(each[name] * len(swept.photos) for name, swept in known.swept.items())
-    costs.confirm(run, names, [total] * len(names))
+    """Before the first stage that is not up to date: the most that asking costs is confirmed."""
+    if not run.has("opponents"):
+        pictures = len(run.inputs.edits) * run.config.others * 2
+        confirm_cost(run, pictures, executor)
 
 
 def judged(tables_: Tables) -> pd.DataFrame:
     """The slope of being favoured along each attribute; no test where a placebo is as steep."""
     slopes = tables_["sweep_slopes"]
-    rows = slopes[(slopes["label"] == "favoured") & ~placebo.among(slopes["attribute"])]
+    rows = slopes[~placebo.among(slopes["attribute"])]
     q = pd.Series(benjamini_hochberg(rows["p"].to_numpy(np.float64)), rows.index)
     like = [following.placebo_as_steep(row, slopes) is not None for row in rows.to_dict("records")]
     return pd.DataFrame(
@@ -287,37 +307,31 @@ SWEEP = Audit(
     source="RUN",
     about="""The causal version: the same two people, one of them moved along perceived gender or race.
 
-    RUN is a folder of gslopes synthesise; its placebo sweeps, if it has them, go through the same. With --people
-    opponents are balanced over groups.
+    RUN is a folder of gslopes synthesise; its placebo sweeps, if it has them, go through the same.
     """,
     examples=(
         "gslopes synthesise PHOTOS --attribute gender --placebo --out SWEEP",
         "gslopes crops sweep SWEEP --cropper spectral-residual --out RUN",
-        "gslopes crops sweep SWEEP --people people.csv --groups gender,ethnicity --out RUN",
     ),
     config=SweepConfig,
     tables={
-        **{name: TABLES[name] for name in ("duels", "opponents", "sweep_slopes")},
+        **{name: TABLES[name] for name in SWEPT},
         **{table.name: table for table in (tables.SCORES, tables.ASKED, tables.SLOPES)},
     },
     inputs=read,
     outline=outline,
     stages=(
         Stage(
-            "sweep", ("inputs",), ("duels", "opponents", "scores", "asked", "people.json"), ask,
-            items=swept_photos, part=PART, each=asked_names, here=True, join=together,
-            options=("others", "seed", "ratios"),
+            "sweep", ("inputs",), ("opponents",), ask,
+            items=swept_photos, part=PART, each=asked_names, here=True, options=("others",),
         ),
-        Stage(
-            "fit", ("scores", "asked", "opponents", "people.json"), ("slopes", "sweep_slopes"), fit,
-            options=("bootstrap", "seed"),
-        ),
+        Stage("fit", ("inputs", "opponents"), ("scores", "asked", "slopes", "sweep_slopes"), fit, options=()),
     ),
     judged=judged,
     headline=following.headline_of,
     counts=counts,
     terminal=following.terminal,
-    shown=("slopes", "sweep_slopes", "duels"),
+    shown=("slopes", "sweep_slopes"),
     page=following.SECTIONS,
     models=resolve,
     before=begin,

@@ -11,5 +11,7 @@ from pathlib import Path
 from gslopes.core.tables.schema import read_tables
 
 TABLES = read_tables(Path(__file__).with_suffix(".toml"))
-MEASURES = ("parity", "aggregates", "positions", "policies", "views", "spread", "strengths", "shares")
+SWEPT = ("opponents", "sweep_slopes")  # of crops sweep
+MEASURES = ("parity", "aggregates", "positions", "policies", "gaze", "gaze_gaps")
 FEW, CONSTANT = "too few to judge", "no interval: people do not differ"  # notes of parity
+RECTANGLE = "rectangle"  # the policy of croppers that give no map

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from gslopes.core.reasons import counted
-from gslopes.crops.tables import CONSTANT
+from gslopes.crops.tables import CONSTANT, RECTANGLE
 from gslopes.frame.spec import Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import LEVEL
-
-RECTANGLE = "rectangle"
 
 
 def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
@@ -23,12 +21,6 @@ def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
     joined = ~parity["variant"].str.startswith("alone,")
     chosen = parity[joined & parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
     return chosen if len(chosen) else parity[(parity["policy"] == "argmax") & (parity["outcome"] == "favoured")]
-
-
-def in_order(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Rows by their grouping, in the order in which groupings were asked for."""
-    order = {column: index for index, column in enumerate(columns)}
-    return rows.assign(_order=rows["column"].map(order)).sort_values("_order", kind="stable").drop(columns="_order")
 
 
 def favours(row: Mapping[Any, Any]) -> str:
@@ -114,17 +106,17 @@ def ratio(row: Mapping[Any, Any]) -> str:
     return numbers.decimal(row["ratio"]) + (f" ({low} to {high})" if numbers.NONE not in (low, high) else "")
 
 
-def lost(pairs: pd.DataFrame, cropper: str) -> str:
-    """How many pictures of a cropper were refused and failed, and why.  pairs: rows of PAIRS."""
+def lost(pairs: pd.DataFrame) -> str:
+    """How many pictures were refused and failed, and why.  pairs: rows of PAIRS, one cropper's."""
     parts = []
     for status in ("refused", "failed"):
-        rows = pairs[(pairs["cropper"] == cropper) & (pairs["status"] == status)]
+        rows = pairs[pairs["status"] == status]
         why = f" ({counted(zip(rows['reason'], rows['detail'], strict=True))})" if len(rows) else ""
         parts.append(f"{len(rows):,} {status}{why}")
     return " and ".join(parts)
 
 
-def print_parity(parity: pd.DataFrame, positions: pd.DataFrame, pairs: pd.DataFrame | None = None) -> str:
+def print_parity(parity: pd.DataFrame, positions: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """What the terminal shows: each pair of groups, then the effect of the side, and what was not answered."""
     lines = []
     for (cropper, column), rows in main_rows(parity).groupby(["cropper", "column"], sort=True):
@@ -141,16 +133,13 @@ def print_parity(parity: pd.DataFrame, positions: pd.DataFrame, pairs: pd.DataFr
         lines.append("")
     for row in positions.to_dict("records"):
         side = side_effect(float(row["left"]))
-        unanswered = f"{row['failed']:,} failed" if pairs is None else lost(pairs, row["cropper"])
+        own = pairs[pairs["cropper"] == row["cropper"]]
         lines.append(
             f"{printable(row['cropper'])}: {side[0].lower()}{side[1:]} "
             f"({numbers.share_range(row['ci_low'], row['ci_high']) or 'no interval'}); {many(row['ties'], 'tie')}, "
-            f"{unanswered} of {many(row['pictures'] + row['failed'] + row['refused'], 'picture')}"
+            f"{lost(own)} of {many(len(own), 'picture')}"
         )
     return "\n".join(lines)
-
-
-UNIT = "percentage points over an even 50 %"
 
 
 def judged(tables: Tables) -> pd.DataFrame:
@@ -169,15 +158,8 @@ def judged(tables: Tables) -> pd.DataFrame:
             "value": 100 * (rows["p"] - 0.5),
             "ci_low": 100 * (rows["ci_low"] - 0.5),
             "ci_high": 100 * (rows["ci_high"] - 0.5),
-            "unit": UNIT,
+            "unit": "percentage points over an even 50 %",
             "q": rows["q"],
             "reason": rows["note"],
         }
     )
-
-
-def counts(tables: Tables) -> tuple[int, int, int]:
-    """Photos that were looked at, those that could be read, and the others."""
-    status = tables["people"]["status"]
-    used = int((status == "used").sum())
-    return len(status), used, len(status) - used

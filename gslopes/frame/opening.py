@@ -17,7 +17,6 @@ LOADERS = {
     "captions sweep": "gslopes.frame.result:reopen",
     "contexts": "gslopes.frame.result:reopen",
     "crops": "gslopes.frame.result:reopen",
-    "crops regions": "gslopes.frame.result:reopen",
     "crops sweep": "gslopes.frame.result:reopen",
 }
 

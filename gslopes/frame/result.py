@@ -24,7 +24,6 @@ AUDITS = {
     "captions sweep": "gslopes.captions.sweep:SWEEP",
     "contexts": "gslopes.contexts.audit:CONTEXTS",
     "crops": "gslopes.crops.audit:CROPS",
-    "crops regions": "gslopes.crops.regions:REGIONS",
     "crops sweep": "gslopes.crops.sweep:SWEEP",
 }
 

@@ -9,7 +9,7 @@ from PIL import Image, ImageFilter
 from gslopes.ask.boxes import Crop, SaliencyMap, centres
 from gslopes.core.records import Detections
 from gslopes.crops.audit import CROPS, audit_crops
-from gslopes.crops.measurer import compared
+from gslopes.crops.parity import compared
 from gslopes.frame.plan import plan
 from tests.crops.cropping_server import lighter
 
@@ -79,11 +79,10 @@ def truth(frame, one, other):
 
 def audit(folder, table, out, *models, cost_limits=None, **options):
     options = {
-        "cropper": ("centre",), "groups": ("team",), "bootstrap": 200, "ratios": (0.5, 1.0), "min_group": 2,
-        "stability": 0, **options,
+        "cropper": ("centre",), "groups": ("team",), "ratios": (0.5, 1.0), "min_group": 2, **options,
     }  # fmt: skip
     given = {} if cost_limits is None else {"cost_limits": cost_limits}
-    return audit_crops(folder, out, people=table, croppers=models, finder=a_face, **given, **options)
+    return audit_crops(folder, out, people=table, croppers=models, **given, **{"finder": a_face, **options})
 
 
 def planned(folder, table, **options):

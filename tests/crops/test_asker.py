@@ -11,7 +11,7 @@ from gslopes.ask.boxes import SaliencyMap, centres, fitted
 from gslopes.ask.croppers import load_cropper
 from gslopes.crops.asker import Asker
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.measurer import compared
+from gslopes.crops.parity import compared
 from tests.crops.drawn import Brightness, audit, draw_people, row, truth
 
 PAIRS = np.array([(i, j) for i in range(5) for j in range(5) if i != j])
@@ -24,15 +24,13 @@ def photos(width=200, height=200, count=5):
 
 
 @pytest.mark.parametrize("name", ["spectral-residual", "fine-grained"])
-@pytest.mark.parametrize("attach", ["horizontal", "vertical"])
 @pytest.mark.parametrize("people", [2, 4])
-def test_photos_put_together_are_the_joined_picture_bit_for_bit(name, attach, people):
+def test_photos_put_together_are_the_joined_picture_bit_for_bit(name, people):
     """A pair needs two views, not a picture of its own: equal because no sample of the model reaches over a seam."""
     portraits = photos()
     sizes = [(200, 200)] * 5
     pictures = PAIRS if people == 2 else np.array([(0, 1, 2, 3), (4, 3, 2, 1)])
-    config = CropsConfig(attach=attach)
-    notes = []
+    config, notes = CropsConfig(), []
     quick = Asker(load_cropper(name), portraits.__getitem__, sizes, config, note=notes.append)
     slow = Asker(load_cropper(name), portraits.__getitem__, sizes, config, shortcut=False)
     one, other = (scores_of(asker, pictures) for asker in (quick, slow))
@@ -121,8 +119,7 @@ def test_neither_side_nor_neighbour_changes_what_a_local_model_sees(fine_and_coa
     ("options", "variant"),
     [
         ({"height": 48}, "height 48"),
-        ({"attach": "vertical"}, "native, vertical"),
-        ({"as_published": True, "draws": 200}, "native, jpeg 75"),
+        ({"as_published": True, "pairs": 200}, "native, jpeg 75"),
     ],
 )
 def test_other_ways_to_join(tmp_path, options, variant):
@@ -156,14 +153,6 @@ def test_photos_alone_that_tie_are_even_whichever_group_stands_first(tmp_path):
             Image.fromarray(picture).save(folder / f"{team}{level}.png")
             lines.append(f"{team}{level},{team}")
     (tmp_path / "people.csv").write_text("\n".join(lines))
-    found = audit(folder, tmp_path / "people.csv", tmp_path / "run", Brightness(), cropper=("spectral-residual",),
-                  attach="none", min_group=3)  # fmt: skip
+    found = audit(folder, tmp_path / "people.csv", tmp_path / "run", Brightness(), min_group=3)
     result = row(found, "brightness", variant="alone, own scale", outcome="favoured")
     assert (result["p"], result["group"]) == (0.5, "blue")
-
-
-def test_photos_that_are_not_joined(fine_and_coarse, tmp_path):
-    found = audit(*fine_and_coarse, tmp_path / "run", Detail(), cropper=("spectral-residual",), attach="none")
-    rows = found.tables["parity"][found.tables["parity"]["cropper"] == "detail"]
-    assert set(rows["variant"]) == {"alone, own scale", "alone, matched scale"}
-    assert found.tables["positions"].empty

@@ -1,7 +1,9 @@
-"""."""
+"""The charts and pictures of the pages say the same in words."""
 
 from __future__ import annotations
 
+import base64
+import io
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -9,8 +11,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes.ask.boxes import SaliencyMap
 from gslopes.crops import charts
-from gslopes.crops.charts import STRIP, with_map
+from gslopes.crops.drawing import STRIP, chosen, draw, with_map
 from tests.published import COUNTS
 
 
@@ -34,13 +37,6 @@ def test_bars_carry_their_numbers_in_the_alternative_text():
     assert widths[0] / sum(widths) == pytest.approx(0.617, abs=1e-3)
 
 
-def test_an_arrow_leads_to_the_less_favoured_and_is_pale_where_the_interval_holds_one_half():
-    _, root = parsed(charts.arrows(rows(("a", "b", 0.7), ("a", "c", 0.51), ("b", "c", 0.3))))
-    lines = [line for line in root.iter() if line.tag.endswith("line")]
-    assert len(lines) == 3
-    assert sum(line.get("stroke") == "var(--neutral)" for line in lines) == 1
-
-
 def test_distributions_and_curves_are_drawn():
     label, _ = parsed(charts.distributions({"a": np.array([1.0, 2.0]), "b": np.array([np.nan, 3.0])}, "Largest"))
     assert "a median 1.5 of 2; b median 3 of 1" in label
@@ -49,12 +45,6 @@ def test_distributions_and_curves_are_drawn():
     assert "gender 40.0 % to 60.0 %" in label
     dashed = [line.get("stroke-dasharray") for line in root.iter() if line.tag.endswith("polyline")]
     assert dashed == [None, "5 4"]
-
-
-def test_policies_are_placed_by_what_was_measured():
-    ends = {f"deviation_{end}": 0.0 for end in ("low", "high")}
-    frame = pd.DataFrame([{"policy": "argmax", "exposure": 0.0, "deviation": 0.13, **ends}])
-    assert "argmax +13.0 points" in parsed(charts.scatter(frame))[0]
 
 
 def test_every_bar_shows_its_own_pair():
@@ -69,25 +59,54 @@ def test_every_bar_shows_its_own_pair():
 
 
 def test_a_map_its_peaks_and_its_scores_stand_below_the_pair():
-    values = np.zeros((4, 8), np.float32)
-    values[1, 6] = 5
-    row = {"rows": 4, "columns": 8, "values": values.ravel(), "peaks": np.array([6.5 / 8, 1.5 / 4], np.float32)}
+    scores = np.zeros((4, 8), np.float32)
+    scores[1, 6] = 5
+    saliency = SaliencyMap(scores, np.arange(20, 320, 40, np.float32), np.arange(20, 160, 40, np.float32))
     drawn = Image.new("RGB", (320, 160), "gray")
-    whole = np.asarray(with_map(drawn, drawn, row), np.int64)
-    assert whole.shape == (160 + 160 + 2 + STRIP, 320, 3)
-    assert (whole[:160] == 128).all()
-    below = whole[162:322]
+    sheet = np.asarray(with_map(drawn, drawn, saliency), np.int64)
+    assert sheet.shape == (160 + 160 + 2 + STRIP, 320, 3)
+    assert (sheet[:160] == 128).all()
+    below = sheet[162:322]
     assert below[60 - 12, 260 - 12, 1] > below[130, 40, 1] + 60  # yellow beside the peak, violet elsewhere
     assert (below[60 - 6, 260] == 255).all()  # the peak's own disc
-    line = whole[322:]
+    line = sheet[322:]
     violet = (line[..., 2] - line[..., 1]) > 70
     highest = np.argmax(violet.any(axis=1))
     assert abs(int(np.argmax(violet[highest])) - (14.5 / 32) * 320) < 4
+    flat = SaliencyMap(np.ones((4, 8), np.float32), saliency.x, saliency.y)
+    line = np.asarray(with_map(drawn, drawn, flat), np.int64)[-STRIP:]
+    assert ((line[..., 2] - line[..., 1]) > 70).any(axis=1).sum() == 1
 
 
-def test_a_constant_map_has_a_flat_line():
-    row = {"rows": 3, "columns": 3, "values": np.ones(9, np.float32), "peaks": np.array([], np.float32)}
-    drawn = Image.new("RGB", (60, 30), "gray")
-    line = np.asarray(with_map(drawn, drawn, row), np.int64)[-STRIP:]
-    violet = (line[..., 2] - line[..., 1]) > 70
-    assert violet.any(axis=1).sum() == 1
+ROW = {"width": 200, "height": 100, "x": 50, "y": 50, "margin": 0.25}
+CROPS = pd.DataFrame(
+    [{"ratio": 1.0, "left_px": 0, "top": 0, "crop_width": 100, "crop_height": 100, "kept_left": 1.0, "kept_right": 0.0}]
+)
+
+
+def test_a_pair_with_its_frames():
+    both = np.concatenate([np.full((100, 100, 3), colour, np.uint8) for colour in ([0, 0, 128], [128, 128, 0])], axis=1)
+    found = draw(ROW, CROPS, both, ("a", "b"), 360)
+    assert found["alt"] == "a next to b; ratio 1 keeps a"
+    assert found["margin"] == "0.25"
+    picture = Image.open(io.BytesIO(base64.b64decode(found["uri"].partition(",")[2])))
+    assert picture.size == (360, 180)
+    assert picture.getpixel((300, 90))[2] < 60 < picture.getpixel((300, 90))[0]  # olive on the right
+
+
+def test_pairs_with_the_largest_and_smallest_margin_show_nobody_twice():
+    generator = np.random.default_rng(0)
+    names = [f"p{index}" for index in range(30)]
+    frame = pd.DataFrame(
+        {"left": generator.choice(names[:15], 200), "right": generator.choice(names[15:], 200),
+         "max_left": generator.random(200), "max_right": generator.random(200), "status": "answered", "reason": ""}
+    )  # fmt: skip
+    far, near = chosen(frame)
+    assert far["margin"].min() > near["margin"].max()
+    for six in (far, near):
+        people = [*six["left"], *six["right"]]
+        assert len(six) == 6
+        assert len(people) == len(set(people))
+    some, nothing = chosen(frame.assign(max_left=np.nan))
+    assert len(some) == 6
+    assert nothing.empty

@@ -49,7 +49,7 @@ def test_a_red_and_a_green_gate(gslopes, tmp_path) -> None:
         rows.append(f"{place},{'blue' if place % 2 else 'green'}")
     (tmp_path / "people.csv").write_text("\n".join(rows) + "\n")
     args = ("crops", photos, "--people", tmp_path / "people.csv", "--groups", "team", "--cropper", "fine-grained")
-    args = (*args, "--out", tmp_path / "run", "--set", "min_group=2", "--set", "bootstrap=100", "--ratios", "1")
+    args = (*args, "--out", tmp_path / "run", "--set", "min_group=2", "--ratios", "1")
     red = gslopes(*args, "--fail-if", "abs(value) > 40 and contrast == 'team: blue over green'")
     assert red.code == 4, red.err
     green = gslopes(*args, "--fail-if", "value < -40")

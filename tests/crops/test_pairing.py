@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gslopes.core.errors import ConfigError
-from gslopes.crops.pairing import all_pairs, balanced_pairs, opponents, ordered, published_draws
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.pairing import all_pairs, balanced_pairs, opponents, pictures_of, published_draws
+from gslopes.crops.people import People
 
 GROUPS = {"a": range(5), "b": range(5, 12), "c": range(12, 15)}
 
@@ -44,30 +46,20 @@ def test_published_draws_repeat_and_put_the_first_group_on_the_left():
     assert np.array_equal(pairs, published_draws({"a": range(3), "b": range(3, 5)}, 1000))
 
 
-def test_both_orders():
-    pairs = all_pairs(GROUPS)
-    assert len(ordered(pairs)) == 2 * len(pairs)
-    assert np.array_equal(ordered(pairs, "left"), pairs)
+def test_both_orders_or_the_first_group_on_the_left():
+    persons = tuple("abcd")
+    people = People((), ("g",), {"g": {"one": persons[:2], "two": persons[2:]}}, {})
+    pairs = [[0, 2], [0, 3], [1, 2], [1, 3]]
+    assert pictures_of(people, persons, CropsConfig()).tolist() == pairs + [pair[::-1] for pair in pairs]
+    drawn = pictures_of(people, persons, CropsConfig(as_published=True, pairs=50))
+    assert len(drawn) == 50
+    assert drawn[:, 0].max() < 2 <= drawn[:, 1].min()
 
 
-def test_opponents_are_others_balanced_over_groups():
-    found = opponents(range(15), GROUPS, 6, seed=1)
-    assert (found[:, 0] != found[:, 1]).all()
-    for person in range(15):
-        met = found[found[:, 0] == person, 1]
-        assert len(met) == len(set(met.tolist())) == 6
-        per_group = [sum(other in members for other in met) for members in GROUPS.values()]
-        assert max(per_group) <= 3
-
-
-def test_opponents_of_groups_that_do_not_divide_the_count_turn_from_photo_to_photo():
-    found = opponents(range(15), GROUPS, 8, seed=1)
-    met = {name: np.isin(found[:, 1], list(members)).sum() for name, members in GROUPS.items()}
-    assert max(met.values()) - min(met.values()) <= len(GROUPS)
-
-
-def test_nobody_stands_beside_another_photo_of_the_same_person():
+def test_opponents_are_others_met_equally_often_and_never_of_the_same_person():
     person = [f"p{number // 2}" for number in range(20)]
-    found = opponents(range(20), {"everybody": range(20)}, 6, 0, person)
-    assert len(found) == 20 * 6
-    assert not any(person[one] == person[other] for one, other in found)
+    for known in (None, person):
+        pairs = opponents(20, 6, 1, known)
+        assert len({tuple(pair) for pair in pairs.tolist()}) == 20 * 6
+        assert not any(one == other or (known and known[one] == known[other]) for one, other in pairs)
+        assert np.ptp(np.bincount(pairs[:, 1])) <= 4

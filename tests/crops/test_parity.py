@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.special import ndtr
 
-from gslopes.core.errors import ConfigError
-from gslopes.crops.measurer import compared
 from gslopes.crops.parity import (
+    Impact,
     aggregate,
     disparate_impact,
     draw_weights,
     draws_half,
     half_width,
-    hanley_mcneil,
     interval,
     kept_impact,
     logit_interval,
     parity,
     resampled,
-    simultaneous,
-    verdict,
 )
-from gslopes.stats.intervals import percentile
+from gslopes.stats.intervals import normal_quantile
 from tests.published import COUNTS, PERSONS, shares
 
 
@@ -61,7 +55,7 @@ def test_published_counts_give_the_published_shares_and_what_follows_from_them(p
     m, n = (PERSONS[name] for name in pair)
     assert p == pytest.approx(share, abs=1e-9)
     assert 100 * half_width(p, m, n) == pytest.approx(half, abs=0.006)
-    low, high = logit_interval(p, hanley_mcneil(p, m, n), math.inf, min(m, n))
+    low, high = logit_interval(p, half_width(p, m, n) / normal_quantile(), math.inf, min(m, n))
     assert (low, high) == pytest.approx(interval, abs=6e-5)
     found = disparate_impact(p, low, high)
     assert found.ratio == pytest.approx(ratio, abs=6e-5)
@@ -200,40 +194,11 @@ def test_pairs_that_were_not_asked_do_not_count():
     assert np.isnan(resampled(np.full((2, 2), np.nan), np.ones((1, 2)), np.ones((1, 2)))).all()
 
 
-def test_simultaneous_intervals_are_wider_and_hold_their_estimate():
-    weights = draw_weights({"a": 40, "b": 50, "c": 50}, 2000, seed=5)
-    tables = {("a", "b"): audit(1), ("a", "c"): audit(2)}
-    drawn = [(weights[a], weights[b]) for a, b in tables]
-    for h, (rows, columns), (low, high) in zip(
-        tables.values(), drawn, simultaneous([*tables.values()], drawn), strict=True
-    ):
-        assert low < parity(h).p < high
-        assert high - low > np.subtract(*percentile(resampled(h, rows, columns))[::-1])
-
-
-def test_six_intervals_of_small_groups_hold_at_once():
-    """15 to 30 people a group: 90 of 100 with the estimates' own errors, 95 with those of each draw."""
-    generator = np.random.default_rng(3)
-    sizes, held = {"a": 15, "b": 20, "c": 25, "d": 30}, 0
-    shift = dict(zip(sizes, (0, 0.25, 0.5, 0.75), strict=True))
-    pairs = list(combinations(sizes, 2))
-    for seed in range(100):
-        scores = {name: generator.normal(shift[name], 1, size) for name, size in sizes.items()}
-        weights = draw_weights(sizes, 400, seed)
-        ends = simultaneous(
-            [compared(scores[a], scores[b]) for a, b in pairs], [(weights[a], weights[b]) for a, b in pairs]
-        )
-        truth = [ndtr((shift[a] - shift[b]) / np.sqrt(2)) for a, b in pairs]
-        held += all(low <= share <= high for share, (low, high) in zip(truth, ends, strict=True))
-    assert held >= 90  # binomial with 0.95: 1 of 100 times fewer
-
-
 def test_people_who_do_not_differ_have_no_interval():
     h = np.full((12, 12), 0.5)
     weights = draw_weights({"a": 12, "b": 12}, 100)
     pair = weights["a"], weights["b"]
     assert np.isnan(interval(resampled(h, *pair))).all()
-    assert np.isnan(simultaneous([h], [pair])).all()
     found = parity(h)
     assert found.p == 0.5
     assert np.isnan([found.low, found.high, found.p_value]).all()
@@ -251,7 +216,7 @@ def test_the_smaller_direction_comes_first():
 
 @pytest.mark.parametrize(("low", "high", "word"), [(0.5, 0.79, "shown"), (0.81, 1.1, "ruled out"), (0.7, 0.9, "open")])
 def test_a_verdict_needs_the_whole_interval_on_one_side(low, high, word):
-    assert verdict(low, high, 0.2) == word
+    assert Impact(low, low, high).verdict == word
 
 
 def test_kept_by_the_bootstrap_of_the_log_ratio():
@@ -263,29 +228,21 @@ def test_kept_by_the_bootstrap_of_the_log_ratio():
     assert kept_impact(0.8, 0.4, others, draws).ratio == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 1.0, -0.1])
-def test_epsilon_out_of_range(epsilon):
-    with pytest.raises(ConfigError, match="four-fifths"):
-        disparate_impact(0.4, 0.3, 0.5, epsilon)
-
-
 BLACK, WHITE = ["BF", "BM"], ["WF", "WM"]
 WOMEN, MEN = ["BF", "WF"], ["BM", "WM"]
 
 
 @pytest.mark.parametrize(
-    ("run", "first", "second", "weighting", "share"),
+    ("run", "first", "second", "share"),
     [
-        ("native-10000", BLACK, WHITE, "equal", 0.45745),
-        ("native-10000", BLACK, WHITE, "size", 0.4714),
-        ("native-10000", WOMEN, MEN, "equal", 0.5941),
-        ("native-10000", WOMEN, MEN, "size", 0.5814),
-        ("height-5000", BLACK, WHITE, "equal", 0.4715),
-        ("height-5000", WOMEN, MEN, "equal", 0.5980),
+        ("native-10000", BLACK, WHITE, 0.45745),
+        ("native-10000", WOMEN, MEN, 0.5941),
+        ("height-5000", BLACK, WHITE, 0.4715),
+        ("height-5000", WOMEN, MEN, 0.5980),
     ],
 )
-def test_published_aggregates(run, first, second, weighting, share):
-    found, cells, missing = aggregate(shares(run), first, second, PERSONS, weighting)
+def test_published_aggregates(run, first, second, share):
+    found, cells, missing = aggregate(shares(run), first, second)
     assert found == pytest.approx(share, abs=6e-5)
     assert (cells, missing) == (4, 0)
 
@@ -295,7 +252,7 @@ def test_a_pair_stored_the_other_way_round_is_not_left_out(run, three):
     """No 1: the published women-men aggregate misses WF-BM, which is stored as BM-WF."""
     stored = shares(run)
     assert ("WF", "BM") not in stored
-    found, cells, missing = aggregate(stored, WOMEN, MEN, PERSONS)
+    found, cells, missing = aggregate(stored, WOMEN, MEN)
     assert (cells, missing) == (4, 0)
     forward = [stored[pair] for pair in [("BF", "BM"), ("BF", "WM"), ("WF", "WM")]]
     assert np.mean(forward) == pytest.approx(three, abs=6e-5)
@@ -305,13 +262,13 @@ def test_a_pair_stored_the_other_way_round_is_not_left_out(run, three):
 def test_missing_cells_are_counted():
     stored = shares("native-10000")
     del stored["BM", "WF"]
-    found, cells, missing = aggregate(stored, WOMEN, MEN, PERSONS)
+    found, cells, missing = aggregate(stored, WOMEN, MEN)
     assert (cells, missing) == (3, 1)
     assert found == pytest.approx(0.5804, abs=6e-5)
-    assert math.isnan(aggregate({}, WOMEN, MEN, PERSONS)[0])
+    assert math.isnan(aggregate({}, WOMEN, MEN)[0])
 
 
 def test_draws_are_averaged_draw_by_draw():
     draws = {("a", "x"): np.array([0.2, 0.4]), ("x", "b"): np.array([0.9, 0.5])}
-    found, _, _ = aggregate(draws, ["a", "b"], ["x"], {"a": 1, "b": 1, "x": 1})
+    found, _, _ = aggregate(draws, ["a", "b"], ["x"])
     assert found.tolist() == pytest.approx([0.15, 0.45])

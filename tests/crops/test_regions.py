@@ -1,42 +1,70 @@
-"""Where on the body: bright patches on the bodies of half of one group are found, counted and marked."""
+"""Photos alone: salient regions, and patches on the bodies of half of one group that draw the crop off the head."""
 
 from __future__ import annotations
-
-import csv
 
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.ask.boxes import Crop
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.ask.boxes import SaliencyMap
 from gslopes.core.records import Detections
-from gslopes.crops import segmentation
-from gslopes.crops.gaze import gaze_headline
-from gslopes.crops.regions import regions_crops
-from gslopes.crops.review import marked, read_marks
-from tests.crops.drawn import Brightness
+from gslopes.crops import regions
+from gslopes.crops.regions import measure_gaze, salient_regions
+from gslopes.stats.intervals import newcombe, wilson
+from tests.crops.drawn import Brightness, audit
 
 WIDE, TALL = 64, 112
 PEOPLE = {"blue": 12, "green": 10}
 
 
-class Whole:
-    """A grid of cells of 4 pixels, brightness."""
+def grid(cells=()):
+    scores = np.zeros((20, 16), np.float32)
+    for row, column, score in cells:
+        scores[row, column] = score
+    return SaliencyMap(scores, np.arange(16, dtype=np.float32) * 50 + 25, np.arange(20, dtype=np.float32) * 50 + 25)
 
-    name, version = "cells", "1"
-    maps = Brightness.maps
-    asked = 0
+
+def test_two_regions_on_the_grid():
+    found = salient_regions(grid([(slice(3, 6), slice(7, 10), 4), (slice(12, 14), slice(7, 9), 3)]), 800, 1000)
+    corners = [(box.x0, box.y0, box.x1, box.y1) for box in found]
+    assert corners == [(350, 150, 500, 300), (350, 600, 450, 700)]
 
 
-class Top:
-    """Keeps the top, tells no point."""
+def test_cells_that_touch_at_a_corner_are_one_region_and_a_constant_map_has_none():
+    (found,) = salient_regions(grid([(3, 3, 1), (3, 5, 1), (4, 4, 1)]), 800, 1000)
+    assert (found.x0, found.y0, found.x1, found.y1) == (150, 150, 300, 250)
+    assert salient_regions(grid(), 800, 1000) == []
 
-    name, version = "top", "1"
 
-    def crop(self, picture, ratio):
-        return Crop(0, 0, picture.shape[1], round(ratio * picture.shape[1]))
+def test_the_smallest_area_is_a_share_of_the_photo_not_pixels():
+    """No 9: one cell exceeds 1000 pixels whenever the longer side is over 632."""
+    for side in (400, 1600):
+        for cells, count in ((1, 0), (2, 1)):  # 1/320 and 1/160 of the photo
+            assert len(salient_regions(grid([(5, slice(5, 5 + cells), 1)]), side, side)) == count
+
+
+def test_shares_and_differences_by_group():
+    photos = [f"p{index}" for index in range(200)]
+    people = pd.DataFrame({"photo": photos, "person": photos, "width": 80, "height": 100, "status": "used"})
+    on_head = [index >= 3 for index in range(200)]
+    known = {"cropper": "x", "photo": photos, "scale": "own", "on_head": on_head, "kept": 1.0, "regions": 2}
+    saliency = pd.DataFrame({**known, "regions_off": 0})
+    groups = {"g": {"a": tuple(photos[:100]), "b": tuple(photos[100:])}}
+    found = measure_gaze(saliency, people, groups)
+    point = found["gaze"].set_index(["what", "group"]).loc[("point", "a")]
+    assert point[["share", "ci_low", "ci_high"]].tolist() == pytest.approx([0.03, *wilson(0.03, 100)])
+    gaps = found["gaze_gaps"].set_index("what")
+    assert gaps.loc["point", ["ci_low", "ci_high"]].tolist() == pytest.approx([*newcombe(3, 100, 0, 100)])
+    assert gaps.loc["point", "ci_low"] < 0 < gaps.loc["point", "ci_high"]  # three of a hundred against none: nothing
+    assert gaps.loc["crop", "difference"] == 0
+    without = measure_gaze(saliency.assign(on_head=None), people, groups)
+    assert without["gaze"].empty
+    assert without["gaze_gaps"].empty
+    for wide, least, photos_left in ((80, 2, 100), (81, 2, 0), (80, 1, 0)):
+        few = saliency.assign(regions=least)
+        published = measure_gaze(few, people.assign(width=wide), groups, as_published=True)["gaze"]
+        assert published["photos"].max() == photos_left or (published.empty and not photos_left)
 
 
 def a_head(photos):
@@ -45,13 +73,12 @@ def a_head(photos):
     return [Detections(box, points, np.ones(1, np.float32)) for _ in photos]
 
 
-@pytest.fixture(scope="module")
-def people(tmp_path_factory):
-    """Heads of brightness 150; every second blue one wears a patch of 220 on the chest. One green photo is flat."""
-    folder = tmp_path_factory.mktemp("bodies") / "people"
+def test_patches_on_half_of_a_group_are_found(tmp_path, monkeypatch):
+    """Heads of brightness 150; every second blue one wears a patch of 220 on the chest."""
+    folder = tmp_path / "people"
     folder.mkdir()
     down, across = np.mgrid[:TALL, :WIDE]
-    rows = []
+    rows = ["id,team"]
     for group, count in PEOPLE.items():
         for index in range(count):
             picture = np.full((TALL, WIDE, 3), 30 + index + 20 * (group == "green"), np.uint8)
@@ -60,146 +87,14 @@ def people(tmp_path_factory):
                 picture[80:92, 24:40] = 220
             Image.fromarray(picture).save(folder / f"{group}{index}.png")
             rows.append(f"{group}{index},{group}")
-    Image.fromarray(np.full((WIDE, WIDE, 3), 9, np.uint8)).save(folder / "square.png")
-    table = folder.parent / "people.csv"
-    table.write_text("id,team\n" + "\n".join([*rows, "square,green"]) + "\n")
-    return folder, table
-
-
-def run(people, out, *models, **options):
-    folder, table = people
-    options = {"people": table, "groups": ("team",), "cropper": ("centre",), "seed": 3, **options}
-    return regions_crops(folder, out, croppers=models, finder=a_head, **options)
-
-
-@pytest.fixture(scope="module")
-def done(people, tmp_path_factory):
-    out = tmp_path_factory.mktemp("regions") / "run"
-    return run(people, out, Whole(), Top())
-
-
-def test_patches_on_half_of_a_group_are_found(done):
-    gaze = done.tables["gaze"].set_index(["cropper", "group"])
-    blue, green = gaze.loc[("cells", "blue")], gaze.loc[("cells", "green")]
-    assert (blue["photos"], blue["off_head"]) == (12, 6)
-    assert blue["off_low"] < 0.5 < blue["off_high"]
-    assert (green["photos"], green["off_head"]) == (10, 0)
-    gap = done.tables["gaze_gaps"].set_index(["cropper", "what"]).loc[("cells", "off")]
+    (tmp_path / "people.csv").write_text("\n".join(rows))
+    monkeypatch.setattr(regions, "PERCENTILE", 85.0)
+    found = audit(folder, tmp_path / "people.csv", tmp_path / "run", Brightness(), finder=a_head, pairs=20)
+    gaze = found.tables["gaze"].set_index(["cropper", "what", "group"]).loc["brightness"]
+    assert gaze.loc[("point", "blue"), ["photos", "count"]].tolist() == [12, 6]
+    assert gaze.loc[("point", "green"), ["photos", "count"]].tolist() == [10, 0]
+    assert gaze.loc[("crop", "blue"), "count"] == gaze.loc[("region", "blue"), "count"] == 6
+    gap = found.tables["gaze_gaps"].set_index(["cropper", "what"]).loc[("brightness", "point")]
     assert gap["difference"] == pytest.approx(0.5)
     assert 0 < gap["ci_low"] < 0.5 < gap["ci_high"]
-    kinds = done.tables["kinds"].set_index(["cropper", "group", "kind"])
-    assert kinds.loc[("cells", "blue", "off the head"), "photos"] == 6
-    assert kinds.loc[("cells", "blue", "not marked"), "of_photos"] == 12
-
-
-def test_a_cropper_without_a_map_is_judged_by_its_crop(done):
-    gaze = done.tables["gaze"].set_index(["cropper", "group"]).loc[("top", "blue")]
-    assert np.isnan(gaze["off_share"])
-    assert (gaze["crop_off_head"], gaze["crop_off_share"]) == (0, 0.0)
-    middle = done.tables["gaze"].set_index(["cropper", "group"]).loc[("centre", "blue")]
-    assert middle["off_head"] == 12  # the middle of a body is no head
-
-
-def test_a_review_names_the_regions_and_the_same_command_reads_it(done, people):
-    off_head = done.tables["regions"].query("cropper == 'cells' and on_head < 0.5")
-    rows = [
-        {"cropper": "cells", "photo": r.photo, "region": r.region, "kind": "badge", "by": "AB"}
-        for r in off_head.itertuples()
-    ]
-    with (done.folder / "review.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, ["cropper", "photo", "region", "kind", "by"])
-        writer.writeheader()
-        writer.writerows(rows)
-    model = Whole()
-    again = run(people, done.folder, model, Top())
-    assert model.asked == 0
-    badges = again.tables["kinds"].set_index(["cropper", "group", "kind"]).loc[("cells", "blue", "badge")]
-    assert (badges["photos"], badges["share"]) == (6, 0.5)
-    assert set(again.tables["regions"].loc[again.tables["regions"]["kind"] == "badge", "by"]) == {"AB"}
-    assert "<option selected>badge</option>" in again.review.read_text("utf-8")
-    (done.folder / "review.csv").unlink()
-
-
-def test_photos_with_one_salient_region_do_not_count_if_two_are_asked_for(people, tmp_path, monkeypatch):
-    monkeypatch.setattr(segmentation, "PERCENTILE", 80.0)
-    found = run(people, tmp_path, Whole(), Top(), min_regions=2)
-    answered = found.tables["glances"].query("cropper == 'cells' and status == 'answered'")
-    counted = int((answered["regions"] >= 2).sum())
-    gaze = found.tables["gaze"].set_index("cropper")["photos"]
-    assert 0 < counted == gaze.loc[["cells"]].sum() < len(answered)
-    assert gaze.loc[["top"]].sum() == 22  # it has no map
-    few = f"{len(answered) - counted} photos with fewer than 2 salient regions for cells"
-    assert few in found.page.read_text("utf-8")
-    with pytest.raises(ConfigError, match="per_group is 0"):
-        run(people, tmp_path, Whole(), per_group=0)
-
-
-def test_boxes_from_elsewhere_name_the_regions_that_they_cover(done):
-    seen = pd.read_parquet(done.folder / "people.parquet").set_index("photo")["path"]
-    rows = done.tables["regions"].query("cropper == 'cells'")
-    box = {"line": "2", "photo": "blue0.png", "x0": "20", "y0": "76", "x1": "44", "y1": "96", "kind": "text"}
-    found = marked(rows, [box], seen.to_dict())
-    assert len(found[found["kind"] == "text"]) == 1
-    assert found.loc[found["kind"] == "text", "on_head"].iloc[0] == 0
-    assert not len(marked(rows, [{**box, "x1": "26"}], seen.to_dict()).query("kind == 'text'"))
-
-
-def test_marks_of_what_is_not_there_are_errors(done):
-    seen = pd.read_parquet(done.folder / "people.parquet").set_index("photo")["path"].to_dict()
-    mark = {"line": "7", "photo": "blue0.png", "region": "99", "kind": "text"}
-    with pytest.raises(UsageError, match=r"review\.csv, line 7: the photo blue0\.png has no region 99"):
-        marked(done.tables["regions"], [mark], seen, "review.csv")
-    with pytest.raises(UsageError, match="line 7: there is no photo 'elsewhere'"):
-        marked(done.tables["regions"], [mark | {"photo": "elsewhere"}], seen)
-
-
-def test_what_is_wrong_with_a_review_is_said_with_its_line(tmp_path):
-    file = tmp_path / "review.csv"
-    for text, words in (
-        ("photo,region\na,0\n", "lacks the column 'kind'"),
-        ("photo,region,kind\na,0,badge\nb,0,bagde\n", "line 3: kind is 'bagde'"),
-        ("photo,x0,y0,x1,y1,kind\na,0,0,ten,5,text\n", "no number"),
-        ("photo,x0,y0,x1,y1,kind\na,0,0,nan,5,text\n", "no number"),
-        ("photo,region,kind\na,0.5,badge\n", "no number"),
-        ("photo,region,kind\na,0,badge\na,0,text\n", "Line 3 .* region of line 2"),
-        ("photo,region,kind,kind\na,0,badge,text\n", "two columns 'kind'"),
-        ("picture,where\n", "lacks the column 'photo'"),
-    ):
-        file.write_text(text)
-        with pytest.raises(UsageError, match=words):
-            read_marks(file, wanted=True)
-    with pytest.raises(UsageError, match="There is no file"):
-        read_marks(tmp_path / "none.csv", wanted=True)
-    assert read_marks(tmp_path / "none.csv", wanted=False) == []
-
-
-def test_photos_that_are_not_tall_enough_are_counted(done, people, tmp_path):
-    assert "1 photo less tall than 1.25 times their width" in done.page.read_text("utf-8")
-    with pytest.raises(UsageError, match="No photo is left"):
-        run(people, tmp_path / "run", Whole(), tall=3.0)
-
-
-def test_pages_show_every_photo_and_ask_nobody(done):
-    page, review = (path.read_text("utf-8") for path in (done.page, done.review))
-    assert page.count("<figure>") == review.count("<figure>") == 3 * 22
-    for text in (page, review):
-        assert "http://" not in text.replace("http://www.w3.org", "")
-        assert "default-src 'none'" in text
-
-
-def test_the_finding_in_one_sentence():
-    gaze = pd.DataFrame({"cropper": "c", "column": "team", "group": ["a", "b"], "off_share": [0.1, 0.4], "photos": 20})
-    gap = {"cropper": "c", "column": "team", "group": "a", "other": "b", "what": "off", "difference": -0.3}
-    shown = pd.DataFrame([{**gap, "ci_low": -0.5, "ci_high": -0.1}])
-    assert gaze_headline(gaze, shown) == (
-        "c looks off the head on 40 % of the photos of b, on 10 % of a: 30.0 points [10.0, 50.0] more, 40 photos."
-    )
-    even = pd.DataFrame([{**gap, "ci_low": -0.5, "ci_high": 0.1}])
-    assert gaze_headline(gaze, even) == (
-        "Cannot tell with 40 photos whether a group has its heads missed more often than another: "
-        "the difference a less b may lie anywhere in [−50.0, +10.0] points."
-    )
-    narrow = pd.DataFrame([{**gap, "ci_low": -0.04, "ci_high": 0.01}])
-    said = "No group has its heads missed more often than another (40 photos; widest: [−4.0, +1.0] points)."
-    assert gaze_headline(gaze, narrow) == said
-    assert gaze_headline(gaze.assign(photos=3), narrow).startswith("Cannot tell with 6 photos")
+    assert "a salient region off the head" in found.page.read_text("utf-8")

@@ -18,7 +18,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.core import tables
 from gslopes.core.result import AuditResult
 from gslopes.crops import audit as crops
-from gslopes.crops import regions, sweep
+from gslopes.crops import sweep
 from tests.crops.drawn import Brightness, a_face, draw_people
 from tests.golden.houses import draw_answers, draw_sweep
 from tests.golden.walk import draw
@@ -28,7 +28,6 @@ MODULES = {
     "captions sweep": (captions_sweep, "SWEEP"),
     "contexts": (contexts, "CONTEXTS"),
     "crops": (crops, "CROPS"),
-    "crops regions": (regions, "REGIONS"),
     "crops sweep": (sweep, "SWEEP"),
 }
 
@@ -125,25 +124,16 @@ def crop_options(people: Path, **more: Any) -> dict[str, Any]:
     return {"croppers": [Brightness()], "finder": a_face, **known, **more}
 
 
-def named(people: Path) -> tuple[str, ...]:
-    """Who is on the photos."""
-    return ("--people", str(people.parent / "people.csv"), "--groups", "team", "--set", "cropper=centre")
-
-
 def named_in_small_groups(people: Path) -> tuple[str, ...]:
-    """The same, of groups of three."""
-    return (*named(people), "--set", "min_group=2")
+    """Who is on the photos, in groups of three."""
+    table = str(people.parent / "people.csv")
+    return ("--people", table, "--groups", "team", "--set", "cropper=centre", "--set", "min_group=2")
 
 
 def audit_crops(people: Path, run: Path, **more: Any) -> AuditResult:
-    """Two croppers, with small edits."""
-    quick = {"bootstrap": 100, "min_group": 2, "ratios": (1.0,), "stability": 2}
+    """Two croppers."""
+    quick = {"min_group": 2, "ratios": (1.0,)}
     return gslopes.audit_crops(people, run, **crop_options(people, **{**quick, **more}))
-
-
-def regions_crops(people: Path, run: Path, **more: Any) -> AuditResult:
-    """Every photo, whatever its shape."""
-    return regions.regions_crops(people, run, **crop_options(people, **{"tall": 1.0, **more}))
 
 
 def synthesised(folder: Path) -> Path:
@@ -153,7 +143,7 @@ def synthesised(folder: Path) -> Path:
 
 def sweep_crops(source: Path, run: Path, **more: Any) -> AuditResult:
     """Two croppers, two opponents."""
-    quick = {"bootstrap": 100, "ratios": (1.0,), "others": 2, "cropper": ("centre",)}
+    quick = {"others": 2, "cropper": ("centre",)}
     return sweep.sweep_crops(source, run, croppers=[Brightness()], **{**quick, **more})
 
 
@@ -218,9 +208,8 @@ AUDITS = {
         discs, audit_discs, ({"fit.bootstrap": 60}, "fit"), "synthesise", 3,
         told=lambda summary: summary.partition(": ")[2],
     ),
-    "crops": Small(portraits, audit_crops, ({"bootstrap": 150}, "measure"), "look", 2, flags=named_in_small_groups),
-    "crops regions": Small(portraits, regions_crops, ({"min_regions": 1}, "measure"), "look", 1, flags=named),
-    "crops sweep": Small(synthesised, sweep_crops, ({"bootstrap": 150}, "fit"), "sweep", 6),
+    "crops": Small(portraits, audit_crops, ({"min_group": 3}, "measure"), "look", 2, flags=named_in_small_groups),
+    "crops sweep": Small(synthesised, sweep_crops, ({"max_calls": 9}, "report"), "sweep", 6),
     "contexts": Small(
         people_and_rooms, audit_contexts, ({"typology": ("starter-wide",)}, "measure"), "cutout", 1, flags=reports
     ),

@@ -40,8 +40,6 @@ from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Answer, Detections, EditedChips
 from gslopes.crops.following import print_sweep
-from gslopes.crops.gaze import print_gaze
-from gslopes.crops.regions import regions_crops
 from gslopes.crops.sweep import sweep_crops
 from gslopes.crops.words import print_parity
 from gslopes.faces.components import Components
@@ -238,25 +236,20 @@ def face(photos):
 
 
 def crops(folder: Path) -> Tables:
-    """Drawn discs side by side with most options, alone, upright as published; bodies; a sweep."""
+    """Drawn discs side by side with most options, as published; a sweep."""
     people, csv_file = draw_portraits(folder)
     runs = folder / "runs"
     models = [Brightness(), Lighter()]
     base: dict[str, Any] = {"cropper": ("centre",), "groups": ("team",), "people": csv_file}
-    quick = {"bootstrap": 100, "min_group": 2, "ratios": (0.5, 1.0), "stability": 0}
+    quick = {"min_group": 2, "ratios": (0.5, 1.0)}
 
     def run(name: str, *croppers: Any, **options: Any) -> None:
         gslopes.audit_crops(people, runs / name, croppers=croppers, finder=face, **{**base, **quick, **options})
 
-    policies = ("argmax", "sample", "average", "pad")
-    whole = {"groups": ("team", "side"), "together": 12, "stability": 5, "policies": policies}
-    run("whole", *models, **whole)
-    run("alone", models[0], cropper=("spectral-residual",), attach="none", pairs=30)
-    published = {"as_published": True, "draws": 60, "attach": "vertical", "height": 56, "together": 8}
-    run("published", models[0], groups=("colour",), **published)
-    regions_crops(people, runs / "regions", croppers=models, finder=face, **base, seed=3, tall=1.2)
-    swept, single = draw_sweep(folder / "swept"), {"cropper": ("centre",), "ratios": (1.0,), "bootstrap": 100}
-    sweep_crops(swept, runs / "sweep", croppers=models[:1], others=4, **single)
+    run("whole", *models, groups=("team", "side"), policies=("argmax", "sample", "average", "pad"))
+    run("published", models[0], groups=("colour",), as_published=True, pairs=60, height=56)
+    swept = draw_sweep(folder / "swept")
+    sweep_crops(swept, runs / "sweep", croppers=models[:1], others=4, cropper=("centre",))
     return tables_of(runs)
 
 
@@ -391,9 +384,8 @@ def draw_answers(run: Path) -> Path:
 TERMINAL: dict[str, Callable[[Tables], str]] = {
     "measures": print_measures,
     "word_slopes": terminal,
-    "gaze": lambda by_name: print_gaze(by_name["gaze"], by_name["gaze_gaps"]),
-    "duels": lambda by_name: print_sweep(by_name["sweep_slopes"], by_name["duels"]),
-    "parity": lambda by_name: print_parity(by_name["parity"], by_name["positions"], by_name.get("pairs")),
+    "sweep_slopes": lambda by_name: print_sweep(by_name["sweep_slopes"]),
+    "parity": lambda by_name: print_parity(by_name["parity"], by_name["positions"], by_name["pairs"]),
     "inferred": text_table,
 }
 """A table that a run of this kind has to what the verb prints about it."""

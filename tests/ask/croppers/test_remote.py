@@ -120,7 +120,7 @@ def test_a_dry_run_counts_requests_and_asks_nobody(service, portraits, tmp_path)
     facts = planned(folder, table, **options)
     assert facts["pictures"] == 40
     assert len(facts["estimates"]) == 2
-    assert "136 calls, 0.27 USD" in facts["estimates"][0]  # 40 pictures, and 24 of them with three edits each
+    assert "40 calls, 0.08 USD" in facts["estimates"][0]
     assert not service.asked
 
 
