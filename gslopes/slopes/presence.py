@@ -45,10 +45,5 @@ def parse(presence: str) -> Cut | None:
 
 def vendor_cut(classifier: str) -> Cut:
     """What a service itself counts unless it is asked for more; everything for every other classifier."""
-    base, items = names.split(classifier)
-    listed = SERVICES.get(base)
-    if listed is None:
-        return ALL
-    feature = items[0] if items and "=" not in items[0] else ""
-    score, most = listed.presence.get(feature, listed.presence.get("other", (0.0, 0)))
-    return Cut(score, most)
+    listed = SERVICES.get(names.split(classifier)[0])
+    return Cut(*listed.presence) if listed else ALL

@@ -21,16 +21,13 @@ from tests.fake_provider.folder import write_run
     ("name", "cut"),
     [
         ("rekognition:max_labels=50", Cut(0.55)),
-        ("rekognition:moderation", Cut(0.5)),
         ("google", Cut(0, 10)),
-        ("google:faces", Cut(0.5)),
         ("clarifai:model=m,user=u", Cut(0, 20)),
         ("imagga", ALL),
         ("llm:some-model,prompt=trait", Cut(0.5)),
         ("celeba-tagger:threshold=0.3", ALL),
         ("mood:of=another package", ALL),
         ("transformers:google/vit", ALL),
-        ("transformers:any-model,task=text,prompt=trait", Cut(0.5)),
         ("transformers:any-model,task=zero-shot", ALL),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,8 +38,8 @@ class Listed:
     place: ``module:Class`` in this package.  summary: one sentence.
     extra: what to give to ``pip install``.  needs: the modules that the extra brings, dotted names allowed.
     limits: see ``ask.cost``.
-    presence: feature (``other``: any other) to what the vendor itself returns unless asked for more: the least score,
-        and the number of labels a picture, 0 for no limit.
+    presence: what the vendor itself returns unless asked for more: the least score, and the number of labels a picture,
+        0 for no limit.
     credentials: all that are needed; none for a local classifier.
     """
 
@@ -48,7 +48,7 @@ class Listed:
     extra: str = ""
     needs: tuple[str, ...] = ()
     limits: Limits = LOCAL
-    presence: dict[str, tuple[float, int]] = field(default_factory=dict)
+    presence: tuple[float, int] = (0.0, 0)
     credentials: tuple[Credential, ...] = ()
 
     @property

@@ -88,7 +88,7 @@ class Llm(service.Service):
 
     Options: ClassVar[type[LlmOptions]] = LlmOptions
     SERVICE, CREDENTIALS = "llm", (KEY,)
-    ENDPOINT_VARIABLES, ENDPOINT_OPTION = ("OPENAI_BASE_URL",), "url"
+    ENDPOINT_VARIABLES = ("OPENAI_BASE_URL",)
     cached = True
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:

@@ -54,7 +54,6 @@ Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "se
 Kinds = Mapping[str, Kind]  # of what an error is called
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
-NO_FACE = "no face"  # the one label of what is asked about faces, where there is none
 LONGEST = 1 << 16  # characters of what a service says that are looked at
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -196,7 +195,7 @@ class Service(ABC):
     """A ``records.Classifier`` over a service, without ``parse``.
 
     SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
-    ENDPOINT_VARIABLES: variables that may hold another address, where the option ``ENDPOINT_OPTION`` is empty.
+    ENDPOINT_VARIABLES: variables that may hold another address, where there is no option ``url``, or it is empty.
 
     Raises: ConfigError if the address is not safe to send credentials to.
     """
@@ -205,7 +204,6 @@ class Service(ABC):
     SERVICE: ClassVar[str]
     CREDENTIALS: ClassVar[Sequence[str]] = ()
     ENDPOINT_VARIABLES: ClassVar[Sequence[str]] = ()
-    ENDPOINT_OPTION: ClassVar[str] = "endpoint"
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
@@ -213,7 +211,7 @@ class Service(ABC):
         self.name = name
         self.notes: list[str] = []  # what a user should know, one sentence each
         self._options = options
-        given = getattr(options, self.ENDPOINT_OPTION, "")
+        given = getattr(options, "url", "") if self.ENDPOINT_VARIABLES else ""
         self._address = address(given, *self.ENDPOINT_VARIABLES)
         self.version = ""
         if self._address and not given:  # answers of an address that a variable names are kept apart
@@ -303,8 +301,8 @@ class Service(ABC):
 # -- vendors' clients, above our transport -----------------------------------------------------------------------------
 
 
-def requests_adapter() -> Any:
-    """What a ``requests.Session`` mounts to send by a ``BoundedTransport``."""
+def mount(session: requests.Session) -> None:
+    """Have a session of ``requests`` send by a ``BoundedTransport``."""
     import requests
 
     from gslopes.ask.transport import BoundedTransport
@@ -325,7 +323,8 @@ def requests_adapter() -> Any:
         def close(self) -> None:
             transport.close()
 
-    return Adapter()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, Adapter())
 
 
 def before_send(transport: BoundedTransport) -> Callable[..., Any]:

@@ -18,12 +18,8 @@ from clarifai_grpc.grpc.api.status import status_code_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.ask.classifiers import clarifai, service
-from gslopes.ask.classifiers.azure import Azure
-from gslopes.ask.classifiers.clarifai import Clarifai
-from gslopes.ask.classifiers.google import Google
-from gslopes.ask.classifiers.imagga import Imagga
-from gslopes.ask.classifiers.rekognition import Rekognition
+from gslopes.ask.classifiers import service, services
+from gslopes.ask.classifiers.services import Azure, Clarifai, Google, Imagga, Rekognition
 from gslopes.core.errors import (
     ClassifierError,
     ConfigError,
@@ -178,7 +174,7 @@ NAMED = {  # what is in a name of Clarifai's codes
 def test_clarifais_own_codes_mean_what_their_names_say():
     for name in [*status_code_pb2.StatusCode.keys()]:
         kinds = {kind for pattern, kind in NAMED.items() if re.search(pattern, name)}
-        assert kinds <= {clarifai.kind_of_code(status_code_pb2.StatusCode.Value(name))}, name
+        assert kinds <= {services.clarifai_kind(status_code_pb2.StatusCode.Value(name))}, name
 
 
 # -- what all share ----------------------------------------------------------------------------------------------------
