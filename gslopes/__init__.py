@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from gslopes.contexts.audit import audit_contexts
     from gslopes.crops.audit import audit_crops
     from gslopes.export import export
-    from gslopes.frame.opening import load
+    from gslopes.frame.result import load
     from gslopes.slopes.api import drawn_faces
-    from gslopes.slopes.audit import audit, score_photos, synthesise, validate_run
+    from gslopes.slopes.audit import audit, score_photos, synthesise
     from gslopes.slopes.compare import compare_runs
     from gslopes.slopes.fit.frames import fit_slopes
     from gslopes.slopes.report import write_report
@@ -47,10 +47,9 @@ _MODULES = {
     "drawn_faces": "gslopes.slopes.api",
     "export": "gslopes.export",
     "fit_slopes": "gslopes.slopes.fit.frames",
-    "load": "gslopes.frame.opening",
+    "load": "gslopes.frame.result",
     "score_photos": "gslopes.slopes.audit",
     "synthesise": "gslopes.slopes.audit",
-    "validate_run": "gslopes.slopes.audit",
     "write_report": "gslopes.slopes.report",
 }
 
@@ -70,7 +69,6 @@ __all__ = [
     "load",
     "score_photos",
     "synthesise",
-    "validate_run",
     "write_report",
 ]
 

@@ -59,7 +59,8 @@ class Faces:
 
     @property
     def args(self) -> list[str]:
-        return ["--landmarks", str(self.known["landmarks"]), "--masks", str(self.known["masks"]), "--no-placebo"]
+        known = [("--set", f"{name}={self.known[name]}") for name in ("landmarks", "masks")]
+        return [*known[0], *known[1], "--no-placebo"]
 
 
 def write_tiny_models(home: Path) -> Path:

@@ -26,7 +26,6 @@ from gslopes.core.text import printable_lines
 from gslopes.frame.commands import examples, say
 
 INTERRUPTED = 130
-ENOUGH = 8.0  # GiB of addresses: torch and its threads take some six
 
 # In the order of the walk: the module that holds a verb, imported when it is needed, and what the verb does.
 VERBS = {
@@ -95,7 +94,6 @@ class LazyGroup(click.Group):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run, and end with 0 done, 1 our error, 2 usage, 3 photos skipped or drift seen, 4 gate, 130 stopped."""
         _open_streams()
-        _warn_of_a_limit()
         guard_logs()
         if args is None:
             with suppress(OSError, RuntimeError):  # of a stderr that is no file
@@ -189,13 +187,6 @@ def _explain(error: BaseException, debug: bool) -> int:
     hint = "" if debug else "The same command with --debug shows where; please report it."
     _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint)
     return 1
-
-
-def _warn_of_a_limit() -> None:
-    """Say what to do before a library is loaded that the limit may end without a word."""
-    limit = memory_limit()
-    if limit is not None and limit < ENOUGH:
-        _say(f"ulimit -v allows {limit:.1f} GiB of addresses.", "Raise it if the command ends without a result.")
 
 
 def _open_streams() -> None:

@@ -7,19 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, load_classifiers
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import limits_of
 from gslopes.ask.scoring.cost import Estimate, confirm_cost, estimate_walk
-from gslopes.ask.scoring.score import Scoring, score_stage
-from gslopes.core import runfolder, tables
+from gslopes.core import runfolder
 from gslopes.core.errors import RunFolderMismatch
 from gslopes.core.executor import Executor
 from gslopes.core.files import read_json, sha256_of, show
 from gslopes.core.records import Classifier
-from gslopes.core.text import many
-from gslopes.faces.gate.judge import SweepSelection
+from gslopes.frame.ask import ask as frame_ask
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan
 from gslopes.frame.run import Run
@@ -112,7 +109,7 @@ def _kept(run: Run) -> dict[str, Any]:
 
 
 def ask(run: Run) -> Made:
-    """The tables ``asked`` and ``scores``.  Raises: as ``Scoring.ask``; ClassifierError if all pictures failed."""
+    """The tables ``asked`` and ``scores``.  Raises: as ``frame.ask.ask``."""
     assert run.plan is not None
     asked, folder, seed = taggers(run), run.folder, run.config.seed
     home, edits = folder / "parts" / "score", sha256_of(folder / "edits.parquet")
@@ -121,14 +118,9 @@ def ask(run: Run) -> Made:
     runfolder.make_folder(home)
     versions = _versions(run)
     runfolder.write_json(home / _KEPT, {"edits": edits, "versions": versions})
-    size = next(stage.part for stage in run.audit.stages if stage.name == runfolder.SYNTHESIS)
-    parts = count_parts(run.plan.facts["inputs"]["photos"], size)
-    Scoring(folder, asked.classifiers, parts, seed, asked.limits, asked.executor).ask()
-    stages = [score_stage(name) for name in sorted(versions)]
-    done = [name for name in stages if not runfolder.missing_parts(folder, name, tables.ASKED, parts)]
-    for table in (tables.SCORES, tables.ASKED):
-        runfolder.merge(folder, table, done, parts, SweepSelection(folder, seed=seed).keep)
-    for _, answered in run.table("asked").groupby("classifier"):
-        hint = "Mend it and run the same command again with --retry-failed (retry_failed=True in Python)."
-        raise_if_all_failed(answered, f"all {many(len(answered), 'picture')}", hint)
+    parts = count_parts(
+        run.plan.facts["inputs"]["photos"],
+        next(stage.part for stage in run.audit.stages if stage.name == runfolder.SYNTHESIS),
+    )
+    frame_ask(folder, asked.classifiers, parts, seed, asked.limits, asked.executor, known=versions)
     return {}

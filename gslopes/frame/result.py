@@ -56,25 +56,39 @@ class Result(AuditResult):
         return self.audit.terminal(self.tables)
 
 
-def reopen(folder: Path) -> Result:
-    """The result of a run folder; nothing is computed or written.
+def load(run: str | Path) -> AuditResult:
+    """Open a run folder again: the result that its audit returned, by the kind that its ``run.json`` names.
 
-    Raises: UsageError if it is not finished, or not of an audit in ``AUDITS``; TableError if a table is damaged.
+    run: of ``audit``, ``audit_contexts``, ``audit_crops`` or ``audit_captions``. Nothing is computed or written.
+
+    Raises: UsageError if it is no such folder, or is not finished; TableError if a table is damaged.
+
+        audit = gslopes.load("RUN")
+        audit.findings, audit.summary, audit.page
     """
-    kind = str(runfolder.read_manifest(folder).get("kind", ""))
+    folder = Path(run)
+    kind = str(runfolder.read_manifest(folder).get("kind") or "audit")  # older runs of gslopes audit name none
     if kind not in AUDITS:
         raise UsageError(f"{show(folder)} is a run of the kind {kind!r}.", f"Kinds that open: {', '.join(AUDITS)}.")
-    return result_of(find_audit(kind), folder)
+    try:
+        audit: Staged = find_audit(kind)
+        return result_of(audit, folder) if isinstance(audit, Audit) else audit.load(folder)
+    except KeyError as error:
+        raise _unfinished(folder) from error
+
+
+def _unfinished(folder: Path) -> UsageError:
+    hint = "Repeat the command that began it: it goes on from where it was."
+    return UsageError(f"{show(folder)} is not finished: a table is missing.", hint)
 
 
 def result_of(audit: Audit, folder: Path) -> Result:
-    """The result of an audit's run folder.  Raises: as ``reopen``."""
+    """The result of an audit's run folder.  Raises: as ``load``."""
     tables = Tables(folder, {})
     try:
         counts, headline = audit.counts(tables), audit.headline(tables).sentence
     except KeyError as error:
-        hint = "Repeat the command that began it: it goes on from where it was."
-        raise UsageError(f"{show(folder)} is not finished: a table is missing.", hint) from error
+        raise _unfinished(folder) from error
     page = found_page(folder / "report" / "index.html")
     return Result(folder, page, headline, audit, *counts, tuple(notes_of(audit, folder)))
 

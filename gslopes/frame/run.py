@@ -27,8 +27,7 @@ from gslopes.core.executor import Executor, RemoteTask, Work
 from gslopes.core.files import inside, is_file, read_json, sha256_of, show
 from gslopes.core.progress import Tick
 from gslopes.core.tables import Table
-from gslopes.frame.executors import OneProcess
-from gslopes.frame.executors.engines import engine
+from gslopes.frame.executors import OneProcess, engine
 from gslopes.frame.page import write_page
 from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result, notes_of, result_of
@@ -36,7 +35,7 @@ from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage, Staged
 
 T = TypeVar("T")
 PROGRAM = Path(__file__).resolve().parents[1]
-ENGINE = {"engine": "auto", "workers": None, "device": "cpu"}  # options of a configuration that has them
+ENGINE = {"engine": "one", "workers": None, "device": "cpu"}  # options of a configuration that has them
 DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 
 from gslopes.core import runfolder, tables
-from gslopes.core.csv_table import read_csv
-from gslopes.core.errors import TableError, UsageError
-from gslopes.core.files import without_guard
+from gslopes.core.errors import TableError
 from gslopes.core.tables import MANIFEST, SOURCES
 
 
@@ -37,33 +36,12 @@ def keep_sources(photos: Path, run: Path) -> Path | None:
 
 
 def read_manifest(photos: Path) -> pd.DataFrame | None:
-    """Kept photos and duplicates of a collection's manifest (Parquet, else CSV); None if there is none of ours.
+    """Kept photos and duplicates of a collection's manifest; None if there is none of ours.
 
     photos: the collection, or a folder in it.
     """
-    for path in manifests(photos):
-        frame = _parquet(path) if path.suffix == ".parquet" else _csv(path)
-        if frame is not None:
+    for folder in (photos, photos.resolve().parent):
+        with suppress(TableError):  # none, or another program's
+            frame = tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
             return frame[frame["status"].isin(["kept", "duplicate"])]
     return None
-
-
-def manifests(photos: Path) -> list[Path]:
-    """Where a collection's manifest may lie, the first one first; arguments as ``read_manifest``."""
-    folders = (photos, photos.resolve().parent)
-    return [folder / f"{MANIFEST.name}{suffix}" for folder in folders for suffix in (".parquet", ".csv")]
-
-
-def _parquet(path: Path) -> pd.DataFrame | None:
-    try:
-        return tables.read(MANIFEST, path)
-    except TableError:  # none, or another program's
-        return None
-
-
-def _csv(path: Path) -> pd.DataFrame | None:
-    try:
-        frame = read_csv(path, ("status", *SOURCES.columns)).frame()
-    except UsageError:  # none, or another program's
-        return None
-    return frame.map(without_guard)

@@ -115,6 +115,7 @@ class Staged:
     models: name to what is asked, found before any work; their versions identify the run, see ``Plan.models``.
     of_runs: what it is given is a run folder of another audit.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
+    load: opens a run folder again where no result is declared.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Staged:
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     before: Callable[[Run, Executor], None] | None = None
     of_runs: bool = False
+    load: Callable[[Path], Any] = Path
 
 
 @dataclass(frozen=True, kw_only=True)

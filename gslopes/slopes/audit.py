@@ -29,8 +29,6 @@ from gslopes.core.text import many
 from gslopes.faces.components import Components
 from gslopes.faces.gate.judge import judge_folder, reader_digest
 from gslopes.faces.gate.verdict import GateConfig
-from gslopes.frame import manifest
-from gslopes.frame.asking import ask_all
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.run import Run, do
@@ -38,10 +36,11 @@ from gslopes.frame.sources import keep_sources
 from gslopes.frame.spec import Inputs, Made, Stage, Staged
 from gslopes.photos.folder import passed_over
 from gslopes.photos.people import check_about, unmatched_rows
-from gslopes.slopes import outcome, synthesis, unedited
+from gslopes.slopes import manifest, outcome, synthesis
+from gslopes.slopes.asking import ask_all, ask_unedited, asked_unedited
 from gslopes.slopes.config import FitConfig, ReportConfig, RunConfig, configure
 from gslopes.slopes.fit.options import LEAST_KEPT
-from gslopes.slopes.fitting import PRESENCE, fit_folder
+from gslopes.slopes.fitting import PRESENCE, UNEDITED, fit_folder
 from gslopes.slopes.outcome import Audit
 from gslopes.slopes.plan import Walk, check_attributes, check_folders, look_at
 
@@ -51,7 +50,7 @@ FITTED = (
     *(tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES, tables.OBSERVED),
 )
 DROPPED_FILES = tuple(f"{name}.parquet" for name in DROPPED.values())
-UNEDITED_FILES = tuple(f"{unedited.NAME}/{name}.parquet" for name in ("asked", "scores"))
+UNEDITED_FILES = tuple(f"{UNEDITED}/{name}.parquet" for name in ("asked", "scores"))
 
 
 def audit(
@@ -141,7 +140,7 @@ def score_photos(
         gated = replace(made.config.gate, on=None if gate else False)
         made = plan_again(Path(run), score=score, device=device, gate=gated)
     executor = executor or OneProcess(progress=progress)
-    return walk(made, executor, ["score", *([unedited.NAME] if score.unedited else [])], trust=trust, ready=ready)
+    return walk(made, executor, ["score", *([UNEDITED] if score.unedited else [])], trust=trust, ready=ready)
 
 
 def run_gate(
@@ -153,35 +152,6 @@ def run_gate(
     """
     do(plan_again(run, gate=config or GateConfig(), device=device), executor, only=["gate"])
     return tables.read(tables.VERDICTS, run / "verdicts.parquet")
-
-
-def validate_run(
-    run: str | Path,
-    *,
-    photos_csv: str | Path | None = None,
-    groups: Sequence[str] = (),
-    device: str = "cpu",
-    progress: bool = False,
-) -> pd.DataFrame:
-    """Judge the sweeps of a run folder, if that was not done: do they move their target, and what else?
-
-    photos_csv, groups: a CSV about the photos, and those of its columns that make groups.
-
-    Returns one row an attribute and measure: attribute, measure (``kept``, ``shift``, ``monotone``, ``leakage``,
-    ``shift by <column>``), name, value, low, high (95 % interval over photos).
-
-    Raises: UsageError, ModelError, TableError, StorageError.
-    """
-    from gslopes.slopes import validation
-
-    folder, csv = Path(run), None if photos_csv is None else Path(photos_csv)
-    made = plan_again(folder, gate=GateConfig(), device=device)
-    validation.check_inputs(folder, csv, groups)
-    do(made, OneProcess(progress=progress), only=["gate"])
-    found = validation.summarise(folder, csv, groups)
-    validation.keep_summaries(folder, found)
-    rows = [(one.attribute, *row) for one in found for row in one.rows()]
-    return pd.DataFrame(rows, columns=["attribute", "measure", "name", "value", "low", "high"])
 
 
 def run_fit(run: Path, config: FitConfig | None = None, executor: Executor = QUIET) -> pd.DataFrame:
@@ -292,7 +262,7 @@ def walk(
         raise UsageError("No run folder is given.", "Write --out RUN.")
     _note_versions(run, executor)
     asked: list[Classifier] = []
-    if not only or {"score", unedited.NAME} & set(only):
+    if not only or {"score", UNEDITED} & set(only):
         names = list(dict.fromkeys(config.score.classifiers))
         asked = [*load_classifiers(names, config.device, trust), *ready]
         manifest.check_versions(run, asked)
@@ -406,7 +376,7 @@ def judge(run: Run) -> Made:
     from gslopes.slopes import validation
 
     about = run.config.fit.photos_csv, columns(run.config.fit)
-    validation.check_inputs(run.folder, *about)
+    validation.about_photos(run.folder, *about)
     verdicts = judge_folder(run.folder, parts, run.config.gate, run.config.device, run.executor)
     validation.keep_summaries(run.folder, validation.summarise(run.folder, *about))
     kept = int(verdicts["kept"].sum())
@@ -454,7 +424,7 @@ def _failed(run: Run, folder: Path, classifiers: Iterable[Classifier], *, gate: 
 
 def observed(run: Run) -> tuple[Classifier, ...]:
     """The classifiers that are asked about the photos as they were, too."""
-    return unedited.asked(tuple(run.models.values()), run.config.score, run.config.fit.groups)
+    return asked_unedited(tuple(run.models.values()), run.config.score, run.config.fit.groups)
 
 
 def is_observed(run: Run) -> bool:
@@ -464,12 +434,12 @@ def is_observed(run: Run) -> bool:
 
 def failed_unedited(run: Run) -> bool:
     """Whether questions about them that failed are to be asked again."""
-    return _failed(run, run.folder / unedited.NAME, observed(run), gate=False)
+    return _failed(run, run.folder / UNEDITED, observed(run), gate=False)
 
 
-def ask_unedited(run: Run) -> Made:
+def ask_as_they_were(run: Run) -> Made:
     """Photos as they were to answers.  Raises: as ``ask``."""
-    unedited.ask(run.folder, observed(run), limits(run), run.executor, run.once(money).budget)
+    ask_unedited(run.folder, observed(run), limits(run), run.executor, run.once(money).budget)
     return {}
 
 
@@ -507,6 +477,7 @@ SLOPES = Staged(
     tables=tables.TABLES,
     inputs=look,
     before=check_before,
+    load=outcome.load_audit,
     stages=(
         Stage(SYNTHESIS, ("inputs",), ("edits", "photos", "edits/", "sources.parquet"), make_pictures, options=()),
         Stage(
@@ -518,7 +489,7 @@ SLOPES = Staged(
             uses=versions, due=failed, options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
         ),
         Stage(
-            unedited.NAME, ("edits", "photos"), UNEDITED_FILES, ask_unedited,
+            UNEDITED, ("edits", "photos"), UNEDITED_FILES, ask_as_they_were,
             when=is_observed, uses=versions, due=failed_unedited, options=(),
         ),
         Stage(

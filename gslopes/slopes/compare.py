@@ -53,12 +53,8 @@ def compare_runs(
     for old, new in chosen:
         for attribute in sorted(name for classifier, name in first if classifier == old):
             if (new, attribute) in second:
-                frame = paired_differences(
-                    *(first[old, attribute], second[new, attribute]),
-                    min_varying=min_varying,
-                    cluster=units,
-                )
-                frames.append(frame)
+                sides = first[old, attribute], second[new, attribute]
+                frames.append(paired_differences(*sides, min_varying=min_varying, cluster=units))
     known = f"{show(one)} has {_names(first)}; {show(other)} has {_names(second)}."
     if not frames:
         raise UsageError(
@@ -95,27 +91,21 @@ def write_page(
     one: Path | str,
     other: Path | str,
     changes: pd.DataFrame,
-    out: Path | str | None = None,
-    *,
     photos: int = 6,
 ) -> Path:
-    """The page of a comparison, see ``slopes.report.changes.write_changes``; its path.
+    """The page of a comparison, ``compare/index.html`` in the second run, see ``slopes.report.changes.write_changes``.
 
-    changes: of ``compare_runs``.
-    out: its folder, made if missing; ``compare`` in the second run's folder by default.
-    photos: how many that changed most are shown, at most two a label.
+    changes: of ``compare_runs``.  photos: how many that changed most are shown, at most two a label.
 
     Raises: TableError, StorageError.
     """
     from gslopes.slopes.report.changes import findings_table, headline, write_changes
 
     one, other = Path(one), Path(other)
-    shown = _changed_photos(one, other, changes, photos)
-    folder = Path(out) if out else other / "compare"
-    page = write_changes(folder, other, changes, shown, (one.name, other.name))
-    rows, photos_in_both = findings_table(changes), int(changes["n"].max())
-    counts = photos_in_both, photos_in_both
-    summary.write(folder, "compare", rows, counts, headline=headline(changes), page=page, began=other)
+    folder, both = other / "compare", int(changes["n"].max())
+    page = write_changes(folder, other, changes, _changed_photos(one, other, changes, photos), (one.name, other.name))
+    rows, sentence = findings_table(changes), headline(changes)
+    summary.write(folder, "compare", rows, (both, both), headline=sentence, page=page, began=other)
     return page
 
 

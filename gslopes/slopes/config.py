@@ -116,23 +116,21 @@ class ReportConfig:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """One run; engine and workers as in ``frame.executors.engines``."""
+    """One run; engine and workers as in ``frame.executors.engine``."""
 
     photos: Path = option(help="The folder of photos.", positional=True)
     limit: int | None = option(None, help="Only the first N photos.", least=1)
     seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
     part: int = option(32, help="Photos in a part, the unit of work and of resuming.", advanced=True, least=1)
     device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
-    engine: Literal["auto", "one", "processes", "ray"] = option(
-        "auto",
-        help="Where the work runs: in one process; in several on this machine, one for each GPU; on a Ray cluster "
-        "($RAY_ADDRESS, or one started here) whose machines all have gslopes and see photos and run folder under the "
-        "same paths.",
-        shown="one; with several GPUs processes",
+    engine: Literal["one", "ray"] = option(
+        "one",
+        help="Where the work runs: in one process, or on a Ray cluster ($RAY_ADDRESS, or one started here) whose "
+        "machines all have gslopes and see photos and run folder under the same paths.",
         advanced=True,
     )
     workers: int | None = option(
-        None, help="Number of workers.", shown="one per GPU, or one per four cores", advanced=True
+        None, help="Number of threads, or of workers of the cluster.", shown="one per core, or GPU", least=1
     )
     find: FindConfig = section(FindConfig)
     edit: EditConfig = section(EditConfig)

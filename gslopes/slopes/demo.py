@@ -47,7 +47,7 @@ class Demo:
         per unit, by the estimator of the page.
     reach: how far the edit moved the drawn cue per unit, as a share of drawing the face again; slopes scale with it.
     rendered: the audit of the drawn faces.  portrait: that of the astronaut.
-    sweep: a picture of the astronaut's sweep.  pipeline: Figure 1 of the paper, of the astronaut.
+    sweep: a picture of the astronaut's sweep.
     """
 
     recovered: pd.DataFrame
@@ -55,7 +55,6 @@ class Demo:
     rendered: Audit
     portrait: Audit
     sweep: Path
-    pipeline: Path
 
 
 class PlantedClassifier:
@@ -116,9 +115,8 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     known: dict[str, Any] = {"gate": False, "seed": seed, "device": device}
     # of one photo nothing is judged: no placebo sweeps
     portrait = audit(photos, out / "astronaut", executor=executor, placebo=False, **known)
-    photo = photos / "astronaut.png"
-    sweep = write_sweep(portrait.folder, photo, out / "sweep.png")
-    return Demo(recovered, reach, first, portrait, sweep, write_pipeline(portrait.folder, photo, out / "pipeline.png"))
+    sweep = write_sweep(portrait.folder, photos / "astronaut.png", out / "sweep.png")
+    return Demo(recovered, reach, first, portrait, sweep)
 
 
 def audit_rendered(
@@ -219,19 +217,4 @@ def write_sweep(run: Path, photo: Path, path: Path) -> Path:
     cut = [open_photo(file).pixels[:256, 96:352] for file in pictures]
     with runfolder.storage(path.parent):
         Image.fromarray(np.concatenate(cut, 1)).save(path)
-    return path
-
-
-def write_pipeline(run: Path, photo: Path, path: Path) -> Path:
-    """Figure 1 of the paper of a run's photo: found, edited, composed, scored, fitted."""
-    from gslopes.report import charts
-    from gslopes.slopes.report import paper_figures
-    from gslopes.slopes.report.loading import load
-    from gslopes.slopes.report.paper_drawing import pipeline_figure
-
-    here = load(run).findings
-    found = paper_figures.pipeline(run, here, photo)
-    if found is not None:
-        figure = pipeline_figure(found, here[0].values, attribute=here[0].attribute)
-        runfolder.write_bytes(path, charts.render(figure))
     return path

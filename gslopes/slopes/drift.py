@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import special
 
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
@@ -29,7 +28,7 @@ from gslopes.stats.clusters import clustered_mean, clustered_slope, codes_of
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 
 Array = NDArray[np.float64]
-COLUMNS = ("label", "measure", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "tilt", "tilt_p", "q")
+COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "tilt", "tilt_p", "q")
 _KEY = ["photo", "attribute", "step"]
 
 
@@ -40,12 +39,11 @@ class Drift:
     classifier: its name.  pictures: asked again.  answered: of them, answered both times.
     same: share of those whose highest label is the same.  models: versions reported in the run, and now.
     photos: how many photos those are of, the units of every test.
-    labels: a row a label: label, measure (as of the fit), n, before and now (mean score, 0 where it was not returned),
+    labels: a row a label: label, n, before and now (mean score, 0 where it was not returned),
         difference (now minus before) with its 95 % t interval over photos, none where all differences are equal, p
         (paired t over photos, null: no mean difference), tilt (change of the difference per unit of the attribute)
         with its tilt_p (least squares, t over photos, null: none), q (the smaller of both p, adjusted over the labels
-        and both tests).  Of labels that are judged by log-odds or by their number, the pictures that have them both
-        times are compared, in log-odds or in the number's own unit.
+        and both tests).
     """
 
     classifier: str
@@ -144,13 +142,11 @@ def _compared(
     before = _wide(scores[scores["classifier"] == name], index)
     now = _wide(found["scores"], index)
     labels = sorted({*before.columns, *now.columns})
-    before, now = (frame.reindex(columns=labels) for frame in (before, now))
-    measures = _measures(run, name)
+    before, now = (frame.reindex(columns=labels).fillna(0.0) for frame in (before, now))
     values = edits.set_index(_KEY)["value"].reindex(index).to_numpy(float)
     photos = codes_of(index.get_level_values("photo").to_numpy(str), len(index))
     sides = ((label, before[label].to_numpy(float), now[label].to_numpy(float)) for label in labels)
-    rows = [_row(*side, values, photos, measures.get(side[0], "presence")) for side in sides]
-    before, now = before.fillna(0.0), now.fillna(0.0)
+    rows = [_row(*side, values, photos) for side in sides if len(index)]
     frame = pd.DataFrame(rows, columns=[column for column in COLUMNS if column != "q"])
     adjusted = benjamini_hochberg(frame[["p", "tilt_p"]].to_numpy(float).T.ravel()).reshape(2, -1)
     frame = frame.assign(q=adjusted.min(axis=0))[list(COLUMNS)]
@@ -165,50 +161,18 @@ def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
     return wide.reindex(index)
 
 
-def _measures(run: Path, name: str) -> dict[str, str]:
-    """Label to the measure by which the fit judged it; none before the fit."""
-    if not (run / "slopes.parquet").is_file():
-        return {}
-    rows = tables.read(tables.SLOPES, run / "slopes.parquet")
-    rows = rows[(rows["classifier"] == name) & rows["measure"].notna()]
-    return dict(zip(rows["label"].astype(str), rows["measure"].astype(str), strict=True))
-
-
-def _row(
-    label: str, before: Array, now: Array, values: Array, photos: NDArray[np.int64], measure: str = "presence"
-) -> tuple[object, ...]:
+def _row(label: str, before: Array, now: Array, values: Array, photos: NDArray[np.int64]) -> tuple[object, ...]:
     """One label; where all differences are equal, chance has no part in them: p is 1 if they are 0, else 0.
 
     A change that favours one end of the attribute leaves the mean as it was: that is what the tilt shows.
     """
-    if measure in ("log-odds", "value"):
-        both = ~np.isnan(before) & ~np.isnan(now)
-        before, now, values = before[both], now[both], values[both]
-        photos = np.unique(photos[both], return_inverse=True)[1]
-    before, now = np.nan_to_num(before), np.nan_to_num(now)
     change = np.round(now - before, 7)  # scores are stored with 24 bits
-    if measure == "log-odds":
-        change = np.round(_odds(now) - _odds(before), 4)
-    if not len(change):
-        return label, measure, 0, *[math.nan] * 8
     mean, line = clustered_mean(change, photos), clustered_slope(change, values, photos)
     p, tilt, tilt_p = mean.p, line.value, line.p
     if not np.ptp(change) > 0:
         p, tilt, tilt_p = 1.0 if mean.value == 0 else 0.0, 0.0, 1.0
     ends = (mean.low, mean.high, p, tilt, tilt_p)
-    return label, measure, len(change), float(before.mean()), float(now.mean()), mean.value, *ends
-
-
-def _written(measure: str) -> Callable[[Any], str]:
-    """What writes a change: three decimals, or per cent of the odds."""
-    if measure == "log-odds":
-        return lambda change: "nan" if math.isnan(change) else f"{100 * math.expm1(change):+.1f} %"
-    return lambda change: f"{change:+.3f}"
-
-
-def _odds(scores: Array) -> Array:
-    """Log-odds, bounded as those of the fit."""
-    return np.asarray(special.logit(np.clip(scores, 1e-6, 1 - 1e-6)))
+    return label, len(change), float(before.mean()), float(now.mean()), mean.value, *ends
 
 
 def _stayed(drift: Drift) -> str:
@@ -217,13 +181,11 @@ def _stayed(drift: Drift) -> str:
 
     found = []
     for row in drift.labels.to_dict("records"):
-        measure, equal = str(row["measure"]), math.isnan(row["ci_low"]) and row["difference"] == 0
+        equal = math.isnan(row["ci_low"]) and row["difference"] == 0
         low, high = (0.0, 0.0) if equal else (row["ci_low"], row["ci_high"])
-        write, matters = _written(measure), caution.MATTERS["log-odds" if measure == "log-odds" else "score"]
-        matters = math.nan if measure == "value" else matters
-        shown = f"[{write(low)}, {write(high)}]"
-        found.append(caution.Nothing(f"the change of “{row['label']}”", low, high, drift.photos, matters, shown))
-    if not found or all(one.clear for one in found):
+        name, ends = f"the change of “{row['label']}”", f"[{low:+.3f}, {high:+.3f}]"
+        found.append(caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends))
+    if all(one.clear for one in found):
         return "No label's mean or slope has moved beyond chance."
     question = "whether any label's mean or slope has moved beyond chance"
     return f"{caution.cannot_tell(caution.widest(found), question, 'photo')}."
@@ -243,12 +205,9 @@ def print_drift(drift: Drift, most: int = 10) -> str:
     lines += ["", f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'a unit':>8}{'q':>9}"]
     for row in drift.labels[:most].itertuples(index=False):
         low: Any = row.ci_low
-        form = _written(str(row.measure))
-        interval = "none" if math.isnan(low) else f"[{form(low)}, {form(row.ci_high)}]"
-        name = str(row.label)[:31]
-        change = f"{form(row.difference):>9}  {interval:<18}{form(row.tilt):>8}{row.q:>9.2g}"
-        numbers = f"{row.before:>8.3f}{row.now:>8.3f}{change}"
-        lines.append(f"{name:<32}{numbers}")
+        interval = "none" if math.isnan(low) else f"[{low:+.3f}, {row.ci_high:+.3f}]"
+        change = f"{row.difference:>+9.3f}  {interval:<18}{row.tilt:>+8.3f}{row.q:>9.2g}"
+        lines.append(f"{str(row.label)[:31]:<32}{row.before:>8.3f}{row.now:>8.3f}{change}")
     if len(drift.labels) > most:
         lines.append(f"and {many(len(drift.labels) - most, 'more label')}")
     return "\n".join(lines)

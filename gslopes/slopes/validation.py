@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
-from gslopes.core.runfolder import SYNTHESIS, show
+from gslopes.core.runfolder import show
 from gslopes.core.text import many
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Estimate, Groups
 from gslopes.faces.gate.verdict import JUDGED, RESOLUTION, VALIDITY
-from gslopes.frame import manifest
 from gslopes.photos.people import read_about
 from gslopes.report import numbers
+from gslopes.slopes import manifest
 from gslopes.stats.clusters import normal_texts
 
 # How the reader sees the unedited photo, by two of its readings: names of the groups below and above one half.
@@ -50,15 +50,6 @@ class Summary:
     groups: Mapping[str, Groups] = field(default_factory=dict)
     leakage: Mapping[str, Estimate] = field(default_factory=dict)
 
-    def rows(self) -> list[tuple[str, str, float, float | None, float | None]]:
-        """Its numbers as (measure, name, value, low, high)."""
-        measured = [("shift", "", self.shift), ("monotone", "", self.monotone)]
-        measured += [("leakage", name, share) for name, share in self.leakage.items()]
-        for column, by_group in self.groups.items():
-            measured += [(f"shift by {column}", name, group.number) for name, group in by_group.each.items()]
-        found = [(kind, name, e.value, e.low, e.high) for kind, name, e in measured if e is not None]
-        return [("kept", "", self.kept / max(self.sweeps, 1), None, None), *found]
-
     def facts(self) -> dict[str, Any]:
         """As JSON has it: a number that could not be measured is null."""
         facts = _plain(asdict(self))
@@ -76,26 +67,12 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
     verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
     values = _values_of(run, verdicts["attribute"])
     readings = tables.read(tables.READINGS, run / "readings.parquet")
-    about = _about(run, photos_csv, columns)
+    about = about_photos(run, photos_csv, columns)
     found = [
         _one(str(name), values[str(name)], sweeps, readings[readings["attribute"] == name], about, columns)
         for name, sweeps in verdicts.groupby("attribute")
     ]
     return found
-
-
-def check_inputs(run: Path, photos_csv: Path | None = None, columns: Sequence[str] = ()) -> None:
-    """Raise what ``summarise`` would raise for the same arguments, before any sweep is measured.
-
-    Raises: UsageError if an edited attribute has no values in run.json, or the CSV does not fit.
-    """
-    for part in range(manifest.complete_parts(run)):
-        path = runfolder.part_path(run, SYNTHESIS, tables.EDITS, part)
-        attributes = tables.read_columns(tables.EDITS, path, ["attribute"])["attribute"]
-        _values_of(run, attributes[~placebo.among(attributes)])
-        if len(attributes):  # every photo is edited along all of them
-            break
-    _about(run, photos_csv, columns)
 
 
 def keep_summaries(run: Path, summaries: Sequence[Summary]) -> Path:
@@ -115,7 +92,8 @@ def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[f
     return values
 
 
-def _about(run: Path, photos_csv: Path | None, columns: Sequence[str]) -> pd.DataFrame | None:
+def about_photos(run: Path, photos_csv: Path | None, columns: Sequence[str]) -> pd.DataFrame | None:
+    """What a CSV says of the run's photos; None without one.  Raises: UsageError if it does not fit."""
     if photos_csv is None:
         if columns:
             raise UsageError(f"There is no table with the column {columns[0]!r}.", "Name it with --photos-csv.")

@@ -40,7 +40,7 @@ from gslopes.faces.compose.skin import region_classes  # noqa: E402
 from gslopes.faces.edit.editors import EndsEditor, way  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.parsing import class_probabilities  # noqa: E402
-from gslopes.frame.executors import OneProcess, Processes  # noqa: E402
+from gslopes.frame.executors import OneProcess  # noqa: E402
 from gslopes.frame.executors.one_process import cores  # noqa: E402
 from gslopes.slopes import audit as stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
@@ -156,7 +156,7 @@ def ours(place: Path, args: argparse.Namespace) -> tuple[Callable[[], object], C
     """A run from the beginning, and what the last one found."""
     options = {"min_face": SMALLEST, "device": args.device, "placebo": False}
     components = default_components(configure(place / "photos", options), args.device)
-    executor = Processes(args.workers, args.device) if args.workers else OneProcess()
+    executor = OneProcess(threads=args.workers)
     found: list[Audit] = []
 
     def walk() -> None:

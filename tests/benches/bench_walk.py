@@ -30,7 +30,7 @@ from bench_synthesis import SMALLEST, prepare  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
-from gslopes.frame.executors import OneProcess, Processes  # noqa: E402
+from gslopes.frame.executors import OneProcess  # noqa: E402
 from gslopes.slopes import audit as stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
 from gslopes.slopes.plan import look_at  # noqa: E402
@@ -59,7 +59,7 @@ def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
     options = {"attribute": ATTRIBUTES, "min_face": SMALLEST, "device": args.device, "placebo": False}
     plan = look_at(configure(place / "photos", options))
     components = default_components(plan.config, plan.device)
-    executor = Processes(args.workers, args.device) if args.workers else OneProcess()
+    executor = OneProcess(threads=args.workers)
     with device_memory(args.device) as used:
         began = time.perf_counter()
         audit = stages.synthesise(place / "photos", place / "run", components=components, executor=executor, **options)

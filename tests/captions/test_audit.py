@@ -15,7 +15,7 @@ import pytest
 
 import gslopes
 from gslopes.core.errors import UnknownName, UsageError
-from gslopes.frame.opening import load
+from gslopes.frame.result import load
 from tests.broken import broken, shown
 from tests.fixtures import QUESTIONS, questions
 

@@ -17,8 +17,8 @@ from gslopes.contexts.lead import judged
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.options import build
 from gslopes.core.runfolder import read_manifest
-from gslopes.frame.opening import load
 from gslopes.frame.page import choices_of
+from gslopes.frame.result import load
 from tests.contexts.drawn import CANVAS, COLOURS, PEOPLE, Finder, Tagger, again, audit, small
 
 

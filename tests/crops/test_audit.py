@@ -11,7 +11,7 @@ import pytest
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.portraits import reader_of
-from gslopes.frame.opening import load
+from gslopes.frame.result import load
 from tests.crops.drawn import SIDE, Brightness, Lighter, draw_people, planned, truth
 from tests.crops.drawn import audit as audit_of
 from tests.fixtures import QUESTIONS, questions

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
 import re
-import shutil
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -15,10 +15,10 @@ import pytest
 from gslopes.core import runfolder
 from gslopes.core.options import option
 from gslopes.core.tables.schema import read_tables
-from gslopes.frame.executors import OneProcess, Processes
+from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
 from gslopes.frame.result import Result
-from gslopes.frame.run import Run, carry_out
+from gslopes.frame.run import Parts, Run, carry_out
 from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage
 
 TABLES = """
@@ -230,15 +230,15 @@ def test_what_comes_before_work_is_done_once_and_only_if_there_is_work(tiny: Aud
     assert begun == ["run"]
 
 
-@pytest.mark.slow
-def test_parts_are_done_in_other_processes(tiny: Audit, tmp_path: Path):
+def test_a_part_can_be_done_in_another_process(tiny: Audit, tmp_path: Path):
     audit = replace(tiny, page=(), outline=headline)  # what travels can be pickled
-    run = tmp_path / "run"
-    carry_out(plan(audit, tmp_path / "words.txt", run, {}), Processes(2))
-    first = pd.read_parquet(run / "answers.parquet")
-    shutil.rmtree(run)
-    carry_out(plan(audit, tmp_path / "words.txt", run, {}), OneProcess())
-    pd.testing.assert_frame_equal(first, pd.read_parquet(run / "answers.parquet"))
+    done(audit, tmp_path)
+    part = next((tmp_path / "run/parts/ask").rglob("answers-000000.parquet"))
+    before = pd.read_parquet(part)
+    part.unlink()
+    task = Parts(Run(audit, tmp_path / "run", Config()), audit.stages[1], "a").remote_task()
+    pickle.loads(pickle.dumps(task.make))("cpu")(0, lambda count: None)
+    pd.testing.assert_frame_equal(before, pd.read_parquet(part))
 
 
 def test_the_smallest_audit_of_the_page_for_contributors_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

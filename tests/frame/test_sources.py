@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gslopes.collect.photos import write_csv
 from gslopes.core import tables
 from gslopes.core.tables import MANIFEST, SOURCES
 from gslopes.frame.sources import keep_sources
@@ -55,9 +54,9 @@ def test_each_photo_of_the_run_has_what_the_search_that_kept_it_said(folders):
     assert kept(run) == {IDS[0]: "CC0 1.0", IDS[1]: "=HYPERLINK()"}
 
 
-def test_a_folder_of_the_collection_and_its_csv_alone_do_as_well(folders):
+def test_a_folder_of_the_collection_does_as_well(folders):
     photos, run = folders
-    write_csv(manifest(), photos / "manifest.csv")
+    tables.write(MANIFEST, manifest(), photos / "manifest.parquet")
     keep_sources(photos / "chef", run)
     assert kept(run) == {IDS[0]: "CC0 1.0", IDS[1]: "=HYPERLINK()"}
 
@@ -67,7 +66,6 @@ def test_without_a_manifest_of_ours_nothing_is_written(folders, content):
     photos, run = folders
     if content is not None:
         (photos / "manifest.parquet").write_bytes(content)
-        (photos / "manifest.csv").write_bytes(content)
     assert keep_sources(photos, run) is None
     assert not (run / "sources.parquet").exists()
 

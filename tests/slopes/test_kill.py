@@ -107,9 +107,8 @@ def test_killed_at_ten_random_moments_and_run_again_ends_in_equal_tables(args, s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", [[], ["--engine", "processes", "--workers", "2"]], ids=["one", "processes"])
-def test_ctrl_c_is_a_sentence_and_what_was_done_is_kept(args, tmp_path, engine):
-    run, command = tmp_path / "run", [sys.executable, "-m", "gslopes", args[0], *engine, *args[1:]]
+def test_ctrl_c_is_a_sentence_and_what_was_done_is_kept(args, tmp_path):
+    run, command = tmp_path / "run", [sys.executable, "-m", "gslopes", *args]
     process = subprocess.Popen([*command, run], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and progress(run) < 30:
         time.sleep(0.005)

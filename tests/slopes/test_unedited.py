@@ -10,7 +10,7 @@ import pytest
 
 import gslopes
 from gslopes.core import tables
-from gslopes.slopes import unedited
+from gslopes.slopes import asking
 from gslopes.slopes.fitting import unedited_answers
 from tests.slopes.test_stages import Counting
 
@@ -78,12 +78,12 @@ def test_groups_do_not_make_a_paid_classifier_be_asked(monkeypatch):
     from gslopes.ask.config import ScoreConfig
 
     one = Counting()
-    assert unedited.asked([one], ScoreConfig(), ("team",)) == (one,)
-    assert unedited.asked([one], ScoreConfig(), ()) == ()
+    assert asking.asked_unedited([one], ScoreConfig(), ("team",)) == (one,)
+    assert asking.asked_unedited([one], ScoreConfig(), ()) == ()
 
     class Paid(Counting):
         limits = None
 
-    monkeypatch.setattr(unedited, "limits_of", lambda classifier: type("L", (), {"free": False})())
-    assert unedited.asked([one], ScoreConfig(), ("team",)) == ()
-    assert unedited.asked([one], ScoreConfig(unedited=True), ()) == (one,)
+    monkeypatch.setattr(asking, "limits_of", lambda classifier: type("L", (), {"free": False})())
+    assert asking.asked_unedited([one], ScoreConfig(), ("team",)) == ()
+    assert asking.asked_unedited([one], ScoreConfig(unedited=True), ()) == (one,)

@@ -116,7 +116,7 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
         return
     price = f"up to {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        hint = "Add --yes (yes=True in Python), or set a --budget; --confirm-above raises the limit."
+        hint = "Add --yes (yes=True in Python), or set a --budget; --set confirm_above=USD raises the limit."
         raise UsageError(f"This will cost {price}, and there is no terminal to confirm it at.", hint)
     print(f"This will cost {price}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

@@ -1,10 +1,7 @@
-"""Parts handed out to workers that may be lost, whether they are processes of this machine or on a Ray cluster.
+"""Parts handed out to workers that may be lost, as those of a Ray cluster.
 
 A lost worker's parts are done again by another one; since a part's tables appear only when it is whole, nothing is left
 of the first attempt but pictures that the second one overwrites with the same bytes.
-
-Not loky nor joblib: one lost process ends all of theirs and does not say at which part, and those in the middle of a
-part outlive a head that was killed.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ from gslopes.core.runfolder import show
 from gslopes.core.runtime import gslopes_version, limit_threads
 from gslopes.frame.executors.one_process import cores, slots_and_threads
 from gslopes.frame.executors.pool import Lost, portable, run_parts
-from gslopes.frame.executors.processes import CORES_EACH
 
 ADDRESS = "RAY_ADDRESS"
+CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
 STORE = 100 * 2**20  # bytes of a local cluster's object store: the configuration is all that goes through it
 
 

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from gslopes.slopes.outcome import Audit
     from gslopes.slopes.validation import Summary
 
+# Options that have no flag: by --set, as in a TOML file.
+SELDOM = (
+    *("part", "workers", "min_face", "find_device", "landmarks", "masks", "format", "blend", "unedited"),
+    *("confirm_above", "placebo_sample", "dropped_sample", "expected", "embed"),
+)
 STAGES = ("synthesise", "gate", "score", "unedited", "fit", "report")
 # Of one counterfactual photo on one core of an AMD EPYC; see tests/benches/results/engine.md.
 _SECONDS_A_PICTURE = 0.022
@@ -43,19 +48,19 @@ _SECONDS_A_PICTURE = 0.022
     "gslopes audit photos --out run",
     "gslopes audit photos --attribute gender --attribute race --out run",
     "gslopes audit photos --classifier onnx:model.onnx,labels=labels.txt --limit 100 --out run",
-    "gslopes audit photos --steps 5 --range -1,1 --blend paste --out run --dry-run",
+    "gslopes audit photos --steps 5 --range -1,1 --region skin --out run --dry-run",
     "gslopes audit photos --set fit.permutations=1000 --set min_face=20 --out run",
     "gslopes audit photos --fail-if finding --out run",
     "gslopes audit run --only score --classifier google --classifier rekognition --budget 25 --yes",
     "gslopes audit run --photos-csv people.csv --groups gender --groups 'gender + ethnicity' --cluster id",
     "gslopes audit run --only gate --set gate.tau=0.8 --set gate.look=all",
-    "gslopes audit run --only report --embed none",
+    "gslopes audit run --only report --set embed=none",
     "gslopes audit --method --out run",
     "gslopes audit --config audit.toml --out run --json > slopes.json",
 )
 @click.argument("photos", type=PATH, required=False)
 @out_option(default=None)
-@options(RunConfig)
+@options(RunConfig, leave_out=SELDOM)
 @click.option("--only", type=click.Choice(STAGES), multiple=True, help="Only this stage of the run; may be repeated.")
 @dry_run_option
 @click.option(
@@ -136,17 +141,14 @@ def synthesise(photos: Path | None, out: Path, dry_run: bool, as_json: bool, opt
 def print_plan(made: Plan, as_json: bool) -> int:
     """What a walk would do; the exit code."""
     from gslopes.core.runfolder import show
-    from gslopes.frame.executors import OneProcess
-    from gslopes.frame.executors.engines import Engine
     from gslopes.slopes.plan import Walk
 
     walk: Walk = made.inputs.content
     config, done = walk.config, walk.done(made.folder)
-    engine = Engine(OneProcess(), config.engine, config.workers, config.device)
     if as_json:
         facts = {"photos": len(walk.files), "images": walk.images, "calls": walk.calls, "values": walk.values}
         facts |= {"steps": {name: len(values) for name, values in walk.values.items()}, "parts": walk.parts}
-        facts |= {"classifiers": list(walk.classifiers), "device": walk.device, "engine": engine.resolved}
+        facts |= {"classifiers": list(walk.classifiers), "device": walk.device, "engine": config.engine}
         print_json({**facts, "parts_done": done, "run": str(made.folder) if made.folder else None})
         return 0
     lines = [
@@ -159,7 +161,7 @@ def print_plan(made: Plan, as_json: bool) -> int:
         f"disk         {_size(walk)} or so for the pictures",
         f"parts        {walk.parts:,}, of which {done:,} have their pictures already",
         f"device       {walk.device}",
-        f"engine       {engine}",
+        f"engine       {config.engine}",
         *([f"run folder   {show(made.folder)}"] if made.folder else []),
         "Nothing was written.",
     ]

@@ -31,27 +31,18 @@ from gslopes.slopes.config import FitConfig
     "gslopes compare run-before run-after --pair model-v1=model-v2",
     "gslopes compare run-before run-after --pair old=new:threshold=0.7 --open",
     "gslopes compare run-before run-after --fail-if changed",
+    "gslopes compare run-before run-after --photos-csv people.csv --cluster person",
     "gslopes compare run-before run-after --json > changes.json",
-    "gslopes compare run --drift llm:gpt-4o-2024-11-20,prompt=occupation --sample 20 --budget 1",
+    "gslopes compare run --drift llm:gpt-4o-2024-11-20,prompt=occupation --budget 1",
 )
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH, required=False)
-@click.option(
-    "--pair",
-    "pairs",
-    multiple=True,
-    metavar="OLD=NEW",
-    help="Classifiers to compare. [default: same names]",
-)
-@flags(FitConfig, "min_varying", "photos_csv", "cluster")
-@click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
+@click.option("--pair", "pairs", multiple=True, metavar="OLD=NEW", help="Classifiers to compare. [default: same names]")
+@flags(FitConfig, "photos_csv", "cluster")
 @click.option(
     "--drift",
     metavar="CLASSIFIER",
-    help="Without RUN_B: ask this classifier of RUN_A again, by its name as it was asked.",
-)
-@click.option(
-    "--sample", type=int, default=50, show_default=True, metavar="N", help="With --drift: pictures to ask about again."
+    help="Without RUN_B: ask this classifier of RUN_A again about 50 pictures, by its name as it was asked.",
 )
 @flags(CostLimits, "budget", "yes")
 @fail_if_options("the changes", "changed and abs(difference) > 3")
@@ -61,12 +52,9 @@ def compare(
     run_a: Path,
     run_b: Path | None,
     pairs: tuple[str, ...],
-    min_varying: int,
     photos_csv: Path | None,
     cluster: str,
-    out: Path | None,
     drift: str | None,
-    sample: int,
     budget: float | None,
     yes: bool,
     fail_if: FailIf,
@@ -82,27 +70,22 @@ def compare(
     label has moved.
     """
     from gslopes.core.runfolder import show
+    from gslopes.frame.executors import OneProcess
     from gslopes.slopes.compare import compare_runs, write_page
+    from gslopes.slopes.drift import check_drift, print_drift
     from gslopes.slopes.report.changes import CONDITION, changed, print_changes
 
     if drift is not None:
-        return _drift(run_a, drift, sample, CostLimits(budget=budget, yes=yes), as_json)
+        asked = check_drift(run_a, drift, OneProcess(progress=True), cost_limits=CostLimits(budget=budget, yes=yes))
+        print_json(asked.as_dict()) if as_json else say(print_drift(asked))
+        return 3 if asked.drifted else 0
     if run_b is None:
         raise UsageError("One run is given.", "Name a second one, or a classifier with --drift.")
     condition = condition_of(fail_if, CONDITION)
-    found = compare_runs(run_a, run_b, pairs, min_varying=min_varying, photos_csv=photos_csv, cluster=cluster)
-    page = write_page(run_a, run_b, found, out)
-    print_json(rows(found)) if as_json else say(print_changes(found))
+    changes = compare_runs(run_a, run_b, pairs, photos_csv=photos_csv, cluster=cluster)
+    page = write_page(run_a, run_b, changes)
+    print_json(rows(changes)) if as_json else say(print_changes(changes))
     say(f"page       {show(page)}", err=True)
     if show_page:
         open_page(page)
-    return judge(condition, fail_if, changed(found), 0)
-
-
-def _drift(run: Path, classifier: str, sample: int, limits: CostLimits, as_json: bool) -> int:
-    from gslopes.frame.executors import OneProcess
-    from gslopes.slopes.drift import check_drift, print_drift
-
-    found = check_drift(run, classifier, OneProcess(progress=True), sample=sample, cost_limits=limits)
-    print_json(found.as_dict()) if as_json else say(print_drift(found))
-    return 3 if found.drifted else 0
+    return judge(condition, fail_if, changed(changes), 0)

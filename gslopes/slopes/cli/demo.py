@@ -30,15 +30,9 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
 
     result = run_demo(out, OneProcess(progress=True), faces=faces, seed=seed, device=device)
     pages = {"page": result.rendered.page, "portrait_page": result.portrait.page, "sweep": result.sweep}
-    pages["pipeline"] = result.pipeline
     if as_json:
-        print_json(
-            {
-                "slopes": rows(result.recovered),
-                "reach": result.reach,
-                **{name: str(path) for name, path in pages.items()},
-            }
-        )
+        files = {name: str(path) for name, path in pages.items()}
+        print_json({"slopes": rows(result.recovered), "reach": result.reach, **files})
         return 0
     say("\nThe planted bias, and what the walk recovered (percentage points per unit of the cue):\n")
     say(f"{'label':<12}{'planted':>10}{'recovered':>12}   95 % interval      photos")
@@ -52,5 +46,4 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
         "The single portrait shows what an edit of a real photo looks like; of one photo nothing is judged."
     )
     say(f"\nsweep    {pages['sweep']}\npages    {pages['page']}\n         {pages['portrait_page']}", err=True)
-    say(f"figure   {pages['pipeline']}", err=True)
     return 0

@@ -1,4 +1,4 @@
-"""The walk in several processes and on a Ray cluster, a worker killed in the middle: the files of one process."""
+"""The walk on a Ray cluster, a worker killed in the middle: the files of one process."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ from threading import Event, Thread
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import gslopes
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.faces.components import rendered_components
-from gslopes.frame.executors import OneProcess, Processes, RayCluster
-from gslopes.slopes import audit as stages
-from gslopes.slopes.cli.audit import audit as verb
+from gslopes.frame.executors import RayCluster
 
-WORKERS = ("gslopes.frame.executors.processes", "ray::RayWorker")
+WORKERS = ("ray::RayWorker",)
 
 
 def workers() -> list[int]:
@@ -86,34 +83,12 @@ def same(one: Path, other: Path) -> None:
     assert [name for name in expected if expected[name] != found[name]] == []
 
 
-# -- drawn faces, small networks --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def drawn(home, draw, tmp_path) -> dict[str, object]:
-    """Twelve photos, two a part."""
-    faces = draw(12)
-    (tmp_path / "walk.toml").write_text("part = 2\n")
-    return {"photos": faces.photos, **faces.known, "config": tmp_path / "walk.toml", "steps": 3, "device": "cpu"}
-
-
-@pytest.mark.slow
-def test_a_worker_killed_in_the_middle_leaves_the_files_of_one_process(drawn, tmp_path, kill_one, capfd):
-    gslopes.synthesise(out=tmp_path / "one", **drawn)
-    killed = kill_one(tmp_path / "several")
-    gslopes.synthesise(out=tmp_path / "several", executor=Processes(2, "cpu", progress=True), **drawn)
-    assert len(killed) == 1
-    assert "A worker was lost" in capfd.readouterr().err
-    same(tmp_path / "one", tmp_path / "several")
-
-
-def test_components_passed_as_objects_stay_here(drawn, home, tmp_path):
-    folder = Path(str(drawn["landmarks"])).parent
-    components = rendered_components(folder, Path(str(drawn["photos"])), "gender-field", "cpu")
+def test_components_passed_as_objects_stay_here(home, draw, tmp_path):
+    faces = draw(2)
+    folder = Path(str(faces.known["landmarks"])).parent
+    components = rendered_components(folder, faces.photos, "gender-field", "cpu")
     with pytest.raises(UsageError, match="passed as objects cannot be sent"):
-        gslopes.synthesise(out=tmp_path / "run", components=components, engine="processes", workers=2, **drawn)
-    # nobody asked for processes by name
-    assert gslopes.synthesise(out=tmp_path / "run", components=components, workers=2, **drawn).used == 12
+        gslopes.synthesise(faces.photos, tmp_path / "run", components=components, engine="ray", steps=3, **faces.known)
 
 
 # -- portraits, the shipped networks ----------------------------------------------------------------------------------
@@ -141,12 +116,6 @@ def several(executor: Executor, london: dict[str, object], undisturbed: Path, ru
     same(undisturbed, run)
 
 
-@pytest.mark.slow
-def test_portraits_in_two_processes_one_killed(london, undisturbed, tmp_path, kill_one, capfd):
-    several(Processes(2, "cpu", progress=True), london, undisturbed, tmp_path / "run", kill_one)
-    assert "A worker was lost" in capfd.readouterr().err
-
-
 @pytest.mark.ray
 @pytest.mark.slow
 def test_portraits_on_a_ray_cluster_one_worker_killed(london, undisturbed, tmp_path, kill_one, capfd, cluster):
@@ -154,18 +123,3 @@ def test_portraits_on_a_ray_cluster_one_worker_killed(london, undisturbed, tmp_p
     captured = capfd.readouterr()
     assert "A worker was lost" in captured.err
     assert captured.out == ""
-
-
-@pytest.mark.slow
-def test_the_gate_judges_the_same_in_two_processes(undisturbed, tmp_path):
-    stages.run_gate(undisturbed, OneProcess())
-    names = ("verdicts.parquet", "readings.parquet")
-    alone = [(undisturbed / name).read_bytes() for name in names]
-    for path in undisturbed.glob("parts/gate/**/*.parquet"):
-        path.unlink()
-    (undisturbed / "parts" / "gate.json").unlink()
-    done = CliRunner().invoke(
-        verb, [str(undisturbed), "--only", "gate", "--engine", "processes", "--workers", "2"], standalone_mode=False
-    )
-    assert done.exit_code == 0, done.output
-    assert [(undisturbed / name).read_bytes() for name in names] == alone

@@ -186,7 +186,7 @@ def test_names_with_spaces_newlines_and_any_bytes_are_photos_like_others(gslopes
     masks.mkdir()
     for name in ("a b.png", "latin-\\xe9.png"):
         Image.new("L", (96, 96), 255).save(masks / name)
-    args = ("--steps", 3, "--landmarks", table, "--masks", masks, "--classifier", toy)
+    args = ("--steps", 3, "--set", f"landmarks={table}", "--set", f"masks={masks}", "--classifier", toy)
     done = gslopes("audit", folder, "--out", run, *args)
     assert done.code == 0, done.err
     assert "2 edited of 4" in done.err
@@ -210,7 +210,7 @@ def test_a_folder_without_photos_and_no_folder_are_usage_errors(gslopes, tmp_pat
 
 def test_a_run_folder_of_another_configuration_is_refused_with_both_values(synthesise):
     assert synthesise().code == 0
-    done = synthesise("--min-face", 20, "--blend", "paste")
+    done = synthesise("--set", "min_face=20", "--set", "blend=paste")
     assert done.code == 2
     assert "find.min_face is 32 there and 20 here" in done.err
     assert 'compose.blend is "auto" there and "paste" here' in done.err

@@ -2,53 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget
+<<<<<<< HEAD:gslopes/frame/asking.py
 from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages, models_of
+=======
+from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages
+>>>>>>> 8b9809d8 (Engine processes, comparisons of observed differences and the tuned-on warning go; compare, power and audit have 12, 8 and 34 options; one ask for the walk and contexts; drift compares scores):gslopes/frame/ask.py
 from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.text import many
 from gslopes.faces.gate.judge import SweepSelection
-from gslopes.frame import manifest
 
 
-def ask_all(
+def ask(
     run: Path,
     classifiers: Sequence[Classifier],
+    parts: int,
+    seed: int,
+    limits: ScoreConfig,
     executor: Executor,
-    cost_limits: ScoreConfig,
     *,
-    gate: bool,
-    budget: Budget,
+    known: Iterable[str],
+    gate: bool = True,
+    budget: Budget | None = None,
 ) -> None:
     """Pictures to answers: RUN/asked.parquet and RUN/scores.parquet, and next to them those about dropped sweeps.
 
-    run: a folder that this process holds.  gate: leave out the sweeps that the gate dropped, if the run has verdicts.
+    run: a folder that this process holds.  parts: of its pictures.  known: names of all that were asked, earlier ones
+    too.  gate: leave out the sweeps that the gate dropped, if the run has verdicts.  budget: of the command.
 
-    Raises: as ``Scoring.ask``; UsageError if the pictures are not complete; RunFolderMismatch.
+    Raises: as ``Scoring.ask``; ClassifierError if all pictures failed.
     """
-    parts, content = manifest.complete_parts(run), manifest.read(run)
-    manifest.check_versions(run, classifiers)
-    seed, known = int(content["seed"]), content.setdefault("classifiers", {})
-    wanted = SweepSelection(run, gate, dropped=cost_limits.dropped_sample, seed=seed)
-    content["gate"] = {**content.get("gate", {}), "applied": gate and wanted.judged}
-    for one in classifiers:
-        known[one.name] = {**known.get(one.name, {}), "version": one.version}
-    runfolder.write_json(run / runfolder.MANIFEST, content)
-    try:
-        Scoring(run, classifiers, parts, seed, cost_limits, executor, gate, budget).ask()
-    finally:
-        for one in classifiers:
-            known[one.name] |= models_of(run, one.name)
-        runfolder.write_json(run / runfolder.MANIFEST, content)
+    Scoring(run, classifiers, parts, seed, limits, executor, gate, budget).ask()
+    wanted = SweepSelection(run, gate, dropped=limits.dropped_sample, seed=seed)
     stages = finished_stages(run, known, parts)
     for table in (tables.ASKED, tables.SCORES):
-        runfolder.merge(run, table, stages, parts, wanted.sampled, DROPPED[table.name])
+        if wanted.judged:
+            runfolder.merge(run, table, stages, parts, wanted.sampled, DROPPED[table.name])
+        else:
+            (run / f"{DROPPED[table.name]}.parquet").unlink(missing_ok=True)
         runfolder.merge(run, table, stages, parts, wanted.keep)
     asked = tables.read(tables.ASKED, run / f"{tables.ASKED.name}.parquet")
     for _, answered in asked.groupby("classifier"):

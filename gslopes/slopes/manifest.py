@@ -1,17 +1,15 @@
-"""What ``run.json`` says of a run folder, and what must be in the folder before a stage begins."""
+"""What ``run.json`` says of a run of the walk, and what must be in its folder before a stage begins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
-from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
-from gslopes.core.runfolder import SYNTHESIS, differences, show
+from gslopes.core.runfolder import SYNTHESIS, show
 from gslopes.photos.folder import count_parts
 
 _MOST_PARTS = 1_000_000  # more is no run of anybody: it would take hours to see that they are not there
@@ -29,22 +27,6 @@ def read(run: Path) -> dict[str, Any]:
         message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
         raise UsageError(message, "Make the run again in a new folder.") from error
     return content
-
-
-def begin(run: Path, identity: dict[str, Any], executor: Executor) -> None:
-    """Write ``run.json`` of a new run; of an old one, say so if it was started with other versions.
-
-    identity: what the run is.  Raises: StorageError.
-    """
-    now = {"gslopes": runtime.gslopes_version(), **runtime.versions()}
-    if not (run / runfolder.MANIFEST).exists():
-        head = {"gslopes": now.pop("gslopes"), "created": datetime.now(UTC).isoformat(timespec="seconds")}
-        runfolder.write_json(run / runfolder.MANIFEST, {**head, **identity, "classifiers": {}, "versions": now})
-        return
-    old = runfolder.read_manifest(run)
-    differing = differences({"gslopes": old.get("gslopes"), **old.get("versions", {})}, now)
-    if differing:
-        executor.note(f"Note: {show(run)} was started with other versions: {'; '.join(differing)}.")
 
 
 def complete_parts(run: Path) -> int:
