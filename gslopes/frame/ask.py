@@ -8,11 +8,7 @@ from pathlib import Path
 from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget
-<<<<<<< HEAD:gslopes/frame/asking.py
-from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages, models_of
-=======
 from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages
->>>>>>> 8b9809d8 (Engine processes, comparisons of observed differences and the tuned-on warning go; compare, power and audit have 12, 8 and 34 options; one ask for the walk and contexts; drift compares scores):gslopes/frame/ask.py
 from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
