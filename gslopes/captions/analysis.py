@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.captions.config import AuditOptions, CaptionsConfig
+from gslopes.captions.config import STAGES, TECHNIQUES, AuditOptions, CaptionsConfig
 from gslopes.captions.groups import groups_of_table
 from gslopes.captions.material import Coverage, Material, pairs_of
 from gslopes.captions.measures import demeaning, distributions, identity, inclusion, people, salience
 from gslopes.captions.measures.rows import Recorder, TechniqueResult
-from gslopes.captions.techniques import STAGES, TECHNIQUES
 from gslopes.captions.tuples import boxes_of, captions_of
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json

@@ -10,13 +10,12 @@ import pandas as pd
 
 from gslopes.captions import lead, page
 from gslopes.captions.analysis import chosen_stages, material_of, mentions_of, missing_need, run_techniques
-from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.config import TECHNIQUES, CaptionsConfig
 from gslopes.captions.groups import groups_of, notes_on_groups, people_table
 from gslopes.captions.material import Material, pairs_of
 from gslopes.captions.review import read_answers, render_review, review_items, sampled
 from gslopes.captions.stimuli import Read, coverage_of, find_stages, images_table, read_stages, sentences_table
 from gslopes.captions.tables import TABLES
-from gslopes.captions.techniques import TECHNIQUES
 from gslopes.captions.tuples import parse, parsed_images, with_labels
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ import pandas as pd
 
 from gslopes.core import csv_table
 from gslopes.core.errors import DataMissing
-from gslopes.core.files import is_file, open_regular, show
+from gslopes.core.files import show
 from gslopes.core.text import plain
 
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
@@ -136,11 +135,11 @@ def caption_rows(image: str, caption: Any) -> list[tuple[str, Any]]:
 
 
 def read_table(file: Path) -> StageRows:
-    """Captions ``image, caption[, source]``, labels ``image, kind, word[, …]``, or Conceptual Captions' TSV.
+    """Captions ``image, caption[, source]``, or labels ``image, kind, word[, …]``; at most 4 GiB.
 
     Raises: DataMissing if the file is no table, or has neither form.
     """
-    frame = _frame(file)
+    frame = csv_table.read_frame(file, raises=DataMissing, limit=LARGEST)
     columns = set(frame.columns)
     if {"image", "caption"} <= columns:
         frame = frame.sort_values(["image", "source"], kind="stable") if "source" in columns else frame
@@ -150,21 +149,6 @@ def read_table(file: Path) -> StageRows:
         return _labels(frame)
     names = ", ".join(map(str, frame.columns))
     raise DataMissing(f"{file} has the columns {names}.", "It needs image, caption or image, kind, word.")
-
-
-def _frame(file: Path) -> pd.DataFrame:
-    """A table of at most 4 GiB, or Conceptual Captions' TSV: a caption and a URL in each line and no header.
-
-    An image's id is then the URL's sha256.
-    """
-    if file.suffix == ".tsv" and is_file(file):
-        with open_regular(file) as opened:
-            first = opened.readline(1 << 20).decode("utf-8-sig", "replace").split("\t")
-        if len(first) == 2 and first[1].startswith(("http://", "https://")):
-            how: dict[str, Any] = {"delimiter": "\t", "quoted": False, "limit": LARGEST, "raises": DataMissing}
-            frame = csv_table.read_csv(file, names=("caption", "url"), **how).frame()
-            return frame.assign(image=[sha256(url.encode()).hexdigest()[:16] for url in frame["url"]])
-    return csv_table.read_frame(file, raises=DataMissing, limit=LARGEST)
 
 
 def _labels(frame: pd.DataFrame) -> StageRows:

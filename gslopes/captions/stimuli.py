@@ -16,10 +16,10 @@ import pandas as pd
 
 from gslopes.captions import coco, visual_genome
 from gslopes.captions.caption_tables import LARGEST, StageRows, read_table
+from gslopes.captions.config import STAGES
 from gslopes.captions.material import Coverage
 from gslopes.captions.measures.people import covered
 from gslopes.captions.tables import TABLES
-from gslopes.captions.techniques import STAGES
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.core.files import parse_json, read_named
 from gslopes.core.reasons import Reason, SkipReason

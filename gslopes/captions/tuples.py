@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from gslopes.core import tables
 from gslopes.core.errors import UsageError
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
-from gslopes.words.graph import ROLES, Fact, Parser, Sense, Senses, overrides, with_synsets
+from gslopes.words.graph import ROLES, Fact, Sense, Senses, overrides, with_synsets
 from gslopes.words.parsers import find_parser
 from gslopes.words.wordnet import wordnet
 
@@ -41,10 +42,10 @@ def parsed_images(run: Run) -> Sequence[str]:
 
 def parse(run: Run, images: Sequence[str]) -> Made:
     """The tuples of the captions of some images; each distinct caption is parsed once a process."""
-    captions, reader = run.once(_captions), run.once(_Reader)
+    captions, facts = run.once(_captions), run.once(_reader)
     rows: list[tuple[str, str, int, Sequence[Fact]]] = []
     for image in images:
-        rows += [(image, stage, source, reader.facts(text)) for stage, source, text in captions.get(image, ())]
+        rows += [(image, stage, source, facts(text)) for stage, source, text in captions.get(image, ())]
         run.tick(1)
     return {"tuples": caption_tuples(rows)}
 
@@ -79,19 +80,10 @@ def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
     return found
 
 
-class _Reader:
-    """A parser that remembers what it parsed."""
-
-    def __init__(self, run: Run) -> None:
-        self.parser: Parser = find_parser(run.config.parser)
-        self.senses = senses_of(run.config)
-        self.known: dict[str, tuple[Fact, ...]] = {}
-
-    def facts(self, text: str) -> tuple[Fact, ...]:
-        """The facts of a caption, with synsets."""
-        if text not in self.known:
-            self.known[text] = tuple(with_synsets(fact, self.senses) for fact in self.parser.parse(text))
-        return self.known[text]
+def _reader(run: Run) -> Callable[[str], tuple[Fact, ...]]:
+    """A caption's facts with synsets, by a parser that remembers what it parsed."""
+    parser, senses = find_parser(run.config.parser), senses_of(run.config)
+    return cache(lambda text: tuple(with_synsets(fact, senses) for fact in parser.parse(text)))
 
 
 # -- tuples -----------------------------------------------------------------------------------------------------------

@@ -5,8 +5,7 @@ Lists are assumed exclusive, exhaustive and up to date, and are none of these. N
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,25 +14,23 @@ from hashlib import sha256
 from pathlib import Path
 
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.files import read_text, show
+from gslopes.core.files import read_text
 from gslopes.core.text import plain
 from gslopes.words.wordnet import WordNet
 
 SHIPPED = Path(__file__).parent / "lists"
-KINDS = ("synsets", "words", "senses")
 
 
 @dataclass(frozen=True, slots=True)
 class WordList:
     """One list.
 
-    kind: ``words`` (lemmas, underscores for spaces), ``synsets`` (names) or ``senses`` (lemmas with a part of speech).
+    entries: lemmas with underscores for spaces, or names of synsets.
     groups: entries by group, where the list has any (such as feminine and masculine).
     """
 
     name: str
     version: str
-    kind: str
     entries: frozenset[str]
     source: str = ""
     licence: str = ""
@@ -85,7 +82,7 @@ def shipped() -> Lists:
 
 
 def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> WordList:
-    """A list from TOML, CSV (first column) or plain text, one entry a line; ``#`` begins a comment.
+    """A list from TOML, or from plain text, one entry a line; ``#`` begins a comment.
 
     name: of the list; empty for the TOML's own name, or the file's.
     wordnet: turns ImageNet's ids into names of synsets, and knows which names there are.
@@ -94,36 +91,19 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     """
     text = read_text(path, raises=ConfigError, hint="Name a word list in UTF-8 that you may read.")
     digest = sha256(text.encode()).hexdigest()
-    if path.suffix == ".toml":
-        return _from_toml(path, text, name, digest)
-    if path.suffix == ".csv":
-        try:
-            lines = [row[0] for row in csv.reader(io.StringIO(text), strict=True) if row]
-        except csv.Error as error:
-            raise ConfigError(f"The word list {show(path)} is no CSV: {error}.", "Save it again.") from error
-    else:
-        lines = text.splitlines()
-    plain = [line.partition("#")[0].strip() for line in lines]
-    entries = [_entry(line, wordnet, path) for line in plain if line]
-    kind = "synsets" if entries and all(map(_is_synset, entries)) else "words"
-    source = f"the user's file {path.name}"
-    return WordList(name or path.stem, digest[:8], kind, frozenset(entries), source, digest=digest)
-
-
-def _from_toml(path: Path, text: str, name: str, digest: str) -> WordList:
+    if path.suffix != ".toml":
+        lines = [line.partition("#")[0].strip() for line in text.splitlines()]
+        entries = frozenset(_entry(line, wordnet, path) for line in lines if line)
+        return WordList(name or path.stem, digest[:8], entries, f"the user's file {path.name}", digest=digest)
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"The word list {path} is not valid TOML: {error}.") from error
-    kind = content.get("kind", "words")
-    if kind not in KINDS:
-        raise ConfigError(f"The word list {path} has kind {kind!r}.", f"Known: {', '.join(KINDS)}.")
     groups = {key: _words(value, path) for key, value in content.get("groups", {}).items()}
     entries = _words(content.get("entries", []), path).union(*groups.values())
     texts = {key: str(content.get(key, "")) for key in ("source", "licence")}
-    version = str(content.get("version", digest[:8]))
-    name = name or str(content.get("name", path.stem))
-    return WordList(name, version, kind, entries, **texts, digest=digest, groups=groups)
+    name, version = name or str(content.get("name", path.stem)), str(content.get("version", digest[:8]))
+    return WordList(name, version, entries, **texts, digest=digest, groups=groups)
 
 
 def _words(value: object, path: Path) -> frozenset[str]:
@@ -139,11 +119,7 @@ def _entry(line: str, wordnet: WordNet | None, path: Path) -> str:
         return entry
     is_id = entry[:1] in "nvar" and entry[1:].isdecimal() and len(entry) == 9
     found = wordnet.by_id(entry) if is_id else entry
-    if found is None or (_is_synset(found) and not wordnet.known(found)):
+    is_synset = found is not None and re.fullmatch(r".+\.[nvars]\.\d+", found)
+    if found is None or (is_synset and not wordnet.known(found)):
         raise ConfigError(f"{path} names {entry}, which is no synset of {wordnet.name}.", "Look it up, or take it out.")
     return found
-
-
-def _is_synset(entry: str) -> bool:
-    parts = entry.rsplit(".", 2)
-    return len(parts) == 3 and parts[1] in tuple("nvars") and parts[2].isdecimal()

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from gslopes.captions.analysis import RUNNERS, chosen_stages, missing_need, run_techniques
-from gslopes.captions.config import AuditOptions, CaptionsConfig
-from gslopes.captions.techniques import TECHNIQUES, excluded_causes
+from gslopes.captions.config import TECHNIQUES, AuditOptions, CaptionsConfig, excluded_causes
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import build
 from gslopes.words.mentions import Mentions

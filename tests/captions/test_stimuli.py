@@ -116,13 +116,6 @@ def test_captions_of_a_csv_in_the_order_of_their_source(tmp_path: Path):
     assert [text for _, text in read_table(tmp_path / "c.csv").captions] == ["first", "second"]
 
 
-def test_conceptual_captions_go_by_their_address(tmp_path: Path):
-    (tmp_path / "cc.tsv").write_text('a "quoted" dog\thttps://x/1.jpg\na cat\thttps://x/2.jpg\n')
-    rows = read_table(tmp_path / "cc.tsv").captions
-    assert [text for _, text in rows] == ['a "quoted" dog', "a cat"]
-    assert len(dict(rows)) == 2
-
-
 def test_labels_with_boxes(tmp_path: Path):
     lines = ["image,kind,word,synset,subject,object,x0,y0,x1,y1"]
     lines += ["a,object,wine glass,,,,0.1,0.1,0.5,0.5", "a,object,dog,dog.n.01,,,0.5,0.1,0.2,0.5"]

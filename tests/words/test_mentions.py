@@ -116,7 +116,7 @@ def test_golden_49_four_captions(words: WordNet):
 
 
 def test_golden_50_an_adjective_stands_for_its_first_synset(words: WordNet):
-    listed = listed_synsets(WordList("mine", "1", "words", frozenset({"lazy"})), "a", words)
+    listed = listed_synsets(WordList("mine", "1", frozenset({"lazy"})), "a", words)
     assert listed == {"lazy.s.01"}
     assert bounds("lazy", "a", listed, words) == (0, 1, 1)
 

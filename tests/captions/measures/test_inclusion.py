@@ -21,7 +21,7 @@ PAIR = Pair("gender", "female", "male")
 
 @pytest.fixture(scope="module")
 def fixture_f(words: WordNet) -> Material:
-    lists = shipped().with_list(WordList("non-imageable-synsets", "1", "synsets", frozenset({"beauty.n.01"})))
+    lists = shipped().with_list(WordList("non-imageable-synsets", "1", frozenset({"beauty.n.01"})))
     people = ["woman.n.01"] * 5 + ["man.n.01"] * 5
     truth = {str(i): [person] for i, person in enumerate(people)}
     target = {str(i): [person] for i, person in enumerate(people)}
