@@ -21,9 +21,9 @@ from gslopes.captions import review
 from gslopes.captions.groups import read_groups
 from gslopes.captions.stimuli import read_stages
 from gslopes.collect.census import read_answers as read_census_answers
+from gslopes.contexts.analysis import read_ratings
 from gslopes.contexts.people import read_reports, read_review
 from gslopes.contexts.pictures.backgrounds import read_contexts
-from gslopes.contexts.ratings import read_ratings
 from gslopes.contexts.typology import read_typology
 from gslopes.core.errors import GslopesError
 from gslopes.crops.people import read_people as read_crop_people

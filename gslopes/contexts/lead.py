@@ -103,31 +103,6 @@ def _none(rows: pd.DataFrame, several: str) -> str:
     return f"{text} ({many(widest.n, 'person', 'people')}; widest: {widest.shown})"
 
 
-def context_and_face(results: Mapping[str, pd.DataFrame]) -> str:
-    """Which moves the answer more, context or face?  One sentence, if there is a sweep; else empty."""
-    rows = results.get("interaction", pd.DataFrame(columns=["label", "tags", "effect", "face"]))
-    rows = rows[(rows["label"] == "inferred woman") & (rows["tags"] == "gross")].dropna(subset=["effect", "face"])
-    if not len(rows):
-        return ""
-    row = rows.iloc[int(rows["effect"].abs().to_numpy().argmax())]
-    backgrounds = int((rows["classifier"] == row["classifier"]).sum())
-    least, most = [], []  # absolute values in the intervals of context and face
-    for name in ("effect", "face"):
-        low, high = float(row[f"{name}_low"]), float(row[f"{name}_high"])
-        least.append(0.0 if low <= 0 <= high else min(abs(low), abs(high)))
-        most.append(max(abs(low), abs(high)))
-    verdict = "The intervals do not say which moves it more."
-    if least[0] > most[1] or least[1] > most[0]:
-        verdict = f"Here the {'context' if least[0] > most[1] else 'face'} moves it more."
-    return (
-        f"Of {many(backgrounds, 'background')} the one that moves {printable(row['classifier'])} most, "
-        f"{printable(row['background'])}, changes the share inferred woman by "
-        f"{numbers.with_interval(row['effect'], row['effect_low'], row['effect_high'])} points; the face "
-        f"alone, from feminine (−1) to masculine (+1), by "
-        f"{numbers.with_interval(row['face'], row['face_low'], row['face_high'])}. {verdict}"
-    )
-
-
 def counts(results: Mapping[str, pd.DataFrame]) -> str:
     """How many people, contexts and backgrounds there are, and what was left out."""
     backgrounds, people = results["backgrounds"], results["people"]

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
 from markupsafe import Markup
+from PIL import Image
 
-from gslopes.contexts.lead import context_and_face, counts, credit_line, headline_of, results_of
+from gslopes.contexts.lead import counts, credit_line, headline_of, results_of
 from gslopes.contexts.people import DECISIONS
-from gslopes.contexts.report import charts, figures, tables
-from gslopes.contexts.report.picture_grid import PictureGrid, picture_grid
+from gslopes.contexts.report import charts, tables
+from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder
+from gslopes.core.errors import PhotoError
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_named, read_regular
 from gslopes.frame.page import Page
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Section, Tables
+from gslopes.photos.folder import photo_bytes, photo_of
 from gslopes.report import words
-from gslopes.report.inline import data_uri, render
+from gslopes.report.inline import data_uri, jpeg_uri, render
 from gslopes.report.review import review_data
 
 HOME = Path(__file__).parent
 TEMPLATES = HOME / "templates"
+THUMB = 240  # pixels of a picture on the page
 RATED = ("context", "rater", "gender", "rating", "text")  # of the CSV that the crowd's page saves
 SHARES = Path("report", "figures", "shares.png")
 
@@ -32,19 +37,9 @@ SHARES = Path("report", "figures", "shares.png")
 # -- sections ---------------------------------------------------------------------------------------------------------
 
 
-def lede(page: Page) -> dict[str, Any]:
-    """Which moves the answer more, context or face, if there is a sweep."""
-    return {"context_and_face": context_and_face(results_of(page.tables))}
-
-
 def differently(page: Page) -> dict[str, Any]:
-    """The slopes of each tagger, and the paper's four questions."""
-    results = results_of(page.tables)
-    return {
-        "hero": Markup(charts.hero(results)),
-        "answers": tables.sentences(results),
-        "headline": page.headline.sentence,
-    }
+    """The slopes of each tagger."""
+    return {"hero": Markup(charts.hero(results_of(page.tables))), "headline": page.headline.sentence}
 
 
 def sure(page: Page) -> dict[str, Any]:
@@ -53,26 +48,28 @@ def sure(page: Page) -> dict[str, Any]:
 
 
 def show(page: Page) -> dict[str, Any] | None:
-    """One person across contexts, and the grid of people with its filters."""
-    results = results_of(page.tables)
-    grid = picture_grid(page.run.folder, results)
-    if not grid.people:
-        return None
-    return {
-        "grid": grid,
-        "strip": grid.people[len(grid.people) // 2],
-        "genders": sorted({person.gender for person in grid.people}),
-        "groups": sorted({person.group for person in grid.people if person.group}),
-        "credits": credit_line(results),
-    }
+    """A person of each gender across contexts, with what the first tagger infers.
 
-
-def said(page: Page) -> dict[str, Any] | None:
-    """What each tagger says of each picture of the grid, for the page's script."""
-    grid: PictureGrid = picture_grid(page.run.folder, results_of(page.tables))
-    lines = {**{str(index): person.cells for index, person in enumerate(grid.people)}, "empty": grid.empty}
-    answers = {f"{line}-{at}": cell.answers for line, cells in lines.items() for at, cell in enumerate(cells) if cell}
-    return answers if grid.people else None
+    Of the photos' ids in order the one in the middle, never for what it shows.
+    """
+    results, run = results_of(page.tables), page.run.folder
+    plain = results["composites"].query("step == 0 and kind in ('original', 'canvas', 'context')")
+    shown = plain[~plain["attribute"].str.contains("~")].sort_values("attribute")
+    people = results["people"][results["people"]["photo"].isin(shown.loc[shown["kind"] == "context", "photo"])]
+    described = results.get("described", TABLES["described"].empty()).query("tags == 'gross' and step == 0")
+    tagger = described["classifier"].min() if len(described) else ""
+    said = described[described["classifier"] == tagger].set_index(["photo", "attribute"])["inferred"].to_dict()
+    strips = []
+    for gender, photos in people.sort_values("photo").groupby("gender")["photo"]:
+        photo, tiles = photos.iloc[len(photos) // 2], []
+        for row in shown[shown["photo"] == photo].drop_duplicates(["kind", "context"]).to_dict("records"):
+            with suppress(PhotoError):
+                small = Image.fromarray(photo_of(photo_bytes(row["file"], run), Path(row["file"])).pixels)
+                small.thumbnail((THUMB, THUMB), Image.Resampling.LANCZOS)
+                place = row["attribute"]
+                tiles.append({"src": jpeg_uri(small, 82), "at": place, "inferred": said.get((photo, place), "")})
+        strips.append({"gender": gender, "tiles": tiles})
+    return {"strips": strips[:4], "tagger": tagger, "credits": credit_line(results)} if strips else None
 
 
 def paper(page: Page) -> dict[str, Any] | None:
@@ -96,7 +93,7 @@ def paper(page: Page) -> dict[str, Any] | None:
         figure = picture if "shares" in part["charts"] else ""
         if shown or listed or figure:
             parts.append({**part, "charts": shown, "tables": listed, "figure": figure})
-    return {"parts": parts, "figure_title": figures.TITLE} if parts else None
+    return {"parts": parts, "figure_title": charts.FIGURE} if parts else None
 
 
 def source(page: Page) -> dict[str, Any]:
@@ -105,7 +102,6 @@ def source(page: Page) -> dict[str, Any]:
 
 
 SECTIONS = (
-    Section("lede", "", lede),
     Section("differently", "", differently),
     Section("sure", "", sure),
     Section("show", "", show),
@@ -124,7 +120,7 @@ def write_sheets(run: Run) -> Made:
     for name, table in tables.paper_tables(results).items():
         for ending, text in tables.forms(table).items():
             runfolder.write_bytes(folder / "tables" / f"{name}.{ending}", text.encode())
-    for form, data in figures.draw_shares(results).items():
+    for form, data in charts.draw_shares(results).items():
         runfolder.write_bytes(run.folder / SHARES.with_suffix(f".{form}"), data)
     photos = run.table("photos")
     names = dict(zip(photos["photo"], photos["path"], strict=True))

@@ -19,9 +19,8 @@ import pandas as pd
 from gslopes.contexts.config import ContextsConfig, StageConfig
 from gslopes.contexts.people import cfd_person, read_reports, read_review, reviewed
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
-from gslopes.contexts.pictures.composing import Composing, Part
+from gslopes.contexts.pictures.composing import Composing, Part, Sweeper
 from gslopes.contexts.pictures.cutting import Cutting
-from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.contexts.tables import TABLES, filled
 from gslopes.contexts.typology import read_typology
 from gslopes.core import runfolder, runtime

@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
+from typing import Literal
 
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
-from gslopes.core.files import is_file, parse_json, read_text, show, without_guard
+from gslopes.core.files import is_file, read_text, without_guard
 from gslopes.core.text import plain
 
 DATA = Path(__file__).parent / "data"
@@ -90,7 +90,7 @@ def normalise(tag: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    super: str = ""
+    super: Literal["", "demographics", "concrete", "abstract", "other"] = ""
     tags: tuple[str, ...] = ()
 
 
@@ -159,23 +159,15 @@ def _read_one(which: str | Path) -> Typology:
     if path.suffix == ".csv":
         return _read_words([path], path.stem, known=True)
     try:
-        return _made(from_dict(_File, read_toml(path)), path)
+        file = from_dict(_File, read_toml(path))
     except ConfigError as error:
         raise ConfigError(f"{path.name}: {error.message}", error.hint) from error
-
-
-def _made(file: _File, path: Path) -> Typology:
-    for cluster, entry in file.clusters.items():
-        if entry.super and entry.super not in SUPERS:
-            close = get_close_matches(entry.super, SUPERS, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(SUPERS)}."
-            raise ConfigError(f"The cluster {cluster} is under the unknown super-cluster {entry.super!r}.", hint)
     clusters, contexts = (
         {key: frozenset(map(normalise, entry.tags)) for key, entry in entries.items()}
         for entries in (file.clusters, file.contexts)
     )
     if empty := [key for key, tags in {**clusters, **contexts}.items() if "" in tags]:
-        raise ConfigError(f"A tag in {empty[0]} is empty.", "Take it out, or write the tag.")
+        raise ConfigError(f"{path.name}: a tag in {empty[0]} is empty.", "Take it out, or write the tag.")
     supers = {key: entry.super for key, entry in file.clusters.items()}
     complements = {normalise(key): normalise(value) for key, value in file.complements.items()}
     name = file.name or path.stem
@@ -196,7 +188,7 @@ def _read_words(paths: Sequence[Path], name: str, *, known: bool = False) -> Typ
             if key := normalise(cluster):
                 clusters[key] = clusters.get(key, frozenset()) | tags
     if not clusters:
-        raise UsageError(f"There are no dictionaries in {name}.", "CSV, TXT or JSON are read.")
+        raise UsageError(f"There are no dictionaries in {name}.", "CSV and TXT are read.")
     supers = _read_one("starter").supers
     if known and (unknown := clusters.keys() - supers.keys()):
         raise UnknownName("cluster", min(unknown), supers)
@@ -205,16 +197,8 @@ def _read_words(paths: Sequence[Path], name: str, *, known: bool = False) -> Typ
 
 def _read_dictionary(path: Path) -> Mapping[str, Sequence[str]]:
     """Cluster to tags of a long CSV (a column tag, term or word; one cluster, category or theme), of a wide CSV (a
-    cluster a column), of a .txt or a CSV of one column (a cluster), or of a JSON object of lists.
+    cluster a column), of a .txt or a CSV of one column (a cluster).
     """
-    if path.suffix.lower() == ".json":
-        try:
-            content = parse_json(read_text(path))
-        except ValueError as error:
-            raise UsageError(f"{show(path)} is no JSON: {error}.", "Save it again.") from error
-        if not isinstance(content, Mapping):
-            raise UsageError(f"{show(path)} is no JSON object of lists.", "Take it out of the folder.")
-        return {key: list(map(str, tags)) for key, tags in content.items() if isinstance(tags, list)}
     if path.suffix.lower() == ".txt":
         return {path.stem: read_text(path).splitlines()}
     if path.suffix.lower() != ".csv":

@@ -14,8 +14,8 @@ from scipy import special
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import congruence_table
+from gslopes.contexts.measures.describe import GENDERS, Grid
 from gslopes.contexts.measures.distances import distances_table
-from gslopes.contexts.measures.grid import GENDERS, Grid
 from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
 from gslopes.stats.intervals import percentile, wilson
 from gslopes.stats.resampling import multinomial_counts

@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.measures.grid import Grid
+from gslopes.contexts import stimuli
+from gslopes.contexts.measures.describe import Grid
+from gslopes.contexts.pictures.composing import Sweeper
+from gslopes.faces.components import Components
 from gslopes.frame.result import Result
-from tests.contexts.drawn import audit, draw
+from tests.contexts.drawn import Aligned, Lighter, Measurer, audit, draw, masker
 
 GOLDEN = Path(__file__).parent / "golden"
 CONTEXTS = ("F1", "F2", "F3", "F4", "M1", "M2", "M3", "M4")
@@ -58,6 +61,25 @@ def folder(tmp_path_factory) -> Path:
 def found(folder, tmp_path_factory) -> Result:
     """Their audit; tests that change its folder copy it."""
     return audit(folder, tmp_path_factory.mktemp("run") / "run")
+
+
+@pytest.fixture(scope="session")
+def swept(folder, tmp_path_factory) -> Result:
+    """The audit with a sweep of the face, all components planted."""
+
+    def made(run):
+        components = Components(Aligned(), masker, {"gender": Lighter()}, {})
+        return Sweeper(components, "gender", run.once(stimuli.material_of).values, 20, "cpu", Measurer())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stimuli, "load_sweeper", made)
+        yield audit(folder, tmp_path_factory.mktemp("sweep") / "run", sweep="gender", steps=3)
+
+
+@pytest.fixture(scope="session")
+def few(tmp_path_factory) -> Path:
+    """Eight people before the same backgrounds."""
+    return draw(tmp_path_factory.mktemp("few"), 8)
 
 
 def grid_of(

@@ -16,7 +16,8 @@ from gslopes.contexts.audit import audit_contexts
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.pictures import composing
 from gslopes.core.reasons import listed
-from gslopes.core.records import Answer, Detections
+from gslopes.core.records import Answer, Detections, EditedChips
+from gslopes.faces.gate.verdict import Measured
 from tests.frame.audits import in_small_parts
 
 PEOPLE = 24
@@ -122,3 +123,43 @@ def skipped(found) -> dict[str, int]:
     photos = found.tables["photos"]
     out = photos[(photos["status"] != "used") & ~photos["path"].str.startswith("background ")]
     return pd.Series(list(map(listed, out["reason"], out["detail"])), dtype=object).value_counts().to_dict()
+
+
+# -- a sweep of the face ----------------------------------------------------------------------------------------------
+
+
+class Aligned(Finder):
+    """The drawn faces with five points."""
+
+    def __call__(self, photos):
+        points = np.array([[68, 66], [92, 66], [80, 76], [70, 86], [90, 86]], np.float32)
+        return [
+            Detections(found.boxes, np.repeat(points[None], len(found.boxes), 0), found.scores)
+            for found in super().__call__(photos)
+        ]
+
+
+class Lighter:
+    """Values lighten the face."""
+
+    size, blend, chroma, border = 128, "difference", 1.0, None
+    region = "face"
+
+    def sweep(self, chips, values):
+        shades = 15 * np.asarray(values, np.float32)[None, :, None, None, None]
+        edited = np.clip(chips[:, None].astype(np.float32) + shades, 0, 255)
+        return EditedChips(np.rint(edited).astype(np.uint8), chips)
+
+
+class Measurer:
+    """Finds the face again in all portraits but the darkest."""
+
+    def __call__(self, sweep):
+        red = float(sweep.original[60:80, 70:90, 0].mean())
+        more = {"off_target": 0.0, "off_target_reading": "", "mask_share": 0.5, "change": 9.0}
+        return Measured(looked=3, found=0 if red < 130.5 else 3, tau=1.0, shift=0.5, **more), {}
+
+
+def masker(photos, faces, chips, border=None):
+    y, x = np.mgrid[0:128, 0:128]
+    return np.repeat((np.hypot(x - 64, y - 64) < 30).astype(np.float32)[None], len(chips), 0)

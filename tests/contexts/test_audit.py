@@ -70,7 +70,7 @@ def test_the_page_and_the_papers_tables_are_there(found):
     assert (folder / "tables/table7.tex").read_text("utf-8").startswith("\\begin{tabular}")
     assert "12-12-0" in (folder / "tables/table7.csv").read_text("utf-8")
     assert (folder / "figures/shares.png").is_file()
-    assert text.count("<svg") == 5
+    assert text.count("<svg") == 3
     assert (folder / "cutouts.html").read_text("utf-8").count("<figure") == PEOPLE
 
 

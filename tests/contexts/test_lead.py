@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.lead import context_and_face, headline
+from gslopes.contexts.lead import headline
 
 
 def slopes(*rows: tuple[str, float, float, float]) -> dict[str, pd.DataFrame]:
@@ -66,27 +66,3 @@ def test_a_slope_that_is_the_same_for_everybody_has_no_interval():
 def test_without_a_slope_it_says_what_is_missing():
     assert "two contexts of different rating" in headline({})
     assert "two contexts of different rating" in headline(slopes(("a", np.nan, np.nan, np.nan)))
-
-
-@pytest.mark.parametrize(
-    ("effect", "verdict"),
-    [
-        ((9.0, 8.0, 12.0), "Here the context moves it more."),
-        ((-9.0, -12.0, -8.0), "Here the context moves it more."),
-        ((9.0, 1.0, 12.0), "The intervals do not say which moves it more."),
-        ((2.0, -1.0, 4.0), "Here the face moves it more."),
-    ],
-)
-def test_context_and_face_are_compared(effect, verdict):
-    row = {"classifier": "a", "label": "inferred woman", "tags": "gross", "background": "garage.1"}
-    numbers = {"face": -6.0, "face_low": -7.0, "face_high": -5.0}
-    numbers |= dict(zip(("effect", "effect_low", "effect_high"), effect, strict=True))
-    smaller = {**row, **numbers, "background": "bar.1", "effect": 0.1}
-    text = context_and_face({"interaction": pd.DataFrame([{**row, **numbers}, smaller])})
-    assert text.endswith(verdict)
-    assert "by −6.0 [−7.0, −5.0]" in text
-    assert text.startswith("Of 2 backgrounds the one that moves a most, garage.1,")
-
-
-def test_without_a_sweep_context_and_face_are_not_compared():
-    assert context_and_face({}) == ""

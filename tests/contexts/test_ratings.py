@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.ratings import krippendorff_alpha, read_ratings, summarise_ratings
+from gslopes.contexts.analysis import krippendorff_alpha, read_ratings, summarise_ratings
 from gslopes.core.errors import UsageError
 
 

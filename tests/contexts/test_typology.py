@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -102,7 +101,6 @@ GENDERED = {"feminine": frozenset({"woman", "lady"}), "masculine": frozenset({"m
     [
         ("long.csv", "Tag,Cluster\nwoman,Feminine\nlady,Feminine\nman,Masculine\n"),
         ("wide.csv", "Feminine,Masculine\nwoman,man\nlady,\n"),
-        ("all.json", json.dumps({"Feminine": ["woman", "lady"], "Masculine": ["man"], "version": 2})),
     ],
 )
 def test_every_layout_gives_the_same_clusters(tmp_path: Path, name: str, text: str):

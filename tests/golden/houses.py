@@ -36,7 +36,7 @@ from gslopes.contexts import stimuli
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.page import text_table
 from gslopes.contexts.pictures import composing
-from gslopes.contexts.pictures.sweeping import Sweeper
+from gslopes.contexts.pictures.composing import Sweeper
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Answer, Detections, EditedChips
 from gslopes.crops.following import print_sweep

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.grid import ALL, GENDERS, INFERRED, Grid, by_person, person_words
+from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid, by_person, person_words
 from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.tables import filled
 from gslopes.stats.clusters import Source, crossed, pooled_source
@@ -160,15 +160,12 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     known, weights = np.isfinite(values) & np.isfinite(congruence), slope_weights(values, congruence)
     total, hits = abs(float(observed[use].mean())), 0
     generator = np.random.default_rng([seed, 5])
-    rows = np.arange(len(values))[None, :, None]
-    slots = np.argsort(~known, axis=1, kind="stable")
+    rows, answers = np.arange(len(values))[None, :, None], np.where(known, values, 0)
+    weights = np.take_along_axis(weights, np.argsort(~known, axis=1, kind="stable"), axis=1)  # the known ones first
     for done in range(0, permutations, _CHUNK):
-        # unknown answers stay where they are: their keys come last, in place
         keys = generator.random((min(_CHUNK, permutations - done), *values.shape))
-        order = np.argsort(np.where(known, keys, 2), axis=2, kind="stable")
-        permuted = np.zeros(keys.shape)
-        np.put_along_axis(permuted, np.broadcast_to(slots, keys.shape), np.where(known, values, 0)[rows, order], axis=2)
-        drawn = np.abs((permuted * weights).sum(axis=2).mean(axis=1))
+        order = np.argsort(np.where(known, keys, 2), axis=2, kind="stable")  # unknown answers come last
+        drawn = np.abs((answers[rows, order] * weights).sum(axis=2).mean(axis=1))
         hits += int((drawn >= total - 1e-12).sum())
     return float(permutation_p(hits, permutations))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gslopes.contexts.measures.congruence import ROUNDING, settled
-from gslopes.contexts.measures.grid import GENDERS, Grid, by_person, person_words
+from gslopes.contexts.measures.describe import GENDERS, Grid, by_person, person_words
 from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.tables import filled
 from gslopes.stats.intervals import mean_t

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.grid import ALL, GENDERS, INFERRED, Grid
+from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid
 from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, exchanged, noted, share_change, share_of, sums
 from gslopes.contexts.tables import filled
 from gslopes.stats.permutation import permutation_p

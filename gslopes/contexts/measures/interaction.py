@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import mean_of, settled
-from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted, sign_flips
+from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted
 from gslopes.contexts.tables import filled
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_weights
@@ -21,13 +20,13 @@ CANVAS = "canvas"
 
 
 def interaction_table(
-    described: pd.DataFrame, values: Array, people: pd.DataFrame, options: ContextOptions, attribute: str = "gender"
+    described: pd.DataFrame, values: Array, people: pd.DataFrame, attribute: str = "gender"
 ) -> pd.DataFrame:
     """Rows of the ``interaction`` table without q: slopes on the plain canvas and in front of each background.
 
     Estimator: mean over people of the slope of presence on the value, in points per unit (``photo-rate``), over
     people answered at all K values under both conditions.  difference: of the two slopes, paired by person; interval
-    and p of its t; ``p_perm`` by flipping signs.  context: what the background itself does at the middle value, in
+    and p of its t.  context: what the background itself does at the middle value, in
     points, with its paired interval.  Null hypotheses: the context does not move the slope; it does not move the
     answer.
 
@@ -59,14 +58,12 @@ def interaction_table(
         for index, background in enumerate(backgrounds, start=1):
             use = answered[:, [0, index]].all(axis=(1, 2))
             head = {name: str(rows[name].iloc[0]) for name in ("classifier", "tags")}
-            row = compare(present[use, 0], present[use, index], values, person[use], options)
+            row = compare(present[use, 0], present[use, index], values, person[use])
             made.append({**head, "background": background, "label": label, **row})
     return filled("interaction", made)
 
 
-def compare(
-    canvas: Array, condition: Array, values: Array, person: NDArray[np.int64], options: ContextOptions
-) -> dict[str, Any]:
+def compare(canvas: Array, condition: Array, values: Array, person: NDArray[np.int64]) -> dict[str, Any]:
     """One label on the canvas and in front of a background.
 
     canvas, condition: (P, K) of 0 and 1.  person: (P,) codes.
@@ -86,6 +83,5 @@ def compare(
     row |= {"face": 2 * face, "face_low": 2 * face_low, "face_high": 2 * face_high}
     row["note"] = noted(RARE * rare, ALIKE * (se == 0))
     if rare:
-        return {**row, **dict.fromkeys(("p", "p_perm", "effect_p"), math.nan)}
-    p_perm = sign_flips(slope - base, options.permutations, options.seed) if len(base) else math.nan
-    return {**row, "p_perm": p_perm}
+        row |= dict.fromkeys(("p", "effect_p"), math.nan)
+    return row

@@ -29,11 +29,9 @@ LARGEST_SCALE = 1.5
 class DoesNotFit(GslopesError):
     """A person would be larger than the canvas, or enlarged too far; ``largest`` is the largest share that fits."""
 
-    def __init__(self, share: float, largest: float, scale: float | None = None) -> None:
-        shown = f"{share:.2f}".rstrip("0").rstrip(".") if share > 0.01 else f"{share:g}"
+    def __init__(self, share: float, largest: float, larger: str) -> None:
         floor = math.floor(largest * 100) / 100
-        larger = "larger than the canvas" if scale is None else f"enlarged {scale:.1f} times, more than {LARGEST_SCALE}"
-        super().__init__(f"a person share of {shown} needs a cut-out {larger}; at most {floor:.2f} fits")
+        super().__init__(f"a person share of {share:.3g} needs a cut-out {larger}; at most {floor:.2f} fits")
         self.largest = largest
 
 
@@ -83,7 +81,8 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
         return int((_resize(alpha, size(scale)) >= OPAQUE).sum())
 
     if opaque(fits) / area < share - TOLERANCE:
-        raise DoesNotFit(share, min(opaque(fits), opaque(min(fits, LARGEST_SCALE))) / area)
+        most = min(opaque(fits), opaque(min(fits, LARGEST_SCALE)))
+        raise DoesNotFit(share, most / area, "larger than the canvas")
     scale = math.sqrt(share * area / max(float((alpha >= OPAQUE).sum()), 1.0))
     low, high = 0.0, fits
     for _ in range(30):
@@ -93,7 +92,8 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
         low, high = (scale, high) if reached < share else (low, scale)
         scale = (low + high) / 2
     if scale > LARGEST_SCALE:
-        raise DoesNotFit(share, opaque(LARGEST_SCALE) / area, scale)
+        larger = f"enlarged {scale:.1f} times, more than {LARGEST_SCALE}"
+        raise DoesNotFit(share, opaque(LARGEST_SCALE) / area, larger)
     wide, high_px = size(scale)
     return Placement(scale, (width - wide) // 2, height - high_px, wide, high_px, opaque(scale))
 

@@ -26,14 +26,14 @@ class Scene:
     """A room, and the paper's raters about its own picture of that context.
 
     paper: its key there.  label: the stereotype of the literature.  rating: the crowd's median, 0 to 10.
-    draw: with a pen, an accent colour and the layout.  palettes: wall, floor and accent of each layout, RGB.
+    draw: with a pen and an accent colour.  palettes: wall, floor and accent of each layout, RGB.
     """
 
     paper: str
     title: str
     label: Literal["feminine", "masculine"]
     rating: float
-    draw: Callable[[_Pen, Colour, int], None]
+    draw: Callable[[_Pen, Colour], None]
     palettes: tuple[tuple[Colour, ...], ...]
 
 
@@ -78,7 +78,7 @@ def draw_scene(key: str, layout: int = 1, *, width: int = 768, height: int = 512
     scene = SCENES[key]
     wall, floor, accent = scene.palettes[layout - 1]
     pen = _Pen(_FINE * width, _FINE * height, wall, floor, 0.72 if layout == 1 else 0.66)
-    scene.draw(pen, accent, layout)
+    scene.draw(pen, accent)
     picture = cv2.resize(pen.picture, (width, height), interpolation=cv2.INTER_AREA)
     return np.ascontiguousarray(picture[:, ::-1] if layout == 2 else picture, np.uint8)
 
@@ -87,189 +87,136 @@ def _darker(colour: Colour, by: float) -> Colour:
     return (int(colour[0] * by), int(colour[1] * by), int(colour[2] * by))
 
 
-def _gown(pen: _Pen, x: float, y: float, size: float, colour: Colour) -> None:
-    s = size
-    pen.line(x - 0.02, y, x + 0.02, y, INK, 0.006)
-    pen.shape([(x - 0.035 * s, y + 0.02), (x + 0.035 * s, y + 0.02), (x + 0.025 * s, y + 0.16 * s)], colour)
-    pen.shape([(x - 0.035 * s, y + 0.02), (x + 0.025 * s, y + 0.16 * s), (x - 0.025 * s, y + 0.16 * s)], colour)
-    skirt = [(x - 0.022 * s, y + 0.15 * s), (x + 0.022 * s, y + 0.15 * s), (x + 0.1 * s, y + 0.52 * s)]
-    pen.shape([*skirt, (x - 0.1 * s, y + 0.52 * s)], colour)
-    for fold in (-0.05, 0, 0.05):
-        pen.line(x + 0.2 * fold * s, y + 0.17 * s, x + fold * s, y + 0.51 * s, _darker(colour, 0.9), 0.004)
-
-
-def _wedding(pen: _Pen, accent: Colour, layout: int) -> None:
-    pen.box(0, 0.04, 1, 0.03, _darker(accent, 0.9))
+def _wedding(pen: _Pen, accent: Colour) -> None:
     pen.line(0.02, 0.2, 0.34, 0.2, STEEL, 0.012)
-    for index, x in enumerate((0.07, 0.17, 0.27)):
-        _gown(pen, x, 0.2, 1.0, (WHITE, (250, 240, 232), WHITE)[index])
-    pen.box(0.7, 0.14, 0.2, 0.62, _darker(accent, 0.75))
-    pen.box(0.715, 0.165, 0.17, 0.57, (214, 224, 230))
-    _gown(pen, 0.8, 0.26, 0.85, WHITE)
+    pen.box(0.7, 0.14, 0.2, 0.62, (214, 224, 230), _darker(accent, 0.75))  # mirror
+    for x in (0.07, 0.17, 0.27, 0.8):  # gowns
+        pen.shape([(x - 0.035, 0.22), (x + 0.035, 0.22), (x + 0.022, 0.36), (x - 0.022, 0.36)], WHITE)
+        pen.shape([(x - 0.022, 0.35), (x + 0.022, 0.35), (x + 0.1, 0.72), (x - 0.1, 0.72)], (250, 240, 232))
+        for fold in (-0.05, 0, 0.05):
+            pen.line(x + 0.2 * fold, 0.37, x + fold, 0.71, _darker(WHITE, 0.9), 0.004)
     pen.disc(0.95, 0.66, 0.05, WHITE)  # bouquet
     for dx, dy in ((-0.015, -0.02), (0.02, -0.01), (0, 0.025), (0.012, -0.04)):
         pen.disc(0.95 + dx, 0.66 + dy, 0.02, accent)
-    for x in (0.4, 0.5, 0.6):
-        pen.disc(x, 0.12, 0.02, (255, 248, 214))
-    if layout == 2:
-        pen.box(0.02, 0.84, 0.22, 0.1, accent, _darker(accent, 0.8))
 
 
-def _nursery(pen: _Pen, accent: Colour, layout: int) -> None:
-    for row in range(8):
-        for column in range(16):
-            x = (column + 0.5 * (row % 2)) / 15
-            pen.disc(x, 0.05 + 0.085 * row, 0.012, accent if (row + column) % 2 else WHITE)
-    pen.box(0.02, 0.46, 0.32, 0.4, WHITE, _darker(accent, 0.8))
+def _nursery(pen: _Pen, accent: Colour) -> None:
+    for index in range(128):  # dots of the wallpaper
+        row, column = divmod(index, 16)
+        pen.disc((column + 0.5 * (row % 2)) / 15, 0.05 + 0.085 * row, 0.012, accent if (row + column) % 2 else WHITE)
+    for left, width in ((0.02, 0.32), (0.7, 0.26)):  # crib and chest of drawers
+        pen.box(left, 0.48, width, 0.38, WHITE, _darker(accent, 0.8))
     for x in np.linspace(0.05, 0.31, 8):
         pen.box(float(x), 0.5, 0.012, 0.34, _darker(accent, 0.85))
-    pen.line(0.18, 0, 0.18, 0.12, INK, 0.006)
-    pen.line(0.08, 0.12, 0.28, 0.12, INK, 0.008)
+    pen.line(0.08, 0.12, 0.28, 0.12, INK, 0.008)  # mobile
     for x, colour in ((0.08, accent), (0.15, (250, 220, 110)), (0.21, (150, 200, 170)), (0.28, accent)):
         pen.line(x, 0.12, x, 0.24, INK, 0.004)
         pen.disc(x, 0.27, 0.035, colour)
-    pen.box(0.7, 0.5, 0.26, 0.36, WHITE, _darker(accent, 0.8))  # chest of drawers
     for y in (0.53, 0.64, 0.75):
         pen.box(0.72, y, 0.22, 0.09, (250, 246, 240), _darker(accent, 0.85))
-        pen.disc(0.83, y + 0.045, 0.01, accent)
-    pen.disc(0.78, 0.42, 0.05, (196, 150, 108))  # bear
-    for x in (0.755, 0.805):
-        pen.disc(x, 0.37, 0.022, (176, 130, 90))
-    pen.box(0.86, 0.34, 0.08, 0.16, (240, 236, 220))
-    pen.shape([(0.84, 0.36), (0.96, 0.36), (0.93, 0.26), (0.87, 0.26)], accent)
+    for x, y, r in ((0.78, 0.42, 0.05), (0.755, 0.37, 0.022), (0.805, 0.37, 0.022)):  # bear
+        pen.disc(x, y, r, (196, 150, 108))
 
 
-def _home_kitchen(pen: _Pen, accent: Colour, layout: int) -> None:
+def _home_kitchen(pen: _Pen, accent: Colour) -> None:
     for x in (0.01, 0.13, 0.71, 0.85):
         pen.box(x, 0.06, 0.12, 0.24, accent, _darker(accent, 0.75))
-        pen.disc(x + 0.1, 0.24, 0.008, INK)
-    for row in range(4):
+    for row in range(4):  # tiles
         for x in [*np.arange(0, 0.36, 0.045), *np.arange(0.66, 1, 0.045)]:
             pen.box(float(x), 0.34 + 0.05 * row, 0.042, 0.046, WHITE, (210, 206, 200))
     pen.box(0.38, 0.05, 0.24, 0.26, (190, 220, 240), WHITE)  # window
-    pen.line(0.5, 0.05, 0.5, 0.31, WHITE, 0.012)
     for x, w in ((0, 0.34), (0.68, 0.32)):
         pen.box(x, 0.56, w, 0.04, _darker(WOOD, 0.9))
         pen.box(x, 0.6, w, 0.32, accent, _darker(accent, 0.75))
-        pen.line(x + w / 2, 0.61, x + w / 2, 0.91, _darker(accent, 0.75), 0.006)
     pen.box(0.72, 0.535, 0.22, 0.03, INK)  # hob and pot
-    for x in (0.76, 0.83, 0.9):
-        pen.disc(x, 0.55, 0.02, (90, 88, 88))
     pen.box(0.74, 0.44, 0.1, 0.095, (206, 70, 60))
     pen.box(0.73, 0.43, 0.12, 0.015, (170, 56, 50))
     pen.box(0.08, 0.52, 0.16, 0.045, STEEL)  # sink
     pen.line(0.16, 0.52, 0.16, 0.42, STEEL, 0.014)
-    pen.line(0.16, 0.42, 0.2, 0.44, STEEL, 0.014)
-    pen.disc(0.29, 0.51, 0.035, (228, 170, 70))
 
 
-def _kindergarten(pen: _Pen, accent: Colour, layout: int) -> None:
-    pen.box(0.3, 0.05, 0.4, 0.3, (56, 98, 78), WOOD)
-    for index, colour in enumerate(((230, 80, 70), (250, 200, 70), (90, 160, 210), (120, 180, 100))):
-        pen.shape([(0.02 + 0.07 * index, 0.04), (0.08 + 0.07 * index, 0.04), (0.05 + 0.07 * index, 0.12)], colour)
-        pen.shape([(0.73 + 0.07 * index, 0.04), (0.79 + 0.07 * index, 0.04), (0.76 + 0.07 * index, 0.12)], colour)
-    for x, y, colour in ((0.04, 0.2, (250, 220, 120)), (0.17, 0.18, (180, 220, 240)), (0.05, 0.38, (240, 180, 190))):
+def _kindergarten(pen: _Pen, accent: Colour) -> None:
+    colours = ((230, 80, 70), (250, 200, 70), (90, 160, 210), (120, 180, 100))
+    pen.box(0.3, 0.05, 0.4, 0.3, (56, 98, 78), WOOD)  # board
+    for index, colour in enumerate(colours):
+        for x in (0.02, 0.73):  # bunting
+            x += 0.07 * index
+            pen.shape([(x, 0.04), (x + 0.06, 0.04), (x + 0.03, 0.12)], colour)
+    for x, y in ((0.04, 0.2), (0.17, 0.18), (0.05, 0.38)):  # drawings
         pen.box(x, y, 0.1, 0.13, WHITE, accent)
-        pen.disc(x + 0.05, y + 0.065, 0.04, colour)
-    for row, y in enumerate((0.24, 0.4, 0.56)):
+        pen.disc(x + 0.05, y + 0.065, 0.04, colours[round(100 * x) % 4])
+    for row, y in enumerate((0.24, 0.4, 0.56)):  # shelf
         pen.box(0.74, y, 0.24, 0.14, (206, 170, 120), WOOD)
         for column in range(4):
-            colour = ((220, 80, 70), (90, 150, 210), (250, 200, 80), (110, 180, 110))[(row + column) % 4]
-            pen.box(0.755 + 0.055 * column, y + 0.04, 0.045, 0.09, colour)
-    pen.box(0.02, 0.72, 0.28, 0.035, accent)  # low table
-    for x in (0.04, 0.27):
-        pen.box(x, 0.755, 0.014, 0.16, _darker(accent, 0.8))
-    for x, y, colour in ((0.07, 0.655, (230, 90, 80)), (0.12, 0.655, (90, 150, 210)), (0.095, 0.59, (250, 205, 80))):
+            pen.box(0.755 + 0.055 * column, y + 0.04, 0.045, 0.09, colours[(row + column) % 4])
+    pen.box(0.02, 0.72, 0.28, 0.035, accent)  # low table with blocks
+    for x, y, colour in ((0.07, 0.655, colours[0]), (0.12, 0.655, colours[2]), (0.095, 0.59, colours[1])):
         pen.box(x, y, 0.045, 0.064, colour, _darker(colour, 0.8))
-    pen.disc(0.22, 0.69, 0.035, (120, 180, 110))
-    pen.disc(0.87, 0.87, 0.06, (230, 120, 80))
 
 
-def _garage(pen: _Pen, accent: Colour, layout: int) -> None:
+def _garage(pen: _Pen, accent: Colour) -> None:
     pen.box(0.01, 0.08, 0.34, 0.36, (196, 160, 112), _darker(WOOD, 0.8))  # board of tools
     for index, x in enumerate((0.05, 0.1, 0.15, 0.2, 0.25, 0.3)):
-        length = 0.16 + 0.03 * (index % 3)
-        pen.line(x, 0.13, x, 0.13 + length, (84, 90, 98), 0.014)
+        pen.line(x, 0.13, x, 0.29 + 0.03 * (index % 3), (84, 90, 98), 0.014)
         pen.disc(x, 0.13, 0.022, (84, 90, 98), 0.012)
-        pen.disc(x, 0.13 + length, 0.018, (84, 90, 98))
     pen.box(0.02, 0.54, 0.3, 0.34, accent, INK)  # tool chest
     for y in (0.57, 0.65, 0.73, 0.81):
         pen.line(0.04, y, 0.3, y, INK, 0.006)
-        pen.line(0.14, y + 0.03, 0.2, y + 0.03, STEEL, 0.012)
-    for y in (0.62, 0.76, 0.9):
-        for x in (0.74, 0.86):
-            pen.disc(x + 0.03, y, 0.085, (38, 38, 40))
-            pen.disc(x + 0.03, y, 0.04, STEEL)
-            pen.disc(x + 0.03, y, 0.015, INK)
+    for x, y in ((0.77, 0.62), (0.89, 0.62), (0.77, 0.76), (0.89, 0.76), (0.77, 0.9), (0.89, 0.9)):  # tyres
+        pen.disc(x, y, 0.085, (38, 38, 40))
+        pen.disc(x, y, 0.04, STEEL)
     pen.box(0.68, 0.1, 0.02, 0.8, (206, 170, 60))  # lift with a car on it
     pen.shape([(0.66, 0.36), (0.72, 0.26), (0.9, 0.26), (0.99, 0.36), (0.99, 0.45), (0.66, 0.45)], (70, 96, 140))
     pen.shape([(0.74, 0.35), (0.77, 0.285), (0.87, 0.285), (0.92, 0.35)], (190, 210, 222))
     for x in (0.73, 0.92):
         pen.disc(x, 0.46, 0.05, INK)
-    pen.box(0.4, 0.02, 0.2, 0.03, (250, 250, 235))
 
 
-def _restaurant(pen: _Pen, accent: Colour, layout: int) -> None:
+def _restaurant(pen: _Pen, accent: Colour) -> None:
     pen.shape([(0.05, 0.02), (0.95, 0.02), (0.88, 0.16), (0.12, 0.16)], accent)  # hood
-    pen.line(0.12, 0.16, 0.88, 0.16, _darker(accent, 0.7), 0.014)
-    pen.line(0.02, 0.22, 0.36, 0.22, INK, 0.008)
-    pen.line(0.66, 0.22, 0.98, 0.22, INK, 0.008)
+    for left, right in ((0.02, 0.36), (0.66, 0.98)):
+        pen.line(left, 0.22, right, 0.22, INK, 0.008)
     for x, r in ((0.06, 0.04), (0.15, 0.055), (0.25, 0.05), (0.34, 0.035), (0.7, 0.05), (0.8, 0.055), (0.91, 0.045)):
-        pen.line(x, 0.22, x, 0.3, STEEL, 0.01)
+        pen.line(x, 0.22, x, 0.3, STEEL, 0.01)  # pans
         pen.disc(x, 0.3 + r, r, (96, 98, 102))
-        pen.disc(x, 0.3 + r, 0.8 * r, (128, 132, 138))
     for x, w in ((0, 0.36), (0.66, 0.34)):
         pen.box(x, 0.56, w, 0.04, (230, 234, 238), _darker(STEEL, 0.8))
         pen.box(x, 0.6, w, 0.34, STEEL, _darker(STEEL, 0.8))
         pen.box(x + 0.03, 0.66, w - 0.06, 0.2, (60, 62, 66), _darker(STEEL, 0.7))  # oven
         for knob in np.linspace(x + 0.05, x + w - 0.05, 6):
             pen.disc(float(knob), 0.63, 0.012, INK)
-    for x in (0.06, 0.2):
-        pen.box(x, 0.44, 0.1, 0.12, (150, 156, 164), _darker(STEEL, 0.7))
-    pen.box(0.7, 0.49, 0.12, 0.07, (150, 156, 164), _darker(STEEL, 0.7))
-    for x, y in ((0.87, 0.5), (0.93, 0.5)):
-        pen.disc(x, y, 0.05, WHITE)
-    pen.shape([(0.71, 0.48), (0.73, 0.42), (0.76, 0.48)], (240, 140, 50))
+    for x in (0.06, 0.2, 0.7):
+        pen.box(x, 0.45, 0.1, 0.11, (150, 156, 164), _darker(STEEL, 0.7))  # pots
 
 
-def _sports_bar(pen: _Pen, accent: Colour, layout: int) -> None:
+def _sports_bar(pen: _Pen, accent: Colour) -> None:
     glass = ((88, 130, 70), (170, 110, 40), (120, 60, 40), (190, 190, 160), (60, 90, 120))
     for y in (0.2, 0.38, 0.56):
         for left in (0.01, 0.68):
             pen.box(left, y, 0.31, 0.018, WOOD)
-            for index in range(9):
-                colour = glass[(index + round(10 * y)) % 5]
-                x = left + 0.012 + 0.033 * index
+            for index in range(9):  # bottles
+                colour, x = glass[(index + round(10 * y)) % 5], left + 0.012 + 0.033 * index
                 pen.box(x, y - 0.09, 0.02, 0.09, colour)
                 pen.box(x + 0.006, y - 0.13, 0.008, 0.04, colour)
-    pen.box(0.36, 0.04, 0.28, 0.22, INK, (120, 120, 124))  # screen with a pitch
-    pen.box(0.37, 0.055, 0.26, 0.19, (64, 140, 72))
+    pen.box(0.36, 0.04, 0.28, 0.22, (64, 140, 72), INK)  # screen with a pitch
     pen.line(0.5, 0.055, 0.5, 0.245, WHITE, 0.005)
     pen.disc(0.5, 0.15, 0.04, WHITE, 0.005)
-    for x in (0.1, 0.24, 0.76, 0.9):
-        pen.line(x, 0, x, 0.03, INK, 0.006)
-        pen.shape([(x - 0.035, 0.07), (x + 0.035, 0.07), (x + 0.015, 0.02), (x - 0.015, 0.02)], accent)
-        pen.disc(x, 0.075, 0.014, (255, 236, 170))
-    pen.box(0, 0.7, 1, 0.05, (140, 92, 56))
+    pen.box(0, 0.7, 1, 0.05, (140, 92, 56))  # counter
     pen.box(0, 0.75, 1, 0.25, (96, 62, 42))
-    for x in (0.06, 0.17, 0.8, 0.92):
+    for x in (0.06, 0.17, 0.8, 0.92):  # beer, under lamps
+        pen.shape([(x - 0.035, 0.07), (x + 0.035, 0.07), (x + 0.015, 0.02), (x - 0.015, 0.02)], accent)
         pen.box(x, 0.58, 0.045, 0.12, (224, 160, 50), (240, 220, 170))
         pen.box(x, 0.56, 0.045, 0.03, WHITE)
-    for x in (0.27, 0.29, 0.7):
-        pen.box(x, 0.6, 0.012, 0.1, STEEL)
-        pen.box(x - 0.004, 0.56, 0.02, 0.05, accent)
 
 
-def _lecture(pen: _Pen, accent: Colour, layout: int) -> None:
+def _lecture(pen: _Pen, accent: Colour) -> None:
     pen.box(0.26, 0.04, 0.48, 0.32, (250, 250, 250), (160, 160, 160))  # screen
     for index in range(4):
         pen.line(0.3, 0.1 + 0.06 * index, 0.56 - 0.04 * (index % 2), 0.1 + 0.06 * index, (120, 140, 170), 0.01)
-    pen.shape([(0.6, 0.3), (0.63, 0.16), (0.66, 0.22), (0.7, 0.1), (0.7, 0.3)], (170, 190, 214))
-    pen.box(0.02, 0.1, 0.2, 0.24, (48, 74, 62), _darker(WOOD, 0.8))  # boards
-    pen.box(0.78, 0.1, 0.2, 0.24, (48, 74, 62), _darker(WOOD, 0.8))
-    for y in (0.15, 0.2, 0.25):
-        pen.line(0.04, y, 0.17, y, (210, 220, 212), 0.006)
-        pen.line(0.8, y, 0.92, y, (210, 220, 212), 0.006)
+    for left in (0.02, 0.78):  # boards
+        pen.box(left, 0.1, 0.2, 0.24, (48, 74, 62), _darker(WOOD, 0.8))
+        for y in (0.15, 0.2, 0.25):
+            pen.line(left + 0.02, y, left + 0.15, y, (210, 220, 212), 0.006)
     for row in range(5):  # rising benches at both sides
         y, reach = 0.5 + 0.1 * row, 0.26 + 0.03 * row
         for left, width in ((0.0, reach), (1 - reach, reach)):
@@ -277,12 +224,10 @@ def _lecture(pen: _Pen, accent: Colour, layout: int) -> None:
             pen.box(left, y + 0.03, width, 0.07, accent)
             for seat in np.arange(left + 0.02, left + width - 0.03, 0.06):
                 pen.box(float(seat), y - 0.045, 0.04, 0.045, _darker(accent, 0.8))
-    pen.shape([(0.7, 0.5), (0.78, 0.5), (0.77, 0.44), (0.71, 0.44)], WOOD)
-    pen.box(0.715, 0.5, 0.05, 0.16, _darker(WOOD, 0.8))
-    pen.line(0.74, 0.44, 0.75, 0.38, INK, 0.006)
+    pen.shape([(0.7, 0.5), (0.78, 0.5), (0.765, 0.66), (0.715, 0.66)], WOOD)  # lectern
 
 
-def _scene(paper: str, title: str, rating: float, draw: Callable[[_Pen, Colour, int], None], colours: str) -> Scene:
+def _scene(paper: str, title: str, rating: float, draw: Callable[[_Pen, Colour], None], colours: str) -> Scene:
     """colours: wall, floor and accent of each palette, hexadecimal."""
     levels = [tuple(bytes.fromhex(colour)) for colour in colours.split()]
     palettes = tuple(tuple(levels[at : at + 3]) for at in range(0, len(levels), 3))

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib import rc_context
 
 from gslopes.contexts.lead import main_rows
 from gslopes.report import numbers, words
-from gslopes.report.charts import series, svg, svg_dot, svg_line, svg_text
+from gslopes.report.charts import FORMS, LIGHT, Form, new_figure, render, svg, svg_dot, svg_line, svg_text, tidy
 
 TITLES = {
     "changes": "RQ1: change from the baseline, in points, over the same people",
-    "recognised": "RQ2: pictures whose context is recognised, %, by the gender inferred, with Wilson's intervals",
     "congruence": "RQ3: right answers by context, %, from the most feminine to the most masculine",
-    "distances": "RQ4: distance of the description from the baseline, by gender and group, hundredths",
     "interaction": "Context and face: what each moves alone, in points of pictures inferred woman",
 }
 WIDTH, LEFT, RIGHT, LINE, TOP = 760, 190, 150, 13, 26
 MOST = 8  # taggers
 WHO = (("all", "everybody", "ink"), ("woman", "women", "neg"), ("man", "men", "pos"))
-COLOURS = {"all": "ink", "woman": "neg", "man": "pos", "neutral": "soft"}
-GENDERS = ("woman", "man")
+COLOURS = {"woman": "neg", "man": "pos"}
 Rows = pd.DataFrame
-Place = tuple[str, str, str, str]  # panel, row, label, colour
 
 
 class Dot(NamedTuple):
@@ -107,55 +104,29 @@ def hero(results: Mapping[str, Rows]) -> str:
 # -- dots of each chart -----------------------------------------------------------------------------------------------
 
 
-def _dots(rows: Rows, by: str, columns: tuple[str, str, str], place: Callable[[Mapping[Any, Any]], Place]) -> list[Dot]:
-    """A dot a row, in hundredths.  by: columns to sort by.  columns: of the value and its ends."""
-    records = rows.sort_values(by.split(), kind="stable").to_dict("records")
-    return [Dot(*place(row), *(100 * float(row[name]) for name in columns)) for row in records]
-
-
 def _changes(known: Mapping[str, Rows]) -> list[Dot]:
     """What is inferred of women and of men in each context, against the baseline."""
     rows = known["inferred"]
-    rows = rows[rows["gender"].isin(GENDERS) & rows["inferred"].isin(GENDERS)]
-
-    def place(row: Mapping[Any, Any]) -> Place:
-        panel = f"{row['classifier']}: people who say they are {row['gender']}"
-        return panel, row["context"], f"inferred {row['inferred']}", COLOURS[row["inferred"]]
-
-    return _dots(rows, "classifier gender context inferred", ("change", "change_low", "change_high"), place)
-
-
-def _recognised(known: Mapping[str, Rows]) -> list[Dot]:
-    rows = known["recognised"][known["recognised"]["given"].isin(COLOURS)]
-
-    def place(row: Mapping[Any, Any]) -> Place:
-        return row["classifier"], row["context"], row["given"], COLOURS[row["given"]]
-
-    return _dots(rows, "classifier context given", ("share", "ci_low", "ci_high"), place)
+    rows = rows[rows["gender"].isin(COLOURS) & rows["inferred"].isin(COLOURS)]
+    return [
+        Dot(f"{row['classifier']}: people who say they are {row['gender']}", row["context"],
+            f"inferred {row['inferred']}", COLOURS[row["inferred"]],
+            *(100 * row[name] for name in ("change", "change_low", "change_high")))
+        for row in rows.sort_values(["classifier", "gender", "context", "inferred"], kind="stable").to_dict("records")
+    ]  # fmt: skip
 
 
 def _congruence(known: Mapping[str, Rows]) -> list[Dot]:
     """Right answers before rated contexts."""
     rows = known["inferred"]
     ratings = known["backgrounds"].drop_duplicates("context").set_index("context")["rating"].astype(float)
-    rows = rows[rows["gender"].isin(GENDERS) & (rows["gender"] == rows["inferred"])]
+    rows = rows[rows["gender"].isin(COLOURS) & (rows["gender"] == rows["inferred"])]
     rows = rows.assign(rating=rows["context"].map(ratings.dropna())).dropna(subset="rating")
-
-    def place(row: Mapping[Any, Any]) -> Place:
-        return row["classifier"], f"{row['context']}, {row['rating']:g}", row["gender"], COLOURS[row["gender"]]
-
-    return _dots(rows, "classifier rating context gender", ("share", "ci_low", "ci_high"), place)
-
-
-def _distances(known: Mapping[str, Rows]) -> list[Dot]:
-    rows = known["distances"]
-    rows = rows.assign(who=(rows["gender"] + " " + rows["group"]).str.strip())
-    colours = {who: series(index) for index, who in enumerate(sorted(set(rows["who"])))}
-
-    def place(row: Mapping[Any, Any]) -> Place:
-        return row["classifier"], row["context"], row["who"], colours[row["who"]]
-
-    return _dots(rows, "classifier context who", ("mean", "ci_low", "ci_high"), place)
+    return [
+        Dot(row["classifier"], f"{row['context']}, {row['rating']:g}", row["gender"], COLOURS[row["gender"]],
+            *(100 * row[name] for name in ("share", "ci_low", "ci_high")))
+        for row in rows.sort_values(["classifier", "rating", "context", "gender"], kind="stable").to_dict("records")
+    ]  # fmt: skip
 
 
 def _interaction(known: Mapping[str, Rows]) -> list[Dot]:
@@ -170,8 +141,51 @@ def _interaction(known: Mapping[str, Rows]) -> list[Dot]:
 
 _DOTS: Mapping[str, Callable[[Mapping[str, Rows]], list[Dot]]] = {
     "changes": _changes,
-    "recognised": _recognised,
     "congruence": _congruence,
-    "distances": _distances,
     "interaction": _interaction,
 }
+
+
+# -- figures 4 to 7 of the paper, as it prints them: PNG and PDF, and on the page -------------------------------------
+
+FIGURE = "RQ4: change of the shares of tags by group (figures 4 to 7 of the paper), first tagger"
+SERIES = (("demographics", LIGHT.series[4]), ("abstract", LIGHT.series[0]), ("concrete", LIGHT.neutral))
+
+
+def draw_shares(results: Mapping[str, pd.DataFrame]) -> dict[Form, bytes]:
+    """Every context of the first tagger: mean change of the share of gross tags, in all forms; none without answers."""
+    if "described" not in results:
+        return {}
+    described, backgrounds = results["described"], results["backgrounds"]
+    contexts = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
+    rows = described[(described["tags"] == "gross") & (described["classifier"] == described["classifier"].min())]
+    baseline = "canvas" if (rows["attribute"] == "canvas").any() else "original"
+    start = rows[(rows["attribute"] == baseline) & (rows["step"] == 0)].set_index("photo")
+    rows = rows[rows["attribute"].isin(contexts)].merge(results["people"], on="photo")
+    rows = rows[rows["gender"].isin(["woman", "man"]) & rows["photo"].isin(start.index)]
+    if not len(rows):
+        return {}
+    for series, _ in SERIES:
+        rows[series] = rows[series].to_numpy(float) - start.loc[rows["photo"], series].to_numpy(float)
+    rows = rows.assign(context=rows["attribute"].map(contexts), cell=rows["gender"] + " " + rows["group"])
+    order = list(dict.fromkeys(rows["context"]))
+    lines = (len(order) + 1) // 2
+    with rc_context({"text.parse_math": False}):  # untrusted names
+        figure = new_figure(11, 2.2 * lines + 0.6, dpi=130, layout="constrained")
+        axes = figure.subplots(lines, 2, squeeze=False, sharey=True).ravel()
+        for panel, context in zip(axes, order, strict=False):
+            part = rows[rows["context"] == context]
+            cells = sorted(set(part["cell"]), key=lambda cell: (cell.partition(" ")[2], cell.startswith("man ")))
+            for index, (series, colour) in enumerate(SERIES):
+                means = part.groupby("cell")[series].mean().reindex(cells)
+                panel.bar(np.arange(len(cells)) + 0.27 * (index - 1), means, 0.26, color=colour, label=series)
+            panel.axhline(0, color=LIGHT.ink, linewidth=0.8)
+            panel.set_title(words.printable(context), fontsize=9, parse_math=False)
+            tidy(panel, size=7)
+            shown = [words.shorten(words.printable(cell), 24) for cell in cells]
+            panel.set_xticks(range(len(cells)), shown, rotation=35, ha="right", fontsize=7)
+        for panel in axes[len(order) :]:
+            panel.set_axis_off()
+        axes[0].set_ylabel("change of share", fontsize=8)
+        axes[0].legend(fontsize=7)
+        return {form: render(figure, form) for form in FORMS}

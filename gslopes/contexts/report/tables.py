@@ -191,12 +191,6 @@ def table14(results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["tagger", *QUESTIONS])
 
 
-def sentences(results: Results) -> list[str]:
-    """The same in words: a sentence for each tagger and question."""
-    rows = table14(results).itertuples(index=False)
-    return [f"{row[0]}. {head}: {cell}." for row in rows for head, cell in zip(QUESTIONS, row[1:], strict=True)]
-
-
 def _answers(results: Results, name: str) -> tuple[str, ...]:
     """A cell for each of the questions."""
 

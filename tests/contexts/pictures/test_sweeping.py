@@ -6,66 +6,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.contexts import stimuli
-from gslopes.contexts.pictures.sweeping import Sweeper
+from gslopes.contexts.pictures.composing import Sweeper
 from gslopes.core import tables
 from gslopes.core.geometry import warp
 from gslopes.core.reasons import Reason
-from gslopes.core.records import Detections, EditedChips
+from gslopes.core.records import Detections
 from gslopes.faces.components import Components
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.find import choose
-from gslopes.faces.gate.verdict import Measured
 from gslopes.photos.folder import open_photo
-from tests.contexts.drawn import PEOPLE, Finder, audit
-
-
-class Aligned(Finder):
-    """The drawn faces with five points."""
-
-    def __call__(self, photos):
-        points = np.array([[68, 66], [92, 66], [80, 76], [70, 86], [90, 86]], np.float32)
-        return [
-            Detections(found.boxes, np.repeat(points[None], len(found.boxes), 0), found.scores)
-            for found in super().__call__(photos)
-        ]
-
-
-class Lighter:
-    """Values lighten the face."""
-
-    size, blend, chroma, border = 128, "difference", 1.0, None
-    region = "face"
-
-    def sweep(self, chips, values):
-        shades = 15 * np.asarray(values, np.float32)[None, :, None, None, None]
-        edited = np.clip(chips[:, None].astype(np.float32) + shades, 0, 255)
-        return EditedChips(np.rint(edited).astype(np.uint8), chips)
-
-
-class Measurer:
-    """Finds the face again in all portraits but the darkest."""
-
-    def __call__(self, sweep):
-        red = float(sweep.original[60:80, 70:90, 0].mean())
-        more = {"off_target": 0.0, "off_target_reading": "", "mask_share": 0.5, "change": 9.0}
-        return Measured(looked=3, found=0 if red < 130.5 else 3, tau=1.0, shift=0.5, **more), {}
-
-
-def masker(photos, faces, chips, border=None):
-    y, x = np.mgrid[0:128, 0:128]
-    return np.repeat((np.hypot(x - 64, y - 64) < 30).astype(np.float32)[None], len(chips), 0)
-
-
-@pytest.fixture(scope="module")
-def swept(folder, tmp_path_factory):
-    def made(run):
-        components = Components(Aligned(), masker, {"gender": Lighter()}, {})
-        return Sweeper(components, "gender", run.once(stimuli.material_of).values, 20, "cpu", Measurer())
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stimuli, "load_sweeper", made)
-        yield audit(folder, tmp_path_factory.mktemp("sweep") / "run", sweep="gender", steps=3)
+from tests.contexts.drawn import PEOPLE, Aligned, Lighter, masker
 
 
 def test_within_person_and_background_only_the_face_differs(swept):

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes.contexts.analysis import read_ratings, summarise_ratings
 from gslopes.contexts.page import RATED as COLUMNS
 from gslopes.contexts.page import rating_page
-from gslopes.contexts.ratings import read_ratings, summarise_ratings
 from tests.fixtures import assert_page_fits
 
 PLACES = {"bridal.1": "bridal", "bridal.2": "bridal", "garage.1": "garage", "gym.1": "gym"}

@@ -224,13 +224,6 @@ def test_rq4_counts_contexts_in_which_a_group_changes_more_and_what_fits_the_bia
     assert row[QUESTIONS[4]] == "1 of 2 differences found (3 tests)"
 
 
-def test_every_answer_is_a_sentence_too():
-    found = context_tables.sentences(results())
-    assert len(found) == 5
-    assert found[0].startswith("a. RQ1: infers women more")
-    assert all(text.endswith(".") for text in found)
-
-
 def test_consistent_cells_of_table_11_are_marked_and_others_are_not():
     rows = table(
         context=["bridal", "bridal"], analysis=["within", "between"], super="abstract", women=0.3, men=0.1,
