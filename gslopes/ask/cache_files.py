@@ -72,11 +72,9 @@ def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
 
 
 def prune(cache: AnswerCache, *, name: str = "", before: datetime | None = None) -> int:
-    """Delete answers and shrink the file; returns how many.
+    """Delete answers and shrink the file; returns how many.  Raises: StorageError.
 
     name: only those of this classifier, with its parameters.  before: only those that were asked before this time.
-
-    Raises: StorageError.
     """
     where, values = ["1"], []
     if name:

@@ -196,7 +196,7 @@ class UsageStats:
     """What has happened so far to one classifier's pictures; counts only grow, any thread may read them.
 
     pictures: with an outcome.  asked: of them, sent in a request that was answered.  requests, retries: sent.
-    throttled: requests that were too many.  longest_wait: seconds that the service asked us to wait, at most.
+    throttled: requests that were too many.
     refused, failed: outcomes.  refitted: encoded again, too large for the service.  spent: USD.
     tokens_in, tokens_out: of a language model.
     miscounted: pictures of requests that came back with more or fewer answers.
@@ -208,7 +208,6 @@ class UsageStats:
     requests: int = 0
     retries: int = 0
     throttled: int = 0
-    longest_wait: float = 0.0
     refused: int = 0
     failed: int = 0
     refitted: int = 0

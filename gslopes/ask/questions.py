@@ -151,11 +151,6 @@ class PartProgress:
         """Model version that the service returned, to pictures."""
         return dict(Counter(outcome.version for outcome in self.outcomes() if outcome.version))
 
-    def mixed(self) -> int:
-        """How many photos have answers of more than one model version: a change that could pose as an effect."""
-        outcomes = self.outcomes()
-        return sum(len({outcomes[i].version for i in positions} - {""}) > 1 for positions in self.photos())
-
 
 # -- asking them -------------------------------------------------------------------------------------------------------
 

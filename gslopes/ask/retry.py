@@ -144,18 +144,13 @@ class RequestSender:
             except RETRYABLE as error:
                 throttled, seconds = isinstance(error, Throttled), retry.delay(error, attempt)
                 self._usage.add(throttled=throttled)
-                with self._usage.lock:
-                    self._usage.longest_wait = max(self._usage.longest_wait, error.retry_after or 0.0)
                 if throttled:
                     self._rate_limiter.pause(seconds)
                 if attempt >= (retry.max_throttled if throttled else retry.max_attempts):
                     raise
-            self._sleep(seconds)
+            if self._halt.wait(seconds):
+                raise Stopped
             self._usage.add(retries=1)
-
-    def _sleep(self, seconds: float) -> None:
-        if self._halt.wait(seconds):
-            raise Stopped
 
     def _once(self, pictures: dict[bytes, bytes], store: Callable[[dict[bytes, object]], None]) -> None:
         unfinished = True

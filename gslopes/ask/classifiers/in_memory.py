@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gslopes.ask.classifiers.model_file import ModelOptions, digest_of_texts, first_words, unlike_pictures
+from gslopes.ask.classifiers.model_file import ModelOptions, digest_of_texts, first_words
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.ask.classifiers.torch_model import TorchModel
 from gslopes.ask.pictures import prepare
@@ -119,7 +119,7 @@ def _of_module(module: Any, labels: tuple[str, ...], name: str, device: str, giv
     from PIL import Image
 
     try:
-        outputs = made._logits([Image.fromarray(unlike_pictures(options.size)[0])])[0]
+        outputs = made._logits([Image.new("RGB", (options.size, options.size), "gray")])[0]
     except RuntimeError as error:  # torch: shapes, types
         message = f"The module {name} does not take a picture of {options.size} pixels: {first_words(error)}."
         raise UsageError(message, "Check its size and layout.") from None

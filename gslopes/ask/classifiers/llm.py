@@ -48,9 +48,7 @@ class LlmOptions(ServiceOptions):
     repeats: answers a picture where shares count, a request each.
     temperature, seed: sent with each request; the seed also draws the order of the options.
     max_tokens: of an answer.
-    snapshot: what the server must report as its model; empty: whatever answers.
     price_in, price_out: USD per million tokens.
-    timeout: seconds to an answer.
     """
 
     model: str = field(kw_only=True, metadata=ARGUMENT)
@@ -62,15 +60,13 @@ class LlmOptions(ServiceOptions):
     temperature: float = 1.0
     seed: int = 0
     max_tokens: int = 200
-    snapshot: str = ""
     price_in: float = field(default=0.0, metadata=OPERATIONAL)
     price_out: float = field(default=0.0, metadata=OPERATIONAL)
-    timeout: float = field(default=120.0, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
-        if min(self.repeats, self.max_tokens) < 1 or self.timeout <= 0:
-            raise ConfigError("llm's repeats and max_tokens must be 1 or more, its timeout above 0.")
+        if min(self.repeats, self.max_tokens) < 1:
+            raise ConfigError("llm's repeats and max_tokens must be 1 or more.")
         if not 0 <= self.temperature <= 2 or min(self.price_in, self.price_out) < 0:
             raise ConfigError("llm's temperature must be in [0, 2], its prices not negative.")
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
@@ -159,7 +155,7 @@ class Llm(service.Service):
         if not key and not self._here:
             raise CredentialsError(self.SERVICE, [self._options.key])
         remember_secret(key)
-        client = transport.client(self._options.timeout, headers={"Authorization": f"Bearer {key or 'none'}"})
+        client = transport.client(headers={"Authorization": f"Bearer {key or 'none'}"})
         return client, client.close
 
     def _order(self, key: bytes) -> tuple[int, ...]:
@@ -227,8 +223,8 @@ class Llm(service.Service):
     def _asked(self, request: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any] | Unfinished:
         """What one reply of the server is kept as; Unfinished if it is to be asked again without a parameter.
 
-        Raises: ServiceError if another snapshot answered; the error that the reply holds; AnswerError for a form that
-            is not understood: the reply is paid for, and is not asked for again.
+        Raises: the error that the reply holds; AnswerError for a form that is not understood: the reply is paid for,
+            and is not asked for again.
         """
         import httpx
 
@@ -263,10 +259,7 @@ class Llm(service.Service):
         return {"model": self._options.model, "used": kept, "replies": [{"refusal": reason, "blocked": True}]}
 
     def _kept(self, body: Mapping[str, Any], order: Sequence[int], used: tuple[int, int] | None) -> dict[str, Any]:
-        model, wanted = str(body.get("model") or self._options.model), self._options.snapshot
-        if wanted and model != wanted:
-            said = f"{self._options.model} answers as {model}, not as {wanted}."
-            raise _paid(said, "Name another snapshot; answers are kept.")
+        model = str(body.get("model") or self._options.model)
         choices = chat.choices_of(body)
         if not choices and (blocked := chat.prompt_blocked(body)):
             return self._blocked(blocked, used)

@@ -114,7 +114,6 @@ class ModelFile(ABC):
         self._size = options.size
         self._white = options.white or 1.0
         self._kind: type[np.generic] = np.float32  # of the input
-        self.notes: list[str] = []  # what a user should know, one sentence each
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to one list of outputs each, before the activation.
@@ -155,47 +154,21 @@ class ModelFile(ABC):
         return self._options.values(batch, self._white, self._options.layout)
 
     def _try_out(self) -> None:
-        """Ask about three pictures that look nothing alike, so that a misfit is found before any work."""
+        """Ask about a gray picture, so that a misfit is found before any work."""
         options = self._options
         try:
-            found = np.concatenate([self._outputs(one[None]) for one in unlike_pictures(self._size)])
+            outputs = self._outputs(np.full((1, self._size, self._size, 3), 128, np.uint8))[0]
         except ClassifierError as error:
             message = f"The model {options.file} does not take a picture of {self._size} pixels. {error.message}"
             raise ModelError(message, "Check its size and layout.") from None
-        outputs = found[0]
         if len(outputs) != len(self.labels):
             message = f"The model {options.file} has {len(outputs)} outputs, {options.labels} has {len(self.labels)} "
             raise ModelError(f"{message}labels.", "Write one label per line, in the order of the outputs.")
-        if self.numbers:
-            return
-        if options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
+        inside = ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all()
+        if not self.numbers and options.activation == "none" and not inside:
             message = f"The model {options.file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
-            raise ConfigError(
-                message,
-                "Give activation=sigmoid (independent labels) or softmax (one of many), or kind=number.",
-            )
-        scores = np.stack([ACTIVATIONS[options.activation](row) for row in found.astype(np.float64)])
-        if note := never_varies(self.name, scores, f"pixels from 0 to {self._white:g} before mean and std"):
-            self.notes.append(note)
-
-
-def unlike_pictures(size: int) -> NDArray[np.uint8]:
-    """(3, size, size, 3) uint8: gray, white, noise."""
-    noise = np.random.default_rng(0).integers(0, 256, (size, size, 3), np.uint8)
-    return np.stack([np.full_like(noise, 128), np.full_like(noise, 255), noise])
-
-
-def never_varies(name: str, scores: NDArray[np.float64], sent: str) -> str:
-    """A warning where the answers to ``unlike_pictures`` are the same; else empty.
-
-    scores: (3, L), after the activation.  sent: what the model was sent, in words.
-    """
-    if not np.isfinite(scores).all() or np.ptp(scores, axis=0).max(initial=0) > SAME:
-        return ""
-    return (
-        f"{name} gives the same answers to a white, a gray and a noisy picture: it may want other input. It was sent "
-        f"{sent}; set white, mean, std, channels and layout as it was trained."
-    )
+            hint = "Give activation=sigmoid (independent labels) or softmax (one of many), or kind=number."
+            raise ConfigError(message, hint)
 
 
 def existing(path: Path | str, what: str) -> Path:

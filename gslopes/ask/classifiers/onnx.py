@@ -22,12 +22,8 @@ _KINDS: Mapping[str, type[np.generic]] = {
     "tensor(float)": np.float32,
     "tensor(float16)": np.float16,
     "tensor(double)": np.float64,
-    "tensor(uint8)": np.uint8,
-    "tensor(int8)": np.int8,
-    "tensor(int32)": np.int32,
-    "tensor(int64)": np.int64,
+    "tensor(uint8)": np.uint8,  # of which black is 0 and white 255
 }
-_LEAST_LEVELS = 32  # between black and white, of an input of whole numbers
 
 
 class OnnxClassifier(ModelFile):
@@ -47,9 +43,11 @@ class OnnxClassifier(ModelFile):
             message = f"The model {self._file} does not take one batch of pictures; it takes {found}."
             raise ModelError(message, "Export it with one input, a batch of pictures.")
         self._kind = _KINDS[self._input.type]
-        if issubclass(self._kind, np.integer):
-            self._white = options.white or 255.0
-            _check_whole_numbers(self._kind, self._white, options)
+        if self._kind is np.uint8:
+            self._white = 255.0
+            if options.white not in (0, 255) or any(options.mean) or options.std != (1.0, 1.0, 1.0):
+                message = f"The model {options.file} takes bytes, 0 to 255."
+                raise ConfigError(message, "Leave white, mean and std out.")
         declared = self._input.shape[0]
         self._fixed = declared if isinstance(declared, int) else 0
         self.batch = self._fixed or self.batch
@@ -126,20 +124,6 @@ def session(file: Path, device: str) -> Any:
     except Exception as error:  # onnxruntime has many exception classes and no base of its own
         message = f"onnxruntime cannot load {file}: {first_words(error)}."
         raise ModelError(message, "Check that it is a complete ONNX model.") from None
-
-
-def _check_whole_numbers(kind: type[np.integer[Any]], white: float, options: ModelFileOptions) -> None:
-    """Raises: ConfigError if pixels from black to white do not fit the type, or become a few numbers only."""
-    pairs = list(zip(options.mean, options.std, strict=True))
-    low, high = min((0.0 - mean) / std for mean, std in pairs), max((white - mean) / std for mean, std in pairs)
-    limits = np.iinfo(kind)
-    if limits.min <= low and high <= limits.max and min(white / std for std in options.std) >= _LEAST_LEVELS:
-        return
-    hint = "Leave white, mean and std out: it then gets bytes, 0 to 255."
-    if kind is np.int8:
-        hint = "Give mean=128/128/128 if it takes bytes less 128, or export it with an input of floats or bytes."
-    message = f"The model {options.file} takes {kind.__name__}, and black to white would be {low:.3g} to {high:.3g}."
-    raise ConfigError(message, hint)
 
 
 def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:

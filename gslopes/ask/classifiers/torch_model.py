@@ -32,10 +32,8 @@ from gslopes.ask.classifiers.model_file import (
     digest_of_texts,
     existing,
     first_words,
-    never_varies,
     presence,
     read_labels,
-    unlike_pictures,
 )
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded
@@ -44,7 +42,7 @@ from gslopes.core.files import read_named
 from gslopes.core.records import Answer, ByteArray
 
 BATCH = 32
-_TRIED = 256  # pixels, side of the pictures that a model is tried out with
+_TRIED = 256  # pixels, side of the picture that a model is tried out with
 SMALL, FEW = 1e-4, 100  # labels below this score are kept only if they are among this many, the highest
 
 _LARGEST = 64 << 30  # bytes of a file of weights
@@ -105,19 +103,12 @@ class TorchModel:
         self._threshold, self._top_k = presence(options.top_k, options.threshold, activation)
         self._activation = ACTIVATIONS[activation]
         self._device = device
-        self.notes: list[str] = []  # what a user should know, one sentence each
 
     def prepare(self) -> None:
-        """Ask about three pictures that look nothing alike; a note if the answers are the same.
-
-        Raises: ModelError if the outputs do not fit the labels.
-        """
+        """Ask about a gray picture.  Raises: ModelError if the outputs do not fit the labels."""
         from PIL import Image
 
-        rows = self._logits([Image.fromarray(pixels) for pixels in unlike_pictures(_TRIED)])
-        scores = np.stack([self._activation(row) for row in rows])
-        note = never_varies(self.name, scores, "what its own preprocessing makes of a picture")
-        self.notes = [note] if note else []
+        self._logits([Image.new("RGB", (_TRIED, _TRIED), "gray")])
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to [number of the label, score] pairs each, highest first.

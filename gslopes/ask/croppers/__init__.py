@@ -31,7 +31,6 @@ REGISTRY = Registry(
         "random": f"{_HOME}.simple:Random",
         "smartcrop": f"{_HOME}.simple:SmartCrop",
         "vips-attention": f"{_HOME}.simple:VipsAttention",
-        "vips-entropy": f"{_HOME}.simple:VipsEntropy",
         "replay": "gslopes.ask.classifiers.replay:ReplayCropper",
         "http": "gslopes.ask.classifiers.http:HttpCropper",
     },

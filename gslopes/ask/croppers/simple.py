@@ -5,13 +5,12 @@ The packages are smartcrop, as websites use it, and libvips' attention crop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -22,25 +21,17 @@ from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import ByteArray, Photo
 
 
-@dataclass(frozen=True, slots=True)
-class FacesOptions:
-    """which: the face with the detector's highest score, the largest, or the middle of all faces."""
-
-    which: Literal["confident", "largest", "all"] = "confident"
-
-
 class Faces:
-    """Around a face; without one, around the middle of the picture."""
+    """Around the face with the detector's highest score; without one, around the middle of the picture."""
 
-    Options = FacesOptions
-
-    def __init__(self, name: str, options: FacesOptions, setting: Setting) -> None:
+    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
+        del options
         if setting.finder is None:
             raise UsageError(
                 "The cropper faces needs a face detector.", "Pass finder=MtcnnFinder() of gslopes.faces.find."
             )
         self.name, self.version = name, "mtcnn"
-        self._which, self._finder = options.which, setting.finder
+        self._finder = setting.finder
         self._seen: dict[str, tuple[int, int]] = {}
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
@@ -55,13 +46,7 @@ class Faces:
         found = self._finder([Photo(key, Path(), picture)])[0]
         if not len(found.scores):
             return width // 2, height // 2
-        boxes = found.boxes.astype(np.float64)
-        if self._which == "all":
-            box = np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
-        elif self._which == "largest":
-            box = boxes[int(np.argmax((boxes[:, 2:] - boxes[:, :2]).prod(axis=1)))]
-        else:
-            box = boxes[int(np.argmax(found.scores))]
+        box = found.boxes.astype(np.float64)[int(np.argmax(found.scores))]
         x, y = (box[:2] + box[2:]) / 2
         return int(np.clip(x, 0, width - 1)), int(np.clip(y, 0, height - 1))
 
@@ -121,8 +106,6 @@ class SmartCrop:
 class VipsAttention:
     """libvips' attention crop: edges, skin colour and saturation, the strategy ``attention`` of many image services."""
 
-    interesting = "attention"
-
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
         del options, setting
         self._vips: Any = needed("pyvips", "vips", name)
@@ -130,22 +113,14 @@ class VipsAttention:
         self.version = ".".join(str(self._vips.version(part)) for part in range(3))
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """(H, W, 3) uint8 RGB to a rectangle; attention gives its point, too."""
+        """(H, W, 3) uint8 RGB to a rectangle with its point."""
         height, width = picture.shape[:2]
         wide, tall = (width, round(width * ratio)) if height / width > ratio else (round(height / ratio), height)
         wide, tall = min(max(wide, 1), width), min(max(tall, 1), height)
         image = self._vips.Image.new_from_array(np.ascontiguousarray(picture), interpretation="srgb")
-        wanted = {"attention_x": True, "attention_y": True} if self.interesting == "attention" else {}
-        answer = image.smartcrop(wide, tall, interesting=self.interesting, **wanted)
-        cut, extra = answer if isinstance(answer, list) else (answer, {})
-        point = (int(extra["attention_x"]), int(extra["attention_y"])) if extra else None
+        cut, at = image.smartcrop(wide, tall, interesting="attention", attention_x=True, attention_y=True)
+        point = int(at["attention_x"]), int(at["attention_y"])
         return Crop(-int(cut.xoffset), -int(cut.yoffset), wide, tall, point)
-
-
-class VipsEntropy(VipsAttention):
-    """libvips' entropy crop: the part whose gray values differ most."""
-
-    interesting = "entropy"
 
 
 def needed(module: str, extra: str, cropper: str) -> ModuleType:

@@ -18,7 +18,6 @@ from hashlib import sha256
 from itertools import groupby
 from math import prod
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
@@ -160,14 +159,14 @@ def _array(entries: Mapping[str, bytes], key: str, dims: int, name: str) -> NDAr
 class FastGaze(nn.Module):
     """(B, 3, H, W) float32 RGB in [0, 255] to (B, ceil(H/16), ceil(W/16)) scores of any sign.
 
-    layers: in order.  means: subtracted from R, G, B: ``PROGRAM_MEANS`` as the program does it, or reversed.
+    layers: in order. ``PROGRAM_MEANS`` are subtracted from R, G, B.
     """
 
     means: Tensor
 
-    def __init__(self, layers: Sequence[Layer], means: tuple[float, float, float] = PROGRAM_MEANS) -> None:
+    def __init__(self, layers: Sequence[Layer]) -> None:
         super().__init__()
-        self.register_buffer("means", torch.tensor(means).reshape(1, 3, 1, 1))
+        self.register_buffer("means", torch.tensor(PROGRAM_MEANS).reshape(1, 3, 1, 1))
         self.plan = [(layer.kind, layer.alpha) for layer in layers]
         self.convolutions = nn.ModuleList()
         for layer in layers:
@@ -194,10 +193,9 @@ class FastGaze(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class FastGazeOptions:
-    """path: the .vxm file.  means: subtracted as the published program does it, or in the order that it names."""
+    """path: the .vxm file."""
 
     path: str = field(metadata=ARGUMENT)
-    means: Literal["program", "bgr"] = "program"
 
 
 class FastGazeModel:
@@ -214,8 +212,7 @@ class FastGazeModel:
         layers, digest = read(options.path)
         self.name, self._device = name, setting.device
         self.version = "published" if digest == PUBLISHED else f"sha256 {digest}"
-        means = PROGRAM_MEANS if options.means == "program" else PROGRAM_MEANS[::-1]
-        self._network = FastGaze(layers, means).to(setting.device).eval()
+        self._network = FastGaze(layers).to(setting.device).eval()
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps of a sixteenth of the fitted picture; scores of any sign."""

@@ -22,7 +22,6 @@ from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats, limits_of
 from gslopes.ask.questions import PartProgress
-from gslopes.ask.retry import DAY, RetryPolicy
 from gslopes.ask.scoring.cost import confirm_cost, estimate_parts
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
@@ -189,7 +188,7 @@ class Scoring:
         def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress) -> None:
             models = part_path(self._run, stage, tables.ASKED, part).with_name(f"models-{part:06d}.json")
             if progress.models() or models.exists():
-                runfolder.write_json(models, {"models": progress.models(), "mixed": progress.mixed()})
+                runfolder.write_json(models, {"models": progress.models()})
             runfolder.write_table(tables.SCORES, scores, part_path(self._run, stage, tables.SCORES, part))
             kill_point("part:scores")
             runfolder.write_table(tables.ASKED, asked, part_path(self._run, stage, tables.ASKED, part))
@@ -217,14 +216,6 @@ class Scoring:
                 self._warned.add(name)
                 changed = " and then ".join(versions[:2])
                 self._executor.note(f"Warning: {name} changed its model in the middle: {changed}.")
-            most = RetryPolicy().max_retry_after
-            if usage.longest_wait > most and f"{name} waits" not in self._warned:
-                self._warned.add(f"{name} waits")
-                asked_for = "a day or more" if usage.longest_wait >= DAY else f"{usage.longest_wait / 3600:,.1f} hours"
-                self._executor.note(
-                    f"Warning: {name} asks us to wait {asked_for}; it is asked again after {most / 60:.0f} minutes. "
-                    "Ctrl-C stops, and the same command goes on from there."
-                )
 
     def _report(self, clients: Sequence[Client]) -> None:
         self._warn()
@@ -279,16 +270,14 @@ def _progress(
 def models_of(run: Path, name: str) -> dict[str, Any]:
     """Which model versions a service answered with, from the parts that are done; empty if it does not say.
 
-    Returns: ``models``, version to pictures, and ``mixed``, photos whose pictures were not all answered by one.
+    Returns: ``models``, version to pictures.
     """
     models: Counter[str] = Counter()
-    mixed = 0
     for path in sorted((run / "parts" / score_stage(name)).glob("models-*.json")):
         try:
             content = read_json(path)
             models.update({str(version): int(count) for version, count in content["models"].items()})
-            mixed += int(content["mixed"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             hint = "Delete it, and repeat the command: its part is counted as one whose model is not known."
             raise UsageError(f"{runfolder.show(path)} is damaged.", hint) from error
-    return {"models": dict(sorted(models.items())), "mixed": mixed} if models else {}
+    return {"models": dict(sorted(models.items()))} if models else {}

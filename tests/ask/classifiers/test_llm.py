@@ -110,16 +110,6 @@ def test_free_labels_and_captions_are_labels():
     assert scores("llm:m,prompt=caption,repeats=2", NURSE) == dict.fromkeys(["person", "may", "nurse"], 1.0)
 
 
-def test_the_model_that_answered_is_kept_and_another_snapshot_stops(provider: FakeProvider):
-    classifier = load_classifier(NAME)
-    assert classifier.parse(asked(classifier, NURSE)).version == "chat-1.0"
-    pinned = load_classifier(f"{NAME},snapshot=chat-1.0")
-    assert asked(pinned, NURSE)["model"] == "chat-1.0"
-    provider.change_version("chat", "chat-2.0")
-    with pytest.raises(ServiceError, match=r"answers as chat-2\.0, not as chat-1\.0"):
-        pinned.ask([DOCTOR])
-
-
 def test_tokens_are_counted_and_priced():
     classifier = load_classifier(f"{NAME},price_in=2,price_out=10")
     usage = classifier.usage(asked(classifier, NURSE))

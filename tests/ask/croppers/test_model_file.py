@@ -9,7 +9,7 @@ import torch
 from onnx import TensorProto, helper
 
 from gslopes.ask.croppers import load_cropper, vxm
-from gslopes.core.errors import ConfigError, ModelError, UsageError
+from gslopes.core.errors import ModelError, UsageError
 from gslopes.crops.pictures import check_map, focal_point
 from tests.crops.vxm_writer import build
 
@@ -35,8 +35,6 @@ def test_a_vxm_file_is_a_saliency_model(small_vxm):
     x, y = focal_point(found)
     assert 125 <= x <= 175
     assert 15 <= y <= 65
-    with pytest.raises(ConfigError, match="program, bgr"):
-        load_cropper(f"fastgaze:{small_vxm},means=rgb")
 
 
 def test_a_smoothing_layer_of_the_file_is_read_and_not_applied(small_vxm, tmp_path):

@@ -141,12 +141,6 @@ def test_the_steps_are_those_that_the_program_takes():
     torch.testing.assert_close(vxm.FastGaze(layers())(x), by_hand[:, 0])
 
 
-def test_means_have_an_order():
-    """The program subtracts the means of B, G, R from R, G, B."""
-    x = torch.rand(1, 3, 8, 8) * 255
-    assert not torch.equal(vxm.FastGaze(layers())(x), vxm.FastGaze(layers(), vxm.PROGRAM_MEANS[::-1])(x))
-
-
 def test_nothing_is_global():
     network = vxm.FastGaze(layers()[:3])
     x = torch.rand(1, 3, 32, 64) * 255

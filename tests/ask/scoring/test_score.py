@@ -14,10 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from gslopes.ask.cost import Limits
-from gslopes.ask.retry import RateLimiter, RequestSender
 from gslopes.cli import main
 from gslopes.core import tables
-from gslopes.core.errors import Throttled
 from gslopes.core.records import Answer
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import audit as stages
@@ -64,35 +62,6 @@ def test_pictures_that_are_too_large_are_encoded_anew_and_it_is_said_with_how(ru
     assert line.startswith(start)
     assert "(JPEG of quality 95, longer side 40 pixels), all of a photo alike." in line
     assert len(small.sent) == PHOTOS * STEPS
-
-
-@dataclass
-class Busy(Narrow):
-    """Is busy once, and says for how many seconds."""
-
-    wait: float = 0.0
-
-    def ask(self, pictures: list[bytes]) -> list[object]:
-        if self.wait:
-            wait, self.wait = self.wait, 0.0
-            raise Throttled("busy", retry_after=wait)
-        return super().ask(pictures)
-
-
-@pytest.mark.parametrize(
-    ("wait", "said"), [(7200.0, "2.0 hours"), (999_999.0, "a day or more"), (float("inf"), "a day or more")]
-)
-def test_a_wait_of_more_than_ten_minutes_is_cut_said_and_counted_as_throttled(run, capsys, monkeypatch, wait, said):
-    slept: list[float] = []
-    monkeypatch.setattr(RequestSender, "_sleep", lambda sender, seconds: slept.append(seconds))
-    monkeypatch.setattr(RateLimiter, "pause", lambda limiter, seconds: slept.append(seconds))
-    busy = Busy(Limits(price=1.0, concurrency=1), wait=wait)
-    stages.score_photos(run, busy, executor=OneProcess(progress=True))
-    printed = capsys.readouterr().err
-    assert f"Warning: narrow asks us to wait {said}; it is asked again after 10 minutes." in printed
-    assert "1 throttled" in printed
-    assert slept == [600.0, 600.0]
-    assert len(busy.sent) == PHOTOS * STEPS
 
 
 class Function:
