@@ -26,17 +26,11 @@ LARGEST_UNPACKED = 4 << 30  # bytes of a Parquet table's columns
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """The cells of a table as texts.
-
-    columns: name to its cells, in the file's order.  lines: of the file in which each row begins.
-    """
+    """The cells of a table as texts: name of a column to its cells; ``lines`` of the file in which each row begins."""
 
     path: Path
     columns: dict[str, list[str]]
     lines: list[int]
-
-    def __len__(self) -> int:
-        return len(self.lines)
 
     def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
         """(line, column to cell) of each row."""
@@ -68,13 +62,10 @@ def read_csv(
     """A CSV in UTF-8 whose first line names the columns; empty lines and columns without a name are left out.
 
     needed: columns that must be there.  names: of the columns, if the file has no line for them.
-    unique: columns whose cells, together, no two rows may share.
-    values: column to the cells that it may have, where it is there.
+    unique: columns whose cells, together, no two rows may share.  values: column to the cells that it may have.
     quoted: whether cells may stand in quotes.  comments: leave out lines that begin with #.
     strip: take spaces around names and cells away.  limit: bytes.
-    raises, hint: the error, which names the file and the line, for a file that ``read_named`` refuses, a column twice,
-        an open quote, a row of another length, a cell of more than 131,072 characters, a zero byte, or cells that
-        ``unique`` and ``values`` exclude.
+    raises, hint: the error, which names the file and the line.
     """
     text = read_text(path, limit, raises=raises, hint=hint)
     if "\0" in text:
@@ -82,12 +73,9 @@ def read_csv(
         raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
     lines = io.StringIO(text, newline="")
     source = ("\n" if comments and line.startswith("#") else line for line in lines)
-    reader = csv.reader(
-        source, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=True
-    )
-    rows = [list(names)] if names else []
-    starts = [0] if names else []
-    start = 1
+    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(source, delimiter=delimiter, quoting=quoting, strict=True)
+    rows, starts, start = ([list(names)], [0], 1) if names else ([], [], 1)
     try:
         for row in reader:
             if row:
@@ -137,11 +125,7 @@ def _check(
 
 
 def read_frame(path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE) -> pd.DataFrame:
-    """A table by its ending: ``.parquet`` with its own types, ``.tsv`` without quotes, any other as CSV; see
-    ``read_csv``.
-
-    limit: bytes of the file.
-    """
+    """A table by its ending: ``.parquet`` with its own types, ``.tsv`` without quotes, any other as ``read_csv``."""
     if path.suffix == ".parquet":
         return _parquet(path, raises, limit)
     tabs = path.suffix == ".tsv"
@@ -149,9 +133,7 @@ def read_frame(path: Path, *, raises: type[GslopesError] = UsageError, limit: in
 
 
 def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
-    """A sentence on the rows of a table that are about none of the photos; empty if there is none.
-
-    names: what those rows name.
+    """A sentence on the rows of a table that name none of the photos; empty if there is none.
 
     >>> unmatched(Path("people.csv"), ["z.jpg"]), unmatched(Path("people.csv"), [])
     ("1 row of people.csv is about none of the photos looked at: 'z.jpg'.", '')
@@ -193,7 +175,7 @@ _MISSING = frozenset({"", "nan", "none", "null", "n/a", "na", "<na>"})
 def normal_names(cells: Iterable[object]) -> list[str]:
     """Cells of a column of groups: those that differ in case or blanks alone are one, by the most frequent spelling.
 
-    What is missing, and a text that says so (``nan``, ``none``, ``null``, ``n/a``, ``na``), is empty: in no group.
+    What is missing, and a text that says so, is empty: in no group.
 
     >>> normal_names(["male", "Male ", "male", "NaN", None])
     ['male', 'male', 'male', '', '']

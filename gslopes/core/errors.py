@@ -35,8 +35,7 @@ from typing import Any
 class GslopesError(Exception):
     """Base of all errors raised on purpose.
 
-    message: one sentence that says what is wrong, with the facts in it.
-    hint: one sentence that says what to do next; empty where there is nothing to do.
+    message: one sentence that says what is wrong.  hint: one that says what to do next; empty where nothing is to do.
     """
 
     exit_code = 1
@@ -70,10 +69,7 @@ class RunFolderMismatch(UsageError):
 
 
 class UnknownName(UsageError):
-    """No such classifier, model, attribute, recipe or column; names the nearest one.
-
-    home: what should have it, such as a file.
-    """
+    """No such classifier, model, attribute, recipe or column; names the nearest.  home: what should have it."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], home: str = "") -> None:
         known = list(known) if home else sorted(known)
@@ -115,10 +111,7 @@ class AnswerError(ClassifierError):
 
 
 class Refused(ClassifierError):
-    """It will never judge this picture (content policy, format, size); recorded, not asked again.
-
-    reason: goes into the asked table.
-    """
+    """It will never judge this picture (content policy, format, size); ``reason`` goes into the asked table."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"The picture was refused: {reason.rstrip('.')}.")
@@ -126,10 +119,7 @@ class Refused(ClassifierError):
 
 
 class Throttled(ClassifierError):
-    """Too many requests: the same one is sent again later.
-
-    retry_after: seconds that the service asks us to wait, None if it does not say.
-    """
+    """Too many requests: the same one is sent again after ``retry_after`` seconds, None if the service does not say."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -139,8 +129,7 @@ class Throttled(ClassifierError):
 class Unavailable(ClassifierError):
     """The server or the connection failed; the same request may succeed later, and is sent again.
 
-    billed: whether the service may have judged, and billed, the pictures before it failed (the answer got lost).
-    retry_after: seconds that the service asks us to wait, None if it does not say.
+    billed: whether the service may have judged, and billed, the pictures before it failed.  retry_after: as Throttled.
     """
 
     def __init__(self, message: str, *, billed: bool = False, retry_after: float | None = None) -> None:
@@ -150,10 +139,7 @@ class Unavailable(ClassifierError):
 
 
 class Unfinished(ClassifierError):
-    """The answer to a picture needs another request, which is sent at once and counted as one.
-
-    usage: tokens in and out that the request before it took.
-    """
+    """The answer needs another request, sent at once and counted; ``usage``: tokens in and out of the one before."""
 
     def __init__(self, message: str, usage: tuple[int, ...] = (0, 0)) -> None:
         super().__init__(message)
@@ -165,17 +151,13 @@ class ServiceError(GslopesError):
 
 
 class CredentialsError(ServiceError):
-    """Credentials are missing or rejected; names the variables, never their values.
-
-    service: the classifier's bare name.  variables: the environment variables that hold them.
-    """
+    """Credentials are missing or rejected; names the environment variables, never their values."""
 
     def __init__(self, service: str, variables: Iterable[str], *, rejected: bool = False, detail: str = "") -> None:
         names = " and ".join(variables)
         what = f"{service} {'rejects the' if rejected else 'needs'} credentials in {names}"
-        super().__init__(
-            f"{what} ({detail})." if detail else f"{what}.", f"Set {names} in the environment; answers so far are kept."
-        )
+        hint = f"Set {names} in the environment; answers so far are kept."
+        super().__init__(f"{what} ({detail})." if detail else f"{what}.", hint)
         self.service = service
 
 

@@ -12,9 +12,9 @@ from gslopes.core.records import ByteArray
 
 
 def similarity(source: ArrayLike, target: ArrayLike) -> NDArray[np.float64] | None:
-    """The least-squares similarity (rotation, scale, shift; no mirror) that carries source points onto target points.
+    """The least-squares similarity (no mirror) that carries source points (n, 2) onto target points, (2, 3).
 
-    source, target: (n, 2), x y.  Returns (2, 3), or None if it has no inverse (points that coincide or are not finite).
+    None if it has no inverse: points that coincide or are not finite.
 
     Source: Umeyama 1991, in its closed form for the plane.
 

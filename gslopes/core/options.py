@@ -34,8 +34,7 @@ class Option:
     name: as users write it; that of a section whose options have no short names is dotted.
     path: its sections and its field.  kind: its annotation.  positional: an argument, not a flag.
     shown: the default in words, where the value itself does not say it.
-    parse: from the text of a command line, where its type does not say how.
-    least, most: the bounds that ``check`` holds a number to; None for no bound.
+    parse: from the text of a command line, where its type does not say how.  least, most: what ``check`` demands.
     """
 
     name: str
@@ -159,10 +158,7 @@ def build(config: type[T], options: Mapping[str, Any]) -> T:
 
 
 def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None) -> dict[str, Any]:
-    """The mapping of which ``build`` makes the configuration: sections, fields and plain values.
-
-    base: paths among the options become absolute from here; None leaves them as they are.
-    """
+    """The mapping of which ``build`` makes the configuration; paths become absolute from ``base``, if there is one."""
     file = options.get("config")
     given = _merged(config, {name: value for name, value in options.items() if name != "config"}, base)
     return over(given, _merged(config, read_toml(Path(file)), Path(file).parent)) if file else given

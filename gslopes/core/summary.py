@@ -57,7 +57,7 @@ CONDITION: dict[str, float | str | bool] = {
 
 
 def gated(findings: pd.DataFrame) -> pd.DataFrame:
-    """A table with a column ``decision``, with the column ``finding``: whether that is one."""
+    """A table of decisions with the column ``finding``: whether each is one."""
     return findings.assign(finding=findings["decision"] == FINDING)
 
 

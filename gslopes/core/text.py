@@ -48,8 +48,7 @@ def many(count: int, noun: str, plural: str = "") -> str:
 def plain(text: str) -> str:
     """A text as its words are compared: NFKC, which makes letters of fullwidth ones and ligatures, without the unseen.
 
-    Apostrophes and hyphens are those of ASCII, the signs of trademark and number blanks.  Letters of other alphabets
-    that look alike stay what they are.
+    Apostrophes and hyphens are those of ASCII. Letters of other alphabets that look alike stay what they are.
 
     Source: Unicode Standard Annex 15, and the property Default_Ignorable_Code_Point of Annex 44.
 
