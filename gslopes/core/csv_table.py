@@ -73,8 +73,9 @@ def read_csv(
         raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
     lines = io.StringIO(text, newline="")
     source = ("\n" if comments and line.startswith("#") else line for line in lines)
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(source, delimiter=delimiter, quoting=quoting, strict=True)
+    reader = csv.reader(
+        source, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=True
+    )
     rows, starts, start = ([list(names)], [0], 1) if names else ([], [], 1)
     try:
         for row in reader:
@@ -97,21 +98,7 @@ def read_csv(
         raise raises(f"{show(path)} has no column {lacking[0]}.", hint)
     cells = zip(*rows[1:], strict=True) if rows[1:] else ((),) * len(head)
     table = CsvTable(Path(path), {name: list(own) for name, own in zip(head, cells, strict=True) if name}, starts[1:])
-    _check(table, unique, values or {}, raises)
-    return table
-
-
-_WHY = {
-    "unexpected end of data": "a quote that begins in it is never closed",
-    "',' expected after '\"'": "a quote in it is closed within a cell, or is never closed",
-    f"field larger than field limit ({csv.field_size_limit()})": "it has a cell of more than 131,072 characters",
-}
-
-
-def _check(
-    table: CsvTable, unique: Sequence[str], values: Mapping[str, Collection[str]], raises: type[GslopesError]
-) -> None:
-    for name, allowed in values.items():
+    for name, allowed in (values or {}).items():
         for line, cell in zip(table.lines, table.columns.get(name, ()), strict=False):
             if cell not in allowed:
                 known = ", ".join(one or "nothing" for one in allowed)
@@ -122,6 +109,14 @@ def _check(
         if first != line:
             named = " and ".join(f"{name} {cell[:40]!r}" for name, cell in zip(unique, key, strict=True))
             raise raises(f"{show(table.path)}, line {line}: {named} stands in line {first} as well.", "Keep one row.")
+    return table
+
+
+_WHY = {
+    "unexpected end of data": "a quote that begins in it is never closed",
+    "',' expected after '\"'": "a quote in it is closed within a cell, or is never closed",
+    f"field larger than field limit ({csv.field_size_limit()})": "it has a cell of more than 131,072 characters",
+}
 
 
 def read_frame(path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE) -> pd.DataFrame:

@@ -147,7 +147,7 @@ class Editor(Protocol):
     """Edits aligned chips.
 
     size: side of the chips in pixels.  sha256: of the weights.
-    blend, chroma: how its edits go into a photo unless the configuration says otherwise, see ``faces.compose.paste``.
+    blend: how its edits go into a photo unless the configuration says otherwise, see ``faces.compose.paste``.
     border: of the masks that it wants, see ``Masker``.  region: what it may change unless the configuration says so.
     sweep: chips (B, size, size, 3) uint8 RGB and values (K,) to these chips at every value.
     """
@@ -155,7 +155,6 @@ class Editor(Protocol):
     size: int
     sha256: str
     blend: Literal["difference", "ratio", "paste"]
-    chroma: float
     border: float | None
     region: Literal["face", "head"]
 

@@ -18,7 +18,7 @@ from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.files import read_named, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
-from gslopes.photos.kinds import HEAD, describe_tiff, formats, kind_of, tiff_tags, unread_kind
+from gslopes.photos.kinds import HEAD, formats, kind_of, unread_kind
 
 MOST_PIXELS = 100_000_000
 LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
@@ -103,8 +103,7 @@ def _open(data: bytes, path: object) -> Image.Image:
     try:
         image = Image.open(io.BytesIO(data), formats=formats())
     except Image.DecompressionBombError:
-        size = _declared_size(data)
-        raise PhotoError(path, _too_large(*size)) from None
+        raise PhotoError(path, _too_large(*_declared_size(data))) from None
     if image.width * image.height > MOST_PIXELS or max(image.size) > LONGEST_SIDE:
         raise PhotoError(path, _too_large(*image.size))
     return image
@@ -130,14 +129,10 @@ def _declared_size(data: bytes) -> tuple[int, int]:
 def _why(data: bytes, error: Exception) -> SkipReason:
     """The reason for the photos table: stable words, no detail of the decoder."""
     message = str(error).lower()
-    kind = kind_of(data[:HEAD])
-    if isinstance(error, UnidentifiedImageError) and not kind:
+    if isinstance(error, UnidentifiedImageError) and not kind_of(data[:HEAD]):
         return SkipReason(Reason.NOT_A_PICTURE)
     if isinstance(error, EOFError) or "truncated" in message or "requires a buffer" in message or _cut_short(data):
         return SkipReason(Reason.TRUNCATED)
-    tags = tiff_tags(data) if kind == "TIFF" else {}
-    if 256 in tags and (isinstance(error, UnidentifiedImageError) or tags.get(259, 0) > 34_000):  # WebP, Zstandard
-        return SkipReason(Reason.UNREAD_KIND, describe_tiff(tags))
     return SkipReason(Reason.DAMAGED)
 
 

@@ -93,14 +93,8 @@ def tiff_tags(data: bytes) -> Mapping[int, Any]:
         file = io.BytesIO(data)
         file.seek(tags.next)
         tags.load(file)
-        return {tag: tags[tag] for tag in (254, 256, 258, 259, 262, 277, 284, 339, 50706) if tag in tags}
+        return {tag: tags[tag] for tag in (254, 258, 262, 284, 339, 50706) if tag in tags}
     return {}
-
-
-def describe_tiff(tags: Mapping[int, Any]) -> str:
-    """A TIFF that Pillow does not know, for its reason."""
-    bits, photometric, compression = (_numbers(tags, tag, 1)[0] for tag in (258, 262, 259))
-    return f"TIFF of {bits}-bit samples, photometric interpretation {photometric}, compression {compression}"
 
 
 def _numbers(tags: Mapping[int, Any], tag: int, default: int) -> tuple[int, ...]:

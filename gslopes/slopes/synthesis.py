@@ -201,7 +201,6 @@ class Synthesis:
             face.matrix,
             blend,
             device,
-            chroma=editor.chroma,
             motion=motion,
             head=head,
         )

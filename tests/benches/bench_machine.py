@@ -167,7 +167,7 @@ def time_steps(
             with clock("compose"):
                 given = photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[index], face.matrix
                 moved = swept.motion_of(row)
-                whole = compose(*given, editor.blend, device, chroma=editor.chroma, motion=moved)
+                whole = compose(*given, editor.blend, device, motion=moved)
             with clock("encode"):
                 files = Variants(photo.pixels, photo.gray, photo.icc)
                 encoded = [files.encode(patch, whole.box) for patch in whole.patches]

@@ -142,7 +142,7 @@ class Aligned(Finder):
 class Lighter:
     """Values lighten the face."""
 
-    size, blend, chroma, border = 128, "difference", 1.0, None
+    size, blend, border = 128, "difference", None
     region = "face"
 
     def sweep(self, chips, values):

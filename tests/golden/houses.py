@@ -108,7 +108,7 @@ class Tagger:
 class Whiter:
     """An editor: values lighten the face."""
 
-    size, blend, chroma, border = 128, "difference", 1.0, None
+    size, blend, border = 128, "difference", None
     region = "face"
 
     def sweep(self, chips, values):

@@ -60,7 +60,7 @@ class Editor:
     """Adds ten times the value to every pixel."""
 
     size, sha256 = SIZE, "0" * 64
-    blend, chroma, border = "difference", 1.0, None
+    blend, border = "difference", None
     region = "face"
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:

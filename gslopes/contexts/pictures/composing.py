@@ -65,7 +65,6 @@ class Sweeper:
         composite = compose(
             *(photo.pixels, photo.gray, swept.edited[0], swept.neutral[0], mask, face.matrix, editor.blend),
             self.device,
-            chroma=editor.chroma,
             motion=swept.motion_of(0),
             head=head,
         )

@@ -37,14 +37,12 @@ def read_tables(file: Path) -> dict[str, Table]:
 
     A line has the column's name, its type (``?``: it may be null) and the meaning and unit of its values.
     """
-    content = tomllib.loads(file.read_text("utf-8"))
-    return {name: _declared(name, **declared) for name, declared in content.items()}
-
-
-def _declared(name: str, key: str, columns: str) -> Table:
-    lines = [line.split(maxsplit=2) for line in columns.strip().splitlines()]
-    fields = [column(one, _KINDS[kind.removesuffix("?")], unit, null=kind.endswith("?")) for one, kind, unit in lines]
-    return Table(name, pa.schema(fields), tuple(key.split()))
+    made = {}
+    for name, declared in tomllib.loads(file.read_text("utf-8")).items():
+        lines = [line.split(maxsplit=2) for line in declared["columns"].strip().splitlines()]
+        fields = [column(one, _KINDS[kind.rstrip("?")], unit, null=kind.endswith("?")) for one, kind, unit in lines]
+        made[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
+    return made
 
 
 def column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa.Field:

@@ -68,7 +68,6 @@ def compose(
     blend: Blend = "difference",
     device: str = "cpu",
     *,
-    chroma: float = 1.0,
     motion: Motion | None = None,
     head: Head | None = None,
 ) -> Composite:
@@ -84,7 +83,6 @@ def compose(
         ``paste``: m·edited + (1 - m)·photo. The result is rounded and clipped once.
     device: where the chips are carried into the photo; on a CUDA device by ``faces.compose.device``, elsewhere by
     OpenCV.
-    chroma: share of the fine colour of a ``difference`` that stays, see ``without_tint``; 1 leaves all colour.
     motion: how parts of the face move at the K values, after the blend; see ``faces.compose.paste``.
     head: where ears and neck are, to which the face's edit is carried; ``paste`` has nothing to carry.
 
@@ -94,9 +92,11 @@ def compose(
         raise UnknownName("blend", blend, get_args(Blend))
     head = None if blend == "paste" else head
     inner = mask if head is None else head.face
-    layers = _layers(edited, neutral, blend)
-    if blend == "difference" and chroma < 1:
-        layers = without_tint(layers, inner, chroma)
+    # what is carried into the photo: pictures for ``paste``, levels to add for ``difference``, logarithms for ``ratio``
+    if blend == "ratio":
+        layers = np.log(np.maximum(edited + OFFSET, OFFSET / 2)) - np.log(np.maximum(neutral + OFFSET, OFFSET / 2))
+    else:
+        layers = edited if blend == "paste" else edited - neutral
     if not np.isfinite(layers).all():
         raise ModelError("The editor gave a picture with values that are not finite numbers.")
     moves = None if motion is None else within(motion, inner)
@@ -122,7 +122,11 @@ def compose(
         photo = base.astype(np.float32)
         move = None if field is None else Mover(field)
         for patch, layer, distance in zip(patches, layers, distances.tolist(), strict=True):
-            mixed = _blend(photo, _to_photo(layer, matrix, box), weight[..., None], blend)
+            carried, share = _to_photo(layer, matrix, box), weight[..., None]
+            if blend == "ratio":
+                mixed = np.asarray(photo + (photo + OFFSET) * np.expm1(share * carried), np.float32)
+            else:  # where the weight is 0 the photo comes out as it went in, in every blend
+                mixed = np.asarray(photo + share * (carried if blend == "difference" else carried - photo), np.float32)
             mixed = mixed if move is None else move(mixed, distance)
             patch[:] = np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
     area = float(np.count_nonzero(weight)) / (pixels.shape[0] * pixels.shape[1])
@@ -157,23 +161,6 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
         return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
     top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
     return np.ascontiguousarray(weight[top:bottom, left:right]), (x0 + left, y0 + top, x0 + right, y0 + bottom)
-
-
-def _layers(edited: FloatArray, neutral: FloatArray, blend: Blend) -> FloatArray:
-    """What is carried into the photo: pictures for ``paste``, levels to add for ``difference``, logarithms to add."""
-    if blend == "paste":
-        return edited
-    if blend == "difference":
-        return edited - neutral
-    floor = OFFSET / 2
-    return np.log(np.maximum(edited + OFFSET, floor)) - np.log(np.maximum(neutral + OFFSET, floor))
-
-
-def _blend(base: FloatArray, layer: FloatArray, weight: FloatArray, blend: Blend) -> FloatArray:
-    """The picture before it is rounded. Where the weight is 0 the base comes out as it went in, in every blend."""
-    if blend == "ratio":
-        return np.asarray(base + (base + OFFSET) * np.expm1(weight * layer), np.float32)
-    return np.asarray(base + weight * (layer if blend == "difference" else layer - base), np.float32)
 
 
 def _to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
@@ -267,33 +254,3 @@ class Mover:
         right, down = np.rint(self.unit * np.float32(distance)) / np.float32(FRACTIONS)
         moved = cv2.remap(picture, self.x - right, self.y - down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
         return np.asarray(moved, np.float32).reshape(picture.shape)
-
-
-# --- Take the tint out of an edit that should change forms, not the skin's tone: brows, lips and stubble keep theirs
-
-SIGMA = 12 / 128  # of the Gaussian between slowly varying colour and that of lips and brows, of the chip's side
-
-
-def without_tint(layers: FloatArray, mask: FloatArray, kept: float) -> FloatArray:
-    """Changes of K chips without their slowly varying colour and mean luminance over the face, and less fine colour.
-
-    layers: (K, S, S, 3) float32, RGB, changes in levels.  mask: (S, S) in [0, 1], where they will be applied.
-    kept: share of the fine colour, that of lips and brows, that stays, 0 to 1.
-
-    Luminance keeps its form and loses its mean; colour is what is left of a pixel when its luminance is taken away.
-    """
-    total = float(mask.sum())
-    if total <= 0:
-        return layers
-    sigma = SIGMA * mask.shape[0]
-    weight = np.maximum(cv2.GaussianBlur(mask, (0, 0), sigma, borderType=cv2.BORDER_CONSTANT), 1e-3)
-    out = np.empty_like(layers)
-    for index, layer in enumerate(layers):
-        luminance = (layer @ np.array(LUMA, np.float32))[..., None]
-        color = layer - luminance
-        # within the mask alone: what lies beyond it is never shown
-        slow = cv2.GaussianBlur(color * mask[..., None], (0, 0), sigma, borderType=cv2.BORDER_CONSTANT)
-        color = kept * (color - slow / weight[..., None])
-        color = color - (color * mask[..., None]).sum((0, 1)) / total
-        out[index] = luminance - float((luminance[..., 0] * mask).sum()) / total + color
-    return out

@@ -63,7 +63,7 @@ class FaderEditor:
         self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
         self.gain, self.template = loaded.module.config.gain, loaded.module.template
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
-        self.blend, self.chroma, self.border = blend or loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
+        self.blend, self.border = blend or loaded.spec.blend, loaded.spec.border
         self.region = loaded.spec.region
         self.odd_part = loaded.spec.odd_part and self.blend != "paste"
         self.device = torch.device(device)
@@ -170,7 +170,7 @@ class EndsEditor:
             raise ModelError(f"The model {loaded.spec.name} is no edit field.", "gslopes list models lists the models.")
         self.network = loaded.module.to(memory_format=torch.channels_last)
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
-        self.blend, self.chroma, self.border = loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
+        self.blend, self.border = loaded.spec.blend, loaded.spec.border
         self.region = loaded.spec.region
         self.device = torch.device(device)
         self.photo_values = PhotoValues(load(reader, device), loaded.spec.labels)

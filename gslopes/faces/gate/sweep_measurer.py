@@ -76,8 +76,6 @@ class SweepMeasurer:
         )
         return measured, readings
 
-    # -- readings -----------------------------------------------------------------------------------------------------
-
     def _read(self, sweep: Sweep) -> dict[str, NDArray[np.float64]]:
         matrix = similarity(sweep.points, CHIP * CHIP_SIZE - 0.5)
         if matrix is None:
@@ -85,21 +83,22 @@ class SweepMeasurer:
         all_of_them = [sweep.pictures[0] if sweep.original is None else sweep.original, *sweep.pictures]
         chips = np.stack([warp(picture, matrix, CHIP_SIZE) for picture in all_of_them])
         said = self.reader(chips)
-        middle = np.broadcast_to(_middle(), chips.shape[:3])
+        ellipse = np.zeros((CHIP_SIZE, CHIP_SIZE), np.float32)  # that a face fills
+        middle, axes = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE)), (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
+        cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
+        inside = np.broadcast_to(ellipse, chips.shape[:3])
         found: dict[str, Any] = {
             "gender": said.get("masculine"),
             "race": attribute(said, "race") if "white" in said else None,
             **{name: said[name] for name in ("young", "smiling") if name in said},
-            "luminance": luminance(chips, middle),
-            "sharpness": sharpness(chips, middle),
+            "luminance": luminance(chips, inside),
+            "sharpness": sharpness(chips, inside),
         }
         readings = {name: np.asarray(v, np.float64) for name, v in found.items() if v is not None}
         if sweep.original is None:
             for values in readings.values():
                 values[0] = np.nan
         return readings
-
-    # -- the face -----------------------------------------------------------------------------------------------------
 
     def _found(self, sweep: Sweep) -> tuple[int, int]:
         """(at how many values the face was looked for, at how many it was found where it was)."""
@@ -143,14 +142,6 @@ def _same(boxes: NDArray[np.float32], known: NDArray[np.float64]) -> bool:
     common = np.prod(np.maximum(high - low, 0), axis=1)
     areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1) + np.prod(known[2:] - known[:2])
     return bool((common > MIN_IOU * (areas - common)).any())
-
-
-def _middle() -> NDArray[np.float32]:
-    """(CHIP_SIZE, CHIP_SIZE): 1 in the ellipse that a face fills."""
-    mask = np.zeros((CHIP_SIZE, CHIP_SIZE), np.float32)
-    middle, axes = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE)), (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
-    cv2.ellipse(mask, middle, axes, 0, 0, 360, 1.0, -1)
-    return mask
 
 
 def sharpness(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:

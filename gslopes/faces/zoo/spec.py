@@ -33,8 +33,7 @@ class ModelSpec:
     For an editor alone:
     edits: the attribute whose default editor this is.  ends: the words for -1 and +1 of the edited attribute.
     region: which part of the face it changes unless the configuration says otherwise.
-    blend: how its edits go into the photo by default; chroma: how much of their fine colour stays, 1 is all; see
-        ``faces.compose.paste``.
+    blend: how its edits go into the photo by default, see ``faces.compose.paste``.
     odd_part: whether what both ends share is taken out of its edits unless they are pasted; tagger: the model that
         reads smile, glasses and beard of a photo; see ``faces.edit.editors``.
     border: pixels over which its edits come down to nothing at the chip's border; None for the usual 14 of 128. Chins
@@ -60,7 +59,6 @@ class ModelSpec:
     odd_part: bool = False
     tagger: str = ""
     mirrored: bool = False
-    chroma: float = 1.0
     border: float | None = None
     region: Literal["face", "head"] = "face"
 
@@ -116,7 +114,9 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         raise ModelError(message, "Restore the file from a release.")
     try:
         with safe_open(path, framework="np") as file:
-            return from_dict(ModelSpec, json.loads((file.metadata() or {})["spec"])), actual
+            content = json.loads((file.metadata() or {})["spec"])
+        content.pop("chroma", None)  # of weights that were written before; it was always 1
+        return from_dict(ModelSpec, content), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
         hint = "Name a folder of weights that gslopes train wrote."
         raise ModelError(f"{path} is no gslopes checkpoint: {error}.", hint) from error

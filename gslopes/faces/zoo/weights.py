@@ -31,8 +31,11 @@ def save(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor], *, eight
     """
     folder.mkdir(parents=True, exist_ok=True)
     half = {k: v.detach().to("cpu", torch.float16).contiguous() for k, v in state.items() if v.is_floating_point()}
-    if eight_bits:
-        half = {name: part for key, value in half.items() for name, part in _in_eight_bits(key, value).items()}
+    for key, value in list(half.items()) if eight_bits else ():
+        if value.dim() > 1:  # as int8, with the step of each output channel
+            full = value.float()
+            step = full.abs().amax(tuple(range(1, value.dim())), keepdim=True).clamp(min=1e-12) / 127
+            half |= {key: (full / step).round().to(torch.int8), key + STEP: step}
     partial = folder / f".{FILE}.partial"
     # one entry: safetensors writes several in a random order, and the same weights had one of two checksums
     save_file(half, partial, metadata={"spec": json.dumps(asdict(spec))})
@@ -53,12 +56,3 @@ def load(folder: Path) -> tuple[ModelSpec, dict[str, torch.Tensor], str]:
         stored = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 (no mapping)
     steps = {key: stored.pop(key) for key in list(stored) if key.endswith(STEP)}
     return spec, {key: value * steps.get(key + STEP, 1) for key, value in stored.items()}, digest
-
-
-def _in_eight_bits(key: str, value: torch.Tensor) -> dict[str, torch.Tensor]:
-    """A tensor as it is stored: one of two axes or more as int8, with the step of each output channel."""
-    if value.dim() < 2:
-        return {key: value}
-    full = value.float()
-    step = full.abs().amax(tuple(range(1, value.dim())), keepdim=True).clamp(min=1e-12) / 127
-    return {key: (full / step).round().to(torch.int8), key + STEP: step}

@@ -61,7 +61,7 @@ def test_context_and_face_are_on_the_page(swept):
 class Tinted(Lighter):
     """As an editor of skin tone: its edits are factors, and it keeps half of the photo's own colour."""
 
-    blend, chroma, border = "ratio", 0.5, None
+    blend, border = "ratio", None
     region = "face"
 
 
@@ -76,9 +76,7 @@ def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
     swept = editor.sweep(chip, (-2.0, 0.0, 2.0))
     edited, neutral = swept.edited, swept.neutral
     mask = masker([photo], [face], chip)[0]
-    want = compose(
-        photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, editor.blend, chroma=editor.chroma
-    )
+    want = compose(photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, editor.blend)
     assert np.array_equal(made[0].patches, want.patches)
     other = compose(photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, "paste")
     assert not np.array_equal(made[0].patches, other.patches)
