@@ -15,7 +15,6 @@ from gslopes.core.config import from_dict
 from gslopes.core.errors import TableError, UsageError
 from gslopes.slopes.fit.options import FitOptions
 
-Levels = dict[str, NDArray[np.float64]]
 _ABSENT: dict[str, Any] = {"classifier": "classifier", "attribute": "attribute", "score": 1.0}
 _ASKED = {"status": "answered", "reason": "", "detail": ""}
 
@@ -40,15 +39,14 @@ def fit_slopes(
 
     Read ``photo-rate``: the mean over photos of each photo's own slope, in percentage points per unit; the rows of
     ``paper`` are those of Joo & Kärkkäinen (2020).  Estimators, null hypotheses and intervals:
-    ``slopes.fit.estimators`` and ``stats.permutation``.  All other tables (shape, groups, placebos):
+    ``slopes.fit.estimators`` and ``stats.permutation``.  All other tables (groups, placebos):
     ``slopes.fit.analysis.analyse``.
 
     scores: a row for each label returned for a picture; a row without a label (None) says that there was none.  Other
         columns are ignored.
     photo, value, label, score, classifier, attribute: names of its columns.  value is the attribute's in that picture,
-        a number; a column ``step`` (0 to K-1) replaces it if ``values`` are given.  score is in [0, 1], 1 without such
-        a column (None: leave it out).  Without a column for them there is one classifier, ``"classifier"``, and one
-        attribute, ``"attribute"``.
+        a number, or ``step`` (0 to K-1) in its place.  score is in [0, 1], 1 without such a column (None: leave it
+        out).  Without a column for them there is one classifier, ``"classifier"``, and one attribute, ``"attribute"``.
     asked: a row for each picture asked about, its columns named alike, and where they are known status (answered,
         refused or failed) and reason; without classifier or attribute it holds for all of them.  If it is None, every
         photo counts as answered at every value.
@@ -73,18 +71,37 @@ def fit_slopes(
     from gslopes.slopes.fit.analysis import analyse
 
     settings = from_dict(FitOptions, options) if isinstance(options, Mapping) else options
-
     columns = {"photo": photo, "value": value, "classifier": classifier, "attribute": attribute}
     rows = _standard(scores, columns | {"label": label} | ({"score": score} if score else {}), "scores")
     rows = rows.assign(**{role: constant for role, constant in _ABSENT.items() if role not in rows})
     questions = None if asked is None else _standard(asked, columns, "asked")
-    levels = _levels(rows, questions, values or {})
+    levels = {}
+    for name in map(str, rows["attribute"].unique()):
+        told = [one for one in (rows, questions) if one is not None and "value" in one]
+        seen = [one.loc[one["attribute"] == name, "value"] if "attribute" in one else one["value"] for one in told]
+        if name not in (values or {}) and not seen:
+            raise TableError("The scores have steps and no values.", "Pass the values of the sweep.")
+        known = (values or {}).get(name)
+        levels[name] = (
+            np.unique(np.round(pd.concat(seen).to_numpy(float), 6)) if known is None else np.array(known, float)
+        )
     rows = _with_steps(rows, levels, "scores")
     answers = rows[rows["label"].notna()].astype({"label": str, "score": np.float32})
-    questions = _every(rows, levels, photos) if questions is None else _complete(questions, rows, levels)
+    if questions is None:  # every photo was asked about at every value, and answered
+        steps = [pd.DataFrame({"attribute": name, "value": level}) for name, level in levels.items()]
+        pairs = rows[["classifier", "attribute", "photo"]].drop_duplicates()
+        if photos is not None:
+            whole = pd.DataFrame({"photo": sorted({str(one) for one in photos})})
+            pairs = pairs[["classifier", "attribute"]].drop_duplicates().merge(whole, how="cross")
+        questions = pairs.merge(pd.concat(steps)) if steps else pairs.assign(value=0.0)
+    for name in ("classifier", "attribute"):
+        if name not in questions:
+            questions = questions.merge(pd.DataFrame({name: sorted(rows[name].unique())}), how="cross")
+    questions = _with_steps(questions, levels, "asked rows")
+    questions = questions.assign(**{name: text for name, text in _ASKED.items() if name not in questions})
     return analyse(
         answers[tables.SCORES.columns],
-        questions[tables.ASKED.columns],
+        questions.drop_duplicates(["classifier", "attribute", "photo", "step", "status"])[tables.ASKED.columns],
         values={name: level.tolist() for name, level in levels.items()},
         options=settings,
         about=about,
@@ -95,8 +112,8 @@ def fit_slopes(
 
 def _standard(frame: pd.DataFrame, columns: Mapping[str, str], what: str) -> pd.DataFrame:
     """The columns under their standard names, those that may be missing left out.  Raises: UsageError."""
-    optional = {*_ABSENT, "value"} if "step" in frame else {*_ABSENT}
     found = {name: frame[name] for name in ("step", *_ASKED) if name in frame}
+    optional = {*_ABSENT, *(["value"] if "step" in frame else [])}
     for role, column in columns.items():
         if column in frame:
             found[role] = frame[column]
@@ -108,25 +125,8 @@ def _standard(frame: pd.DataFrame, columns: Mapping[str, str], what: str) -> pd.
     return pd.DataFrame(found).astype({"photo": str})
 
 
-def _levels(scores: pd.DataFrame, asked: pd.DataFrame | None, given: Mapping[str, Sequence[float]]) -> Levels:
-    """Attribute to its values, in order."""
-    levels: Levels = {}
-    for name in map(str, scores["attribute"].unique()):
-        if name in given:
-            levels[name] = np.asarray(given[name], dtype=np.float64)
-            continue
-        if "value" not in scores:
-            raise TableError("The scores have steps and no values.", "Pass the values of the sweep.")
-        seen = [scores.loc[scores["attribute"] == name, "value"]]
-        if asked is not None and "value" in asked:
-            seen.append(asked["value"] if "attribute" not in asked else asked.loc[asked["attribute"] == name, "value"])
-        levels[name] = np.unique(np.round(pd.concat(seen).to_numpy(float), 6))
-    return levels
-
-
-def _with_steps(frame: pd.DataFrame, levels: Levels, what: str) -> pd.DataFrame:
-    """The rows of known attributes, with steps and values."""
-    hint = "Pass all the values of the sweep."
+def _with_steps(frame: pd.DataFrame, levels: Mapping[str, NDArray[np.float64]], what: str) -> pd.DataFrame:
+    """The rows of known attributes, with steps."""
     parts = [frame.iloc[:0].assign(step=0, value=0.0)]
     for name, level in levels.items():
         rows = frame[frame["attribute"] == name]
@@ -135,31 +135,12 @@ def _with_steps(frame: pd.DataFrame, levels: Levels, what: str) -> pd.DataFrame:
             step = np.abs(value[:, None] - level).argmin(axis=1)
             wrong = value[np.abs(level[step] - value) > 1e-5]
             if len(wrong):
-                raise TableError(f"The {what} have the value {wrong[0]:g}, which is not in the sweep of {name}.", hint)
+                problem = f"The {what} have the value {wrong[0]:g}, which is not in the sweep of {name}."
+                raise TableError(problem, "Pass all the values of the sweep.")
             rows = rows.assign(step=step)
         if not rows["step"].between(0, len(level) - 1).all():
-            raise TableError(f"The {what} have a step of {name} beyond its {len(level)} values.", hint)
+            problem = f"The {what} have a step of {name} beyond its {len(level)} values."
+            raise TableError(problem, "Pass all the values of the sweep.")
         parts.append(rows if "value" in rows else rows.assign(value=level[rows["step"].to_numpy(int)]))
     whole = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     return whole.astype({"step": "int16", "value": "float32"})
-
-
-def _every(scores: pd.DataFrame, levels: Levels, photos: Collection[str] | None) -> pd.DataFrame:
-    """Every photo asked about at every value, and answered."""
-    parts = [tables.ASKED.empty()]
-    for (classifier, attribute), rows in scores.groupby(["classifier", "attribute"]):
-        ids = sorted(rows["photo"].unique() if photos is None else {str(photo) for photo in photos})
-        steps = np.arange(len(levels[str(attribute)]), dtype=np.int16)
-        grid = pd.DataFrame({"photo": np.repeat(ids, len(steps)), "step": np.tile(steps, len(ids))})
-        parts.append(grid.assign(classifier=str(classifier), attribute=str(attribute), **_ASKED))
-    return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
-
-
-def _complete(asked: pd.DataFrame, scores: pd.DataFrame, levels: Levels) -> pd.DataFrame:
-    """Questions with all their columns; one that names no classifier or attribute holds for all."""
-    for name in ("classifier", "attribute"):
-        if name not in asked:
-            asked = asked.merge(pd.DataFrame({name: sorted(scores[name].unique())}), how="cross")
-    asked = _with_steps(asked, levels, "asked rows")
-    asked = asked.assign(**{name: text for name, text in _ASKED.items() if name not in asked})
-    return asked.drop_duplicates(["classifier", "attribute", "photo", "step", "status"])

@@ -278,12 +278,13 @@ def write_findings(report: Path, slopes: pd.DataFrame, errors: pd.DataFrame | No
     shown = found[found["decision"] != UNJUDGED]
     estimators = ", ".join(map(str, dict.fromkeys(shown["estimator"]))) or "none"
     caption = f"Slopes with 95 % intervals (estimator: {estimators}); decisions at q < {LEVEL:g}."
-    text = to_latex(_as_text(shown), caption, "findings")
+    text = to_latex(as_text(shown), caption, "findings")
     runfolder.write_bytes(report / "findings.tex", text.encode("utf-8", "replace"))
     return found
 
 
-def _as_text(found: pd.DataFrame) -> pd.DataFrame:
+def as_text(found: pd.DataFrame) -> pd.DataFrame:
+    """Findings as the texts of a table."""
     rows = []
     for row in found.to_dict("records"):
         unit = str(row["unit"] or "")

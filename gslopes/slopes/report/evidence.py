@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,8 +15,8 @@ from gslopes.report.layouts import to_html
 from gslopes.report.terminal import WIDTH, Column, table, wrap
 from gslopes.slopes.expected import WORD
 from gslopes.slopes.report import decisions, page_data
-from gslopes.slopes.report.decisions import Decision, findings_table, headline
-from gslopes.slopes.report.loading import Funnel, funnels, unanswered
+from gslopes.slopes.report.decisions import Decision, as_text, findings_table, headline
+from gslopes.slopes.report.loading import Funnel, unanswered
 from gslopes.slopes.report.paper import no_label
 
 _TEXTS = ("95 % interval", "decision")
@@ -159,17 +158,12 @@ def audit_html(run: Path, slopes: pd.DataFrame | None, page: Path | None) -> str
     """
     if slopes is None:
         return f"<p>Run folder {escape(str(run))}, not fitted yet.</p>"
-    by_pair = {(one.classifier, one.attribute): one for one in funnels(run)}
-    parts = []
     table = findings_table(slopes)
-    for classifier, attribute, rows, floor in decisions.by_pair(tables.reading(slopes)):
-        name = words.printable(classifier)
-        of_pair = table[(table["classifier"] == classifier) & (table["attribute"] == attribute)]
-        parts.append(_finding(name, attribute, rows, floor, by_pair.get((name, attribute)), of_pair))
-    silent = unanswered(run)
-    if not parts:
-        return f"<p>{escape(no_label(silent))}</p>{page_link(page)}"
-    return "".join([*parts, *(f"<p>{escape(one)}</p>" for one in silent)]) + page_link(page)
+    judged = table[table["decision"] != decisions.UNJUDGED]
+    shown = as_text(judged[:NOTEBOOK_ROWS])
+    rows = to_html([str(name) for name in shown], shown.to_numpy().tolist()) if len(shown) else ""
+    left = f"<p>{len(table) - len(shown):,} more: <code>audit.findings</code>.</p>" if len(table) > len(shown) else ""
+    return f"<p><b>{escape(summary(run, slopes))}</b></p>{rows}{left}{page_link(page)}"
 
 
 def summary(run: Path, slopes: pd.DataFrame) -> str:
@@ -177,38 +171,6 @@ def summary(run: Path, slopes: pd.DataFrame) -> str:
     silent = unanswered(run)
     found = [
         f"{words.printable(classifier)}: {headline(rows, decisions.decide(rows), attribute).sentence}"
-        for classifier, attribute, rows, floor in decisions.by_pair(tables.reading(slopes))
+        for classifier, attribute, rows, _ in decisions.by_pair(tables.reading(slopes))
     ]
     return " ".join([*found, *silent]) if found else no_label(silent)
-
-
-def _finding(
-    classifier: str, attribute: str, rows: pd.DataFrame, floor: pd.DataFrame, funnel: Funnel | None, table: pd.DataFrame
-) -> str:
-    judged = table[table["decision"] != decisions.UNJUDGED]
-    cells = [
-        (
-            words.label(row["label"]),
-            *_with_unit(row),
-            decisions.Decision(row["decision"], "", row["expected"]).shown,
-            numbers.probability(row["q"]),
-            words.printable(row["detail"]),
-        )
-        for row in judged[:NOTEBOOK_ROWS].to_dict("records")
-    ]
-    heads = ("label", "slope", "95 % interval", "unit", "decision", "q", "why")
-    left = [f"{words.many(len(judged) - len(cells), 'more label')}"] if len(judged) > len(cells) else []
-    rare = len(table) - len(judged)
-    left += [f"{words.many(rare, 'label')} not judged"] if rare else []
-    rest = f"<p>Not shown: {' and '.join(left)}; see <code>audit.findings</code>.</p>" if left else ""
-    photos = f"<p>Photos: {escape(funnel.text())}</p>" if funnel else ""
-    title = f"{classifier} along {words.perceived(attribute)}"
-    sentence = headline(rows, decisions.decide(rows), attribute).sentence
-    return f"<h4>{escape(title)}</h4><p><b>{escape(sentence)}</b></p>{photos}{to_html(heads, cells)}{rest}"
-
-
-def _with_unit(row: Mapping[Hashable, Any]) -> tuple[str, str, str]:
-    """Slope, interval and unit as they are shown."""
-    unit = words.printable(row["unit"]) if isinstance(row["unit"], str) else ""
-    write = units.writer_in(unit)
-    return write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write), unit

@@ -16,7 +16,7 @@ from gslopes.report.charts import LIGHT, render
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import paper_figures, write_report
 from gslopes.slopes.report.loading import load
-from gslopes.slopes.report.paper_drawing import (
+from gslopes.slopes.report.paper_figures import (
     Answered,
     LabelCell,
     Line,
