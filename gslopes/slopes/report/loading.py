@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -57,7 +56,7 @@ class Finding:
 
     key: names its data files.  values: (K,), or none if unknown.
     rows: of the slopes table, all estimators.  placebo: the rows to read of its placebo sweeps.
-    statuses: how many pictures were answered, refused, failed.  why: of the latter two, the reasons.
+    outcomes: see ``outcomes_of``.
     """
 
     key: str
@@ -66,8 +65,7 @@ class Finding:
     values: NDArray[np.float64]
     rows: pd.DataFrame
     placebo: pd.DataFrame
-    statuses: Mapping[str, int] = field(default_factory=dict)
-    why: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     def of(self, estimator: str) -> pd.DataFrame:
         """The rows of one estimator."""
@@ -115,13 +113,13 @@ def load(run: Path) -> Source:
     listed = manifest.get("values")
     known = listed if isinstance(listed, Mapping) else {}
     values = {name: np.array(known.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
-    statuses, why, reading = statuses_of(run), reasons_of(run), tables.reading(slopes)
+    outcomes, reading = outcomes_of(run), tables.reading(slopes)
     found = []
     for place, (pair, rows) in enumerate(real.groupby(["classifier", "attribute"], sort=True)):
         classifier, attribute = key = str(pair[0]), str(pair[1])
         fake = reading[(reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(attribute))]
-        about = statuses.get(key, {}), why.get(key, {})
-        found.append(Finding(f"f{place}", classifier, attribute, values[attribute], rows, fake, *about))
+        facts = values[attribute], rows, fake, outcomes.get(key, {})
+        found.append(Finding(f"f{place}", classifier, attribute, *facts))
     return Source(run, manifest, slopes, values, found)
 
 
@@ -141,26 +139,14 @@ def read_rows(table: tables.Table, run: Path, columns: list[str], where: pc.Expr
     return tables.read_columns(table, path, columns, where)
 
 
-def statuses_of(run: Path) -> dict[tuple[str, str], dict[str, int]]:
-    """For each classifier and attribute, how many pictures were answered, refused, failed."""
-    asked = read_rows(tables.ASKED, run, ["classifier", "attribute", "status"])
-    result: dict[tuple[str, str], dict[str, int]] = {}
-    counts = asked.value_counts(sort=False).sort_index()
-    for (classifier, attribute, status), number in zip(counts.index.tolist(), counts.tolist(), strict=True):
-        result.setdefault((classifier, attribute), {})[status] = number
-    return result
-
-
-def reasons_of(run: Path) -> dict[tuple[str, str], dict[str, str]]:
-    """For each classifier and attribute, why pictures were refused, and why they failed, the most frequent first."""
-    lost = read_rows(
-        tables.ASKED, run, ["classifier", "attribute", "status", "reason", "detail"], ~_is("status", "answered")
-    )
-    result: dict[tuple[str, str], dict[str, str]] = {}
-    for key, rows in lost.groupby(["classifier", "attribute", "status"], sort=True):
+def outcomes_of(run: Path) -> dict[tuple[str, str], dict[str, tuple[int, str]]]:
+    """For each classifier and attribute: status to how many pictures have it, and why, the most frequent first."""
+    asked = read_rows(tables.ASKED, run, ["classifier", "attribute", "status", "reason", "detail"])
+    result: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
+    for key, rows in asked.groupby(["classifier", "attribute", "status"], sort=True):
         classifier, attribute, status = map(str, key)
-        found = counted(zip(rows["reason"], rows["detail"], strict=True))
-        result.setdefault((classifier, attribute), {})[status] = words.shorten(found, LONGEST_REASON)
+        why = "" if status == "answered" else counted(zip(rows["reason"], rows["detail"], strict=True))
+        result.setdefault((classifier, attribute), {})[status] = len(rows), words.shorten(why, LONGEST_REASON)
     return result
 
 
@@ -183,19 +169,16 @@ def lost(run: Path) -> dict[str, str]:
     return result
 
 
-_ENDS = {"failed": "pictures failed", "refused": "pictures were refused"}
-
-
 def unanswered(run: Path) -> list[str]:
     """A sentence for each classifier that answered no picture: how many were refused, and how many failed."""
-    totals: dict[str, Counter[str]] = {}
-    for (classifier, _), counts in statuses_of(run).items():
-        totals.setdefault(classifier, Counter()).update(counts)
+    asked = read_rows(tables.ASKED, run, ["classifier", "status"])
     found = []
-    for name, total in totals.items():
-        if not total["answered"]:
-            ends = [f"{count:,} of {total.total():,} {_ENDS[status]}" for status, count in sorted(total.items())]
-            found.append(f"{words.printable(name)}: {' and '.join(ends)}.")
+    for name, rows in asked.groupby("classifier", sort=False)["status"]:
+        counts = rows.value_counts().sort_index().to_dict()
+        if "answered" not in counts:
+            ends = {"failed": "pictures failed", "refused": "pictures were refused"}
+            texts = [f"{count:,} of {len(rows):,} {ends[str(status)]}" for status, count in counts.items()]
+            found.append(f"{words.printable(name)}: {' and '.join(texts)}.")
     return found
 
 
@@ -316,16 +299,12 @@ def read_credits(run: Path) -> dict[str, Credit]:
 
     Raises: TableError if the table is damaged.
     """
-    names = ["photo", "title", "creator", "creator_url", "licence", "licence_url", "page"]
-    rows = read_rows(SOURCES, run, names).to_dict("records")
+    texts, links = ("title", "creator", "licence"), ("creator_url", "licence_url", "page")
+    rows = read_rows(SOURCES, run, ["photo", *texts, *links]).to_dict("records")
     return {
         str(row["photo"]): Credit(
-            title=_text(row["title"]),
-            creator=_text(row["creator"]),
-            creator_url=link(row["creator_url"]),
-            licence=_text(row["licence"]),
-            licence_url=link(row["licence_url"]),
-            page=link(row["page"]),
+            **{name: words.shorten(words.printable(row[name]), _LONG) for name in texts},
+            **{name: link(row[name]) for name in links},
         )
         for row in rows
     }
@@ -334,7 +313,3 @@ def read_credits(run: Path) -> dict[str, Credit]:
 def credit_listing(known: Mapping[str, Credit], photos: Iterable[str]) -> dict[int, dict[str, Any]]:
     """Place in the list of photos to credit, as the page's scripts read it."""
     return {place: asdict(known[photo]) for place, photo in enumerate(photos) if photo in known}
-
-
-def _text(value: object) -> str:
-    return words.shorten(words.printable(value), _LONG)

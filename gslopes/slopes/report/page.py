@@ -74,10 +74,8 @@ class Section:
 
 def section(finding: Finding) -> Section:
     """One section of the page."""
-    asked = []
-    for status, number in finding.statuses.items():
-        why = f" ({finding.why[status]})" if status in finding.why else ""
-        asked.append(f"{number:,} {words.printable(status)}{why}")
+    outcomes = finding.outcomes.items()
+    asked = [f"{number:,} {words.printable(status)}{f' ({why})' if why else ''}" for status, (number, why) in outcomes]
     return Section(
         key=finding.key,
         classifier=words.printable(finding.classifier),

@@ -233,11 +233,10 @@ def labels_of(
 # -- Figure 1 ---------------------------------------------------------------------------------------------------------
 
 
-def pipeline(run: Path, here: Sequence[Finding], photo: Path | None = None) -> Pipeline | None:
+def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
     """The walk of the first photo that a classifier answered at every value and a label of which moved; None without.
 
-    here: of one attribute.  photo: the file of the unedited photo; without it, its copy among the placebo sweeps, or
-    the picture at the centre.
+    here: of one attribute.  The unedited photo is its copy among the placebo sweeps, or else the picture at the centre.
     """
     for finding in here:
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
@@ -256,8 +255,8 @@ def pipeline(run: Path, here: Sequence[Finding], photo: Path | None = None) -> P
                 continue
             _, box, points = known.get(name, ("", None, None))
             same = _edits(run, placebo.name(finding.attribute, "same"), [name]).get(name, [])
-            unedited = photo or (same[0] if same else files[len(files) // 2])
-            pixels = pictures.picture(unedited, box, unedited.parent if photo else run, 520)
+            unedited = same[0] if same else files[len(files) // 2]
+            pixels = pictures.picture(unedited, box, run, 520)
             left, top, right, _ = pictures.window(_size(run, name), box)
             square = [] if box is None else ((np.reshape(box, (2, 2)) - (left, top)) / (right - left)).ravel().tolist()
             dots = np.empty((0, 2)) if points is None else (points - (left, top)) / (right - left)

@@ -29,7 +29,7 @@ def test_every_pair_of_classifier_and_attribute_is_a_finding_with_a_key_of_its_o
         ("b", "gender"),
     ]
     assert len({one.key for one in source.findings}) == 3
-    assert source.findings[0].statuses["refused"] == 1
+    assert source.findings[0].outcomes["refused"][0] == 1
 
 
 def test_placebo_sweeps_are_no_findings_but_stand_beside_theirs(make: Callable[..., Path], tmp_path: Path) -> None:
@@ -75,16 +75,16 @@ def test_photo_refused_at_one_step_is_in_no_figure(one: Path) -> None:
 
 
 def test_pictures_are_counted_by_what_became_of_them(one: Path) -> None:
-    assert loading.statuses_of(one) == {("celeba-tagger", "gender"): {"answered": 559, "refused": 1}}
+    found = loading.outcomes_of(one)
+    assert found == {("celeba-tagger", "gender"): {"answered": (559, ""), "refused": (1, "too small")}}
 
 
 def test_what_was_refused_says_why(one: Path) -> None:
-    assert loading.reasons_of(one) == {("celeba-tagger", "gender"): {"refused": "too small"}}
     assert loading.lost(one) == {"celeba-tagger": "1 refused (too small) of 560 pictures"}
 
 
 def test_missing_table_is_an_empty_one(tmp_path: Path) -> None:
-    assert loading.statuses_of(tmp_path) == {}
+    assert loading.outcomes_of(tmp_path) == {}
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1 no more", None])
@@ -92,7 +92,7 @@ def test_damaged_table_is_an_error(one: Path, tmp_path: Path, damage: bytes | No
     data = (one / "slopes.parquet").read_bytes() if damage is None else damage
     (tmp_path / "asked.parquet").write_bytes(data)
     with pytest.raises(TableError, match="asked"):
-        loading.statuses_of(tmp_path)
+        loading.outcomes_of(tmp_path)
 
 
 # -- test funnel ------------------------------------------------------------------------------------------------------
