@@ -36,20 +36,20 @@ def lede(page: Page) -> dict[str, Any]:
 
 def curves(page: Page) -> dict[str, Any]:
     """Each cropper and attribute, with its answer, its curve against the placebos, and its slopes."""
-    scores, slopes = page.tables["scores"], page.tables["sweep_slopes"]
+    faced, slopes = page.tables["opponents"], page.tables["sweep_slopes"]
+    values = runfolder.read_manifest(page.run.folder)["values"]
     sections = []
-    main = slopes[~placebo.among(slopes["attribute"])].sort_values(["classifier", "attribute"])
+    main = slopes[~placebo.among(slopes["attribute"])].sort_values(["cropper", "attribute"])
     for row in main.to_dict("records"):
-        cropper, attribute = row["classifier"], row["attribute"]
-        own = slopes[slopes["classifier"] == cropper]
+        cropper, attribute = row["cropper"], row["attribute"]
+        own = slopes[slopes["cropper"] == cropper]
         family = own[own["attribute"].map(lambda name: placebo.split(name)[0]) == attribute]
         family = family.sort_values("attribute", key=lambda names: names.where(names != attribute, ""))
         drawn, rows = [], []
         for one in family.to_dict("records"):
-            answers = scores[(scores["classifier"] == cropper) & (scores["attribute"] == one["attribute"])]
-            mean = answers.groupby("value")["score"].mean()
-            name = _named(one["attribute"])
-            drawn.append((name, mean.index.to_numpy(np.float64), mean.to_numpy(np.float64)))
+            own_faced = faced[(faced["cropper"] == cropper) & (faced["attribute"] == one["attribute"])]
+            mean, name = own_faced.groupby("step")["share"].mean().to_numpy(np.float64), _named(one["attribute"])
+            drawn.append((name, np.asarray(values[one["attribute"]], np.float64), mean))
             ends = [_ends(one, kind) for kind in ("ci", "t", "boot")]
             slope, p = _points(one["slope"]), numbers.probability(one["p"])
             rows.append((name, f"{one['photos']:,}", slope, *ends, p))
@@ -57,7 +57,7 @@ def curves(page: Page) -> dict[str, Any]:
         title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
         sections.append(
             {
-                "cropper": plain.printable(cropper.removeprefix("crop:")),
+                "cropper": plain.printable(cropper),
                 "attribute": plain.perceived(attribute),
                 "answer": _answer(row, slopes),
                 "chart": Markup(charts.sweep_lines(drawn, title)),
@@ -103,7 +103,7 @@ def sweep_headline(slopes: pd.DataFrame) -> str:
     if judged.empty:
         return "The crop moves too rarely with the edit to be judged."
     best = min(judged.to_dict("records"), key=lambda row: row["p"])
-    cropper, what = best["classifier"].removeprefix("crop:"), plain.perceived(best["attribute"])
+    cropper, what = best["cropper"], plain.perceived(best["attribute"])
     if not (best["ci_low"] > 0 or best["ci_high"] < 0):
         return plain.printable(f"{_none(judged, what)}.")
     like = placebo_as_steep(best, slopes)
@@ -121,7 +121,7 @@ def _none(judged: pd.DataFrame, what: str) -> str:
     found = []
     for row in judged.to_dict("records"):
         low, high = 100 * row["ci_low"], 100 * row["ci_high"]
-        name, shown = row["classifier"].removeprefix("crop:"), f"{numbers.interval(low, high)} points per unit"
+        name, shown = row["cropper"], f"{numbers.interval(low, high)} points per unit"
         found.append(caution.Nothing(name, low, high, int(row["people"]), caution.POINTS, shown))
     widest = caution.widest(found)
     if not widest.clear:
@@ -134,7 +134,7 @@ def placebo_as_steep(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> Mappi
     """The steepest placebo sweep in the direction of a slope, if it reaches into the slope's interval."""
     sign = 1 if row["slope"] > 0 else -1
     base = slopes["attribute"].map(lambda name: placebo.split(name)[0])
-    family = slopes[(slopes["classifier"] == row["classifier"]) & (base == row["attribute"])]
+    family = slopes[(slopes["cropper"] == row["cropper"]) & (base == row["attribute"])]
     placebos = family[family["attribute"] != row["attribute"]].to_dict("records")
     steep = max(placebos, key=lambda one: sign * one["slope"], default=None)
     near = row["ci_low"] if sign > 0 else -row["ci_high"]
@@ -173,8 +173,8 @@ def _points(value: float) -> str:
 def print_sweep(slopes: pd.DataFrame) -> str:
     """What the terminal shows: the slope of being favoured by each sweep; slopes: SWEEP_SLOPES."""
     lines = []
-    for row in slopes.sort_values(["classifier", "attribute"]).to_dict("records"):
-        cropper = row["classifier"].removeprefix("crop:")
+    for row in slopes.sort_values(["cropper", "attribute"]).to_dict("records"):
+        cropper = row["cropper"]
         lines.append(
             f"{plain.printable(cropper)}, {plain.printable(row['attribute'])}: {_points(row['slope'])} points per unit "
             f"({_ends(row, 'ci')}), p {numbers.probability(row['p'])}, {plain.many(row['photos'], 'photo')}"

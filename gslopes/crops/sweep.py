@@ -1,16 +1,16 @@
 """Does a crop follow how a face looks? Pictures of ``gslopes synthesise`` next to other people's.
 
 Each person's pictures at all K values are joined with the unedited-value pictures of the same other people, in both
-orders; y(v), their mean, is a score like any classifier's, so the walk's fit gives slope, interval and p, also of the
-run's placebo sweeps. Others meet several persons, which a t interval over persons leaves out: the interval shown is the
-wider one of it and a bootstrap over persons and opponents.
+orders; y(v) is their mean, and a photo's slope its least squares line over v, also of the run's placebo sweeps. Others
+meet several persons, which a t interval over persons leaves out: the interval shown is the wider one of it and a
+bootstrap over persons and opponents.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import resolved, sha256_of, show, why_unreadable
-from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder
 from gslopes.crops import following
 from gslopes.crops.asker import Asker
@@ -40,11 +39,13 @@ from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Stage, Tables
 from gslopes.photos.people import read_about
+from gslopes.stats.clusters import clustered_mean, codes_of
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.resampling import multinomial_counts
 
 PART = 16
+LEAST_VARYING = 10  # people
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
@@ -177,7 +178,7 @@ def ask(run: Run, items: Sequence[tuple[str, int]], name: str) -> Made:
             for other in pairs[pairs[:, 0] == place, 1].tolist():
                 one, two = numbers[place, step], numbers[other, numbers.shape[1] // 2]
                 pictures += [(one, two), (two, one)]
-                keys.append((f"crop:{name}", attribute, wide.index[place], wide.index[other], step))
+                keys.append((name, attribute, wide.index[place], wide.index[other], step))
     favoured = np.full(len(pictures), np.nan)
     for answer in known.askers[name].answers(np.array(pictures).reshape(-1, 2), run.folder, lambda _: None):
         if answer.main is not None:
@@ -188,52 +189,33 @@ def ask(run: Run, items: Sequence[tuple[str, int]], name: str) -> Made:
 
 
 def fit(run: Run) -> Made:
-    """Slopes of being favoured along each attribute, with both intervals."""
-    from gslopes.slopes.fit.analysis import analyse
-    from gslopes.slopes.fit.options import FitOptions
+    """The mean over photos of each one's least squares slope of being favoured, with both intervals.
 
-    manifest, faced = runfolder.read_manifest(run.folder), run.table("opponents")
-    values = manifest["values"]
-    person = {photo: manifest["person"].get(photo, photo) for photo in {*faced["photo"], *faced["opponent"]}}
-    key = ["photo", "attribute", "step", "classifier"]
-    mean = faced.groupby(key)["share"].agg(lambda shares: shares.mean(skipna=False)).reset_index()
-    lost = mean["share"].isna()
-    failed = SkipReason.of("the cropper gave no answer", "failed").columns
-    asked = mean[key].assign(status=np.where(lost, "failed", "answered"))
-    asked = asked.assign(**{name: np.where(lost, why, "") for name, why in failed.items()})
-    scores = mean[~lost].rename(columns={"share": "score"}).assign(label="favoured")
-    scores["value"] = [values[a][step] for a, step in zip(scores["attribute"], scores["step"], strict=True)]
-    scores = scores[tables.SCORES.columns].astype({"score": np.float32, "value": np.float32})
-    swept = {name: values[name] for name in scores["attribute"].unique()}
-    options = replace(FitOptions(), estimators=("photo-score",), permutations=0)
-    about = pd.DataFrame({"person": pd.Series(person)})
-    slopes = analyse(scores, asked, values=swept, options=options, about=about, cluster="person").slopes
-    code = {name: index for index, name in enumerate(sorted(set(person.values())))}
-    people = {side: faced[side].map(person).map(code).to_numpy(np.int64) for side in ("photo", "opponent")}
-    faced = faced.assign(_one=people["photo"], _other=people["opponent"])
-    rows = [
-        _with_opponents(row, faced, values[str(row["attribute"])], len(code))
-        for row in slopes[slopes["estimator"] == "photo-score"].to_dict("records")
-    ]
-    sweep_slopes = tables.frame_of(TABLES["sweep_slopes"], rows)
-    return {"scores": scores, "asked": asked, "slopes": slopes, "sweep_slopes": sweep_slopes}
-
-
-def _with_opponents(row: dict[Any, Any], faced: pd.DataFrame, values: Sequence[float], people: int) -> dict[str, Any]:
-    """A row of SWEEP_SLOPES.  row: of SLOPES.  faced: OPPONENTS, with the codes of both people."""
-    of_row = faced[(faced["classifier"] == row["classifier"]) & (faced["attribute"] == row["attribute"])]
-    wide = of_row.pivot_table(index=["photo", "opponent", "_one", "_other"], columns="step", values="share")
-    shares = wide.reindex(columns=range(len(values))).to_numpy(np.float64)
-    one, other = (wide.index.get_level_values(name).to_numpy(np.int64) for name in ("_one", "_other"))
-    low, high, p = pair_slope(line_slopes(shares, np.asarray(values, np.float64)), one, other, people)
-    ends = t_ends = (row["ci_low"], row["ci_high"]) if row["ci_high"] > row["ci_low"] else (np.nan, np.nan)
-    if np.isnan(ends[0]) or high - low > ends[1] - ends[0]:
-        ends = low, high
-    counts = {"photos": int(row["n"]), "people": len(np.unique(np.concatenate([one, other]))), "pairs": len(wide)}
-    both = {"t_low": t_ends[0], "t_high": t_ends[1], "boot_low": low, "boot_high": high}
-    key = {name: row[name] for name in ("classifier", "attribute", "label", "slope")}
-    p = row["p"] if np.isnan(p) else np.maximum(row["p"], p)
-    return {**key, **counts, **both, "ci_low": ends[0], "ci_high": ends[1], "p": p}
+    A photo counts if every picture of it was answered; fewer than ``LEAST_VARYING`` whose answers vary have no test.
+    """
+    manifest, rows = runfolder.read_manifest(run.folder), []
+    for (cropper, attribute), faced in run.table("opponents").groupby(["cropper", "attribute"], sort=True):
+        values = np.asarray(manifest["values"][attribute], np.float64)
+        wide = (
+            faced.set_index(["photo", "opponent", "step"])["share"].unstack("step").reindex(columns=range(len(values)))
+        )
+        photos = wide.groupby("photo").agg(lambda shares: shares.mean(skipna=False)).dropna()
+        person = manifest["person"]
+        codes = {name: code for code, name in enumerate(sorted({person.get(photo, photo) for photo in faced["photo"]}))}
+        of = {photo: codes[person.get(photo, photo)] for photo in faced["photo"]}
+        units = codes_of(photos.index.map(of).to_numpy(np.int64), len(photos))
+        over_people = clustered_mean(line_slopes(photos.to_numpy(np.float64), values), units)
+        one, other = (wide.index.get_level_values(name).map(of).to_numpy(np.int64) for name in ("photo", "opponent"))
+        low, high, p = pair_slope(line_slopes(wide.to_numpy(np.float64), values), one, other, len(codes))
+        ends = over_people.low, over_people.high
+        if np.isnan(ends[0]) or high - low > ends[1] - ends[0]:
+            ends = low, high
+        varying = len(np.unique(units[np.ptp(photos.to_numpy(), axis=1) > 0])) if len(photos) else 0
+        p = np.nan if varying < LEAST_VARYING else np.fmax(p, over_people.p)
+        row = {"cropper": cropper, "attribute": attribute, "photos": len(photos), "people": len({*one, *other})}
+        row |= {"pairs": len(wide), "slope": over_people.value, "t_low": over_people.low, "t_high": over_people.high}
+        rows.append({**row, "boot_low": low, "boot_high": high, "ci_low": ends[0], "ci_high": ends[1], "p": p})
+    return {"sweep_slopes": rows}
 
 
 def pair_slope(
@@ -280,9 +262,9 @@ def judged(tables_: Tables) -> pd.DataFrame:
     like = [following.placebo_as_steep(row, slopes) is not None for row in rows.to_dict("records")]
     return pd.DataFrame(
         {
-            "model": rows["classifier"].str.removeprefix("crop:"),
+            "model": rows["cropper"],
             "contrast": rows["attribute"],
-            "label": rows["label"],
+            "label": "favoured",
             "n": rows["photos"],
             "value": 100 * rows["slope"],
             "ci_low": 100 * rows["ci_low"],
@@ -296,7 +278,7 @@ def judged(tables_: Tables) -> pd.DataFrame:
 
 def counts(tables_: Tables) -> tuple[int, int, int]:
     """Photos that were swept."""
-    photos = int(tables_["asked"]["photo"].nunique())
+    photos = int(tables_["opponents"]["photo"].nunique())
     return photos, photos, 0
 
 
@@ -314,10 +296,7 @@ SWEEP = Audit(
         "gslopes crops sweep SWEEP --cropper spectral-residual --out RUN",
     ),
     config=SweepConfig,
-    tables={
-        **{name: TABLES[name] for name in SWEPT},
-        **{table.name: table for table in (tables.SCORES, tables.ASKED, tables.SLOPES)},
-    },
+    tables={name: TABLES[name] for name in SWEPT},
     inputs=read,
     outline=outline,
     stages=(
@@ -325,13 +304,13 @@ SWEEP = Audit(
             "sweep", ("inputs",), ("opponents",), ask,
             items=swept_photos, part=PART, each=asked_names, here=True, options=("others",),
         ),
-        Stage("fit", ("inputs", "opponents"), ("scores", "asked", "slopes", "sweep_slopes"), fit, options=()),
+        Stage("fit", ("inputs", "opponents"), ("sweep_slopes",), fit, options=()),
     ),
     judged=judged,
     headline=following.headline_of,
     counts=counts,
     terminal=following.terminal,
-    shown=("slopes", "sweep_slopes"),
+    shown=("sweep_slopes",),
     page=following.SECTIONS,
     models=resolve,
     before=begin,
