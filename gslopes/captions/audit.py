@@ -14,7 +14,7 @@ from gslopes.captions.config import TECHNIQUES, CaptionsConfig
 from gslopes.captions.groups import groups_of, notes_on_groups, people_table
 from gslopes.captions.material import Material, pairs_of
 from gslopes.captions.review import read_answers, render_review, review_items, sampled
-from gslopes.captions.stimuli import Read, coverage_of, find_stages, images_table, read_stages, sentences_table
+from gslopes.captions.stimuli import coverage_of, find_stages, images_table, read_stages, sentences_table
 from gslopes.captions.tables import TABLES
 from gslopes.captions.tuples import parse, parsed_images, with_labels
 from gslopes.core import runfolder
@@ -112,18 +112,6 @@ def read(run: Run) -> Made:
     found, config = run.inputs, run.config
     images = images_table(found, mentions_of(config), config.limit)
     sentences, repeated = sentences_table(found.stages, images["image"])
-    _note_what_is_left_out(run, found, images)
-    if repeated:
-        run.note(f"{many(repeated, 'caption')} stood twice for an image and were kept once.")
-    bad = sentences.loc[sentences["status"] != "parsed", "status"].value_counts().sort_index()
-    for status, count in bad.items():
-        run.note(f"{many(count, 'caption')} {status}.")
-    plain = {name: asdict(one) | {"types": sorted(one.types)} for name, one in coverage_of(found).items()}
-    runfolder.write_json(run.folder / "coverage.json", plain)
-    return {"images": images, "sentences": sentences, "people": people_table(config)}
-
-
-def _note_what_is_left_out(run: Run, found: Read, images: pd.DataFrame) -> None:
     for stage, rows in found.stages.items():
         for why, count in sorted(rows.dropped.items()):
             run.note(f"{stage}: {many(count, 'row')} left out: {why}.")
@@ -133,6 +121,14 @@ def _note_what_is_left_out(run: Run, found: Read, images: pd.DataFrame) -> None:
     partial = int((images["stages"].str.count(",") + 1 < len(found.stages)).sum())
     if partial:
         run.note(f"{partial:,} of {many(len(images), 'image')} are not in every stage.")
+    if repeated:
+        run.note(f"{many(repeated, 'caption')} stood twice for an image and were kept once.")
+    bad = sentences.loc[sentences["status"] != "parsed", "status"].value_counts().sort_index()
+    for status, count in bad.items():
+        run.note(f"{many(count, 'caption')} {status}.")
+    plain = {name: asdict(one) | {"types": sorted(one.types)} for name, one in coverage_of(found).items()}
+    runfolder.write_json(run.folder / "coverage.json", plain)
+    return {"images": images, "sentences": sentences, "people": people_table(config)}
 
 
 def measure(run: Run) -> Made:
@@ -228,7 +224,7 @@ CAPTIONS = Audit(
     judged=lead.judged,
     headline=lead.headline_of,
     counts=counts,
-    terminal=page.print_measures,
+    terminal=page.terminal,
     shown=("measures",),
     page=page.SECTIONS,
 )  # fmt: skip

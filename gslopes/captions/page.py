@@ -213,16 +213,8 @@ def _safe(row: Mapping[Any, Any]) -> dict[str, Any]:
 # -- a terminal -------------------------------------------------------------------------------------------------------
 
 
-def print_measures(tables: Tables, most: int = 4) -> str:
-    """A short table: of each technique and target the differences with the smallest q, else the commonest values."""
-    lines = [f"{'':<4}{'concept':<34}{'groups':<22}{'value':>10}  {'95 % interval':<20}{'q':>8}  reading"]
-    for (harm, technique, stage), rows in tables["measures"].groupby(["harm", "technique", "stage"], sort=False):
-        lines.append(f"{HARMS[str(harm)][0]} · {technique} · {stage}")
-        tested = rows[(rows["unit"] == "pp") & rows["q"].notna()].sort_values(["q", "concept"])
-        rest = rows[(rows["group"] == "") & (rows["unit"] != "count")].sort_values("active", ascending=False)
-        for row in (tested if len(tested) else rest).head(most).to_dict("records"):
-            cell = cells(row)
-            name, pair = words.shorten(cell["concept"], 32), words.shorten(cell["pair"], 20)
-            line = f"    {name:<34}{pair:<22}{cell['value']:>10}  {cell['interval']:<20}{cell['q']:>8}"
-            lines.append(f"{line}  {cell['reading']}")
-    return "\n".join(lines)
+def terminal(tables: Tables) -> str:
+    """Of each technique the difference with the smallest q, how it is to be read, and how many cases wait."""
+    rows = [f"{row['technique']}  {row['text']} {row['interval']} {row['q']}" for row in findings(tables)]
+    waiting = [f"{words.many(len(tables['cases']), 'case')} to be read in review.html"]
+    return "\n".join([*(rows or ["No difference between groups has q below 0.05."]), *waiting])

@@ -174,21 +174,15 @@ def _json(file: Path, content: bytes) -> Any:
 def images_table(read: Read, mentions: Mentions, limit: int | None) -> pd.DataFrame:
     """One row for each image of any stage, sorted by id."""
     have: dict[str, list[str]] = {}
-    sizes: dict[str, tuple[int, int]] = {}
-    for stage in STAGES:
-        for name in read.images(stage) if stage in read.stages else ():
+    for stage in (stage for stage in STAGES if stage in read.stages):
+        for name in read.images(stage):
             have.setdefault(name, []).append(stage)
-            if size := read.stages[stage].images.get(name):
-                sizes[name] = size
     labels = read.stages.get("human-labels", StageRows())
     people = person_boxes(labels, mentions)
-    records = []
-    for image in sorted(have)[:limit]:
-        boxes, there = people.get(image, []), ",".join(have[image])
-        area = covered(boxes) if boxes and image not in labels.unsized else None
-        records.append((image, *sizes.get(image, (None, None)), there, area, len(boxes)))
-    frame = pd.DataFrame(records, columns=TABLES["images"].columns)
-    return frame.astype({"width": "Int32", "height": "Int32", "persons": "int32"})
+    unusable = dict.fromkeys(labels.unsized)
+    areas = {image: covered(boxes) for image, boxes in people.items()} | unusable
+    records = [(image, ",".join(have[image]), areas.get(image)) for image in sorted(have)[:limit]]
+    return pd.DataFrame(records, columns=TABLES["images"].columns)
 
 
 def person_boxes(rows: StageRows, mentions: Mentions) -> dict[str, list[tuple[float, float, float, float]]]:

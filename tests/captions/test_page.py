@@ -12,7 +12,7 @@ import pytest
 
 import gslopes
 from gslopes.captions.lead import SENTENCES, findings, headline_of
-from gslopes.captions.page import cells, print_measures
+from gslopes.captions.page import cells, terminal
 from gslopes.captions.review import (
     confirmed,
     corrected,
@@ -238,16 +238,13 @@ def test_the_pages_fit_the_window_and_axe_finds_no_serious_fault(
 
 # -- a terminal --------------------------------------------------------------------------------------------------------
 
-COUNTS = {"n": 50, "active": 5, "truth": ""}
 
-
-def test_the_smallest_q_of_each_technique_is_printed_with_its_reading():
-    two = ((3, 0.2), (4.5, 0.01))
-    rows = measured(*(row("D2", value, q, harm="demeaning", concept=f"c{q}", **COUNTS) for value, q in two))
-    lines = print_measures({"measures": rows}, most=1).splitlines()
-    assert lines[1] == "Demeaning · D2 · system-captions"
-    assert len(lines) == 3
-    assert all(part in lines[2] for part in ("c0.01", "darker − lighter", "+4.5", "[+2.5, +6.5]", "0.010", "face"))
+def test_the_smallest_q_of_each_technique_is_printed_with_the_cases_that_wait():
+    rows = measured(*(row("D2", value, q, concept="unmentioned") for value, q in ((3, 0.2), (4.5, 0.01))))
+    first, last = terminal({"measures": rows, "salience": NOBODY, "cases": pd.DataFrame(index=range(7))}).splitlines()
+    assert first.startswith("D2  People annotated darker go unmentioned in system captions 4.5 points more often")
+    assert first.endswith("[+2.5, +6.5] q = 0.010")
+    assert last == "7 cases to be read in review.html"
 
 
 def test_everything_read_leaves_no_interval_and_a_sample_a_narrower_one():

@@ -30,7 +30,7 @@ from scipy import stats
 import gslopes
 from gslopes.ask.boxes import Crop, SaliencyMap, centres
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.page import print_measures
+from gslopes.captions.page import terminal as captions_terminal
 from gslopes.captions.sweep import sweep_captions, terminal
 from gslopes.contexts import stimuli
 from gslopes.contexts.config import ContextOptions
@@ -382,7 +382,7 @@ def draw_answers(run: Path) -> Path:
 # -- what a terminal shows --------------------------------------------------------------------------------------------
 
 TERMINAL: dict[str, Callable[[Tables], str]] = {
-    "measures": print_measures,
+    "measures": captions_terminal,
     "word_slopes": terminal,
     "sweep_slopes": lambda by_name: print_sweep(by_name["sweep_slopes"]),
     "parity": lambda by_name: print_parity(by_name["parity"], by_name["positions"], by_name["pairs"]),
