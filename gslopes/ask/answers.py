@@ -158,8 +158,7 @@ class ClassifierCache:
         # for a model on this machine, our own version belongs to it (preprocessing)
         version = str(getattr(classifier, "asked_version", classifier.version))
         version += "" if limits_of(classifier).remote else f" gslopes {gslopes_version()}"
-        name = str(getattr(classifier, "asked_as", classifier.name))  # without options that decide how answers are read
-        self._number = self._cache.classifier_id(name, version) if self._cache else 0
+        self._number = self._cache.classifier_id(classifier.name, version) if self._cache else 0
 
     @property
     def empty(self) -> bool:

@@ -5,10 +5,9 @@ r"""Names with parameters: one grammar for the command line, the configuration a
 
 Croppers have the same. Options are a frozen dataclass: fields are the keys, their types are checked, a field made by
 ``field(metadata=ARGUMENT)`` is what stands right after the colon, and one by ``field(metadata=OPERATIONAL)`` moves no
-answer (a rate, a price) and is left out of the canonical name. One by ``field(metadata=PARSING)`` decides how an answer
-is read: it is left out only of the name under which raw answers are kept.  A list of numbers is written with slashes
-(``mean=0.5/0.5/0.5``), a comma inside a value as ``\,``.  The canonical name has sorted keys and no defaults: it stands
-in the tables, so that one classifier with one set of parameters has one name however it was typed.
+answer (a rate, a price) and is left out of the canonical name. A list of numbers is written with slashes
+(``mean=0.5/0.5/0.5``), a comma inside a value as ``\,``.  The canonical name has sorted keys and no defaults, so that
+one classifier with one set of parameters has one name in the tables however it was typed.
 """
 
 from __future__ import annotations
@@ -31,6 +30,11 @@ class Dataclass(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class NoOptions:
+    """The options of what has none."""
+
+
 Options = TypeVar("Options", bound=Dataclass)
 
 
@@ -38,9 +42,6 @@ Options = TypeVar("Options", bound=Dataclass)
 ARGUMENT: Mapping[str, bool] = {"argument": True}
 # it moves no answer (a rate, a price): no part of the canonical name, hence of the cache's key;
 OPERATIONAL: Mapping[str, bool] = {"operational": True}
-# it decides how an answer is read, not what is asked (a parser, a sense rule): part of the canonical name, but not of
-# the one under which raw answers are kept, so that reading them again costs no call.
-PARSING: Mapping[str, bool] = {"parsing": True}
 
 NO_KEY = " Add public=yes if nothing in it is a key."
 _BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -96,16 +97,12 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
     return cls(**{key: _value(f"{base}'s {key}", kinds[key], text) for key, text in texts.items()})
 
 
-def canonical(base: str, options: Dataclass, *, parsing: bool = True) -> str:
-    r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out.
-
-    parsing: with the options that decide how answers are read.
-    """
-    left_out = {"operational"} if parsing else {"operational", "parsing"}
+def canonical(base: str, options: Dataclass) -> str:
+    r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out."""
     leading, pairs = [], []
     for item in dataclasses.fields(options):
         value = getattr(options, item.name)
-        if value == item.default or left_out & set(item.metadata):
+        if value == item.default or "operational" in item.metadata:
             continue
         if "argument" in item.metadata:
             leading.append(_escape(value))
@@ -118,10 +115,10 @@ def canonical(base: str, options: Dataclass, *, parsing: bool = True) -> str:
 def usage(cls: type[Dataclass]) -> tuple[str, ...]:
     """How each parameter is written, with its default; a required one in capitals.
 
-    The argument is first, then those that decide what is asked, how answers are read, and those that move no answer.
+    The argument is first, then those that decide what is asked, and those that move no answer.
     """
     rows, kinds = [], get_type_hints(cls)
-    groups = ("argument", "", "parsing", "operational")
+    groups = ("argument", "", "operational")
     for item in sorted(dataclasses.fields(cls), key=lambda item: groups.index(next(iter(item.metadata), ""))):
         shown = item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
         if "argument" in item.metadata:

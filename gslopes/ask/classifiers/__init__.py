@@ -91,11 +91,6 @@ class ClassifierEntry:
     price: float | None = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class NoOptions:
-    """The options of a classifier that declares none."""
-
-
 def list_classifiers() -> list[ClassifierEntry]:
     """Every classifier, sorted by name; imports no library, and nothing of other packages.
 
@@ -240,7 +235,7 @@ def _resolve(text: str) -> tuple[str, Any, Any]:
         message = f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed."
         raise UsageError(message, f"Run: pip install '{listed.extra}'.")
     factory = target.load()
-    kind = getattr(factory, "Options", NoOptions)
+    kind = getattr(factory, "Options", names.NoOptions)
     if not callable(factory) or not dataclasses.is_dataclass(kind):
         raise UsageError(
             f"{target.path} of {target.package} is not a classifier class with a dataclass Options.",

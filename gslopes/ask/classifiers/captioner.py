@@ -9,8 +9,7 @@
 
     {"version": "2026-05-01", "answers": [{"caption": "A woman on a bench."}, {"refused": "no face"}]}
 
-Prompt and decoding are part of the name, and so are parser, sense rule and hypernyms; but raw captions are kept without
-these, so that reading them again costs no call.
+Prompt and decoding are part of the name; raw captions are kept without how they are read (``words.labels``).
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.http import HttpClassifier, HttpOptions
 from gslopes.ask.classifiers.llm import Llm, LlmOptions
-from gslopes.ask.classifiers.python import PythonClassifier, PythonOptions
+from gslopes.ask.classifiers.python import PythonClassifier
 from gslopes.ask.classifiers.transformers import loaded, version_of
-from gslopes.ask.names import ARGUMENT, OPERATIONAL, PARSING, canonical
+from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import AnswerError, ConfigError
 from gslopes.core.reasons import Reason
@@ -36,29 +35,12 @@ PROMPT = "Describe this picture in one sentence."
 LONGEST = 20_000  # characters; more is no caption
 
 
-@dataclass(frozen=True)
-class CaptionReading:
-    """How captions are read.
-
-    senses: sense rule.  up: hypernyms that are labels, too.  parser: ``chunks``, ``spacy:FOLDER``.
-    """
-
-    senses: Literal["overrides", "paper"] = field(default="overrides", metadata=PARSING)
-    up: int = field(default=0, metadata=PARSING)
-    parser: str = field(default="chunks", metadata=PARSING)
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.up <= 5:
-            raise ConfigError(f"up is {self.up}; it is the number of hypernyms, 0 to 5.")
-        getattr(super(), "__post_init__", lambda: None)()  # of the classifier whose captions these are
-
-
 class Captioning:
     """Makes a captioner of a classifier, before which it stands among the bases: ``labels_of`` its captions.
 
-    asked_as, asked_version: the name and the version under which raw captions are kept, however they are read.
+    asked_version: the version under which raw captions are kept, so that reading them anew costs no call.
 
-    Raises: as the classifier; UnknownName, UsageError, ModelError if the parser is not available.
+    Raises: as the classifier; UsageError, ModelError if the parser is not available.
     """
 
     version: str
@@ -67,8 +49,7 @@ class Captioning:
         from gslopes.words.labels import caption_labels
 
         super().__init__(name, options, device)  # type: ignore[call-arg]
-        self._caption_labels = caption_labels(options.senses, options.up, options.parser)
-        self.asked_as = canonical(name.partition(":")[0], options, parsing=False)
+        self._caption_labels = caption_labels()
         self.asked_version = self.version
         self.version = f"{self.version} {self._caption_labels.name}".strip()
 
@@ -95,7 +76,7 @@ class Captioning:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaptionerOptions(CaptionReading):
+class CaptionerOptions:
     """model: a folder that ``save_pretrained`` has written, or a name on the hub.  max_tokens: of a caption.
 
     prompt: what a model for conversations is asked; other models are asked nothing.
@@ -107,7 +88,6 @@ class CaptionerOptions(CaptionReading):
     batch: int = field(default=8, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.max_tokens < 1 or self.batch < 1:
             raise ConfigError("captioner's max_tokens and batch must be at least 1.")
 
@@ -159,18 +139,11 @@ class Captioner(Captioning, ImageToText):
 # -- a function -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class PythonCaptionerOptions(CaptionReading, PythonOptions):
-    """As ``python``, with how its captions are read."""
-
-
 class PythonCaptioner(Captioning, PythonClassifier):
     """A ``records.Classifier`` over a function: a list of arrays to a text or None each.
 
     Raises: UsageError if it cannot be imported or is not callable.
     """
-
-    Options: ClassVar[type[PythonOptions]] = PythonCaptionerOptions
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to what the function says.
@@ -192,8 +165,8 @@ class PythonCaptioner(Captioning, PythonClassifier):
 
 
 @dataclass(frozen=True)
-class ChatCaptionerOptions(CaptionReading, LlmOptions):
-    """As ``llm``, with one caption at temperature 0, and how it is read."""
+class ChatCaptionerOptions(LlmOptions):
+    """As ``llm``, with one caption at temperature 0."""
 
     prompt: str = "caption"
     scores: Literal["auto", "logprobs", "repeats"] = "repeats"
@@ -236,15 +209,10 @@ class ChatCaptioner(Captioning, Llm):
         return str(json.loads(text[start : end + 1])["caption"])
 
 
-@dataclass(frozen=True)
-class HttpCaptionerOptions(CaptionReading, HttpOptions):
-    """As ``http``, with how captions are read."""
-
-
 class HttpCaptioner(Captioning, HttpClassifier):
     """A ``records.Classifier`` over a team's own captioner."""
 
-    Options = HttpCaptionerOptions
+    Options = HttpOptions
 
     def _answered_by(self, entry: dict[str, Any], version: str) -> Answer:
         caption = entry.get("caption")

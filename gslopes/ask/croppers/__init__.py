@@ -39,11 +39,6 @@ REGISTRY = Registry(
 
 
 @dataclass(frozen=True, slots=True)
-class NoOptions:
-    """The options of a cropper that has none."""
-
-
-@dataclass(frozen=True, slots=True)
 class Setting:
     """What croppers of one command share.
 
@@ -73,7 +68,7 @@ def load_cropper(
     factory = cast(Any, REGISTRY.find(base).load())
     if not isinstance(factory, type):
         raise UsageError(f"The cropper {base!r} is no class.", "Let its entry point name one.")
-    options = names.read(getattr(factory, "Options", NoOptions), base, items, kind="cropper")
+    options = names.read(getattr(factory, "Options", names.NoOptions), base, items, kind="cropper")
     return cast("Saliency | Cropper", factory(text, options, Setting(finder, device, seed, trust)))
 
 

@@ -13,7 +13,8 @@ import cv2
 import numpy as np
 
 from gslopes.ask.boxes import SaliencyMap, fitted, grid_map, resized
-from gslopes.ask.croppers import NoOptions, Setting
+from gslopes.ask.croppers import Setting
+from gslopes.ask.names import NoOptions
 from gslopes.core.errors import UsageError
 from gslopes.core.records import ByteArray, FloatArray
 

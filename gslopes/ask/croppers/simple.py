@@ -16,7 +16,8 @@ import numpy as np
 from PIL import Image
 
 from gslopes.ask.boxes import Crop, crop_rectangle
-from gslopes.ask.croppers import NoOptions, Setting
+from gslopes.ask.croppers import Setting
+from gslopes.ask.names import NoOptions
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import ByteArray, Photo
 

@@ -71,6 +71,6 @@ def test_the_slope_of_a_gender_word_along_the_cue_that_it_reads(trained: Path):
 def test_a_folder_that_is_none_and_options_that_make_no_sense(tmp_path: Path, trained: Path):
     with pytest.raises(ModelError, match="cannot be loaded"):
         load_classifier(f"captioner:{tmp_path}")
-    for option in ("batch=0", "max_tokens=0", "up=6"):
+    for option in ("batch=0", "max_tokens=0"):
         with pytest.raises(ConfigError):
             load_classifier(f"captioner:{trained},{option}")
