@@ -35,24 +35,6 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Files that take longest, in that order: were one of them the last, one core would work while the others wait.
-LONGEST = (
-    "slopes/report/test_browser.py",
-    "slopes/report/test_folder.py",
-    "contexts/report/test_page.py",
-    "core/test_tables.py",
-    "slopes/test_demo.py",
-    "slopes/test_services.py",
-    "ask/classifiers/test_torchscript.py",
-    "slopes/test_stamps.py",
-    "slopes/test_stages.py",
-    "crops/test_browser.py",
-    "frame/executors/test_ray.py",
-    "contexts/test_audit.py",
-    "ask/croppers/test_remote.py",
-    "slopes/test_drift.py",
-)
-
 
 @pytest.fixture(autouse=True)
 def no_secret_outlives_its_test() -> Iterator[None]:
@@ -62,18 +44,6 @@ def no_secret_outlives_its_test() -> Iterator[None]:
     yield
     if name in sys.modules:
         sys.modules[name]._REMEMBERED.intersection_update(before)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """With pytest-xdist, files are taken in the order of collection and not by their number of tests."""
-    if hasattr(config.option, "loadscopereorder"):
-        config.option.loadscopereorder = False
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first; the others stay as they are."""
-    place = {ROOT / "tests" / name: index for index, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path, len(LONGEST)))
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -164,71 +163,3 @@ def node() -> str:
     if found is None:
         pytest.skip("node is not installed: the gallery's servers are not checked")
     return found
-
-
-@pytest.fixture
-def served():
-    """Starts a server of the gallery; gives its address."""
-    with ExitStack() as stack:
-
-        def start(file: str) -> str:
-            head = (NOTEBOOKS / f"{file}.js").read_text("utf-8")
-            install = next(line.strip("/ ") for line in head.splitlines() if "npm install" in line)
-            packages = [name.rpartition("@")[0] for name in install.split()[2:]]
-            known = "try { require.resolve(name) } catch { require.resolve(`${name}/package.json`) }"
-            look = f"{json.dumps(packages)}.forEach((name) => {{ {known} }})"
-            if subprocess.run([node(), "-e", look], cwd=NOTEBOOKS, capture_output=True, check=False).returncode:
-                pytest.skip(f"its packages are not installed: {install}")
-            server = subprocess.Popen([node(), f"{file}.js", "0"], cwd=NOTEBOOKS, stdout=subprocess.PIPE, text=True)
-            stack.callback(server.wait)
-            stack.callback(server.kill)
-            stack.callback(server.stdout.close)
-            port = next(line.split()[-1] for line in server.stdout if line.startswith("ready at"))
-            return f"http:http://127.0.0.1:{port}"
-
-        yield start
-
-
-def asked(address: str, pictures: list[bytes]) -> list[dict[str, float]]:
-    """What a server of the gallery answers, as gslopes reads it; empty where it finds no face."""
-    classifier = load_classifier(address)
-    return [dict(classifier.parse(raw).labels) for raw in classifier.ask(pictures)]
-
-
-@pytest.fixture
-def faces(unpacked) -> list[bytes]:
-    """A portrait, the same person smiling, and a gray picture."""
-    found = [next(unpacked("london").rglob(f"{name}*/**/001.jpg")).read_bytes() for name in ("neutral", "smiling")]
-    return [*found, png(np.full((96, 96, 3), 128, np.uint8))]
-
-
-@pytest.mark.slow
-def test_nsfwjs_takes_a_portrait_for_neutral(served, faces) -> None:
-    for labels in asked(f"{served('nsfw')}/nsfw", faces[:2]):
-        assert set(labels) == {"Drawing", "Hentai", "Neutral", "Porn", "Sexy"}
-        assert sum(labels.values()) == pytest.approx(1, abs=1e-4)
-        assert max(labels, key=labels.get) == "Neutral"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("file", "address"), [("face_api", "expressions"), ("human", "emotions")])
-def test_a_smile_is_happier_and_a_gray_picture_has_no_face(served, faces, file, address) -> None:
-    still, smiling, nothing = asked(f"{served(file)}/{address}", faces)
-    assert len(still) == len(smiling) == 7
-    for labels in (still, smiling):
-        assert sum(labels.values()) == pytest.approx(1, abs=1e-4)
-    assert smiling["happy"] > 10 * still["happy"]
-    assert still["neutral"] > smiling["neutral"]
-    assert nothing == {}
-
-
-@pytest.mark.slow
-def test_the_other_addresses_give_scores_of_one_face_and_an_age(served, faces) -> None:
-    face_api, human = served("face_api"), served("human")
-    assert all(0 <= labels["male"] < 0.5 for labels in asked(f"{face_api}/gender", faces[:2]))
-    (age,) = asked(f"{face_api}/age,kind=number,unit=years", faces[:1])
-    assert 10 < age["age"] < 60
-    for labels in asked(f"{human}/gear", faces[:2]):
-        assert 0 <= labels.pop("male") < 0.5
-        assert set(labels) == {"white", "black", "asian", "indian", "other"}
-        assert sum(labels.values()) == pytest.approx(1, abs=1e-4)

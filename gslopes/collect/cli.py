@@ -40,7 +40,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
     if dry_run:
         counts = {"searches": len(plan.queries), "done": plan.done, "photos": plan.photos, "requests": plan.requests}
         if as_json:
-            print_json({**counts, "hours": plan.hours, "per_day": terms.per_day, "terms": terms.note})
+            print_json({**counts, "duration": plan.duration, "terms": terms.note})
             return 0
         lines = [
             f"source       {plan.config.source}: {terms.note}",

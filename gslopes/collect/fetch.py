@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-Resolve = Callable[..., list[tuple[Any, ...]]]
 
 _SPECIAL = Path(__file__).parent / "data/special-purpose-addresses.csv"
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
@@ -82,15 +81,11 @@ class PublicNetwork(WatchedNetwork):
     """Opens connections to public addresses alone; what is read from them keeps to the exchange's deadline.
 
     exchange: see ``ask.transport.Exchange``.  allowed: ``host:port`` of servers that are exempt, for tests.
-    resolve: as ``socket.getaddrinfo``.
     """
 
-    def __init__(
-        self, exchange: Exchange | None = None, allowed: Iterable[str] = (), resolve: Resolve = socket.getaddrinfo
-    ) -> None:
-        super().__init__(exchange or Exchange())
+    def __init__(self, exchange: Exchange, allowed: Iterable[str] = ()) -> None:
+        super().__init__(exchange)
         self._allowed = frozenset(allowed)
-        self._resolve = resolve
 
     def connect_tcp(self, host: str, port: int, *rest: Any, **named: Any) -> httpcore.NetworkStream:
         """Connect, at an address that was checked.
@@ -102,7 +97,7 @@ class PublicNetwork(WatchedNetwork):
 
     def _checked(self, host: str, port: int) -> str:
         try:
-            entries = self._exchange.run(lambda: self._resolve(host, port, type=socket.SOCK_STREAM))
+            entries = self._exchange.run(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError(f"no address: {error}") from error
         addresses = [str(entry[4][0]) for entry in entries]

@@ -53,21 +53,13 @@ class CollectPlan:
         return (len(self.queries) - self.done) * math.ceil(results / terms.page)
 
     @property
-    def hours(self) -> float:
-        """Asking the interface alone, at its pace and its requests a day."""
-        terms = self.source.terms
-        paced = self.requests * max(terms.gap, self.config.gap) / 3600
-        limited = terms.per_day and self.requests > terms.per_day
-        return max(paced, 24 * self.requests / terms.per_day) if limited else paced
-
-    @property
     def duration(self) -> str:
-        """``hours`` in words, with the limit that decides."""
-        per_day = self.source.terms.per_day
-        if per_day and self.requests > per_day:
-            return f"{self.hours / 24:,.1f} days at its {per_day:,} requests a day"
-        long = f"{self.hours:,.1f} hours" if self.hours >= 1 else f"{self.hours * 60:,.0f} minutes"
-        return f"{long} at its pace"
+        """Of asking the interface alone, with the limit that decides."""
+        terms = self.source.terms
+        if terms.per_day and self.requests > terms.per_day:
+            return f"{self.requests / terms.per_day:,.1f} days at its {terms.per_day:,} requests a day"
+        hours = self.requests * max(terms.gap, self.config.gap) / 3600
+        return f"{hours:,.1f} hours at its pace" if hours >= 1 else f"{hours * 60:,.0f} minutes at its pace"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gslopes.ask.transport import Stopped
+from gslopes.ask.transport import Exchange, Stopped
 from gslopes.collect.fetch import (
     AGENT,
     LONGEST_DELAY,
@@ -290,8 +290,11 @@ PRIVATE = [
 ]
 
 
-def resolving(*addresses: str):
-    return lambda host, port, **_: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
+def resolving(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> PublicNetwork:
+    """A network in which every name has these addresses."""
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, 80)) for one in addresses]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    return PublicNetwork(Exchange())
 
 
 def test_private_loopback_link_local_and_reserved_addresses_are_not_public():
@@ -305,27 +308,27 @@ def test_addresses_of_the_internet_are_public(address):
     assert is_public(address)
 
 
-def test_a_name_that_leads_to_a_private_address_is_not_connected_to():
+def test_a_name_that_leads_to_a_private_address_is_not_connected_to(monkeypatch):
     for address in PRIVATE:
         with pytest.raises(ForbiddenAddress):
-            PublicNetwork(resolve=resolving(address)).connect_tcp("innocent.example", 80)
+            resolving(monkeypatch, address).connect_tcp("innocent.example", 80)
 
 
-def test_one_private_address_among_public_ones_is_enough():
+def test_one_private_address_among_public_ones_is_enough(monkeypatch):
     with pytest.raises(ForbiddenAddress):
-        PublicNetwork(resolve=resolving("8.8.8.8", "10.0.0.1")).connect_tcp("mixed.example", 443)
+        resolving(monkeypatch, "8.8.8.8", "10.0.0.1").connect_tcp("mixed.example", 443)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.1", "0x7f000001", "2130706433", "[::1]", "::1"])
 def test_other_spellings_of_loopback_are_refused_or_do_not_resolve(host):
     with pytest.raises((ForbiddenAddress, httpcore.ConnectError)):
-        PublicNetwork().connect_tcp(host, 80, timeout=1)
+        PublicNetwork(Exchange()).connect_tcp(host, 80, timeout=1)
 
 
 def test_an_exempt_server_is_exempt_at_its_port_alone():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        network = PublicNetwork(allowed=[f"127.0.0.1:{port}"])
+        network = PublicNetwork(Exchange(), allowed=[f"127.0.0.1:{port}"])
         network.connect_tcp("127.0.0.1", port, timeout=5).close()
         with pytest.raises(ForbiddenAddress):
             network.connect_tcp("127.0.0.1", port - 1, timeout=5)
@@ -335,7 +338,7 @@ def test_an_exempt_server_is_exempt_at_its_port_alone():
 
 def test_a_local_socket_is_never_public():
     with pytest.raises(httpcore.ConnectError):
-        PublicNetwork().connect_unix_socket("/run/docker.sock")
+        PublicNetwork(Exchange()).connect_unix_socket("/run/docker.sock")
 
 
 # --- the registries ---

@@ -38,6 +38,7 @@ def test_it_begins_with_the_trunk_of_its_teacher_and_no_edit(pixels, tmp_path):
     assert not state["to_ends.weight"].any()
 
 
+@pytest.mark.slow
 def test_what_is_left_of_the_teacher_falls_and_is_a_share_of_what_it_shows(pixels, tmp_path):
     run(pixels, tmp_path / "run", 12)
     rows = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
@@ -45,6 +46,7 @@ def test_what_is_left_of_the_teacher_falls_and_is_a_share_of_what_it_shows(pixel
     assert rows[-1]["low"] + rows[-1]["high"] < 0.8 * (rows[0]["low"] + rows[0]["high"])
 
 
+@pytest.mark.slow
 def test_a_run_stopped_half_way_ends_in_the_same_weights(pixels, tmp_path, monkeypatch):
     whole = run(pixels, tmp_path / "whole", 4)
     from training import loop

@@ -32,7 +32,9 @@ def faces():
     return parameters.replace(gender=parameters.gender / 2)
 
 
-@pytest.fixture(params=["fader", pytest.param("feature-pyramid", marks=pytest.mark.slow), "tagger"])
+@pytest.fixture(
+    params=["fader", *(pytest.param(name, marks=pytest.mark.slow) for name in ("feature-pyramid", "tagger"))]
+)
 def case(request, faces):
     """(loop, spec, pixels, labels) of each network, small."""
     train, shape = CASES[request.param]

@@ -126,6 +126,7 @@ def test_an_attribute_on_one_axis_is_found() -> None:
     assert probe_auc(x, yes, folds_by_people(np.arange(300))).value > 0.9
 
 
+@pytest.mark.slow
 def test_an_attribute_that_no_line_separates_is_found() -> None:
     x, _ = latents(900, 4, 2)
     yes = x[:, 0] * x[:, 1] > 0

@@ -16,6 +16,7 @@ def faces(n: int, size: int = 32, seed: int = 0) -> np.ndarray:
     return (out + random.normal(0, 6, out.shape)).clip(0, 255).astype(np.uint8)
 
 
+@pytest.mark.slow
 def test_equal_pictures_cannot_be_told_apart() -> None:
     photos = faces(120)
     found = two_sample_auc(photos, photos, np.arange(120), draws=1)
@@ -30,6 +31,7 @@ def test_a_seam_around_the_face_is_seen() -> None:
     assert found.low > 0.8
 
 
+@pytest.mark.slow
 def test_people_are_known_by_their_looks_but_do_not_help() -> None:
     people = np.repeat(np.arange(20), 6)
     photos = faces(20, seed=1)[people]

@@ -18,6 +18,7 @@ def test_every_label_is_planted_once():
     assert len(set(names)) == len(names) == 32
 
 
+@pytest.mark.slow
 def test_the_readings_are_what_was_drawn(read):
     parameters, readings = read
     truth = [parameters.gender, parameters.tone, *(4 * getattr(parameters, name) - 2 for name in CONFOUNDERS)]
@@ -25,6 +26,7 @@ def test_the_readings_are_what_was_drawn(read):
         assert np.corrcoef(readings[:, column], known)[0, 1] > 0.9
 
 
+@pytest.mark.slow
 def test_the_truth_under_do_cue_has_the_planted_sign_and_none_where_nothing_is_planted(read):
     parameters, _ = read
     classifier = PlantedClassifier()
@@ -39,6 +41,7 @@ def test_the_truth_under_do_cue_has_the_planted_sign_and_none_where_nothing_is_p
             assert abs(change) < 0.06, bias.label
 
 
+@pytest.mark.slow
 def test_a_label_is_answered_where_its_sum_is_positive(read):
     _, readings = read
     classifier = PlantedClassifier()
@@ -48,6 +51,7 @@ def test_a_label_is_answered_where_its_sum_is_positive(read):
     }
 
 
+@pytest.mark.slow
 def test_hair_and_background_are_read_where_no_edit_can_reach():
     parameters = drawn_in_place(40, 3)
     photos = rendered.render(parameters, SIZE)
