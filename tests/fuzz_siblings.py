@@ -114,7 +114,6 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ("vxm", (build(layers),), vxm.parse),
         ("captions JSON", tuple(json.dumps(one).encode() for one in files), written("stage.json", stage)),
         ("captions CSV", (b"image,caption,source\n1,A man.,x\n", tagged), written("stage.csv", stage)),
-        ("captions TSV", (b"A man.\thttps://host/1.jpg\n", b"image\tcaption\n1\tA\n"), written("stage.tsv", stage)),
         ("captions audit", audited_stages(folder), lambda data: captions_audit(folder, data)),
         ("groups CSV", (b"image,gender\n1,female\n", b"id,bb_gender\n1,Female\n"), written("groups.csv", read_groups)),
         (

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from gslopes.ask.cache import VARIABLE, user_cache
 from gslopes.core import runfolder
-from gslopes.core.geometry import outside, similarity, typology_angle, warp
+from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo.framing import FRAMES
@@ -148,10 +148,12 @@ def face_window(size: int) -> Tensor:
 
 
 def typology_angle_of(chip: ByteArray, skin: NDArray[np.bool_]) -> float:
-    """That of the median skin colour of a picture, -90 to 90; light and shade change it as much as skin does.
+    """The individual typology angle of the median skin colour, -90 to 90; light changes it as much as skin does.
 
     chip: (S, S, 3) uint8 RGB.  skin: (S, S) bool; without any 0.
+
+    Source: Chardon, Cretois & Hourseau 1991, doi 10.1111/j.1467-2494.1991.tb00561.x; by atan2, so that b* may be 0.
     """
     lab = cv2.cvtColor(np.ascontiguousarray(chip).astype(np.float32) / 255, cv2.COLOR_RGB2LAB)[skin]
     light, _, yellow = np.median(lab, 0) if len(lab) else (50.0, 0.0, 1.0)
-    return typology_angle(float(light), max(float(yellow), 1e-3))
+    return float(np.degrees(np.arctan2(float(light) - 50, max(float(yellow), 1e-3))))

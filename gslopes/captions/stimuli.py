@@ -30,7 +30,7 @@ from gslopes.words.pos_tagger import LONGEST
 from gslopes.words.wordnet import WordNet
 
 LABELS = ("human-labels", "system-labels")
-_TABLES = (".csv", ".tsv", ".parquet")
+_TABLES = (".csv", ".parquet")
 _LOOKED_FOR = (
     "Looked for: COCO instances (images, annotations, categories), COCO captions (annotations with caption), COCO "
     "results (a list of image_id and caption), Visual Genome (a list with objects, attributes or relationships)."

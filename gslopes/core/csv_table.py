@@ -1,4 +1,4 @@
-"""The one reader of tables that users name: CSV, TSV and Parquet; what is ambiguous is an error that names the line.
+"""The one reader of tables that users name: CSV and Parquet; what is ambiguous is an error that names the line.
 
 A column twice, a quote that is never closed, a row of another length, an identifier twice: each of them would change
 numbers without a word if a reader guessed.
@@ -48,11 +48,8 @@ def read_csv(
     path: Path | str,
     needed: Sequence[str] = (),
     *,
-    names: Sequence[str] = (),
     unique: Sequence[str] = (),
     values: Mapping[str, Collection[str]] | None = None,
-    delimiter: str = ",",
-    quoted: bool = True,
     comments: bool = False,
     strip: bool = False,
     limit: int = LARGEST_TABLE,
@@ -61,10 +58,9 @@ def read_csv(
 ) -> CsvTable:
     """A CSV in UTF-8 whose first line names the columns; empty lines and columns without a name are left out.
 
-    needed: columns that must be there.  names: of the columns, if the file has no line for them.
+    needed: columns that must be there.
     unique: columns whose cells, together, no two rows may share.  values: column to the cells that it may have.
-    quoted: whether cells may stand in quotes.  comments: leave out lines that begin with #.
-    strip: take spaces around names and cells away.  limit: bytes.
+    comments: leave out lines that begin with #.  strip: take spaces around names and cells away.  limit: bytes.
     raises, hint: the error, which names the file and the line.
     """
     text = read_text(path, limit, raises=raises, hint=hint)
@@ -73,10 +69,8 @@ def read_csv(
         raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
     lines = io.StringIO(text, newline="")
     source = ("\n" if comments and line.startswith("#") else line for line in lines)
-    reader = csv.reader(
-        source, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=True
-    )
-    rows, starts, start = ([list(names)], [0], 1) if names else ([], [], 1)
+    reader = csv.reader(source, strict=True)
+    rows, starts, start = list[list[str]](), list[int](), 1
     try:
         for row in reader:
             if row:
@@ -120,11 +114,26 @@ _WHY = {
 
 
 def read_frame(path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE) -> pd.DataFrame:
-    """A table by its ending: ``.parquet`` with its own types, ``.tsv`` without quotes, any other as ``read_csv``."""
-    if path.suffix == ".parquet":
-        return _parquet(path, raises, limit)
-    tabs = path.suffix == ".tsv"
-    return read_csv(path, delimiter="\t" if tabs else ",", quoted=not tabs, raises=raises, limit=limit).frame()
+    """A table by its ending: ``.parquet`` with its own types, any other as ``read_csv``."""
+    if path.suffix != ".parquet":
+        return read_csv(path, raises=raises, limit=limit).frame()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    hint = "Save it as CSV in UTF-8 or Parquet."
+    file = io.BytesIO(read_named(path, limit, raises=raises, hint=hint))
+    try:
+        parquet = pq.ParquetFile(file)
+        about = parquet.metadata
+        unpacked = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+        if unpacked > LARGEST_UNPACKED:
+            raise ValueError(f"it would take {unpacked:,} bytes, and at most {LARGEST_UNPACKED:,} are read")
+        names = parquet.schema_arrow.names
+        if len(set(names)) < len(names):
+            raise ValueError("it has two columns of one name")
+        return parquet.read().to_pandas()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise raises(f"{show(path)} is not a readable table: {str(error).splitlines()[0]}.", hint) from error
 
 
 def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
@@ -140,26 +149,6 @@ def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
     more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
     rows = f"{many(len(found), 'row')} of {show(path.name)} {'is' if len(found) == 1 else 'are'}"
     return f"{rows} about none of the {things} looked at: {some}{more}."
-
-
-def _parquet(path: Path, raises: type[GslopesError], limit: int) -> pd.DataFrame:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    hint = "Save it as CSV in UTF-8, TSV or Parquet."
-    file = io.BytesIO(read_named(path, limit, raises=raises, hint=hint))
-    try:
-        parquet = pq.ParquetFile(file)
-        about = parquet.metadata
-        unpacked = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
-        if unpacked > LARGEST_UNPACKED:
-            raise ValueError(f"it would take {unpacked:,} bytes, and at most {LARGEST_UNPACKED:,} are read")
-        names = parquet.schema_arrow.names
-        if len(set(names)) < len(names):
-            raise ValueError("it has two columns of one name")
-        return parquet.read().to_pandas()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise raises(f"{show(path)} is not a readable table: {str(error).splitlines()[0]}.", hint) from error
 
 
 # --- Names of groups, in whatever table: one spelling each, and none for what is missing -----------------------------

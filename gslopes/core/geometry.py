@@ -75,11 +75,3 @@ def outside(matrix: NDArray[np.float64], width: int, height: int, size: int) -> 
 OFFSET = 8.0
 
 LUMA = (0.299, 0.587, 0.114)  # of R, G and B: ITU-R BT.601, as Pillow makes gray
-
-
-def typology_angle(lightness: float, yellow: float) -> float:
-    """The individual typology angle of skin, in degrees, from L* and b*: above 55 very light, below -30 dark.
-
-    Source: Chardon, Cretois & Hourseau 1991, doi 10.1111/j.1467-2494.1991.tb00561.x; by atan2, so that b* may be 0.
-    """
-    return float(np.degrees(np.arctan2(lightness - 50, yellow)))

@@ -81,7 +81,7 @@ def _texts(cells: Iterable[Any]) -> list[str]:
 
 
 def read_people(path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE) -> People:
-    """A table by its ending, CSV, TSV or Parquet.  Blanks around the cells of a text are taken away.
+    """A table by its ending, CSV or Parquet.  Blanks around the cells of a text are taken away.
 
     Raises: ``raises`` as ``read_csv`` and ``read_frame``.
     """
@@ -89,9 +89,8 @@ def read_people(path: Path, *, raises: type[GslopesError] = UsageError, limit: i
         frame = read_frame(path, raises=raises, limit=limit)
         cells = {str(name): frame[name].tolist() for name in frame.columns}
         return People(path, cells, range(1, len(frame) + 1), raises)
-    form: dict[str, Any] = {"delimiter": "\t", "quoted": False} if path.suffix == ".tsv" else {}
     hint = "Name a CSV in UTF-8 with a row per photo."
-    table = read_csv(path, strip=True, raises=raises, limit=limit, hint=hint, **form)
+    table = read_csv(path, strip=True, raises=raises, limit=limit, hint=hint)
     return People(path, table.columns, table.lines, raises)
 
 

@@ -66,11 +66,6 @@ def test_lines_are_those_of_the_file_whatever_ends_them(tmp_path: Path):
 CELLS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=6)
 
 
-def test_a_tsv_has_no_quotes(tmp_path: Path):
-    (tmp_path / "a.tsv").write_text('image\tcaption\n1\t"a cat\n2\ta dog"\n')
-    assert read_frame(tmp_path / "a.tsv")["caption"].tolist() == ['"a cat', 'a dog"']
-
-
 def test_parquet_that_unpacks_to_more_than_is_read_or_is_none_is_refused(tmp_path: Path, monkeypatch):
     file = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": ["x" * 1000] * 1000, "b": range(1000)}), file)

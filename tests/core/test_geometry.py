@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from PIL import Image
 
-from gslopes.core.geometry import LUMA, typology_angle
+from gslopes.core.geometry import LUMA
 from training.chips import typology_angle_of
 
 
@@ -14,11 +13,6 @@ def test_luma_is_what_pillow_makes_gray():
     pixels = np.random.default_rng(0).integers(0, 256, (16, 16, 3), dtype=np.uint8)
     gray = np.asarray(Image.fromarray(pixels).convert("L"))
     np.testing.assert_allclose(pixels @ LUMA, gray, atol=0.6)
-
-
-@pytest.mark.parametrize(("lightness", "yellow", "angle"), [(50, 10, 0), (60, 10, 45), (60, 0, 90), (40, 10, -45)])
-def test_typology_angle(lightness, yellow, angle):
-    assert typology_angle(lightness, yellow) == pytest.approx(angle)
 
 
 def test_the_angle_is_of_the_skin_alone_and_0_without_any():

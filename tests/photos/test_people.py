@@ -52,7 +52,7 @@ def test_rows_of_a_photo_agree_in_what_counts(tmp_path: Path) -> None:
         table.by_photo({"age": table.groups("age")})
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_table_is_read_by_its_ending(tmp_path: Path, suffix: str) -> None:
     frame = pd.DataFrame({"image": ["a", "b"], "x": ["1", None], "y": ["p", "q"]})
     path = tmp_path / f"people.{suffix}"

@@ -5,7 +5,6 @@ Source of the idea: Joo & Kärkkäinen 2020, §3.3, "segment the facial skin reg
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import cast
 
 import cv2
@@ -38,23 +37,22 @@ PIXEL = 60
 BLUR, FADE = 1 / 16, 1 / 24
 
 
-def region_classes(region: str | Iterable[str], labels: tuple[str, ...] = CLASSES) -> tuple[int, ...]:
+def region_classes(region: str, labels: tuple[str, ...] = CLASSES) -> tuple[int, ...]:
     """Indices of the classes that make up a region, ascending.
 
-    region: ``face``, ``skin``, ``head``, or any classes by name.  labels: the parser's class names, in order.
+    region: ``face``, ``skin`` or ``head``.  labels: the parser's class names, in order.
 
-    Raises: UnknownName for a region or class that there is not.
+    Raises: UnknownName for a region that there is not, or a class that the parser lacks.
 
     >>> [CLASSES[index] for index in region_classes("skin")]
     ['skin', 'nose']
     """
-    if isinstance(region, str) and region not in REGIONS:
+    if region not in REGIONS:
         raise UnknownName("region", region, REGIONS)
-    names = REGIONS[region] if isinstance(region, str) else tuple(region)
-    for name in names:
+    for name in REGIONS[region]:
         if name not in labels:
             raise UnknownName("face parser class", name, labels)
-    return tuple(index for index, label in enumerate(labels) if label in names)
+    return tuple(index for index, label in enumerate(labels) if label in REGIONS[region])
 
 
 class ParserMasker:
@@ -69,7 +67,7 @@ class ParserMasker:
     def __init__(
         self,
         parser: LoadedModel,
-        region: str | Iterable[str] = "face",
+        region: str = "face",
         size: int = 128,
         device: str | torch.device = "cpu",
     ) -> None:
@@ -86,7 +84,9 @@ class ParserMasker:
     def _masks(self, chips: ByteArray, border: float | None, classes: tuple[int, ...]) -> FloatArray:
         masks = np.zeros((len(chips), self.size, self.size), np.float32)
         for part in self._parts(len(chips)):
-            masks[part] = [soft_mask(one, border=border) for one in self.likelihood(chips[part], classes)]
+            with torch.inference_mode():
+                likely = resized(self._ask(chips[part], classes), self.size)[:, 0].clamp(0, 1).cpu().numpy()
+            masks[part] = [soft_mask(one, border=border) for one in likely]
         return masks
 
     def heads(
@@ -113,18 +113,6 @@ class ParserMasker:
         return [
             Head(head_mask(mask, one, border), inner) for mask, one, inner in zip(inside, likely, alone, strict=True)
         ]
-
-    def likelihood(self, chips: ByteArray, classes: tuple[int, ...] | None = None) -> FloatArray:
-        """How likely each pixel is in the region, (B, size, size) float32 in [0, 1].
-
-        chips: (B, size, size, 3) uint8 RGB, seen by the parser as they are.  classes: others than the masker's own.
-
-        Raises: ModelError if the parser's output does not have one channel per class of its spec.
-        """
-        with torch.inference_mode():
-            seen = self._ask(chips, classes or self.classes)
-            likely: FloatArray = resized(seen, self.size)[:, 0].clamp(0, 1).cpu().numpy()
-        return likely
 
     def _ask(self, pictures: ByteArray, classes: tuple[int, ...]) -> torch.Tensor:
         """Pictures (B, s, s, 3) uint8 RGB to (B, 1, S, S): how likely each of the parser's pixels is in the region."""

@@ -22,12 +22,6 @@ PORTRAIT: NDArray[np.float64] = np.array(
     [(0.3904, 0.4712), (0.6106, 0.4712), (0.5, 0.6072), (0.4039, 0.7019), (0.5961, 0.7019)], np.float64
 )
 
-# CelebA-HQ's framing, that of CelebAMask-HQ: a little closer, the whole of the hair and the neck in view; medians of
-# MTCNN's points over 400 of its photos, left and right made even.
-HEADSHOT: NDArray[np.float64] = np.array(
-    [(0.375, 0.4788), (0.625, 0.4788), (0.5, 0.6329), (0.3893, 0.7406), (0.6107, 0.7406)], np.float64
-)
-
 # FairFace's framing, dlib's chip with a padding of 0.25: the eyes are the middles of the corners in its mean shape of
 # five points (dlib, image_transforms/interpolation.h), the other points lie to them as in the editors' chip.
 _EYES = (np.array([(0.1205750620789, 0.2137274526848), (0.6460604764104, 0.2289674387677)])
@@ -35,4 +29,4 @@ _EYES = (np.array([(0.1205750620789, 0.2137274526848), (0.6460604764104, 0.22896
 _EYES = (0.25 + _EYES) / 1.5
 FAIRFACE: NDArray[np.float64] = _EYES[0] + (CHIP - CHIP[0]) * (_EYES[1, 0] - _EYES[0, 0]) / (CHIP[1, 0] - CHIP[0, 0])
 
-FRAMES = {"chip": CHIP, "tight": TIGHT, "portrait": PORTRAIT, "headshot": HEADSHOT, "fairface": FAIRFACE}
+FRAMES = {"chip": CHIP, "tight": TIGHT, "portrait": PORTRAIT, "fairface": FAIRFACE}

@@ -53,7 +53,7 @@ class ModelSpec:
     edits: str = ""
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    crop: Literal["chip", "tight", "portrait", "headshot"] = "chip"
+    crop: Literal["chip", "tight", "portrait"] = "chip"
     ends: tuple[str, ...] = ()
     blend: Blend = "difference"
     odd_part: bool = False
