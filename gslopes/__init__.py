@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from gslopes.crops.audit import audit_crops
     from gslopes.export import export
     from gslopes.frame.result import load
-    from gslopes.slopes.api import drawn_faces
     from gslopes.slopes.audit import audit, score_photos, synthesise
     from gslopes.slopes.compare import compare_runs
+    from gslopes.slopes.demo import drawn_faces
     from gslopes.slopes.fit.frames import fit_slopes
     from gslopes.slopes.report import write_report
 
@@ -44,7 +44,7 @@ _MODULES = {
     "census": "gslopes.collect.api",
     "collect_photos": "gslopes.collect.api",
     "compare_runs": "gslopes.slopes.compare",
-    "drawn_faces": "gslopes.slopes.api",
+    "drawn_faces": "gslopes.slopes.demo",
     "export": "gslopes.export",
     "fit_slopes": "gslopes.slopes.fit.frames",
     "load": "gslopes.frame.result",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers,
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, limits_of
 from gslopes.ask.scoring.cost import confirm_cost, estimate_walk
-from gslopes.ask.scoring.score import DROPPED, missing_of, wanted_of
+from gslopes.ask.scoring.score import DROPPED
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
@@ -42,7 +42,7 @@ from gslopes.slopes.config import FitConfig, ReportConfig, RunConfig, configure
 from gslopes.slopes.fit.options import LEAST_KEPT
 from gslopes.slopes.fitting import PRESENCE, UNEDITED, fit_folder
 from gslopes.slopes.outcome import Audit
-from gslopes.slopes.plan import Walk, check_attributes, check_folders, look_at
+from gslopes.slopes.plan import Walk, check_folders, look_at
 
 QUIET = OneProcess()
 FITTED = (
@@ -215,7 +215,6 @@ def plan_walk(
     staged = SLOPES if components is None else replace(SLOPES, inputs=partial(look, components=components))
     if out is not None:
         check_folders(config.photos, out)
-        check_attributes(out, config.edit.attributes)
     made = Plan(staged, config, config.photos, out)
     if made.inputs.content.done(out) < made.inputs.content.parts:
         _ = made.inputs.content.device
@@ -408,18 +407,9 @@ def ask(run: Run) -> Made:
     return {}
 
 
-def failed(run: Run) -> bool:
+def retries(run: Run) -> bool:
     """Whether questions that failed are to be asked again."""
-    return _failed(run, run.folder, run.models.values(), gate=run.config.gate.on is not False)
-
-
-def _failed(run: Run, folder: Path, classifiers: Iterable[Classifier], *, gate: bool) -> bool:
-    config: ScoreConfig = run.config.score
-    if not config.retry_failed:
-        return False
-    parts, seed = manifest.complete_parts(run.folder), run.config.seed
-    wanted = [(one, wanted_of(folder, one, config, gate, seed)) for one in classifiers]
-    return any(missing_of(folder, one, parts, config, some) for one, some in wanted)
+    return bool(run.config.score.retry_failed and run.models)
 
 
 def observed(run: Run) -> tuple[Classifier, ...]:
@@ -430,11 +420,6 @@ def observed(run: Run) -> tuple[Classifier, ...]:
 def is_observed(run: Run) -> bool:
     """Whether there are any."""
     return bool(observed(run))
-
-
-def failed_unedited(run: Run) -> bool:
-    """Whether questions about them that failed are to be asked again."""
-    return _failed(run, run.folder / UNEDITED, observed(run), gate=False)
 
 
 def ask_as_they_were(run: Run) -> Made:
@@ -486,11 +471,11 @@ SLOPES = Staged(
         ),
         Stage(
             "score", ("edits", "photos", "verdicts"), ("asked", "scores", *DROPPED_FILES), ask,
-            uses=versions, due=failed, options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
+            uses=versions, due=retries, options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
         ),
         Stage(
             UNEDITED, ("edits", "photos"), UNEDITED_FILES, ask_as_they_were,
-            when=is_observed, uses=versions, due=failed_unedited, options=(),
+            when=is_observed, uses=versions, due=retries, options=(),
         ),
         Stage(
             "fit",

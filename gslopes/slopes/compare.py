@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, summary, tables
 from gslopes.core.errors import UsageError
@@ -22,7 +20,7 @@ from gslopes.slopes.fitting import PRESENCE
 from gslopes.slopes.report import answers as matrix
 
 if TYPE_CHECKING:
-    from gslopes.slopes.report.changes import ChangedPhoto
+    pass
 
 
 def compare_runs(
@@ -87,79 +85,21 @@ def split_pair(text: str, first: Iterable[tuple[str, str]], second: Iterable[tup
     raise UsageError(f"{text!r} is not OLD=NEW with a classifier of each run.", names)
 
 
-def write_page(
-    one: Path | str,
-    other: Path | str,
-    changes: pd.DataFrame,
-    photos: int = 6,
-) -> Path:
+def write_page(one: Path | str, other: Path | str, changes: pd.DataFrame) -> Path:
     """The page of a comparison, ``compare/index.html`` in the second run, see ``slopes.report.changes.write_changes``.
 
-    changes: of ``compare_runs``.  photos: how many that changed most are shown, at most two a label.
+    changes: of ``compare_runs``.
 
-    Raises: TableError, StorageError.
+    Raises: StorageError.
     """
     from gslopes.slopes.report.changes import findings_table, headline, write_changes
 
     one, other = Path(one), Path(other)
     folder, both = other / "compare", int(changes["n"].max())
-    page = write_changes(folder, other, changes, _changed_photos(one, other, changes, photos), (one.name, other.name))
+    page = write_changes(folder, changes, (one.name, other.name))
     rows, sentence = findings_table(changes), headline(changes)
     summary.write(folder, "compare", rows, (both, both), headline=sentence, page=page, began=other)
     return page
-
-
-def _changed_photos(one: Path, other: Path, changes: pd.DataFrame, most: int) -> list[ChangedPhoto]:
-    """Photos whose own slope of a changed label moved most, of the surest changes first."""
-    from gslopes.slopes.report.changes import ChangedPhoto
-    from gslopes.slopes.report.loading import face_box
-    from gslopes.slopes.report.pictures import Wanted
-
-    values = runfolder.read_manifest(other).get("values", {})
-    if not (other / "edits.parquet").is_file():
-        return []
-    edits = tables.read(tables.EDITS, other / "edits.parquet")
-    known = tables.read(tables.PHOTOS, other / "photos.parquet").drop_duplicates("photo").set_index("photo")
-    shown: list[ChangedPhoto] = []
-    for _, row in changes[changes["q"].notna()].sort_values(["q", "label"]).iterrows():
-        if len(shown) >= most:
-            break
-        attribute, label = str(row["attribute"]), str(row["label"])
-        sweep = np.array(values.get(attribute, ()), dtype=float)
-        old, new = (str(row[name]) for name in ("first_classifier", "classifier"))
-        sides = [matrix.read(run, name, attribute, sweep) for run, name in ((one, old), (other, new))]
-        first, second = (_scores(side, label) for side in sides)
-        both = _complete(sides[0]) & _complete(sides[1])
-        weights = sweep - sweep.mean()
-        nothing = np.full(len(sweep), np.nan)
-        differences = {
-            photo: float(np.nan_to_num(second.get(photo, nothing)) @ weights)
-            - float(np.nan_to_num(first.get(photo, nothing)) @ weights)
-            for photo in {*first, *second} & both
-        }
-        for photo in sorted(differences, key=lambda photo: (-abs(differences[photo]), photo))[:2]:
-            files = edits[(edits["photo"] == photo) & (edits["attribute"] == attribute)].sort_values("step")["file"]
-            if len(files) != len(sweep) or photo not in known.index:
-                continue
-            paths = tuple(other / file for file in files)
-            wanted = Wanted(photo, attribute, face_box(known.at[photo, "box"]), paths)
-            before, after = (
-                [None if np.isnan(score) else float(score) for score in run.get(photo, nothing)]
-                for run in (first, second)
-            )
-            name = str(known.at[photo, "path"])
-            shown.append(ChangedPhoto(name, label, sweep.tolist(), before, after, wanted))
-    return shown
-
-
-def _scores(answers: matrix.Answers, label: str) -> dict[str, NDArray[np.float64]]:
-    """Photo, answered at all values, to its K scores of a label."""
-    return {answers.photos[answers.photo[row]]: answers.scores[row] for row in answers.rows_of(label)}
-
-
-def _complete(answers: matrix.Answers) -> set[str]:
-    """The photos that were answered at all values."""
-    return {photo for photo, whole in zip(answers.photos, answers.complete, strict=True) if whole}
 
 
 def units_of(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +33,6 @@ def fit_folder(
     config: FitConfig,
     values: dict[str, list[float]],
     seed: int,
-    photos: Iterable[str] | None = None,
     *,
     watch: Watch | None = None,
 ) -> FitTables:
@@ -42,7 +41,7 @@ def fit_folder(
     Where the gate was applied, dropped sweeps that were asked about nevertheless stand next to the others in the table
     gating; where a reader read the pictures, slopes per unit of its log-odds stand in the table reach.
 
-    values: attribute to its K values.  seed: of the run.  photos: ids of those that count; all if None.
+    values: attribute to its K values.  seed: of the run.
     watch: shows progress, given the number of sweeps.
 
     Raises: TableError, ConfigError, StorageError.
@@ -51,7 +50,6 @@ def fit_folder(
     from gslopes.slopes.fit.answers import ALL, present
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
-    ids = None if photos is None else set(photos)
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
     gates = verdicts_of(run, values)
     sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
@@ -65,7 +63,6 @@ def fit_folder(
             groups=config.groups,
             cluster=config.cluster,
             truth=config.truth,
-            photos=ids,
             reach=reach_of(run, values),
             tones=tones_of(run),
             gates=gates,

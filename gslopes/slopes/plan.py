@@ -8,7 +8,7 @@ from typing import Any
 
 from gslopes.ask.classifiers import canonical_names
 from gslopes.core import placebo, runfolder, tables
-from gslopes.core.errors import RunFolderMismatch, UsageError
+from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.runfolder import SYNTHESIS
 from gslopes.core.runtime import pick_device
@@ -94,18 +94,6 @@ def look_at(config: RunConfig, components: Components | None = None) -> Walk:
     classifiers = canonical_names(config.score.classifiers)
     files, inputs = read_inputs(config)
     return Walk(config, files, values, inputs, classifiers, components)
-
-
-def check_attributes(run: Path, attributes: tuple[str, ...]) -> None:
-    """Raises: RunFolderMismatch for a run along other attributes."""
-    if not (run / runfolder.MANIFEST).is_file():
-        return
-    edit = runfolder.read_manifest(run).get("config", {}).get("edit", {})
-    known = edit.get("attributes") if isinstance(edit, dict) else None
-    if known and list(known) != list(attributes):
-        there, here = (" and ".join(map(show, names)) for names in (known, attributes))
-        hint = f"Audit the photos along {here} in a folder of its own, with --out; a finished run takes no attribute."
-        raise RunFolderMismatch(f"{show(run)} is a run along {there}, not along {here}.", hint)
 
 
 def check_folders(photos: Path, run: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.report import numbers
-from gslopes.slopes.compare import _changed_photos, compare_runs, write_page
+from gslopes.slopes.compare import compare_runs, write_page
 from gslopes.slopes.report.changes import print_changes
 
 VALUES = np.linspace(-1, 1, 3)
@@ -92,19 +92,3 @@ def test_the_page_says_what_changed_and_holds_every_number_that_is_printed(tmp_p
     assert numbers.points(row["difference"]) in html
     assert "<b>model</b>" not in html
     assert "&lt;b&gt;model&lt;/b&gt;" in html
-
-
-def test_a_photo_that_one_run_never_asked_about_is_none_that_changed(tmp_path: Path) -> None:
-    before, after = folder(tmp_path / "a", "m", -0.3, photos=40), folder(tmp_path / "b", "m", 0.3, photos=60)
-    ids = [f"{index:064x}" for index in range(60)]
-    rows = [(photo, "gender", step, VALUES[step], f"{photo}-{step}.jpg", 0.1) for photo in ids for step in range(3)]
-    tables.write(tables.EDITS, pd.DataFrame(rows, columns=tables.EDITS.columns), after / "edits.parquet")
-    known = pd.DataFrame({"photo": ids, "path": [f"{photo}.jpg" for photo in ids], "status": "used"})
-    known = known.assign(width=9, height=9, reason="", detail="", faces=1, box=None, points=None).reindex(
-        columns=tables.PHOTOS.columns
-    )
-    tables.write(tables.PHOTOS, known, after / "photos.parquet")
-    changes = compare_runs(before, after)
-    shown = _changed_photos(before, after, changes, 6)
-    assert shown
-    assert {one.sweep.photo for one in shown} <= set(ids[:40])

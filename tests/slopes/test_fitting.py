@@ -104,12 +104,6 @@ def test_columns_need_a_csv_and_options_their_ranges() -> None:
         from_dict(FitConfig, {"permutations": -1})
 
 
-def test_photos_can_be_left_out(run) -> None:
-    kept = [f"{index:064x}" for index in range(15)]
-    found = fit_folder(run, from_dict(FitConfig, FAST), {"gender": VALUES.tolist()}, 0, photos=kept)
-    assert found.balance["used"].tolist() == [15]
-
-
 def test_tones_are_thirds_of_the_faces_lightness_in_the_unedited_photos(tmp_path) -> None:
     assert tones_of(tmp_path) is None
     rows = [(f"{i:02d}", "gender", step, "luminance", 20.0 + i) for i in range(9) for step in (-1, 0)]

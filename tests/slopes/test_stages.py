@@ -154,9 +154,8 @@ def test_another_configuration_names_what_differs_and_touches_nothing(faces, tmp
     with pytest.raises(RunFolderMismatch, match=r"edit\.steps is 3 there and 5 here") as found:
         gslopes.audit(faces.photos, run, steps=5, **faces.known)
     assert "values" not in str(found.value)  # which follow from the steps
-    with pytest.raises(RunFolderMismatch, match="is a run along gender, not along race") as found:
+    with pytest.raises(RunFolderMismatch, match=r"edit\.attributes"):
         gslopes.audit(faces.photos, run, steps=3, **{**faces.known, "attribute": "race"})
-    assert "there and" not in str(found.value)
     with pytest.raises(RunFolderMismatch, match="seed is 0 there and 1 here"):
         gslopes.synthesise(faces.photos, run, steps=3, seed=1, **faces.known)
     with pytest.raises(RunFolderMismatch, match=r"inputs\.photos is 5 there and 2 here"):

@@ -9,23 +9,22 @@ from __future__ import annotations
 import os
 import pickle
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
+from threading import Lock
 from typing import Any
 
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import GslopesError, UsageError, WorkerLost
 from gslopes.core.executor import Work, pack
 from gslopes.core.progress import Notes, progress_line
 from gslopes.core.runfolder import show
 from gslopes.core.runtime import gslopes_version, limit_threads
 from gslopes.frame.executors.one_process import cores, slots_and_threads
-from gslopes.frame.executors.pool import Lost, portable, run_parts
 
 ADDRESS = "RAY_ADDRESS"
+AGAIN = 2  # times that a lost worker is started, and its parts are done, again
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
 STORE = 100 * 2**20  # bytes of a local cluster's object store: the configuration is all that goes through it
 
@@ -57,15 +56,61 @@ class RayCluster(Notes):
             size = _size(ray, self.workers, len(parts), self.device != "cpu")
             self.note(f"ray        {size.workers} workers, {size.where}")
             slots, threads = slots_and_threads(work, size.cpus)
-            actor = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=slots)(RayWorker)
+            again: dict[str, Any] = {"max_restarts": AGAIN, "max_task_retries": AGAIN}
+            actor = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=slots, **again)(RayWorker)
             device = "cuda" if size.gpus else "cpu"
-            orders = ray.put(pickle.dumps(task.make)), list(task.needs), device, threads, gslopes_version()
+            order = ray.put(pickle.dumps(task.make)), list(task.needs), device, threads, gslopes_version()
+            workers = [actor.remote(*order) for _ in range(size.workers)]
             with progress_line(self.progress, parts, label, unit, done) as tick:
-                start = partial(_Actor, ray, actor, orders)
-                run_parts(start, size.workers, slots, parts, task.name, tick, self.note)
+                for part in _done(ray, workers * slots, list(parts), task.name):
+                    tick(parts[part])
+            for worker in workers:
+                ray.kill(worker)
         finally:
             if started:
                 ray.shutdown()
+
+
+def _done(ray: Any, hands: list[Any], waiting: list[int], name: Callable[[int], str]) -> Iterator[int]:
+    """Each part as it is done; hands: the workers, as often as each has parts in hand.
+
+    Ray starts a lost worker again, and its parts with it: what a part has written is written again, the same bytes.
+
+    Raises: WorkerLost, with the part, if workers are lost again and again; what the work raised.
+    """
+    waiting = waiting[::-1]
+    running: dict[Any, tuple[Any, int]] = {}
+    try:
+        while waiting or running:
+            while waiting and hands:
+                worker, part = hands.pop(0), waiting.pop()
+                running[worker.do.remote(part)] = worker, part
+            (ready,), _ = ray.wait(list(running), num_returns=1)
+            worker, part = running.pop(ready)
+            hands.append(worker)
+            try:
+                error = ray.get(ready)
+            except ray.exceptions.RayError as lost:
+                raise _explained(lost, name(part)) from None
+            if error is not None:
+                raise error
+            yield part
+    except BaseException:
+        for worker in {id(worker): worker for worker, _ in running.values()}.values():
+            ray.kill(worker)
+        raise
+
+
+def _explained(lost: Exception, part: str) -> GslopesError:
+    """What it means that a worker was lost for good at a part."""
+    text = str(lost)
+    if "No module named 'gslopes'" in text:
+        hint = "Install the same version on every machine of the cluster."
+        return UsageError("gslopes is not installed on a machine of the cluster.", hint)
+    lines = [line.strip() for line in text.splitlines() if "because" in line or "detail" in line]
+    hint = "If memory ran out, use fewer workers. What was done is kept: the same command goes on from there."
+    why = f"{type(lost).__name__}: {' '.join(lines[:1])[:200]}".rstrip(": .")
+    return WorkerLost(f"Workers were lost {AGAIN + 1} times, the last at {part}: {why}.", hint)
 
 
 # -- the cluster ------------------------------------------------------------------------------------------------------
@@ -126,72 +171,32 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
     return _Size(workers, each, 1 if accelerated else 0, where)
 
 
-class _Actor:
-    """A ``pool.Worker``: an actor.  kind: its class.  orders: what ``RayWorker.begin`` is called with."""
-
-    def __init__(self, ray: Any, kind: Any, orders: tuple[Any, ...]) -> None:
-        self._ray, self._actor = ray, kind.remote()
-        self._begun = self._actor.begin.remote(*orders)
-
-    def do(self, part: int) -> Iterator[int]:
-        """As ``pool.Worker``."""
-        from ray.exceptions import RayError
-
-        try:
-            if (error := self._ray.get(self._begun)) is not None:
-                raise error
-            for reference in self._actor.do.remote(part):
-                news = self._ray.get(reference)
-                if isinstance(news, BaseException):
-                    raise news
-                yield news
-        except RayError as error:
-            text = str(error)
-            if "No module named 'gslopes'" in text:
-                hint = "Install the same version on every machine of the cluster."
-                raise UsageError("gslopes is not installed on a machine of the cluster.", hint) from None
-            lines = [line.strip() for line in text.splitlines() if "because" in line or "detail" in line]
-            raise Lost(f"{type(error).__name__}: {' '.join(lines[:1])[:200]}".rstrip(": .")) from None
-
-    def end(self) -> None:
-        """Kill it."""
-        self._ray.kill(self._actor)
-
-
 # -- what runs there --------------------------------------------------------------------------------------------------
 
 
 class RayWorker:
-    """A work on any machine, which is made there; several parts at once, in threads."""
+    """A work on any machine, made there if everything is as it is where it was sent from; parts in threads."""
 
-    def begin(
-        self, make: bytes, needs: Sequence[Path], device: str, threads: int, version: str
-    ) -> BaseException | None:
-        """Make the work, if everything is as it is where it was sent from; the error, if there is one."""
+    def __init__(self, make: bytes, needs: Sequence[Path], device: str, threads: int, version: str) -> None:
+        self._lock, self._given = Lock(), (make, needs, device, threads, version)
+        self._work: Work | None = None
+
+    def do(self, part: int) -> BaseException | None:
+        """Do a part; the error, if there is one."""
         try:
-            _check(needs, version)
-            self._work: Work = pickle.loads(make)(device)
-            limit_threads(threads)
-        except Exception as error:
+            self._made()(part, lambda count: None)
+        except BaseException as error:
             return portable(error)
         return None
 
-    def do(self, part: int) -> Iterator[int | BaseException]:
-        """Do a part; gives the units as they are done, and the error, if there is one."""
-        news: SimpleQueue[int | BaseException | None] = SimpleQueue()
-
-        def carry_out() -> None:
-            try:
-                self._work(part, news.put)
-                news.put(None)
-            except BaseException as error:
-                news.put(portable(error))
-
-        Thread(target=carry_out, daemon=True).start()
-        while (one := news.get()) is not None:
-            yield one
-            if isinstance(one, BaseException):
-                return
+    def _made(self) -> Work:
+        with self._lock:
+            if self._work is None:
+                make, needs, device, threads, version = self._given
+                _check(needs, version)
+                self._work = pickle.loads(make)(device)
+                limit_threads(threads)
+            return self._work
 
 
 def _check(needs: Sequence[Path], version: str) -> None:
@@ -204,3 +209,15 @@ def _check(needs: Sequence[Path], version: str) -> None:
         if not path.exists():
             hint = "Photos and run folder must lie on a file system that all machines share, under the same names."
             raise UsageError(f"The machine {host} does not see {show(path)}.", hint)
+
+
+def portable(error: BaseException) -> BaseException:
+    """An error that can be pickled, with where it was raised as a note for ``--debug``."""
+    error.add_note("In a worker:\n" + "".join(traceback.format_exception(error)))
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        plain = RuntimeError(f"{type(error).__name__}: {error}")
+        plain.add_note(error.__notes__[-1])
+        return plain
+    return error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,6 @@ from gslopes.frame.findings import decide
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table
-from gslopes.slopes.report import pictures
-from gslopes.slopes.report.pictures import Wanted
 from gslopes.stats.multiplicity import LEVEL
 
 COLUMNS = (
@@ -130,22 +127,6 @@ HERE = Path(__file__).parents[1] / "templates"
 MOST_LABELS = 40
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ChangedPhoto:
-    """One photo on which a label's slope changed much.
-
-    name: as shown.  label: as returned.  values: (K,) of the second run.  first, second: the label's scores along the
-    sweep in both runs, None where it was not returned.  sweep: the pictures of the second run.
-    """
-
-    name: str
-    label: str
-    values: Sequence[float]
-    first: Sequence[float | None]
-    second: Sequence[float | None]
-    sweep: Wanted
-
-
 @dataclass(frozen=True, slots=True)
 class Pair:
     """One classifier and attribute on the page: its title, its sentence, its rows, and how many are left out."""
@@ -159,25 +140,20 @@ class Pair:
 
 def write_changes(
     out: Path,
-    run: Path,
     changes: pd.DataFrame,
-    photos: Sequence[ChangedPhoto],
     names: tuple[str, str],
 ) -> Path:
-    """Write OUT/index.html with the pictures next to it; it opens from the disk and asks nothing of any server.
+    """Write OUT/index.html; it opens from the disk and asks nothing of any server.
 
-    run: the second run's folder.  changes: the columns of ``slopes.fit.differences.COLUMNS``.  names: of the two runs.
+    changes: the columns of ``slopes.fit.differences.COLUMNS``.  names: of the two runs.
 
     Returns the path of the page.
 
     Raises: StorageError.
     """
     runfolder.make_folder(out)
-    with runfolder.storage(out):
-        files = pictures.write(out, run, [one.sweep for one in photos], "thumbs")
     groups = changes.groupby(PAIR, sort=True)
     pairs = [_pair(words.both(str(old), str(new)), str(a), part) for (old, new, a), part in groups]
-    strips = [(one, files[key][0]) for one in photos if (key := (one.sweep.photo, one.sweep.attribute)) in files]
     html = render(
         "changes.html.j2",
         house=HERE,
@@ -185,7 +161,6 @@ def write_changes(
         data={"changes": [{"ends": pair.ends, "rows": pair.rows} for pair in pairs], "decisions": {}},
         plots=True,
         pairs=pairs,
-        photos=[(one, file, _photo_cells(one)) for one, file in strips],
         first=words.printable(names[0]),
         second=words.printable(names[1]),
         level=LEVEL,
@@ -231,10 +206,3 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
         "q": numbers.probability(row["q"]),
         "n": int(row["n"]),
     }
-
-
-def _photo_cells(one: ChangedPhoto) -> list[tuple[str, str, str]]:
-    """(value, score in the first run, score in the second) as texts."""
-    values = [numbers.value(value, sign=True) for value in one.values]
-    both = numbers.apart(math.nan if score is None else score for score in (*one.first, *one.second))
-    return list(zip(values, both[: len(values)], both[len(values) :], strict=True))

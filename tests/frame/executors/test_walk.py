@@ -120,6 +120,4 @@ def several(executor: Executor, london: dict[str, object], undisturbed: Path, ru
 @pytest.mark.slow
 def test_portraits_on_a_ray_cluster_one_worker_killed(london, undisturbed, tmp_path, kill_one, capfd, cluster):
     several(RayCluster(2, "cpu", progress=True), london, undisturbed, tmp_path / "run", kill_one)
-    captured = capfd.readouterr()
-    assert "A worker was lost" in captured.err
-    assert captured.out == ""
+    assert capfd.readouterr().out == ""
