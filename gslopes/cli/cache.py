@@ -32,11 +32,10 @@ def cache() -> None:
 @json_option
 def show(as_json: bool) -> int:
     """Show what is in the cache and where it is stored."""
-    from gslopes.ask import cache_files
-    from gslopes.ask.cache import AnswerCache, cache_folder
+    from gslopes.ask.cache import AnswerCache, cache_folder, facts
 
     with AnswerCache(cache_folder(None)) as answers:
-        found, size = cache_files.facts(answers), answers.path.stat().st_size
+        found, size = facts(answers), answers.path.stat().st_size
     if as_json:
         print_json({"path": str(answers.path), "bytes": size, "classifiers": [asdict(one) for one in found]})
         return 0
@@ -53,11 +52,10 @@ def show(as_json: bool) -> int:
 @click.option("--classifier", "-c", default="", metavar="NAME", help="Only answers of this classifier. [default: all]")
 def export_(file: Path, classifier: str) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
-    from gslopes.ask import cache_files
-    from gslopes.ask.cache import AnswerCache, cache_folder
+    from gslopes.ask.cache import AnswerCache, cache_folder, export_answers
 
     with AnswerCache(cache_folder(None)) as answers:
-        say(f"{cache_files.export_answers(answers, file, classifier):,} answers written to {file}")
+        say(f"{export_answers(answers, file, classifier):,} answers written to {file}")
     return 0
 
 
@@ -67,13 +65,12 @@ def export_(file: Path, classifier: str) -> int:
 @click.option("--all", "everything", is_flag=True, help="All answers.")
 def prune(classifier: str, before: datetime | None, everything: bool) -> int:
     """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
-    from gslopes.ask import cache_files
-    from gslopes.ask.cache import AnswerCache, cache_folder
+    from gslopes.ask.cache import AnswerCache, cache_folder, prune_answers
     from gslopes.core.errors import UsageError
 
     if not (classifier or before or everything):
         raise UsageError("Which answers are to be deleted?", "Give --classifier, --before or --all.")
     when = before.replace(tzinfo=UTC) if before else None
     with AnswerCache(cache_folder(None)) as answers:
-        say(f"{cache_files.prune(answers, name=classifier, before=when):,} answers deleted")
+        say(f"{prune_answers(answers, name=classifier, before=when):,} answers deleted")
     return 0

@@ -15,8 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.ask import cache_files
-from gslopes.ask.cache import FILE, AnswerCache, CachedAnswer, _packed, cache_folder, writable_cache
+from gslopes.ask.cache import (
+    FILE,
+    AnswerCache,
+    CachedAnswer,
+    _packed,
+    cache_folder,
+    export_answers,
+    facts,
+    prune_answers,
+    writable_cache,
+)
 from gslopes.core.errors import StorageError
 
 SECRET = "s3cr3t-Value_0123456789"
@@ -174,7 +183,7 @@ def test_no_secret_reaches_the_file(cache, classifier_id, tmp_path, monkeypatch,
     monkeypatch.setenv("VISION_KEY", SECRET)
     cache.put(classifier_id, {key(1): CachedAnswer("answered", raw)})
     assert SECRET not in json.dumps(cache.find(classifier_id, [key(1)])[key(1)].raw)
-    cache_files.export_answers(cache, tmp_path / "out.jsonl")
+    export_answers(cache, tmp_path / "out.jsonl")
     assert SECRET not in (tmp_path / "out.jsonl").read_text()
 
 
@@ -216,7 +225,7 @@ def test_the_folder_is_what_is_given_or_the_environment_or_the_users(tmp_path, m
 def test_what_is_exported_is_what_the_cache_holds(cache, classifier_id, tmp_path):
     cache.put(classifier_id, {key(n): CachedAnswer("answered", {"n": n}, "m") for n in range(7)})
     cache.put(classifier_id, {key(9): CachedAnswer("refused", "policy")})
-    assert cache_files.export_answers(cache, tmp_path / "out.jsonl") == 8
+    assert export_answers(cache, tmp_path / "out.jsonl") == 8
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert {(line["classifier"], line["version"]) for line in lines} == {("box:a=1", "7")}
     assert {line["picture"]: line["raw"] for line in lines} == {
@@ -261,10 +270,10 @@ def test_pruning_takes_what_was_named_and_nothing_else(cache, classifier_id):
     other = cache.classifier_id("other", "")
     cache.put(classifier_id, {key(1): CachedAnswer("answered", 1, asked=1000), key(2): CachedAnswer("answered", 2)})
     cache.put(other, {key(1): CachedAnswer("answered", 1)})
-    assert cache_files.prune(cache, before=datetime.fromtimestamp(2000, UTC)) == 1
+    assert prune_answers(cache, before=datetime.fromtimestamp(2000, UTC)) == 1
     assert cache.has(classifier_id, [key(1), key(2)]) == {key(2)}
-    assert cache_files.prune(cache, name="other") == 1
-    assert [one.classifier for one in cache_files.facts(cache)] == ["box:a=1"]
+    assert prune_answers(cache, name="other") == 1
+    assert [one.classifier for one in facts(cache)] == ["box:a=1"]
 
 
 # -- the folder --------------------------------------------------------------------------------------------------------

@@ -1,45 +1,7 @@
 """Every classifier that can be audited, by name.
 
 A classifier is a class with a frozen dataclass ``Options`` and a constructor ``(name, options, device)``, whose
-instances are ``core.records.Classifier``.  Other packages add theirs by an entry point:
-
-    [project.entry-points."gslopes.classifiers"]
-    mood = "my_package.mood:Mood"
-
-## Write a plugin
-
-One file, such as ``my_package/mood.py``:
-
-    from dataclasses import dataclass
-
-    from gslopes.core.records import Answer
-    from gslopes.ask.pictures import decoded
-
-    @dataclass(frozen=True)
-    class MoodOptions:
-        threshold: float = 0.5  # --classifier mood:threshold=0.7
-
-    class Mood:
-        Options = MoodOptions
-
-        def __init__(self, name, options, device="cpu"):
-            self.name, self.version, self.batch = name, "1", 32
-            self.threshold = options.threshold
-
-        def ask(self, pictures):  # encoded pictures to one raw answer each, which JSON can hold
-            return [float(pixels.mean() / 255) for pixels in decoded(pictures)]
-
-        def parse(self, raw):
-            return Answer("answered", (("bright", raw),) if raw >= self.threshold else ())
-
-Its pyproject.toml has the entry point above.  One test:
-
-    def test_bright_pictures_are_bright(tmp_path):
-        audit = gslopes.audit("photos", tmp_path / "run", classifier="mood", gate=False)
-        assert set(audit.tables["slopes"]["label"]) <= {"bright"}
-
-A version that changes whenever the answers may change keeps the answer cache honest: a checksum of the weights, say.
-
+instances are ``core.records.Classifier``.  Other packages add theirs by an entry point of ``gslopes.classifiers``.
 gslopes' own are in ``catalogue``; their libraries are imported when one is loaded.
 """
 
@@ -239,6 +201,6 @@ def _resolve(text: str) -> tuple[str, Any, Any]:
     if not callable(factory) or not dataclasses.is_dataclass(kind):
         raise UsageError(
             f"{target.path} of {target.package} is not a classifier class with a dataclass Options.",
-            "See Write a plugin in gslopes.ask.classifiers.",
+            "See Add a classifier in the documentation.",
         )
     return base, names.read(cast(Any, kind), base, items), factory

@@ -3,7 +3,6 @@
     {"picture": "<sha256 of the picture's bytes, hex>", "labels": {"nurse": 0.93}, "version": "2026-05"}
     {"picture": "...", "refused": "content policy"}
     {"picture": "...", "classifier": "google", "status": "answered", "raw": {...}}      as gslopes cache export writes
-    {"picture": "<picture_key of the pixels>", "ratio": 0.56, "box": [left, top, width, height]}       of a cropper
 
 The first two are the public fake that our own tests use; the third is parsed as its classifier does, without its
 credentials. A picture that is not in the file is refused.
@@ -18,13 +17,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.boxes import Crop
 from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.python import PythonClassifier
 from gslopes.ask.names import ARGUMENT
-from gslopes.core.errors import AnswerError, ModelError, Refused, UsageError
+from gslopes.core.errors import ModelError, Refused, UsageError
 from gslopes.core.files import LARGEST_TABLE, open_regular, parse_json
-from gslopes.core.records import Answer, ByteArray, Classifier
+from gslopes.core.records import Answer, Classifier
 
 
 class Recording:
@@ -64,9 +62,6 @@ class Recording:
                 line = None if offset is None else opened.readline(LARGEST_TABLE)
                 lines.append(None if line is None else parse_json(line, finite=False))
         return lines
-
-
-# -- labels ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,53 +133,3 @@ def _parser_of(name: str) -> Classifier:
         message = f"The recording holds answers of {name}, whose code would have to run to read them."
         raise UsageError(message, "Name that classifier itself, where its module or file is.")
     return load_classifier(name, prepare=False)
-
-
-# -- boxes -------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayCropOptions:
-    """file: the recording."""
-
-    file: Path = field(metadata=ARGUMENT)
-
-
-class ReplayCropper:
-    """A ``boxes.Cropper`` over a recording.  Raises: ModelError if the file is missing, or a line is no answer."""
-
-    Options = ReplayCropOptions
-
-    def __init__(self, name: str, options: ReplayCropOptions, setting: Any = None) -> None:
-        del setting
-        self.name = name
-        self._recording = Recording(options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",))
-        self.version = self._recording.digest[:16]
-
-    def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """Raises: AnswerError if the file has no answer about the picture, or one that is no rectangle."""
-        key = picture_key(picture)
-        (line,) = self._recording.lines([_key(key, ratio)])
-        if line is None:
-            raise AnswerError(f"{self.name} has no answer about the picture {key[:12]} at the ratio {ratio:g}.")
-        return crop_of(line["box"], self.name)
-
-
-def picture_key(picture: ByteArray) -> str:
-    """The sha256 of a picture's size and pixels, hex."""
-    return sha256(f"{picture.shape}".encode() + picture.tobytes()).hexdigest()
-
-
-def _key(picture: str, ratio: float) -> bytes:
-    return bytes.fromhex(picture) + f"{ratio:.4f}".encode()
-
-
-def crop_of(sides: Any, name: str) -> Crop:
-    """The crop in four numbers.  Raises: AnswerError if they are none."""
-    try:
-        left, top, width, height = sides
-        if any(int(side) != side for side in (left, top, width, height)):
-            raise ValueError("halves of pixels")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise AnswerError(f"{name} answers with {str(sides)[:80]}: not left, top, width, height.") from error
-    return Crop(int(left), int(top), int(width), int(height))

@@ -15,12 +15,11 @@ from gslopes.ask.boxes import Crop, Cropper, Saliency
 from gslopes.ask.cache import AnswerCache, cache_folder
 from gslopes.ask.classifiers import prepare_classifier
 from gslopes.ask.classifiers.http import HttpCropper
-from gslopes.ask.classifiers.replay import picture_key
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.croppers import load_cropper
-from gslopes.ask.croppers.python import as_cropper
+from gslopes.ask.croppers.given import as_cropper, picture_key
 from gslopes.ask.questions import PartProgress
 from gslopes.ask.scoring.cost import Estimate, confirm_cost, estimate
 from gslopes.core import runfolder, tables

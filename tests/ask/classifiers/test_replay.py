@@ -5,8 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from gslopes.ask.cache import AnswerCache, CachedAnswer
-from gslopes.ask.cache_files import export_answers
+from gslopes.ask.cache import AnswerCache, CachedAnswer, export_answers
 from gslopes.ask.classifiers import load_classifier
 from gslopes.core.errors import ConfigError, ModelError, Refused
 

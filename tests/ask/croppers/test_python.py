@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gslopes.ask.croppers import load_cropper
-from gslopes.ask.croppers.python import as_cropper
+from gslopes.ask.croppers.given import as_cropper
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
 
 PICTURE = np.zeros((40, 60, 3), np.uint8)

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from gslopes.ask.classifiers.replay import picture_key
 from gslopes.ask.croppers import load_cropper
+from gslopes.ask.croppers.given import picture_key
 from gslopes.core.errors import AnswerError, ModelError
 
 PICTURE = np.arange(600, dtype=np.uint8).reshape(10, 20, 3)

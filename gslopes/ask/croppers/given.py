@@ -1,0 +1,221 @@
+"""What a user brings to crop with: a function, a saliency model in a file, rectangles got elsewhere.
+
+``python:MODULE:FUNCTION`` takes a list of (H, W, 3) uint8 RGB pictures and returns a map each: (rows, columns), a grid
+over the whole picture. With ``answers=rectangles`` it takes the height/width as well, and returns (left, top, width,
+height) each. ``onnx:PATH`` and ``torchscript:PATH`` are saliency models; the latter is a program. ``replay:PATH`` has
+one JSON object a line, ``picture`` being ``picture_key`` of the picture that was cropped:
+
+    {"picture": "<64 hex digits>", "ratio": 0.56, "box": [left, top, width, height]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from gslopes.ask.boxes import Crop, Cropper, Saliency, SaliencyMap, fitted, grid_map
+from gslopes.ask.classifiers.model_file import InputOptions, Program, existing
+from gslopes.ask.classifiers.python import function_at, function_digest, user_line
+from gslopes.ask.classifiers.replay import Recording
+from gslopes.ask.croppers import Setting
+from gslopes.ask.croppers.simple import needed
+from gslopes.ask.names import ARGUMENT
+from gslopes.core.errors import AnswerError, UsageError
+from gslopes.core.files import sha256_of
+from gslopes.core.records import ByteArray
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCropOptions:
+    """path: ``module:function``.  answers: what it returns.  version: of the function."""
+
+    path: str = field(metadata=ARGUMENT)
+    answers: Literal["maps", "rectangles"] = "maps"
+    version: str = ""
+
+
+class PythonCropper:
+    """Makes the cropper of a function that is named.  Raises: UsageError if it cannot be imported."""
+
+    Options = PythonCropOptions
+
+    def __new__(cls, name: str, options: PythonCropOptions, setting: Any) -> Any:
+        """A Saliency or a Cropper."""
+        del setting
+        kind = Maps if options.answers == "maps" else Rectangles
+        return kind(function_at(options.path), name, options.version)
+
+
+def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cropper:
+    """A function as a cropper: of pictures to maps, or of pictures and a ratio to rectangles; a cropper stays itself.
+
+    Its version is a digest of its source, so that a run goes on with the same function alone.
+
+    Raises: UsageError for anything else.
+    """
+    if hasattr(given, "maps") or hasattr(given, "crop") or hasattr(given, "at"):
+        return cast("Saliency | Cropper", given)
+    if not callable(given):
+        raise UsageError(f"{given!r} is no cropper.", "Give a function, or an object with crop or maps.")
+    name = getattr(given, "__name__", type(given).__name__)
+    parameters = signature(given).parameters.values()
+    takes = sum(one.default is one.empty and one.kind in _POSITIONAL for one in parameters)
+    if takes not in (1, 2):
+        hint = "A function of pictures answers with maps, one of pictures and a ratio with rectangles."
+        raise UsageError(f"{name} takes {takes} arguments.", hint)
+    version = f"source {function_digest(given)[:12]}"
+    return Maps(given, name, version) if takes == 1 else Rectangles(given, name, version)
+
+
+@dataclass(eq=False)
+class Maps:
+    """A Saliency on a function: list of (H, W, 3) uint8 RGB pictures to one (rows, columns) array or SaliencyMap each.
+
+    An array is taken as a grid over the whole picture.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    version: str = ""
+
+    def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
+        """Raises: AnswerError if it does not answer with one map a picture."""
+        answers = _asked(self.function, pictures, self.name)
+        return [
+            answer if isinstance(answer, SaliencyMap) else grid_map(answer, picture, self.name)
+            for answer, picture in zip(answers, pictures, strict=True)
+        ]
+
+
+@dataclass(eq=False)
+class Rectangles:
+    """A Cropper on a function: list of pictures and ratio to one (left, top, width, height) or Crop each."""
+
+    function: Callable[..., Any]
+    name: str
+    version: str = ""
+
+    def crop(self, picture: ByteArray, ratio: float) -> Crop:
+        """Raises: AnswerError if it answers with anything else."""
+        (answer,) = _asked(lambda pictures: self.function(pictures, ratio), [picture], self.name)
+        return answer if isinstance(answer, Crop) else crop_of(answer, self.name)
+
+
+def _asked(function: Callable[..., Any], pictures: list[ByteArray], name: str) -> Sequence[Any]:
+    try:
+        answers = list(function(pictures))
+    except Exception as error:  # the user's function may fail in any way
+        raise AnswerError(f"{name} failed: {type(error).__name__}: {error}{user_line(error)}.") from error
+    if len(answers) != len(pictures):
+        raise AnswerError(f"{name} gives {len(answers)} answers about {len(pictures)} pictures.")
+    return answers
+
+
+# -- a model in a file -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MapFileOptions(InputOptions):
+    """Fields of ``InputOptions``; size is the longer side, 0: of the picture.
+
+    path: the model.  log: whether the map is a log density: the softmax temperature is 1.
+    """
+
+    path: Path = field(kw_only=True, metadata=ARGUMENT)
+    log: bool = False
+
+
+class MapFile:
+    """A saliency model in a file: (1, 3, h, w) float32 to one map.
+
+    Raises: ModelError if there is none; UsageError if a TorchScript file is not trusted.
+    """
+
+    Options = MapFileOptions
+
+    def __init__(self, name: str, options: MapFileOptions, setting: Setting) -> None:
+        self.name, self.log, self._options = name, options.log, options
+        path = existing(options.path, "model file")
+        self.version = f"sha256 {sha256_of(path)}"
+        self._run: Any
+        if name.startswith("torchscript"):
+            self._run = Program(path, setting.device, trust=setting.trust)
+            return
+        needed("onnxruntime", "onnx", name)
+        from gslopes.ask.classifiers.onnx import external_files, session
+
+        external_files(path)
+        made = session(path, setting.device)
+        entry = made.get_inputs()[0].name
+        self._run = lambda tensor: made.run(None, {entry: tensor})[0]
+
+    def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
+        """(H, W, 3) uint8 RGB pictures to maps, one forward pass each: sizes differ.
+
+        Raises: AnswerError if the model answers with anything but one map.
+        """
+        maps = []
+        for picture in pictures:
+            small = fitted(picture, self._options.size) if self._options.size else picture
+            scores = np.asarray(self._run(self._options.values(small[None])), dtype=np.float32)
+            scores = scores.reshape([side for side in scores.shape if side != 1] or [1, 1])
+            maps.append(grid_map(scores, picture, self.name))
+        return maps
+
+
+# -- a recording -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayCropOptions:
+    """file: the recording."""
+
+    file: Path = field(metadata=ARGUMENT)
+
+
+class ReplayCropper:
+    """A ``boxes.Cropper`` over a recording.  Raises: ModelError if the file is missing, or a line is no answer."""
+
+    Options = ReplayCropOptions
+
+    def __init__(self, name: str, options: ReplayCropOptions, setting: Any = None) -> None:
+        del setting
+        self.name = name
+        self._recording = Recording(options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",))
+        self.version = self._recording.digest[:16]
+
+    def crop(self, picture: ByteArray, ratio: float) -> Crop:
+        """Raises: AnswerError if the file has no answer about the picture, or one that is no rectangle."""
+        key = picture_key(picture)
+        (line,) = self._recording.lines([_key(key, ratio)])
+        if line is None:
+            raise AnswerError(f"{self.name} has no answer about the picture {key[:12]} at the ratio {ratio:g}.")
+        return crop_of(line["box"], self.name)
+
+
+def picture_key(picture: ByteArray) -> str:
+    """The sha256 of a picture's size and pixels, hex."""
+    return sha256(f"{picture.shape}".encode() + picture.tobytes()).hexdigest()
+
+
+def _key(picture: str, ratio: float) -> bytes:
+    return bytes.fromhex(picture) + f"{ratio:.4f}".encode()
+
+
+def crop_of(sides: Any, name: str) -> Crop:
+    """The crop in four numbers.  Raises: AnswerError if they are none."""
+    try:
+        left, top, width, height = sides
+        if any(int(side) != side for side in (left, top, width, height)):
+            raise ValueError("halves of pixels")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise AnswerError(f"{name} answers with {str(sides)[:80]}: not left, top, width, height.") from error
+    return Crop(int(left), int(top), int(width), int(height))
