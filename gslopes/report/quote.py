@@ -30,22 +30,9 @@ class Quote:
     card: str
 
 
-def program(manifest: Mapping[str, Any]) -> str:
-    """Who measured, with its version.  manifest: the content of run.json."""
-    return f"gslopes {words.printable(manifest.get('gslopes', '')) or 'of an unknown version'}"
-
-
-def day(manifest: Mapping[str, Any]) -> str:
-    """The day on which a run began."""
-    return words.printable(str(manifest.get("created", "")))[:10] or "an unknown day"
-
-
-# -- the sibling audits -----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a sibling audit says of itself.
+    """What an audit says of itself.
 
     title: heading of the card.  things: what n counts, one and several.  compared: what was varied, or compared.
     limits: sentences.  source: of the method.
@@ -61,7 +48,7 @@ class About:
 def of_findings(
     run: Path, findings: pd.DataFrame, headline: str, about: About, first: tuple[str, str] = ("", "")
 ) -> Quote | None:
-    """The sentence and the snippet of a sibling audit; None where nothing could be judged.
+    """The sentence and the snippet of an audit; None where nothing could be judged.
 
     run: its folder, whose ``run.json`` says version and day.  findings: columns of ``core.summary.FINDINGS``.
     headline: the page's first sentence.  first: of the rows that it is about, how the label begins, and the contrast.
@@ -79,7 +66,8 @@ def of_findings(
     cells = _cells((own if len(own) else among).to_dict("records")[0], about)
     what = "In numbers" if len(sure) else "Nothing is a finding; the largest difference"
     also = f"; one of {len(sure)} findings" if len(sure) > 1 else ""
-    made = f"{program(runfolder.read_manifest(run))}, on {summary.began_on(run)}"
+    version = words.printable(runfolder.read_manifest(run).get("gslopes", "")) or "of an unknown version"
+    made = f"gslopes {version}, on {summary.began_on(run)}"
     number = f"{what}: {cells[0]}, {cells[1]}: {cells[2]} {cells[4]}, 95 % interval {cells[3]}, {cells[5]}{also}"
     sentence = f"{headline} {number} ({about.compared}; {made}. {about.limits[0]})"
     lines = [f"## {about.title}", "", headline, ""]
@@ -105,7 +93,8 @@ def write_card(report: Path, quoted: Quote | None) -> None:
 
 
 def _cells(row: Mapping[Any, Any], about: About) -> list[str]:
-    write = numbers.ratio if row["unit"] == "log odds" else numbers.points
+    own = row["unit"].endswith("per unit") and not row["unit"].startswith("percentage points")
+    write = numbers.ratio if row["unit"] == "log odds" else numbers.signed if own else numbers.points
     ends = numbers.interval(row["ci_low"], row["ci_high"], write)
     of, what = words.printable(f"{row['model']}, {row['label']}"), words.printable(row["contrast"])
     many = words.many(int(row["n"]), *about.things)

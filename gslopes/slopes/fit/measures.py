@@ -24,9 +24,9 @@ it.  A photo without its number at some value is left out: no number can stand f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -62,21 +62,30 @@ def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
 
     Raises: TableError for numbers beyond [0, 1] of a label that is missing for 5 % of the pictures or more.
     """
-    kept = list(sweeps)
-    pictures = sum(len(sweep.photos) * len(sweep.values) for sweep in kept)
-    returned, varying, beyond = (_totals(kept, count) for count in (_returned, _varying, _beyond))
-    numbered = {label for label, photos in beyond.items() if photos}
-    for label in sorted(numbered):
-        if returned[label] < EVERYWHERE * pictures:
-            share = f"it was returned for {returned[label]:,} of {many(pictures, 'picture')}"
-            problem = f"The scores of {label!r} go beyond [0, 1], and {share}."
-            raise TableError(problem, "Divide them by 100 if they are percentages, or give every picture its number.")
-    everywhere = {
-        label for label in returned if varying[label] < min_varying and returned[label] >= EVERYWHERE * pictures
-    }
-    moving = _totals(kept, _moving, everywhere - numbered)
-    chosen: dict[str, Measure] = dict.fromkeys(sorted(numbered), "value")
-    return chosen | {label: "log-odds" for label, photos in moving.items() if photos > varying[label]}
+    pictures, parts = 0, []
+    for sweep in sweeps:
+        pictures += len(sweep.photos) * len(sweep.values)
+        odds = special.logit(np.clip(sweep.score.astype(np.float64), _CLIP, 1 - _CLIP))
+        steps = np.rint(odds / _GRAIN)
+        facts = {"returned": sweep.present.sum(axis=1), "beyond": ((sweep.score < 0) | (sweep.score > 1)).any(axis=1)}
+        facts |= {"varying": (sweep.present != sweep.present[:, :1]).any(axis=1)}
+        facts |= {"moving": (steps != steps[:, :1]).any(axis=1)}
+        size = len(sweep.labels)
+        sums = {name: np.bincount(sweep.label, fact.astype(np.float64), minlength=size) for name, fact in facts.items()}
+        parts.append(pd.DataFrame(sums, index=sweep.labels))
+    if not parts:
+        return {}
+    counts = pd.concat(parts).groupby(level=0).sum().astype(np.int64)
+    least = EVERYWHERE * pictures
+    for label in counts.index[(counts["beyond"] > 0) & (counts["returned"] < least)]:
+        share = f"it was returned for {int(counts['returned'][label]):,} of {many(pictures, 'picture')}"
+        problem = f"The scores of {label!r} go beyond [0, 1], and {share}."
+        raise TableError(problem, "Divide them by 100 if they are percentages, or give every picture its number.")
+    by_score = (
+        (counts["varying"] < min_varying) & (counts["returned"] >= least) & (counts["moving"] > counts["varying"])
+    )
+    chosen: dict[str, Measure] = {str(label): "log-odds" for label in counts.index[by_score]}
+    return chosen | {str(label): "value" for label in counts.index[counts["beyond"] > 0]}
 
 
 def measured(sweep: Answers, measures: Mapping[str, str]) -> Answers:
@@ -142,38 +151,3 @@ def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:
         return frame
     keep = (frame["estimator"] != MEASURED) | frame["label"].isin(list(measures))
     return frame[keep]
-
-
-def _totals(
-    sweeps: list[Answers], count: Callable[[Answers, Pairs], NDArray[Any]], labels: set[str] | None = None
-) -> dict[str, int]:
-    """Label to the sum over its pairs of label and photo.  count: gives one number a pair.  labels: all if None."""
-    found: dict[str, int] = {}
-    for sweep in sweeps:
-        names = sweep.labels.tolist()
-        wanted = np.array([labels is None or label in labels for label in names], dtype=bool)
-        pairs = np.flatnonzero(wanted[sweep.label])
-        sums = np.bincount(sweep.label[pairs], count(sweep, pairs).astype(np.float64), minlength=len(names))
-        for place in np.flatnonzero(wanted).tolist():
-            found[names[place]] = found.get(names[place], 0) + int(sums[place])
-    return found
-
-
-def _returned(sweep: Answers, pairs: Pairs) -> NDArray[np.int64]:
-    return sweep.present[pairs].sum(axis=1)
-
-
-def _varying(sweep: Answers, pairs: Pairs) -> NDArray[np.bool_]:
-    present = sweep.present[pairs]
-    return np.asarray((present != present[:, :1]).any(axis=1))
-
-
-def _beyond(sweep: Answers, pairs: Pairs) -> NDArray[np.bool_]:
-    score = sweep.score[pairs]
-    return np.asarray(((score < 0) | (score > 1)).any(axis=1))
-
-
-def _moving(sweep: Answers, pairs: Pairs) -> NDArray[np.bool_]:
-    odds = special.logit(np.clip(sweep.score[pairs].astype(np.float64), _CLIP, 1 - _CLIP))
-    steps = np.rint(odds / _GRAIN)
-    return np.asarray((steps != steps[:, :1]).any(axis=1))

@@ -14,7 +14,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.files import csv_bytes
 from gslopes.core.reasons import explained, listed
 from gslopes.report import choices, words
-from gslopes.report.quote import write_card
+from gslopes.report.quote import of_findings, write_card
 from gslopes.slopes import method
 from gslopes.slopes.report import (
     Watch,
@@ -31,7 +31,6 @@ from gslopes.slopes.report import (
 )
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report.loading import PAPER, Finding, ReportOptions, Source, load
-from gslopes.slopes.report.screen import Part, quote
 
 _STEPS = 20  # of progress: a finding takes about as long as the pictures of this many sweeps
 
@@ -51,11 +50,11 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
         clear(report)
-        papers = _write_tables(report, source, options)
+        papers, found = _write_tables(report, source, options)
         album = page_data.build_album(run, report, _steps(source), options.embed, tick)
     known = loading.read_credits(run) if pictured else {}
     funnels = {(one.classifier, one.attribute): one for one in loading.funnels(run)}
-    screens, entries, scores, quotable, flips = [], [], {}, {}, {}
+    screens, entries, scores, flips = [], [], {}, {}
     for finding in source.findings:
         decided = decisions.decide(finding.read)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
@@ -64,7 +63,6 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
         screens.append(screen.screen(finding, decided, answers, album, counted, known))
-        quotable[screens[-1].key] = Part(finding, decided, screens[-1].headline)
         entries.append({**entry, "forest": screens[-1].forest, "forestUnit": screens[-1].unit})
         tick(_STEPS)
     _write_explorer(report, source, album, scores, known, flips)
@@ -75,7 +73,12 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     screens = _ranked(screens)
     if screens and pictured:
         screens[0] = screen.with_original(screens[0], report, source.run, source.manifest)
-    quoted = quote(source.manifest, [quotable[one.key] for one in screens])
+    quoted = None
+    if screens:
+        first, attributes = screens[0], list(dict.fromkeys(one.attribute for one in screens))
+        lead, about = f"{first.classifier}: {first.headline.sentence}", screen.about(source.manifest, attributes)
+        leading = first.headline.strongest, first.attribute
+        quoted = of_findings(run, decisions.summary_rows(found), lead, about, leading)
     write_card(report, quoted)
     values = {name: numbers.tolist() for name, numbers in source.values.items()}
     sweeps = validity.sweeps(run, values)
@@ -123,13 +126,13 @@ def _steps(source: Source) -> dict[str, int]:
     return {name: len(values) for name, values in source.values.items() if len(values)}
 
 
-def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[str]:
-    """Write the findings, the slopes and the paper's tables; the names of the latter."""
+def _write_tables(report: Path, source: Source, options: ReportOptions) -> tuple[list[str], pd.DataFrame]:
+    """Write the findings, the slopes and the paper's tables; the names of the latter, and the findings."""
     wrong = loading.read_rows(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
     found = decisions.write_findings(report, source.slopes, wrong)
     runfolder.write_bytes(report / "slopes.csv", csv_bytes(decisions.tidy(source.slopes)))
     slopes = source.real[source.real["estimator"] == PAPER]
-    return paper.write(report, source.run, slopes, found, p=options.p, slope=options.slope)
+    return paper.write(report, source.run, slopes, found, p=options.p, slope=options.slope), found
 
 
 # -- data of the page's scripts ---------------------------------------------------------------------------------------
