@@ -18,8 +18,7 @@ from gslopes.ask.classifiers.chat import letters, load_prompt, probabilities, sh
 from gslopes.ask.classifiers.model_file import read_labels
 from gslopes.ask.croppers import load_cropper, vxm
 from gslopes.captions import review
-from gslopes.captions.groups import read_groups
-from gslopes.captions.stimuli import read_stages
+from gslopes.captions.stimuli import read_groups, read_stages
 from gslopes.collect.census import read_answers as read_census_answers
 from gslopes.contexts.analysis import read_ratings
 from gslopes.contexts.people import read_reports, read_review

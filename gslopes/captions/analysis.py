@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.captions.config import STAGES, TECHNIQUES, AuditOptions, CaptionsConfig
-from gslopes.captions.groups import groups_of_table
 from gslopes.captions.material import Coverage, Material, pairs_of
-from gslopes.captions.measures import demeaning, distributions, identity, inclusion, people, salience
+from gslopes.captions.measures import demeaning, identity, inclusion, people, salience
 from gslopes.captions.measures.rows import Recorder, TechniqueResult
+from gslopes.captions.stimuli import groups_of_table
 from gslopes.captions.tuples import boxes_of, captions_of
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
@@ -29,8 +29,8 @@ RUNNERS: dict[str, Callable[[Recorder], None]] = {
     "R1": identity.trait_dependent,
     "S1": inclusion.words_wrongly_included,
     "S2": salience.objects_mentioned,
-    "S3": distributions.between_groups,
-    "S4": distributions.between_stages,
+    "S3": inclusion.between_groups,
+    "S4": inclusion.between_stages,
     "E1": people.people_erased,
     "E2": people.listed_things,
     "E3": people.generic_replacement,

@@ -11,10 +11,18 @@ import pandas as pd
 from gslopes.captions import lead, page
 from gslopes.captions.analysis import chosen_stages, material_of, mentions_of, missing_need, run_techniques
 from gslopes.captions.config import TECHNIQUES, CaptionsConfig
-from gslopes.captions.groups import groups_of, notes_on_groups, people_table
 from gslopes.captions.material import Material, pairs_of
 from gslopes.captions.review import read_answers, render_review, review_items, sampled
-from gslopes.captions.stimuli import coverage_of, find_stages, images_table, read_stages, sentences_table
+from gslopes.captions.stimuli import (
+    coverage_of,
+    find_stages,
+    groups_of,
+    images_table,
+    notes_on_groups,
+    people_table,
+    read_stages,
+    sentences_table,
+)
 from gslopes.captions.tables import TABLES
 from gslopes.captions.tuples import parse, parsed_images, with_labels
 from gslopes.core import runfolder
@@ -30,12 +38,7 @@ from gslopes.words.parsers import parser_identity
 
 
 def audit_captions(
-    stages: str | Path,
-    out: str | Path,
-    *,
-    progress: bool = False,
-    executor: Executor | None = None,
-    **options: Any,
+    stages: str | Path, out: str | Path, *, progress: bool = False, executor: Executor | None = None, **options: Any
 ) -> Result:
     """Find and count the ways in which captions could harm the people depicted.
 

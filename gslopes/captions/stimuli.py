@@ -1,12 +1,16 @@
-"""The stages that are audited: their files, whose form is found in their content, as rows and as tables."""
+"""What is audited: the stages' files, whose form is found in their content, as rows and tables; groups of the depicted.
+
+Zhao et al.'s demographics of COCO go under our names: annotators' perception of the largest person; it is not who a
+person is.  Source: Zhao, Wang & Russakovsky 2021, Understanding and Evaluating Racial Biases in Image Captioning.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -16,15 +20,17 @@ import pandas as pd
 
 from gslopes.captions import coco, visual_genome
 from gslopes.captions.caption_tables import LARGEST, StageRows, read_table
-from gslopes.captions.config import STAGES
-from gslopes.captions.material import Coverage
+from gslopes.captions.config import STAGES, CaptionsConfig
+from gslopes.captions.material import MOST_VALUES, Coverage
 from gslopes.captions.measures.people import covered
 from gslopes.captions.tables import TABLES
+from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.core.files import parse_json, read_named
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runfolder import show
 from gslopes.core.text import plain
+from gslopes.photos.people import People, read_people
 from gslopes.words.mentions import Mentions
 from gslopes.words.pos_tagger import LONGEST
 from gslopes.words.wordnet import WordNet
@@ -239,3 +245,102 @@ def coverage_of(read: Read) -> dict[str, Coverage]:
             attributes, relations = ("open" if kind in rows.kinds else "none" for kind in ("attribute", "relation"))
             found[stage] = Coverage(objects, attributes, relations, rows.closed)
     return found
+
+
+# -- groups -----------------------------------------------------------------------------------------------------------
+
+
+GENDER = {"female": "female", "male": "male"}
+SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "lighter"}
+Groups = dict[str, dict[str, str]]
+
+
+def read_groups(file: Path, columns: Sequence[str] = (), *, identifiers: bool = False) -> Groups:
+    """Column to image to value; empty where a value is unknown.
+
+    columns: of the file, ``a + b`` crosses two; all but the image's by default.
+    identifiers: whether they name people rather than groups: then two spellings are two.
+
+    Raises: DataMissing if there is no column of images, or an image has two different values; UnknownName for an
+        unknown column.
+    """
+    people = _zhao(read_people(file, raises=DataMissing, limit=LARGEST))
+    image = people.photo_column()
+    groups: Groups = {}
+    for name in columns or [column for column in people.columns if column != image]:
+        values = people.groups(name, identifiers=identifiers)
+        groups[name] = {photo: values[row] for photo, row in people.by_photo({name: values}).items()}
+    return groups
+
+
+def _zhao(people: People) -> People:
+    """Zhao et al.'s columns under our names; another table stays."""
+    columns = {}
+    for name, source, values in (("gender", "bb_gender", GENDER), ("skin", "bb_skin", SKIN)):
+        if source in people.columns:
+            columns[name] = [values.get(str(cell).strip().lower(), "") for cell in people.columns[source]]
+    if not columns:
+        return people
+    image = people.photo_column(("id",))
+    return replace(people, columns={image: people.columns[image], **columns})
+
+
+def groups_of(config: CaptionsConfig) -> tuple[Groups, list[str]]:
+    """Column to image to value, of the columns that are compared, and a sentence on each that has too many values.
+
+    Compared are all that are chosen but the column of the clusters.
+
+    Raises: DataMissing, UnknownName as ``read_groups``; UsageError if a chosen column, or every column, has more than
+        ``MOST_VALUES`` values, as identifiers have.
+    """
+    chosen: Groups = {}
+    notes = []
+    for name, values in (read_groups(config.groups, config.columns) if config.groups else {}).items():
+        count = len(set(values.values()) - {""})
+        if name == config.cluster:
+            continue
+        if count <= MOST_VALUES:
+            chosen[name] = values
+        elif config.columns:
+            problem = f"The column {name} of {show(config.groups)} has {count:,} values"
+            raise UsageError(f"{problem}, and at most {MOST_VALUES} are compared.", "Choose others with --column.")
+        else:
+            notes.append(f"The column {name} is not compared: it has {count:,} values, and at most {MOST_VALUES} are.")
+    if notes and not chosen:
+        raise UsageError(f"{show(config.groups)} has no column of groups. {notes[0]}", "Add a column of groups.")
+    return chosen, notes
+
+
+def notes_on_groups(read: Read, config: CaptionsConfig) -> list[str]:
+    """Sentences on columns with too many values, and on images that the table of groups names and no stage has.
+
+    Raises: UsageError with three ids of each side if the groups name none of the images; as ``groups_of``.
+    """
+    groups, notes = groups_of(config)
+    grouped, images = {image for values in groups.values() for image in values}, read.all_images()
+    if grouped and not grouped & images:
+        there, here = examples(grouped), examples(images)
+        problem = f"{config.groups} names none of the images: it has {there}, the captions have {here}."
+        raise UsageError(problem, "Use the same ids in both.")
+    text = unmatched(config.groups, sorted(grouped - images), "images") if config.groups else ""
+    return [*notes, text] if text else notes
+
+
+def people_table(config: CaptionsConfig) -> pd.DataFrame:
+    """The people table: groups and clusters by image."""
+    groups, _ = groups_of(config)
+    rows = [(image, name, value, "annotation") for name, one in groups.items() for image, value in one.items()]
+    if config.groups and config.cluster:
+        clusters = read_groups(config.groups, (config.cluster,), identifiers=True)[config.cluster]
+        rows += [(image, config.cluster, value, "cluster") for image, value in clusters.items()]
+    return pd.DataFrame(rows, columns=TABLES["people"].columns)
+
+
+def groups_of_table(people: pd.DataFrame) -> tuple[Groups, dict[str, str]]:
+    """Groups (column to image to value) and clusters (image to value) of the people table."""
+    groups: Groups = {}
+    clusters: dict[str, str] = {}
+    names = ("image", "column", "value", "source")
+    for image, column, value, source in zip(*(people[name].tolist() for name in names), strict=True):
+        (clusters if source == "cluster" else groups.setdefault(column, {}))[image] = value
+    return groups, clusters

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.groups import groups_of, read_groups
+from gslopes.captions.stimuli import groups_of, read_groups
 from gslopes.core.errors import DataMissing, UsageError
 
 

@@ -13,15 +13,7 @@ import pytest
 import gslopes
 from gslopes.captions.lead import SENTENCES, findings, headline_of
 from gslopes.captions.page import cells, terminal
-from gslopes.captions.review import (
-    confirmed,
-    corrected,
-    mask,
-    masked,
-    read_answers,
-    review_items,
-    sampled,
-)
+from gslopes.captions.review import confirmed, corrected, mask, masked, read_answers, review_items, sampled
 from gslopes.captions.tables import TABLES
 from gslopes.core.errors import DataMissing
 from tests.fixtures import assert_page_fits
@@ -127,13 +119,7 @@ def test_a_strangers_words_are_printable_and_s2_is_in_log_odds():
     (one,) = told(measured(row("D2", 5, 0.01, concept="unmentioned", **hostile)))
     assert "\u202e" not in one["text"]
     salience = {**dict.fromkeys(TABLES["salience"].columns, ""), **row("S2", 0, 0.01, concept="dress.n.01")}
-    salience |= {
-        "coefficient": -1.25,
-        "eligible": True,
-        "stage": "system-captions",
-        "ci_low": -2.0,
-        "ci_high": -0.5,
-    }
+    salience |= {"coefficient": -1.25, "eligible": True, "stage": "system-captions", "ci_low": -2.0, "ci_high": -0.5}
     salience |= {"group": "male", "other": "female", "n": 90}
     (two,) = told(measured(row("D2", 1, 0.9)), pd.DataFrame([salience]))
     assert "log odds −1.25" in two["text"]

@@ -47,11 +47,7 @@ def read_one(folder: Path, name: str, content: str):
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        (
-            ".json",
-            '{"images": [], "annotations": [], "images": []}',
-            "is no JSON: .*the key 'images' twice",
-        ),
+        (".json", '{"images": [], "annotations": [], "images": []}', "is no JSON: .*the key 'images' twice"),
         (".json", '[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": NaN}]', "NaN is no number"),
         (".json", '[{"image_id": 1, "width": Infinity, "height": 1}]', "Infinity is no number"),
         (".csv", "image,caption,caption\n1,a,b\n", r"labels\.csv has two columns 'caption'"),
@@ -195,12 +191,7 @@ def test_what_the_rows_are_decides_and_not_the_keys_around_them(extra):
 def test_rows_that_are_no_captions_are_counted_and_lists_are_several():
     odd = [3, None, "text", {"caption": "of no image"}, {"image_id": None, "caption": "x"}, {"image_id": 1.0}]
     rows = coco.read_captions([*odd, {"image_id": 1, "caption": ["a man", "a dog"]}, {"image_id": 2, "caption": []}])
-    assert rows.captions == [
-        ("1", None),
-        ("1", "a man"),
-        ("1", "a dog"),
-        ("2", None),
-    ]
+    assert rows.captions == [("1", None), ("1", "a man"), ("1", "a dog"), ("2", None)]
     assert rows.dropped == {"annotation that is no record": 3, "annotation without an image": 2}
 
 
@@ -245,10 +236,7 @@ def test_an_annotation_of_the_same_id_counts_once_and_two_things_of_one_id_are_a
     rows = coco.read_captions([{"image_id": 1, "caption": "a", "id": 1}] * 2 + [{"image_id": 1, "caption": "a"}] * 2)
     assert (len(rows.captions), sum(rows.dropped.values())) == (3, 1)
     image, category = INSTANCES["images"][0], INSTANCES["categories"][0]
-    for twice in (
-        {"images": [image, {**image, "width": 7}]},
-        {"categories": [category, {**category, "name": "cat"}]},
-    ):
+    for twice in ({"images": [image, {**image, "width": 7}]}, {"categories": [category, {**category, "name": "cat"}]}):
         with pytest.raises(DataMissing, match=r"id .* stands for"):
             coco.read_instances({**INSTANCES, **twice})
     coco.read_instances({**INSTANCES, "images": [image] * 2, "categories": [category] * 2})

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.captions.groups import read_groups
+from gslopes.captions.stimuli import read_groups
 from gslopes.contexts.people import read_reports
 from gslopes.core import csv_table
 from gslopes.core.csv_table import normal_names

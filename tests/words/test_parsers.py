@@ -49,7 +49,7 @@ def test_dependency_rules():
     hold = word("hold", "VERB", "ROOT", "VBZ", woman, tie)
     found = facts_of_dependencies([woman, within, red, dress, hold, tie], is_animate)
     assert {fact.text for fact in found} == {
-        *("woman", "dress", "tie", "dress: red", "woman – in – dress", "woman – hold – tie"),
+        *("woman", "dress", "tie", "dress: red", "woman – in – dress", "woman – hold – tie")
     }
 
 
@@ -102,17 +102,6 @@ def test_a_spacy_pipeline_of_the_users(spacy_folder: Path):
     assert hat.negated
     assert {fact.text for fact in parser.parse("The Ｗomen’s rest\u200broom")} == {"restroom", "restroom: woman"}
     assert {fact.text for fact in parser.parse("A woman's hat")} == {"woman", "hat"}
-
-
-@pytest.mark.slow
-def test_spacy_keeps_the_contract(spacy_folder: Path):
-    parser, other = (find_parser(f"spacy:{spacy_folder}") for _ in range(2))
-    assert parser.name == other.name
-    for caption in ("", " ", "A dog on a bench.", "\x00", "?", "x " * 3000):
-        facts = parser.parse(caption)
-        assert facts == other.parse(caption) == tuple(sorted(set(facts)))
-        assert all(fact.word for fact in facts)
-    assert not parser.parse("")
 
 
 def test_folders_that_hold_no_such_model(tmp_path: Path):

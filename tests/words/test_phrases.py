@@ -71,7 +71,7 @@ def test_a_plural_with_an_apostrophe_owns_as_a_singular_does():
 
 def test_a_place_keeps_its_relations_and_its_owners_as_attributes():
     assert {fact.text for fact in parse("A woman is in the men's room")} == {
-        *("woman", "room", "room: man", "woman – in – room"),
+        *("woman", "room", "room: man", "woman – in – room")
     }
 
 

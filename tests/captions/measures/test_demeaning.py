@@ -22,8 +22,7 @@ def test_without_a_users_list_objects_are_not_counted(mentions: Mentions):
 
 
 @pytest.mark.parametrize(
-    ("truth", "expected"),
-    [(["man.n.01"], "case"), (["man.n.01", "male_child.n.01"], ""), (["person.n.01"], "unclear")],
+    ("truth", "expected"), [(["man.n.01"], "case"), (["man.n.01", "male_child.n.01"], ""), (["person.n.01"], "unclear")]
 )
 def test_golden_55_boys(say: Callable, mentions: Mentions, truth: list[str], expected: str):
     assert verdict("boys", say("A boy on a bench."), things(*truth), mentions) == expected

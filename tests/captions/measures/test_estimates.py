@@ -12,7 +12,7 @@ from gslopes.captions.measures.estimates import change, compare, fisher, rate, w
 from gslopes.stats.clusters import clustered_slope
 from gslopes.stats.contrast import difference
 from gslopes.stats.intervals import newcombe, wilson
-from gslopes.stats.multiplicity import adjust
+from gslopes.stats.multiplicity import benjamini_hochberg
 
 OPTIONS = AuditOptions()
 
@@ -24,7 +24,7 @@ def test_golden_42_newcombe_and_fisher():
 
 
 def test_golden_45_false_discovery_rate():
-    q = adjust(np.array([0.01, 0.04, 0.03, 0.5]), "bh")
+    q = benjamini_hochberg(np.array([0.01, 0.04, 0.03, 0.5]))
     assert q == pytest.approx([0.04, 0.0533, 0.0533, 0.5], abs=5e-5)
 
 
