@@ -35,9 +35,8 @@ def blended(
 
     base: (h, w, C) uint8, the photo in the box.  layers: (K, S, S, C) float32, as ``paste.compose`` makes them.
     weight: (h, w) float32 in [0, 1].  matrix: (2, 3), photo frame to chip frame.  corner: x0 y0 of the box.
-    sigma: of the Gaussian that smooths the chips first, pixels; 0 for none.  blend: as in ``paste.compose``.
+    sigma: of the Gaussian that smooths the chips first, pixels; 0 for none.
     field: (h, w, 2), how far the blended pixels move for a unit, pixels; None for no motion.  distances: (K,) units.
-    device: as torch names it.
     """
     chips = torch.from_numpy(np.ascontiguousarray(layers)).to(device).permute(0, 3, 1, 2)
     chips = _smoothed(chips, sigma) if sigma > 0 else chips

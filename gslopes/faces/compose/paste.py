@@ -54,7 +54,7 @@ class Composite:
 
     @property
     def pictures(self) -> ByteArray:
-        """All of them, (K, H, W, 3) uint8 RGB. K photos at once: for a large photo take one ``picture`` at a time."""
+        """All of them, (K, H, W, 3) uint8 RGB."""
         return np.stack([self.picture(k) for k in range(len(self))])
 
 

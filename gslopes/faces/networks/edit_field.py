@@ -25,9 +25,8 @@ RATIO = 2.5  # logarithms of a channel between a face and either end, at most
 
 @dataclass(frozen=True, slots=True)
 class EditEndsConfig:
-    """Shape of the network of an editor.
+    """Shape of an editor's network: what it knows, the edited attribute first; the chip's side, a multiple of 16.
 
-    attributes: what the editor knows, the edited one first.  size: side of the chip, pixels; a multiple of 16.
     widths: channels at the chip's side, and at its half, quarter, eighth and sixteenth.
     """
 
@@ -37,18 +36,14 @@ class EditEndsConfig:
 
 
 class FaceTrunk(nn.Module):
-    """What editor and teacher have in common: chips (B, 3, S, S), RGB in [-1, 1], to features at two resolutions.
-
-    widths: as of ``EditEndsConfig``.
-    """
+    """What editor and teacher have in common: chips (B, 3, S, S), RGB in [-1, 1], to features at two resolutions."""
 
     def __init__(self, widths: tuple[int, ...]) -> None:
         super().__init__()
-        w = widths
-        self.stem = nn.Conv2d(3, w[0], 3, padding=1)
-        self.down = nn.ModuleList(_Down(a, b) for a, b in pairwise(w))
-        self.middle = _Residual(w[-1])
-        self.up = nn.ModuleList(_Up(w[i + 1], w[i]) for i in range(len(w) - 2, 0, -1))
+        self.stem = nn.Conv2d(3, widths[0], 3, padding=1)
+        self.down = nn.ModuleList(_Down(a, b) for a, b in pairwise(widths))
+        self.middle = _Residual(widths[-1])
+        self.up = nn.ModuleList(_Up(b, a) for a, b in reversed(list(pairwise(widths))[1:]))
 
     def features(self, chips: Tensor) -> tuple[Tensor, Tensor]:
         """Features (B, widths[1], S / 2, S / 2) and (B, widths[3], S / 8, S / 8)."""

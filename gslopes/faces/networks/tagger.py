@@ -13,11 +13,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 @dataclass(frozen=True, slots=True)
 class TaggerConfig:
-    """Shape of a tagger.
-
-    labels: how many logits it gives.
-    widths: channels of the stem and of each stage; every one halves the picture's side.
-    """
+    """Shape of a tagger: how many logits; channels of the stem and of each stage, which halves the picture's side."""
 
     labels: int
     widths: tuple[int, ...] = (24, 48, 96, 192)
@@ -36,11 +32,8 @@ class Tagger(nn.Module):
         self.stem = nn.Sequential(
             nn.Conv2d(3, stem, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(stem), nn.ReLU(inplace=True)
         )
-        blocks: list[nn.Module] = []
-        for inputs, outputs in zip(config.widths[:-1], stages, strict=True):
-            blocks.append(Block(inputs, outputs, stride=2))
-        blocks.append(Block(config.widths[-1], config.widths[-1], stride=1))
-        self.blocks = nn.Sequential(*blocks)
+        blocks = [Block(a, b, stride=2) for a, b in zip(config.widths[:-1], stages, strict=True)]
+        self.blocks = nn.Sequential(*blocks, Block(config.widths[-1], config.widths[-1], stride=1))
         self.head = nn.Sequential(
             nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(config.widths[-1], config.labels)
         )
