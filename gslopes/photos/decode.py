@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import struct
-import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +22,9 @@ MOST_PIXELS = 100_000_000
 LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
 LONGEST_SIDE = 65_500  # libjpeg's limit: a longer photo could be read, but its counterfactuals not written
 LARGEST_PROFILE = 8 << 20  # bytes; more does not fit a JPEG's markers, and no camera writes that
+
+# Pillow warns about odd metadata and large pictures; to catch that photo by photo is unsafe among threads.
+warnings.filterwarnings("ignore", module=r"PIL\.")
 
 _BITS, _PHOTOMETRIC = 258, 262  # tags of a TIFF
 _GRAY = ("1", "L", "LA", "La")
@@ -58,19 +59,18 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
         raise PhotoError(path, SkipReason(Reason.EMPTY_FILE))
     if unread := unread_kind(data):
         raise PhotoError(path, SkipReason(Reason.UNREAD_KIND, unread))
-    with _quiet():
-        try:
-            image = _open(data, path)
-            image.load()
-            orientation = _orientation(image)
-            rgb, gray, icc = _to_rgb(image)
-        except (PhotoError, MemoryError):
-            raise
-        except Exception as error:  # damaged files make Pillow raise nearly anything
-            raise PhotoError(path, _why(data, error)) from error
-        if orientation in _TRANSPOSE:
-            rgb = rgb.transpose(_TRANSPOSE[orientation])
-        pixels = np.array(rgb)
+    try:
+        image = _open(data, path)
+        image.load()
+        orientation = _orientation(image)
+        rgb, gray, icc = _to_rgb(image)
+    except (PhotoError, MemoryError):
+        raise
+    except Exception as error:  # damaged files make Pillow raise nearly anything
+        raise PhotoError(path, _why(data, error)) from error
+    if orientation in _TRANSPOSE:
+        rgb = rgb.transpose(_TRANSPOSE[orientation])
+    pixels = np.array(rgb)
     # a coloured photo answers after its first row
     return pixels, gray or all(bool((part == part[..., :1]).all()) for part in (pixels[:1], pixels[1:])), icc
 
@@ -85,10 +85,9 @@ def named_picture(path: Path | str, *, folder: Path | None = None, load: bool = 
     """
     data = read_named(path, LARGEST_FILE, folder=folder, hint=hint)
     try:
-        with _quiet():
-            picture = _open(data, path)
-            if load:
-                picture.load()
+        picture = _open(data, path)
+        if load:
+            picture.load()
     except MemoryError:
         raise
     except PhotoError as error:
@@ -211,30 +210,3 @@ def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
         if converted is not None:
             return converted
     return image.convert("RGB")
-
-
-# --- Pillow's warnings -----------------------------------------------------------------------------------------------
-# Pillow warns about odd metadata and about pictures between 89 and 100 million pixels. warnings.catch_warnings restores
-# a saved list and so is unsafe among threads; here the first of them adds one filter and the last takes it away.
-
-_lock = threading.Lock()
-_users = 0
-_entry: object = None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    global _users, _entry
-    with _lock:
-        _users += 1
-        if _users == 1:
-            warnings.filterwarnings("ignore", module=r"PIL\.")
-            _entry = warnings.filters[0]
-    try:
-        yield
-    finally:
-        with _lock:
-            _users -= 1
-            if _users == 0:
-                with suppress(ValueError):  # someone else's catch_warnings ended meanwhile and dropped it
-                    warnings.filters.remove(_entry)  # type: ignore[attr-defined]
