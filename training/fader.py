@@ -21,7 +21,7 @@ from torch.nn import functional as F
 
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray
-from gslopes.faces.compose.paste import SIGMA
+from gslopes.faces.compose.masks import SIGMA
 from gslopes.faces.networks.fader import Fader
 from gslopes.faces.zoo import ModelSpec, build
 from training.augment import Augmentation, color_jitter, mirrored_outside, random_rectangle, to_float, warp

@@ -17,8 +17,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from gslopes.core.geometry import OFFSET
-from gslopes.core.records import ByteArray, Editor
-from gslopes.faces.edit.editors import editor_of
+from gslopes.core.records import ByteArray
 from gslopes.faces.gate import manipulation
 from gslopes.faces.networks.fader import Fader
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load_folder
@@ -37,8 +36,8 @@ Rows = NDArray[np.intp]
 Number = dict[str, float]
 
 
-def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, device: str) -> dict[str, Any]:
-    """Held-out numbers of the model in ``folder``; an editor also leaves a sheet of faces in ``work``."""
+def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, device: str) -> dict[str, Any]:
+    """Held-out numbers of the model in ``folder``."""
     module = load_folder(folder, device).module
     of = {
         "tagger": _tagger,
@@ -48,7 +47,7 @@ def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, de
         "edit-ends": _edit_ends,
     }[spec.network]
     with torch.inference_mode():
-        return {"held_out": len(held_out.pixels), **of(spec, module, held_out, work, device)}
+        return {"held_out": len(held_out.pixels), **of(spec, module, held_out, device)}
 
 
 def with_interval(statistic: Callable[[Rows], float], n: int) -> Number:
@@ -63,8 +62,7 @@ def _batches(spec: ModelSpec, pixels: ByteArray, device: str) -> Iterator[tuple[
         yield rows, to_float(torch.from_numpy(np.array(pixels[rows])).to(device), spec.mean, spec.std)
 
 
-def _tagger(spec: ModelSpec, module: nn.Module, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
-    del work
+def _tagger(spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str) -> dict[str, Any]:
     logits = np.concatenate([module(x).float().cpu().numpy() for _, x in _batches(spec, data.pixels, device)])
     areas = {}
     for column, label in enumerate(spec.labels):
@@ -77,8 +75,7 @@ def _area(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> Number:
     return with_interval(lambda rows: auc(truth[rows], scores[rows]), len(truth))
 
 
-def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
-    del work
+def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str) -> dict[str, Any]:
     counts = region_counts(LoadedModel(module, spec, ""), data, device)
     return {"iou": {name: _ratio(count) for name, count in counts.items()}}
 
@@ -108,7 +105,7 @@ def _ratio(counts: NDArray[np.int64]) -> Number:
     return with_interval(lambda rows: float(np.divide(*counts[rows].sum(0))), len(counts))
 
 
-def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
+def _fader(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> dict[str, Any]:
     """Reconstruction and the size of the edit; what others read on composites is ``evaluation.editor``'s to say."""
     region = face_window(spec.size).to(device)
     error, edit = [], []
@@ -118,12 +115,10 @@ def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: 
         error.append((module.decode(z, a) - x).abs().mean((1, 2, 3)) / 2)
         ends = edits(spec, module, x, a, (-2.0, 2.0))
         edit.append((region * (ends[1] - ends[0])).abs().mean((1, 2, 3)) / 2)
-    chosen = np.linspace(0, len(data.pixels) - 1, 12).astype(int)
-    sheet(spec, module, data.pixels[chosen], data.labels[chosen], work / "sheet.png", device)
     return {"l1": _mean(torch.cat(error)), "edit_size": _mean(torch.cat(edit))}
 
 
-def _edit_ends(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
+def _edit_ends(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> dict[str, Any]:
     """The size of the edit between -2 and 2, and how far a unit moves parts of the face at most."""
     sizes, moved = [], []
     teacher = FieldEditor(LoadedModel(module, spec, ""), device) if spec.network == "edit-field" else None
@@ -134,11 +129,6 @@ def _edit_ends(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, devi
         low, high = ((x + OFFSET / 255)[:, None] * ratios.exp()).unbind(1)
         sizes.append((region * (high - low).abs()).mean((1, 2, 3)))
         moved.append((motion.norm(dim=1) * region).flatten(1).amax(1))
-    if not teacher:
-        chosen = np.linspace(0, len(data.pixels) - 1, 12).astype(int)
-        edited_sheet(
-            editor_of(LoadedModel(module, spec, ""), device), np.array(data.pixels[chosen]), work / "sheet.png"
-        )
     return {"edit_size": _mean(torch.cat(sizes)), "farthest_moved": _mean(torch.cat(moved))}
 
 
@@ -198,13 +188,3 @@ def sheet(
     grid = torch.cat([torch.cat(list(column), 1) for column in columns], 2)  # (3, n S, columns S)
     levels = (grid.clamp(-1, 1).permute(1, 2, 0).cpu().numpy() + 1) * 127.5
     Image.fromarray(levels.round().astype(np.uint8)).save(path)
-
-
-def edited_sheet(editor: Editor, pixels: ByteArray, path: Path) -> None:
-    """Write a picture with a row a face: the photo, then the chip edited at -2, -1, 0, 1, 2; nothing is moved.
-
-    pixels: (n, S, S, 3) uint8 RGB.
-    """
-    swept = editor.sweep(pixels, np.array(VALUES, np.float32))
-    columns = [pixels, *np.clip(np.rint(swept.edited), 0, 255).astype(np.uint8).transpose(1, 0, 2, 3, 4)]
-    Image.fromarray(np.concatenate([np.concatenate(list(column)) for column in columns], 1)).save(path)

@@ -117,7 +117,7 @@ def _trained(
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state, eight_bits=spec.network == "edit-field")  # a teacher's
-    numbers = measure(spec, folder, everything.part(everything.held_out), work, device)
+    numbers = measure(spec, folder, everything.part(everything.held_out), device)
     facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
     runfolder.write_json(folder / "metrics.json", {**facts, **numbers})
     return folder

@@ -126,7 +126,7 @@ def write_checkpoint(model: str, folder: Path, data: Path, device: str) -> None:
     digest = weights.save(out, spec, stored["state"]["network"])
     photos = packed(spec, data, device)
     held_out = photos.part(np.flatnonzero(photos.held_out))
-    numbers = measure(spec, out, held_out, out, device)
+    numbers = measure(spec, out, held_out, device)
     facts = {"recipe": "wide/fader.toml", "steps": stored["step"], "sha256": digest}
     write_json(out / "metrics.json", facts | {"trained_on": int((~photos.held_out).sum())} | numbers)
 
