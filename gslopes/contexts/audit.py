@@ -243,7 +243,7 @@ CONTEXTS = Audit(
         ),
         Stage(
             "sheets", ("backgrounds", "people", "cutouts", "composites", "photos", *MEASURED),
-            ("report/tables/", "report/figures/", "report/cutouts.html", "report/rating.html"), page.write_sheets,
+            ("report/tables/", "report/figures/", "report/cutouts.html"), page.write_sheets,
             options=(),
         ),
     ),

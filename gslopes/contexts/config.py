@@ -34,10 +34,9 @@ class StageConfig:
     backgrounds: tuple[str, ...] = option(
         ("rendered",), help="rendered or a folder; may be repeated.", metavar="DIR", short="b"
     )
-    cutout: str = option(
-        "auto", help="How people are cut out.", metavar="auto|alpha|eraser|studio|DIR",
-        shown="auto; as published eraser", advanced=True,
-    )  # fmt: skip
+    cutout: Literal["auto", "alpha", "eraser", "studio"] = option(
+        "auto", help="How people are cut out.", shown="auto; as published eraser", advanced=True
+    )
     canvas: tuple[int, int] = option(
         (768, 512), help="Size of the pictures.", metavar="WxH", shown="768x512", parse=size, advanced=True
     )

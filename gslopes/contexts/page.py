@@ -1,4 +1,4 @@
-"""The page of a context audit; next to it the paper's tables, the sheet of cut-outs, and the crowd's page."""
+"""The page of a context audit; next to it the paper's tables and the sheet of cut-outs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gslopes.contexts.report import charts, tables
 from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
-from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_named, read_regular
+from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
 from gslopes.frame.page import Page
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Section, Tables
@@ -30,7 +30,6 @@ from gslopes.report.review import review_data
 HOME = Path(__file__).parent
 TEMPLATES = HOME / "templates"
 THUMB = 240  # pixels of a picture on the page
-RATED = ("context", "rater", "gender", "rating", "text")  # of the CSV that the crowd's page saves
 SHARES = Path("report", "figures", "shares.png")
 
 
@@ -97,8 +96,8 @@ def paper(page: Page) -> dict[str, Any] | None:
 
 
 def source(page: Page) -> dict[str, Any]:
-    """The sheet of cut-outs, the crowd's page, and notes."""
-    return {"rating": (page.run.folder / "report" / "rating.html").is_file(), "lines": page.notes}
+    """The sheet of cut-outs, and notes."""
+    return {"lines": page.notes}
 
 
 SECTIONS = (
@@ -114,7 +113,7 @@ SECTIONS = (
 
 
 def write_sheets(run: Run) -> Made:
-    """RUN/report: tables (CSV, Markdown, LaTeX), the paper's figure, cutouts.html and rating.html."""
+    """RUN/report: tables (CSV, Markdown, LaTeX), the paper's figure, and cutouts.html."""
     results = results_of({name: run.table(name) for name in run.audit.tables if run.has(name)})
     folder = run.folder / "report"
     for name, table in tables.paper_tables(results).items():
@@ -125,9 +124,6 @@ def write_sheets(run: Run) -> Made:
     photos = run.table("photos")
     names = dict(zip(photos["photo"], photos["path"], strict=True))
     runfolder.write_bytes(folder / "cutouts.html", cutouts_page(run.folder, results["cutouts"], names).encode())
-    rating = rating_page(run.folder, results["composites"])
-    if rating:
-        runfolder.write_bytes(folder / "rating.html", rating.encode())
     return {}
 
 
@@ -163,27 +159,6 @@ def cutouts_page(run: Path, cutouts: pd.DataFrame, names: Mapping[str, str]) -> 
         flagged=flagged,
         missing=missing,
     )
-
-
-def rating_page(run: Path, composites: pd.DataFrame) -> str:
-    """The crowd task: empty backgrounds with the paper's questions; its CSV is what ``--ratings`` reads.  Empty: none.
-
-    One file without a server, to be sent to raters as it is.  Each sees one background of each context, in an order of
-    their own; neither name nor stereotype is shown.
-
-    Source: Barlas et al. 2020, section 4.2.
-    """
-    rows = composites[composites["kind"] == "empty"].drop_duplicates("photo").sort_values("photo")
-    items = []
-    for row in rows.to_dict("records"):
-        path = run / row["file"]
-        if row["file"] and inside(run, path) and is_file(path):
-            kind = "png" if path.suffix.lower() == ".png" else "jpeg"
-            items.append({"context": row["context"], "src": data_uri(read_named(row["file"], folder=run), kind)})
-    if not items:
-        return ""
-    styles, scripts, data = ("rating.css",), ("rating.js",), {"items": items, "columns": RATED}
-    return render("rating.html.j2", house=TEMPLATES, styles=styles, scripts=scripts, data=data)
 
 
 # -- a terminal -------------------------------------------------------------------------------------------------------

@@ -168,10 +168,9 @@ def mtcnn(min_face: int) -> Finder:
 
 
 def material_of(run: Run) -> Material:
-    """What the run is about; in other processes it is looked at again."""
-    found = run.inputs if run.plan is not None else look(_people(run), run.config).content
-    assert isinstance(found, Material)
-    return found
+    """What the run is about."""
+    material: Material = run.inputs
+    return material
 
 
 def _people(run: Run) -> Path:
@@ -194,7 +193,6 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
             **{name: getattr(background, name) for name in ("key", "photo", "context", "path")},
             "status": "used" if background.used else "skipped",
             **background.why.columns,
-            **{name: getattr(background, name) for name in ("width", "height", "scale", "faces")},
             **{name: getattr(background.record, name) for name in ("rating", "label", "licence", "creator", "source")},
             "words": "|".join(background.record.tags),
         }

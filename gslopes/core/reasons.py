@@ -44,7 +44,6 @@ class Reason(StrEnum):
     CUTOUT_EXCLUDED = "cut-out excluded by review"
     DOES_NOT_FIT = "does not fit the canvas"
     NO_ALPHA = "no alpha channel"
-    NO_MASK = "no mask of that name"
     SHORTER_SIDE = "shorter side too small"
     FACE_IN_BACKGROUND = "a face was found in it"
 

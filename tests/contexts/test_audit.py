@@ -19,7 +19,7 @@ from gslopes.core.options import build
 from gslopes.core.runfolder import read_manifest
 from gslopes.frame.page import choices_of
 from gslopes.frame.result import load
-from tests.contexts.drawn import CANVAS, COLOURS, PEOPLE, Finder, Tagger, again, audit, small
+from tests.contexts.drawn import CANVAS, PEOPLE, Finder, Tagger, again, audit, small
 
 
 def test_a_run_opens_again_with_its_sentence(found):
@@ -171,12 +171,6 @@ def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_cont
     page = (found.folder / "report/index.html").read_text("utf-8")
     assert "How this audit differs from the paper" in page
     assert "net of the room" in page
-
-
-def test_raters_are_asked_about_every_empty_room_of_a_run(found):
-    text = (found.folder / "report/rating.html").read_text("utf-8")
-    assert text.count("data:image/png") == len(COLOURS)
-    assert all(f'"context":"{name}"' in text for name in COLOURS)
 
 
 def test_a_red_and_a_green_gate_and_the_planted_effect_in_the_summary(gslopes, found) -> None:

@@ -17,7 +17,7 @@ from gslopes.core import tables
 from gslopes.core.errors import ConfigError, StorageError, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason
-from gslopes.core.records import Answer, Detections
+from gslopes.core.records import Detections
 from gslopes.core.runfolder import locked
 from tests.contexts.drawn import COLOURS, Finder, Tagger, again, skipped
 from tests.contexts.drawn import audit as whole_audit
@@ -203,17 +203,6 @@ def test_another_typology_may_follow(found, folder, tmp_path):
     rooms = folder / "backgrounds/contexts.toml"
     with pytest.raises(ConfigError, match="unknown key 'bridal'"):
         again(run, typology=str(rooms))
-
-
-def test_a_dictionary_for_other_words_is_said_to_be_none(few, tmp_path):
-    class German(Tagger):
-        def parse(self, raw):
-            return Answer("answered", tuple((f"wort-{tag}-{index}", 0.9) for tag in raw for index in range(9)))
-
-    rooms = tmp_path / "rooms"
-    shutil.copytree(few / "backgrounds", rooms, ignore=shutil.ignore_patterns("*.toml"))
-    run = audit(few, tmp_path / "run", backgrounds=(str(rooms),), classifier=German())
-    assert any("the typology starter knows 0.0% of its tags" in note for note in run.notes)
 
 
 def test_ratings_of_ones_own_may_follow_and_those_of_no_context_are_named(found, tmp_path):

@@ -46,14 +46,6 @@ def inferred_table(grid: Grid, labels: Mapping[str, str], options: ContextOption
     return filled("inferred", rows)
 
 
-def counts(grid: Grid, name: str, gender: str = ALL) -> dict[str, int]:
-    """Pictures inferred woman, man and neutral in a context or at a baseline: a cell of table 7."""
-    columns = grid.of(name)
-    codes = grid.inferred[:, columns][grid.answered[:, columns] & grid.of_gender(gender)[:, None]]
-    by_code = np.bincount(codes, minlength=3)
-    return {INFERRED[code]: int(by_code[code]) for code in (1, 2, 0)}
-
-
 def _inferred(grid: Grid, name: str, gender: str, code: int, label: str, options: ContextOptions) -> dict[str, Any]:
     inferred, columns = INFERRED[code], grid.of(name)
     asked = grid.answered[:, columns] & grid.of_gender(gender)[:, None]
@@ -65,8 +57,8 @@ def _inferred(grid: Grid, name: str, gender: str, code: int, label: str, options
     start = grid.of(options.baseline)
     keep = asked & grid.answered[:, start]
     before = np.broadcast_to(grid.inferred[:, start] == code, keep.shape).astype(float)
-    base = counts(grid, options.baseline, gender)
-    rises = bool(row["n"] and sum(base.values())) and row["share"] > base[inferred] / sum(base.values())
+    base = grid.inferred[:, start][grid.answered[:, start] & grid.of_gender(gender)[:, None]]
+    rises = bool(row["n"] and len(base)) and bool(row["share"] > (base == code).mean())
     row["congruent_rise"] = rises and CONGRUENT.get(label) == inferred
     moved = share_change(before, hits, keep, grid.person, options)
     return {**row, **moved, "note": noted(row["note"], moved["note"])}

@@ -58,7 +58,6 @@ class BackgroundPicture:
 
     key: ``<context>.<n>``, n from 1 in the order of the names.  photo: sha256 of its bytes.  path: for people.
     pixels: (H, W, 3) sRGB at the canvas' size; None if it was skipped, which ``why`` explains.
-    width, height: of the picture itself.  scale: canvas pixels per pixel.
     """
 
     key: str
@@ -67,10 +66,6 @@ class BackgroundPicture:
     record: Context
     photo: str = ""
     pixels: ByteArray | None = None
-    width: int = 0
-    height: int = 0
-    scale: float = 1.0
-    faces: int = 0
     why: SkipReason = _USED
 
     @property
@@ -112,7 +107,7 @@ def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
         Image.fromarray(pixels).save(file, "PNG", compress_level=1)
         record = Context(scene.title, scene.label, scene.rating, (), "Apache-2.0", "gslopes", SOURCE)
         photo = hashlib.sha256(file.getvalue()).hexdigest()
-        pictures.append(BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels, *canvas))
+        pictures.append(BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels))
     return pictures
 
 
@@ -130,13 +125,10 @@ def _folder(folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder])
             continue
         pixels = to_srgb(photo.pixels, photo.icc)
         faces = len(detector([replace(photo, pixels=pixels)])[0].scores)
-        height, width = pixels.shape[:2]
         why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
-        if min(width, height) < SMALLEST:
-            why = SkipReason(Reason.SHORTER_SIDE, f"{min(width, height)} px, at least {SMALLEST}")
-        fitted, scale = cover(pixels, *canvas)
-        size = {"width": width, "height": height, "scale": scale}
-        pictures.append(replace(head, photo=photo.id, pixels=None if why else fitted, faces=faces, why=why, **size))
+        if (side := min(pixels.shape[:2])) < SMALLEST:
+            why = SkipReason(Reason.SHORTER_SIDE, f"{side} px, at least {SMALLEST}")
+        pictures.append(replace(head, photo=photo.id, pixels=None if why else cover(pixels, *canvas), why=why))
     return pictures
 
 

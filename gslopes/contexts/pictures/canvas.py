@@ -47,8 +47,8 @@ class Placement:
     opaque: int
 
 
-def cover(picture: ByteArray, width: int, height: int) -> tuple[ByteArray, float]:
-    """A background scaled to cover the canvas and cut to exactly its size; (picture, scale).
+def cover(picture: ByteArray, width: int, height: int) -> ByteArray:
+    """A background scaled to cover the canvas and cut to exactly its size.
 
     picture: (h, w, 3) uint8.  What is cut away goes evenly from both sides.
     """
@@ -58,7 +58,7 @@ def cover(picture: ByteArray, width: int, height: int) -> tuple[ByteArray, float
     method = cv2.INTER_AREA if scale < 1 else cv2.INTER_LANCZOS4
     scaled = picture if (wide, high) == (w, h) else cv2.resize(picture, (wide, high), interpolation=method)
     left, top = (wide - width) // 2, (high - height) // 2
-    return np.ascontiguousarray(scaled[top : top + height, left : left + width], np.uint8), scale
+    return np.ascontiguousarray(scaled[top : top + height, left : left + width], np.uint8)
 
 
 def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Placement:

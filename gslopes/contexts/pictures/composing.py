@@ -166,20 +166,16 @@ class Part:
         height, width = photo.pixels.shape[:2]
         face = np.array([float(number) for number in row["face"].split(",")], np.float32)
         self._photo(photo_id, file.relative, width=width, height=height, box=face.tolist())
-        tall = float(face[3] - face[1])
         if "original" in self.config.kinds:
-            more: Row = {"face_height": tall / height, "person_share": 0.0}
-            self._add(photo_id, "original", "original", original, suffix=file.path.suffix.lower(), **more)
+            self._add(photo_id, "original", "original", original, suffix=file.path.suffix.lower())
         layer, opacity = cutout.layer(cutout.colour)
-        face_height = cutout.where.scale * tall / self.config.canvas[1]
         for key, context, background in self.conditions:
             data = encode(paste(background, layer, opacity, cutout.where), False, None, FORMAT)
-            kind = "context" if context else "canvas"
-            self._add(photo_id, key, kind, data, context, cutout.where, face_height=face_height)
+            self._add(photo_id, key, "context" if context else "canvas", data, context, cutout.where)
         if work.sweeper is not None:
-            self._sweep(work.sweeper, photo_id, photo, cutout, face_height)
+            self._sweep(work.sweeper, photo_id, photo, cutout)
 
-    def _sweep(self, sweeper: Sweeper, photo_id: str, photo: Photo, cutout: _Cutout, face_height: float) -> None:
+    def _sweep(self, sweeper: Sweeper, photo_id: str, photo: Photo, cutout: _Cutout) -> None:
         """K counterfactuals by one mask: within a background they differ only where the face was edited."""
         swept = sweeper(photo)
         if swept is None:
@@ -208,14 +204,14 @@ class Part:
             for step, (layer, value) in enumerate(zip(layers, sweeper.values, strict=True)):
                 picture = paste(background, layer[cut], opacity[cut], inner)
                 data = files.encode(picture[at[1] : at[3], at[0] : at[2]], at)
-                more: Row = {"step": step, "value": value, "face_height": face_height}
-                self._add(photo_id, attribute, kind, data, context, where, **more)
+                self._add(photo_id, attribute, kind, data, context, where, step=step, value=value)
 
     def _background(self, background: BackgroundPicture) -> None:
         """The background alone, and behind a gray silhouette."""
         assert background.pixels is not None
         photo, context = background.photo, background.context
-        self._photo(photo, f"background {background.key}", width=background.width, height=background.height)
+        height, width = background.pixels.shape[:2]
+        self._photo(photo, f"background {background.key}", width=width, height=height)
         self._add(photo, "empty", "empty", encode(background.pixels, False, None, FORMAT), context)
         if "silhouette" in self.config.kinds and self.work.outline:
             try:
@@ -253,21 +249,18 @@ class Part:
         context: str = "",
         where: Placement | None = None,
         *,
-        suffix: str = "",
+        suffix: str = SUFFIX[FORMAT],
+        step: int = 0,
         value: float = 0.0,
-        **more: Any,
     ) -> None:
-        """Write one picture and its rows.  more: columns of the ``composites`` table."""
-        head = {"photo": photo, "attribute": attribute, "step": more.get("step", 0)}
-        head["file"] = f"edits/{attribute}/{photo[:16]}-{head['step']}{suffix or SUFFIX[FORMAT]}"
+        """Write one picture and its rows."""
+        head: Row = {"photo": photo, "attribute": attribute, "step": step}
+        head["file"] = f"edits/{attribute}/{photo[:16]}-{step}{suffix}"
         path = self.work.run / head["file"]
         runfolder.make_folder(path.parent)
         runfolder.write_changed(path, data)
-        row = {**head, "kind": kind, "context": context, **more}
-        if where is not None:
-            width, height = self.config.canvas
-            row |= {"scale": where.scale, "x": where.x, "y": where.y, "person_share": where.opaque / (width * height)}
-        self.composites.append(row)
+        share = 0.0 if where is None else where.opaque / (self.config.canvas[0] * self.config.canvas[1])
+        self.composites.append({**head, "kind": kind, "context": context, "person_share": share})
         self.edits.append({**head, "value": value, "mask_area": 0.0})
 
     def _photo(self, photo: str, path: str, why: SkipReason | None = None, **more: Any) -> None:

@@ -51,8 +51,7 @@ class Cutting:
             return _skipped(photo.id, SkipReason(Reason.NO_FACE))
         person = self._cut(photo, data, pixels, face)
         if person is None:
-            reason = Reason.NO_ALPHA if self.method == "alpha" else Reason.NO_MASK
-            return _skipped(photo.id, SkipReason(reason), self.method)
+            return _skipped(photo.id, SkipReason(Reason.NO_ALPHA), self.method)
         cut = matte(pixels, person) if 0 < person.mask.mean() < 1 else Matte(person.mask.astype(np.float32), pixels)
         numbers = measure(person, face) | {"halo": halo(cut, person, min(pixels.shape[:2]))}
         wrong = "; ".join(flaws(numbers))
@@ -77,16 +76,9 @@ class Cutting:
     def _cut(self, photo: Photo, data: bytes, pixels: ByteArray, face: FloatArray) -> Person | None:
         """By the method that was asked for; ``auto``: the alpha channel, else the eraser if its checks pass, or studio.
 
-        None without an alpha channel or a mask that was asked for.  Raises: UsageError for a mask that is no picture.
+        None without an alpha channel that was asked for.
         """
         wanted, seed = self.method, int(photo.id[:8], 16)
-        if wanted not in ("auto", "alpha", "eraser", "studio"):
-            path = Path(wanted) / f"{photo.path.stem}.png"
-            if not path.is_file():
-                return None
-            picture = named_picture(path, hint="Save the mask again, as an 8-bit gray PNG.")
-            levels = np.asarray(picture.convert("L").resize((pixels.shape[1], pixels.shape[0])), np.uint8)
-            return Person(levels >= 128, "folder", 0.0)
         if wanted in ("auto", "alpha"):
             with Image.open(io.BytesIO(data)) as picture:
                 alpha = np.asarray(picture.getchannel("A"), np.uint8) if "A" in picture.getbands() else None

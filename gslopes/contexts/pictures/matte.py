@@ -38,22 +38,21 @@ def matte(pixels: ByteArray, person: Person) -> Matte:
     """The cut-out of a person.  pixels: (H, W, 3) uint8 RGB."""
     side = min(pixels.shape[:2])
     mask = person.mask
-    feathered = _feather(mask, FEATHER * side)
-    within, beyond = _distance(mask), _distance(~mask)
+    within, beyond, sigma = _distance(mask), _distance(~mask), FEATHER * side
+    # the mask's own edge, eroded by as much as it is softened: nothing of the backdrop shines through
+    inside = (within > sigma).astype(np.float32)
+    feathered = np.clip(cv2.GaussianBlur(inside, (0, 0), max(sigma, 0.3), borderType=cv2.BORDER_REPLICATE), 0, 1)
     sure = within > max(2.0, INSIDE * side)
     if person.backdrop is not None:
         sure &= ~_light(person, within, side)
     if not sure.any():
         return Matte(feathered, pixels.copy())
     inner = _nearest(pixels, sure)
-    alpha = feathered
-    if person.backdrop is not None:
-        edge = ~sure & (beyond <= OUTSIDE * side)
-        alpha = _keyed(pixels, inner, person.backdrop.colour, feathered, edge, within, OUTSIDE * side)
-        colour = _unmixed(pixels, alpha, inner, person.backdrop.colour, edge)
-    else:
-        colour = np.where((feathered < 0.999)[..., None], inner, pixels).astype(np.uint8)
-    return Matte(alpha, colour)
+    if person.backdrop is None:
+        return Matte(feathered, np.where((feathered < 0.999)[..., None], inner, pixels).astype(np.uint8))
+    edge = ~sure & (beyond <= OUTSIDE * side)
+    alpha = _keyed(pixels, inner, person.backdrop.colour, feathered, edge, beyond / max(OUTSIDE * side, 1.0))
+    return Matte(alpha, _unmixed(pixels, alpha, inner, person.backdrop.colour, edge))
 
 
 def _light(person: Person, within: FloatArray, side: int) -> NDArray[np.bool_]:
@@ -75,14 +74,6 @@ def _light(person: Person, within: FloatArray, side: int) -> NDArray[np.bool_]:
     gap = (bare >= OPEN * size) & (near > 0)
     gap[0] = False
     return np.asarray(gap[parts])
-
-
-def _feather(mask: NDArray[np.bool_], sigma: float) -> FloatArray:
-    """The mask's own edge, eroded by as much as it is softened: nothing of the backdrop shines through."""
-    soft = cv2.GaussianBlur(
-        (_distance(mask) > sigma).astype(np.float32), (0, 0), max(sigma, 0.3), borderType=cv2.BORDER_REPLICATE
-    )
-    return np.clip(soft, 0, 1).astype(np.float32)
 
 
 def _distance(mask: NDArray[np.bool_]) -> FloatArray:
@@ -109,10 +100,12 @@ def _keyed(
     backdrop: FloatArray,
     feathered: FloatArray,
     edge: NDArray[np.bool_],
-    within: FloatArray,
-    width: float,
+    outside: FloatArray,
 ) -> FloatArray:
-    """Alpha by each edge pixel's position between backdrop and person; feathered where the two are alike."""
+    """Alpha by each edge pixel's position between backdrop and person; feathered where the two are alike.
+
+    outside: (H, W) distance from the mask, 1 where the edge ends.
+    """
     axis = inner - backdrop
     length = np.linalg.norm(axis, axis=2)
     away = pixels.astype(np.float32) - backdrop
@@ -124,8 +117,7 @@ def _keyed(
         np.clip((length - MIN_CONTRAST) / MIN_CONTRAST, 0, 1) * np.clip(2 - off_axis_distance / OFF_AXIS, 0, 1) * edge
     )
     trust = cv2.GaussianBlur(trust.astype(np.float32), (0, 0), 1.0) * edge
-    outside = np.clip(_distance(~(within > 0)) / max(width, 1.0), 0, 1)
-    position = position * (1 - outside**2)
+    position = position * (1 - np.clip(outside, 0, 1) ** 2)
     return np.clip(trust * position + (1 - trust) * feathered, 0, 1).astype(np.float32)
 
 

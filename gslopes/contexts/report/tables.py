@@ -28,7 +28,6 @@ TITLES = {
     "the sign that linguistic expectancy bias predicts)",
     "table14": "Table 14: the answers for each tagger (found: q < 0.05; RQ4: the paper's level)",
     "congruence": "Congruence: slope of the answer on how well the context fits",
-    "interaction": "Context and face: points",
     "backgrounds": "Backgrounds, with licence and credit",
     "ratings": "Crowd ratings of the contexts, 0 feminine to 10 masculine",
 }
@@ -60,7 +59,6 @@ def paper_tables(results: Results) -> dict[str, pd.DataFrame]:
         ("table11", "changes", _table11),
         ("table14", "backgrounds", lambda rows: table14(results)),
         ("congruence", "congruence", _congruence),
-        ("interaction", "interaction", _interaction),
         ("backgrounds", "backgrounds", _backgrounds),
         ("ratings", "ratings", _ratings),
     )
@@ -277,18 +275,6 @@ def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
         cells["95 %, any such rooms"] = lambda row: _ends(row, "rooms_low", "rooms_high", "+.2f")
         cells["p, any such rooms"] = lambda row: numbers.probability(row["p_rooms"])
     return _listed(subset, "classifier tags measure", cells)
-
-
-def _interaction(rows: pd.DataFrame) -> pd.DataFrame:
-    def span(middle: str, low: str, high: str) -> Callable[[Row], str]:
-        return lambda row: f"{row[middle]:+.1f} {_ends(row, low, high)}".rstrip()
-
-    return _listed(rows, "classifier background label", {
-        "context alone": span("effect", "effect_low", "effect_high"),
-        "face alone, -1 to 1": span("face", "face_low", "face_high"),
-        "slope here minus canvas": span("difference", "ci_low", "ci_high"),
-        "q": lambda row: numbers.probability(row["q"]),
-    })  # fmt: skip
 
 
 def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from gslopes.contexts.measures.distances import anova, compare_groups, distances_table, tukey
 from gslopes.contexts.measures.paired import ALIKE
-from tests.contexts.conftest import golden, grid_of
+from tests.contexts.conftest import grid_of
 
 CELLS = {
     "WA": ".10 .14 .12",
@@ -124,16 +124,3 @@ def test_the_interval_of_few_people_is_by_t_and_equal_ones_have_none():
     assert found.loc["woman", ["ci_low", "ci_high"]].tolist() == pytest.approx(ends)
     assert np.isnan(found.loc[["man", "other"], ["ci_low", "ci_high"]].to_numpy(float)).all()
     assert found["note"].tolist() == ["", ALIKE, "no interval: fewer than two people"]
-
-
-def test_the_papers_nursery_is_not_the_context_that_changes_least():
-    """Inconsistency 11: all of Clarifai's d below .10 in F2, but F1 and F4 change less on average."""
-    rows, weights = golden("table10_12.csv").set_index("context"), golden("table3.csv").set_index("gender")
-    counts = [int(weights.loc[g, r]) for g in ("women", "men") for r in ("Asian", "Black", "Latinx", "White")]
-    columns = [f"{r}{g}" for g in "WM" for r in "ABLW"]
-    means = {
-        name: float(np.average([float(rows.loc[f"C-{name}", c]) for c in columns], weights=counts))
-        for name in ("F1", "F2", "F4")
-    }
-    assert [means[name] for name in ("F1", "F4", "F2")] == pytest.approx([0.059876, 0.077816, 0.081462], abs=5e-7)
-    assert means["F1"] < means["F4"] < means["F2"]
