@@ -45,19 +45,20 @@ def test_the_mask_is_carried_into_the_chip_and_softened_inwards(folders: tuple[P
     assert mask_is_degenerate(mask) is None
 
 
-def test_bad_folders_and_masks_are_named_before_any_work(folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_bad_folders_and_masks_are_named(folders: tuple[Path, Path], tmp_path: Path) -> None:
     masks, photos = folders
     with pytest.raises(UsageError, match="no folder of masks"):
         KnownMasker(tmp_path / "none", photos, 64)
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match=r"no mask for any photo in .* Expected .*sub/a\.png"):
         KnownMasker(tmp_path / "empty", photos, 64)
+    masker, photo = KnownMasker(masks, photos, 64), open_photo(photos / "sub" / "a.jpg")
     (masks / "sub" / "a.png").write_bytes(b"no picture")
     with pytest.raises(UsageError, match=r"a\.png cannot be read: unreadable: not a picture"):
-        KnownMasker(masks, photos, 64)
+        masker([photo], [FACE], chips(photo))
     Image.fromarray(np.dstack([DISC] * 3)).save(masks / "sub" / "a.png")
     with pytest.raises(UsageError, match="mode is RGB"):
-        KnownMasker(masks, photos, 64)
+        masker([photo], [FACE], chips(photo))
 
 
 def test_a_mask_of_another_size_than_its_photo_is_named(folders: tuple[Path, Path]) -> None:
