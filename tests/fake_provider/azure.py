@@ -1,10 +1,6 @@
-"""Azure: POST /computervision/imageanalysis:analyze, the picture as the body; /contentsafety/image:analyze, JSON."""
+"""Azure: POST /computervision/imageanalysis:analyze, the picture as the body."""
 
 from __future__ import annotations
-
-import base64
-import binascii
-import json
 
 from tests.fake_provider.pictures import kind, size
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request, whole
@@ -23,24 +19,21 @@ _STATUS = {
 
 
 class Azure:
-    """The features ``tags`` and ``caption``, and Content Safety."""
+    """The feature ``tags``."""
 
     name = "azure"
 
     def owns(self, request: Request) -> bool:
-        return request.path.startswith(("/computervision", "/contentsafety"))
+        return request.path.startswith("/computervision")
 
     def read(self, request: Request, accounts: Accounts) -> Job:
-        by_token = request.headers.get("authorization") == f"Bearer {accounts.azure_token}"
-        if request.headers.get("ocp-apim-subscription-key") != accounts.azure and not by_token:
+        if request.headers.get("ocp-apim-subscription-key") != accounts.azure:
             message = "Access denied due to invalid subscription key or wrong API endpoint."
             raise Bad("credentials", message)
         query = request.query
-        if request.path.startswith("/contentsafety"):
-            return _moderation(request)
         if request.path != "/computervision/imageanalysis:analyze" or query.get("api-version") != "2023-10-01":
             raise Bad("invalid", "The api-version is not supported.")
-        if query.get("features") not in ("tags", "caption"):
+        if query.get("features") != "tags":
             raise Bad("invalid", "The features are not supported by the fake.")
         if request.headers.get("content-type") != "application/octet-stream":
             raise Bad("invalid", "The content type is not supported.")
@@ -49,22 +42,10 @@ class Azure:
         if len(request.body) > IMAGE_BYTES:
             raise Bad("large", "Input image is too large.")
         kept = {key: query[key] for key in ("language", "model-version") if key in query}
-        if query["features"] == "caption":
-            kept |= {"features": "caption", "neutral": query.get("gender-neutral-caption", "false").lower()}
         return Job([request.body], kept)
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
-        if "outputType" in job.parameters:
-            there = {name for name, _ in whole(results)}
-            severities = {"Hate": 0, "SelfHarm": 0, "Sexual": 2 if "Nurse" in there else 0, "Violence": 0}
-            found = [{"category": name, "severity": severity} for name, severity in severities.items()]
-            return Reply.of(200, {"categoriesAnalysis": found})
         width, height = size(job.images[0]) if not isinstance(results[0], Bad) else (0, 0)
-        if job.parameters.get("features") == "caption":
-            there = [name.lower() for name, _ in whole(results) if name in ("Nurse", "Engineer", "Tourist")]
-            person = "a person" if job.parameters["neutral"] == "true" else "a woman"
-            found = {"text": " and ".join([person, *(f"a {name}" for name in there)]), "confidence": 0.8}
-            return Reply.of(200, {"modelVersion": version, "metadata": {}, "captionResult": found})
         values = [{"name": name, "confidence": score} for name, score in whole(results)]
         about = {"modelVersion": version, "metadata": {"width": width, "height": height}}
         return Reply.of(200, about | {"tagsResult": {"values": values}})
@@ -76,18 +57,6 @@ class Azure:
             error["innererror"] = {"code": inner, "message": str(bad)}
         headers = {"Retry_After": f"{retry_after:g}"} if bad.kind == "throttled" and retry_after else {}
         return Reply.of(status, {"error": error}, **headers)
-
-
-def _moderation(request: Request) -> Job:
-    """Raises: Bad."""
-    if request.path != "/contentsafety/image:analyze" or not request.query.get("api-version"):
-        raise Bad("invalid", "The api-version is not supported.")
-    try:
-        asked = json.loads(request.body)
-        image = base64.b64decode(asked["image"]["content"], validate=True)
-    except (ValueError, KeyError, TypeError, binascii.Error) as error:
-        raise Bad("invalid", f"The request body is invalid: {error!r}") from error
-    return Job([image], {"outputType": asked.get("outputType", "FourSeverityLevels")})
 
 
 def check(image: bytes) -> None:

@@ -176,7 +176,6 @@ class FakeProvider:
             "AWS_DEFAULT_REGION": "us-east-1",
             "CLARIFAI_PAT": self.accounts.clarifai,
             "VISION_KEY": self.accounts.azure,
-            "CONTENT_SAFETY_KEY": self.accounts.azure,
             "IMAGGA_API_KEY": self.accounts.imagga_key,
             "IMAGGA_API_SECRET": self.accounts.imagga_secret,
         }
@@ -191,7 +190,6 @@ class FakeProvider:
             "AWS_ENDPOINT_URL_REKOGNITION": self.address,
             "CLARIFAI_GRPC_BASE": f"http://{self.clarifai_address}",
             "VISION_ENDPOINT": self.address,
-            "CONTENT_SAFETY_ENDPOINT": self.address,
             "IMAGGA_ENDPOINT": self.address,
         }
 
@@ -205,7 +203,7 @@ class FakeProvider:
         private = json.loads(self._service_account.read_text())["private_key"].splitlines()[1:-1]
         keys = self.accounts
         plain = [keys.aws_key, keys.aws_secret, keys.clarifai, keys.azure, keys.imagga_key, keys.imagga_secret]
-        return [*private, *plain, keys.chat, keys.google_key, keys.azure_token]
+        return [*private, *plain, keys.chat, keys.google_key]
 
     # --- working ---
 
@@ -317,5 +315,5 @@ def _accounts(folder: Path) -> tuple[Accounts, Path]:
     }
     file.write_text(json.dumps(content))
     aws = "AKIA" + secrets.token_hex(8).upper()
-    plant = [f"planted-{secrets.token_hex(16)}" for _ in range(8)]
+    plant = [f"planted-{secrets.token_hex(16)}" for _ in range(7)]
     return Accounts(public, aws, *plant), file

@@ -23,12 +23,11 @@ _STATUS = {  # what is wrong with a request to HTTP status and canonical code
 }
 
 
-_TYPES = {"LABEL_DETECTION": 4, "FACE_DETECTION": 1, "SAFE_SEARCH_DETECTION": 6}
 PIXELS = 75_000_000
 
 
 class Google:
-    """Labels, faces and SafeSearch; whoever is not signed in may ask too, as ``AnonymousCredentials`` do."""
+    """Labels; whoever is not signed in may ask too, as ``AnonymousCredentials`` do."""
 
     name = "google"
 
@@ -49,21 +48,17 @@ class Google:
             raise Bad("invalid", f"Invalid JSON payload received: {error!r}") from error
         if not 0 < len(images) <= IMAGES:
             raise Bad("invalid", f"Too many images per request: {len(images)} > {IMAGES}.")
-        kinds = [_kind(one.get("type")) for one in features]
-        if len(features) != len(images) or len(set(kinds)) != 1 or kinds[0] not in _TYPES:
+        if len(features) != len(images) or any(one.get("type") not in ("LABEL_DETECTION", 4) for one in features):
             raise Bad("invalid", "Feature must be specified.")
-        if any(one.get("model", "") not in ("", "builtin/stable", "builtin/latest") for one in features):
-            raise Bad("invalid", "The model is not supported.")
         if any(len(image) > IMAGE_BYTES for image in images):
             raise Bad("large", "Image size exceeds the limit.")
         counts = [int(one.get("maxResults", 10)) for one in features]
-        return Job(images, {"max_results": counts, "kind": kinds[0], "model": features[0].get("model", "")})
+        return Job(images, {"max_results": counts})
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
         del version  # this service does not tell
         counts: Any = job.parameters["max_results"]
-        kind_ = str(job.parameters["kind"])
-        responses = [_response(one, count, kind_) for one, count in zip(results, counts, strict=True)]
+        responses = [_response(one, count) for one, count in zip(results, counts, strict=True)]
         return Reply.of(200, {"responses": responses})
 
     def error(self, bad: Bad, retry_after: float) -> Reply:
@@ -81,21 +76,9 @@ def check(image: bytes) -> None:
         raise Bad("format", "The image is too large.")
 
 
-def _kind(type_: object) -> str:
-    return next((name for name, number in _TYPES.items() if type_ in (name, number)), "")
-
-
-def _response(result: Labels | Bad, count: int, kind_: str) -> dict[str, Any]:
+def _response(result: Labels | Bad, count: int) -> dict[str, Any]:
     if isinstance(result, Bad):
         return {"error": {"code": 3 if result.kind == "format" else 7, "message": str(result)}}
-    there = {name for name, _ in result}
-    if kind_ == "FACE_DETECTION":
-        said = {"joyLikelihood": "UNKNOWN", "headwearLikelihood": "LIKELY" if "Nurse" in there else "VERY_UNLIKELY"}
-        corners = [{}, {"x": 9}, {"x": 9, "y": 9}, {"y": 9}]
-        return {"faceAnnotations": [{"boundingPoly": {"vertices": corners}, "detectionConfidence": 0.9, **said}]}
-    if kind_ == "SAFE_SEARCH_DETECTION":
-        racy = "POSSIBLE" if "Nurse" in there else "UNLIKELY"
-        return {"safeSearchAnnotation": {"adult": "VERY_UNLIKELY", "racy": racy, "medical": "UNKNOWN"}}
     return {
         "labelAnnotations": [
             {"mid": f"/m/{abs(hash(name)) % 10**6:06d}", "description": name, "score": score, "topicality": score}

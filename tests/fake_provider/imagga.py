@@ -8,7 +8,6 @@ import re
 from tests.fake_provider.pictures import kind
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request, whole
 
-LANGUAGES = ("en", "de", "es", "fr", "it")  # others are answered in English
 _STATUS = {
     "credentials": 401,
     "throttled": 429,
@@ -40,25 +39,17 @@ class Imagga:
         if "image" not in fields:
             raise Bad("invalid", "Please provide content for processing via one of these ways: image, image_url.")
         try:
-            limit, threshold = int(asked.get("limit", -1)), float(asked.get("threshold", 0))
-        except ValueError as error:
+            kept = {"limit": int(asked["limit"]), "threshold": float(asked["threshold"]), "language": asked["language"]}
+        except (KeyError, ValueError) as error:
             raise Bad("invalid", "The limit or threshold is no number.") from error
-        language = asked.get("language", "en")
-        if request.query or set(asked) - {"limit", "threshold", "language"} or "," in language:
+        if request.query or kept != {"limit": -1, "threshold": 0, "language": "en"}:
             raise Bad("invalid", "There is a parameter that the fake does not know.")
-        return Job([fields["image"]], {"limit": limit, "threshold": threshold, "language": language})
+        return Job([fields["image"]], kept)
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
-        del version  # this service does not tell
-        language, least = str(job.parameters["language"]), float(str(job.parameters["threshold"]))
-        limit = int(str(job.parameters["limit"]))
-        tags = [
-            {"confidence": 100 * score, "tag": {language if language in LANGUAGES else "en": name}}
-            for name, score in whole(results)
-            if 100 * score >= least
-        ]
-        kept = tags if limit < 0 else tags[:limit]
-        return Reply.of(200, {"result": {"tags": kept}, "status": {"text": "", "type": "success"}})
+        del job, version  # this service does not tell
+        tags = [{"confidence": 100 * score, "tag": {"en": name}} for name, score in whole(results)]
+        return Reply.of(200, {"result": {"tags": tags}, "status": {"text": "", "type": "success"}})
 
     def error(self, bad: Bad, retry_after: float) -> Reply:
         headers = {"Retry_After": f"{retry_after:g}"} if bad.kind == "throttled" and retry_after else {}

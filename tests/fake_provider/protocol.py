@@ -69,7 +69,6 @@ class Accounts:
     imagga_secret: str
     chat: str
     google_key: str
-    azure_token: str
 
 
 class Service(Protocol):

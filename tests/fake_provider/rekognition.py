@@ -32,15 +32,11 @@ _AUTHORIZATION = re.compile(
 )
 
 
-_FIELDS = {
-    "DetectLabels": {"Image", "MaxLabels", "MinConfidence", "Features"},
-    "DetectFaces": {"Image", "Attributes"},
-    "DetectModerationLabels": {"Image", "MinConfidence"},
-}
+_FIELDS = {"Image", "MaxLabels", "MinConfidence", "Features"}
 
 
 class Rekognition:
-    """DetectLabels, DetectFaces and DetectModerationLabels of one picture, sent as bytes."""
+    """DetectLabels of one picture, sent as bytes."""
 
     name = "rekognition"
 
@@ -49,8 +45,7 @@ class Rekognition:
 
     def read(self, request: Request, accounts: Accounts) -> Job:
         _authenticate(request, accounts)
-        operation = request.headers["x-amz-target"].partition(".")[2]
-        if operation not in _FIELDS:
+        if request.headers["x-amz-target"].partition(".")[2] != "DetectLabels":
             raise Bad("invalid", "Unknown operation.")
         if request.headers.get("content-type") != "application/x-amz-json-1.1":
             raise Bad("invalid", "The request is no JSON 1.1.")
@@ -60,14 +55,11 @@ class Rekognition:
         except (ValueError, KeyError, TypeError, binascii.Error) as error:
             raise Bad("invalid", "Request has invalid parameters.") from error
         count, least = asked.get("MaxLabels", 1000), float(asked.get("MinConfidence", 55))
-        if count < 1 or not 0 <= least <= 100 or set(asked) - _FIELDS[operation]:
+        if count < 1 or not 0 <= least <= 100 or set(asked) - _FIELDS:
             raise Bad("invalid", "Request has invalid parameters.")
         if len(image) > IMAGE_BYTES:
             raise Bad("large", f"1 validation error detected: image bytes must be at most {IMAGE_BYTES}.")
-        if operation == "DetectFaces" and asked.get("Attributes") != ["ALL"]:
-            raise Bad("invalid", "The fake gives all attributes or none.")
-        others = {} if operation == "DetectLabels" else {"operation": operation}
-        return Job([image], {"max_labels": count, "min_confidence": least} | others)
+        return Job([image], {"max_labels": count, "min_confidence": least})
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
         least, count = float(str(job.parameters["min_confidence"])), int(str(job.parameters["max_labels"]))
@@ -77,28 +69,12 @@ class Rekognition:
             if 100 * score >= least
         ]
         content: dict[str, object] = {"Labels": labels[:count], "LabelModelVersion": version}
-        if job.parameters.get("operation") == "DetectFaces":
-            content = {"FaceDetails": [_face({label["Name"] for label in labels})]}
-        if job.parameters.get("operation") == "DetectModerationLabels":
-            found = [{"Name": "Alcohol", "ParentName": "", "Confidence": 60.0}] if "Nurse" in str(labels) else []
-            content = {"ModerationLabels": found, "ModerationModelVersion": version}
         return Reply.of(200, content, Content_Type="application/x-amz-json-1.1", x_amzn_RequestId="fake")
 
     def error(self, bad: Bad, retry_after: float) -> Reply:
         status, code = _STATUS[bad.kind]
         headers = {"Content_Type": "application/x-amz-json-1.1", "x_amzn_RequestId": "fake"}
         return Reply.of(status, {"__type": code, "Message": str(bad)}, **headers)
-
-
-def _face(there: set[object]) -> dict[str, object]:
-    return {
-        "BoundingBox": {"Width": 0.4, "Height": 0.5, "Left": 0.3, "Top": 0.2},
-        "AgeRange": {"Low": 25, "High": 35},
-        "Gender": {"Value": "Female" if "Nurse" in there else "Male", "Confidence": 97.0},
-        "Smile": {"Value": False, "Confidence": 80.0},
-        "Emotions": [{"Type": "CALM", "Confidence": 70.0}, {"Type": "HAPPY", "Confidence": 30.0}],
-        "Confidence": 99.0,
-    }
 
 
 def check(image: bytes) -> None:

@@ -332,7 +332,7 @@ def problem_of(body: Mapping[str, Any], status: int = 200) -> tuple[service.Kind
     for holder in (body, *choices_of(body)):
         error = error or holder.get("error") or (holder if holder.get("object") == "error" else None)
     if status >= 400 or ("choices" not in body and any(name in body for name in ("detail", "message", "errors"))):
-        error = error or body
+        error = error or body or {"message": f"HTTP status {status}"}
     if not error:
         return None
     facts = error if isinstance(error, Mapping) else {"message": str(error)}
