@@ -12,6 +12,7 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
+from matplotlib.figure import Figure
 
 import gslopes
 from gslopes.cli.main import main
@@ -25,6 +26,7 @@ from gslopes.frame.spec import Audit
 from gslopes.frame.verb import verb
 from gslopes.slopes.audit import plan_walk, walk
 from tests.core.test_killpoints import in_a_child
+from tests.fixtures import save_empty
 from tests.frame.audits import AUDITS, Small, in_small_parts
 
 POINTS = [point for point in KILL_POINTS if point.startswith(("file:", "table:"))]
@@ -48,6 +50,7 @@ def source(small: Small, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", autouse=True)
 def parts(name: str, small: Small) -> Any:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", save_empty)  # drawing takes most of the time
         in_small_parts(patch, name, small.part)
         yield
 

@@ -11,7 +11,6 @@ import pytest
 
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.classifiers.chat import load_prompt
-from gslopes.core import tables
 from gslopes.core.errors import BudgetReached
 from gslopes.slopes import audit as stages
 from tests.fake_provider import FakeProvider
@@ -65,18 +64,6 @@ def test_refusals_have_a_slope_of_their_own(provider: FakeProvider, tmp_path):
     assert found.loc["(refused)", "slope"] == pytest.approx(0.2, abs=0.05)
 
 
-@pytest.mark.slow
-def test_rate_limits_failures_and_malformed_json_cost_no_answer(provider: FakeProvider, tmp_path):
-    provider.trouble(0.2)
-    run = write_run(tmp_path / "run", 8)
-    printed = score(run, tmp_path / "cache", f"{NAME},scores=repeats,repeats=3,concurrency=8")
-    assert "retries" in printed
-    asked = tables.read(tables.ASKED, run / "asked.parquet")
-    assert Counter(asked["status"]) == {"answered": 56}
-    delivered = sum(call.outcome == "answered" and call.delivered for call in provider.log.of("chat"))
-    assert delivered == 3 * 56
-
-
 def test_a_budget_that_ends_within_a_picture_gets_on_at_every_rerun(provider: FakeProvider, tmp_path):
     run, name = write_run(tmp_path / "run", 1), f"{NAME},scores=repeats,repeats=5,price=5,concurrency=1"
     for times in range(1, 5):
@@ -111,14 +98,6 @@ def test_a_budget_is_a_hard_stop(provider: FakeProvider, tmp_path):
     assert 0 < spent <= 0.01
 
 
-def test_all_pictures_of_a_photo_are_asked_in_one_order(provider: FakeProvider, tmp_path):
-    run = write_run(tmp_path / "run", 8)
-    score(run, tmp_path / "cache")
-    orders = Counter(str(call.parameters["text"]) for call in provider.log.of("chat"))
-    assert all(count % 7 == 0 for count in orders.values())
-    assert len(orders) > 1
-
-
 def test_another_model_prompt_parameter_or_picture_is_asked_anew(provider: FakeProvider, tmp_path):
     prompt = tmp_path / "own.toml"
     prompt.write_text('name = "own"\nkind = "choice"\nquestion = "Who?"\noptions = ["doctor", "nurse"]\n')
@@ -146,15 +125,3 @@ def test_the_model_that_answered_is_in_the_runs_record(provider: FakeProvider, t
     (facts,) = known.values()
     assert facts["models"] == {"chat-1.0": 28}
     assert load_prompt("doctor-nurse").digest[:16] in facts["version"]
-
-
-def test_a_server_that_says_when_to_come_back_is_not_asked_before(provider: FakeProvider, tmp_path):
-    provider.trouble(0.3, ["throttle"])
-    provider.retry_after = 0.2
-    run = write_run(tmp_path / "run", 4)
-    printed = score(run, tmp_path / "cache", f"{NAME},concurrency=1")
-    assert "throttled" in printed
-    calls = provider.log.of("chat")
-    waits = [later.began - call.began for call, later in itertools.pairwise(calls) if call.trouble == "throttle"]
-    assert waits
-    assert min(waits) >= 0.2

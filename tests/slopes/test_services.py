@@ -6,17 +6,9 @@ The kills and the audit of a hundred photos are slow; their figures are in ``tes
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -215,39 +207,3 @@ def rebilled(calls: list[Call]) -> int:
 def undelivered(calls: list[Call]) -> int:
     """How many judgements never reached the client, since the connection was made to fail."""
     return sum(len(call.billed) for call in calls if not call.delivered)
-
-
-@pytest.mark.slow
-def test_killed_five_times_among_failures_the_table_is_the_same_and_only_requests_in_flight_are_paid_twice(
-    provider: FakeProvider, tmp_path
-):
-    provider.refuse(0.05)
-    calm, killed = (write_run(tmp_path / name, 24, part=6, copies=2) for name in ("calm", "killed"))
-    score(calm, tmp_path / "calm-cache")
-    provider.log.clear()
-    provider.trouble(0.2)
-    provider.latency = 0.05
-    command = [sys.executable, "-c", SCORE, str(killed), str(tmp_path / "killed-cache"), *NAMES]
-    lot, kills = random.Random(1), 0
-    while kills < 5:
-        seen = len(provider.log.calls)
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        more = lot.randrange(10, 60)
-        while len(provider.log.calls) < seen + more and process.poll() is None:
-            time.sleep(0.001)
-        assert process.poll() is None, "it ended before it was killed"
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        kills += 1
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    for one, other in zip(answers_of(calm), answers_of(killed), strict=True):
-        pd.testing.assert_frame_equal(one, other)
-    counts = {}
-    for service in PLANTED:
-        calls = provider.log.of(service)
-        batch = max(len(call.images) for call in calls)
-        assert rebilled(calls) <= undelivered(calls) + kills * 4 * batch, service
-        counts[service] = (rebilled(calls), undelivered(calls))
-    logging.getLogger("gslopes").info(json.dumps({"judged again, of them never delivered": counts}))

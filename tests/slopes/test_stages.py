@@ -219,20 +219,3 @@ def test_a_run_begun_with_other_versions_says_so_and_goes_on(faces, tmp_path, ca
     runfolder.write_json(run / "run.json", manifest)
     gslopes.synthesise(faces.photos, run, executor=stages.OneProcess(True), **options)
     assert 'torch is "1.0" there and' in capsys.readouterr().err
-
-
-def test_a_damaged_part_and_a_deleted_picture_are_made_anew_by_the_same_command(faces, config, tmp_path):
-    run, counting = tmp_path / "run", Counting()
-    stages.audit(faces.photos, run, classifier=counting, config=config, steps=3, **faces.known)
-    before = read(run)
-    pictures = {path: path.read_bytes() for path in sorted((run / "edits").rglob("*.jpg"))}
-    next(iter(pictures)).unlink()
-    parts = sorted((run / "parts/synthesise").glob("edits-*.parquet"))
-    parts[-1].write_bytes(parts[-1].read_bytes()[:100])
-    (asked,) = (run / "parts/score").glob("*/asked-000000.parquet")
-    asked.write_bytes(b"PAR1 nonsense")
-    (run / "photos.parquet").unlink()
-    stages.audit(faces.photos, run, classifier=counting, config=config, steps=3, **faces.known)
-    assert {path: path.read_bytes() for path in sorted((run / "edits").rglob("*.jpg"))} == pictures
-    for name, frame in read(run).items():
-        pd.testing.assert_frame_equal(frame, before[name])

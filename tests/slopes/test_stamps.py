@@ -83,15 +83,6 @@ def test_a_rerun_imports_no_torch_and_asks_nobody(audit):
     assert times(audit.run) == before
 
 
-@pytest.mark.slow
-def test_other_options_of_the_fit_are_fitted_anew_and_reported_anew(audit, toy):
-    audit(classifier=toy)  # its answers vary on every photo
-    before = tables.read(tables.SLOPES, audit.run / "slopes.parquet")
-    assert not set(DONE) & set(audit(QUICK.replace("= 20", "= 30"), classifier=toy))
-    assert not before.equals(tables.read(tables.SLOPES, audit.run / "slopes.parquet"))
-    assert set(DONE) <= set(audit(QUICK.replace("= 20", "= 30"), classifier=toy))
-
-
 def test_a_classifier_more_is_fitted_and_reported(audit, toy):
     found = audit(classifier=("celeba-tagger", toy))
     assert not set(DONE) & set(found)

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from gslopes.core.text import many
-from gslopes.frame.commands import PATH, json_option, print_json, rows, say, verb
+from gslopes.frame.commands import json_option, print_json, say, verb
 
 
 @verb(
     "gslopes power --photos 500 --rate 0.05",
     "gslopes power --photos 500 --rate 0.05 --slope 1",
     "gslopes power --photos 2000 --rate 0.01 --json",
-    "gslopes power run --photos 400",
-    "gslopes power run --label nsfw --slope 5",
 )
-@click.argument("run", type=PATH, required=False)
 @click.option("--photos", type=int, metavar="N", help="Number of photos.")
-@click.option("--rate", type=float, metavar="Y", help="Share of photos with the label, such as 0.05.")
-@click.option(
-    "--slope",
-    type=float,
-    metavar="B",
-    help="Percentage points per unit of the attribute; with RUN, in the unit of the labels.",
-)
-@click.option(
-    "--label", "labels", multiple=True, metavar="NAME", help="A label of RUN; may be repeated. [default: all]"
-)
+@click.option("--rate", type=float, required=True, metavar="Y", help="Share of photos with the label, such as 0.05.")
+@click.option("--slope", type=float, metavar="B", help="Percentage points per unit of the attribute.")
 @click.option(
     "--power",
     "chance",
@@ -39,26 +26,17 @@ from gslopes.frame.commands import PATH, json_option, print_json, rows, say, ver
 )
 @json_option
 def power(
-    run: Path | None,
     photos: int | None,
-    rate: float | None,
+    rate: float,
     slope: float | None,
-    labels: tuple[str, ...],
     chance: float,
     as_json: bool,
 ) -> int:
     """Plan the size of an audit.
 
     With --photos: the smallest slope that they show. With --slope: how many photos show it. With both: the chance that
-    they do. Before any run, --rate is what is known of a label. Of a fitted RUN, every label that it judges is planned
-    for by its measure: presence in percentage points, scores in per cent of their odds, numbers in their own unit.
+    they do.
     """
-    if run is not None:
-        if rate is not None:
-            raise click.UsageError("The run says it: leave out --rate.")
-        return _from_run(run, photos, slope, labels, chance, as_json)
-    if rate is None or labels:
-        raise click.UsageError("Give --rate, the share of photos with the label, or a fitted run.")
     if photos is None and slope is None:
         raise click.UsageError("Give --photos, --slope or both.")
     from gslopes.report import numbers
@@ -92,23 +70,4 @@ def power(
         )
     if (plan["photos"] or 0) * rate < 10:
         say("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")
-    return 0
-
-
-def _from_run(
-    run: Path,
-    photos: int | None,
-    slope: float | None,
-    labels: tuple[str, ...],
-    chance: float,
-    as_json: bool,
-) -> int:
-    from gslopes.slopes.power import plan_from, print_plan
-
-    plan = plan_from(run, photos=photos, slope=slope, chance=chance, labels=labels)
-    if as_json:
-        print_json(rows(plan))
-        return 0
-    asked = "slope" if slope is None else "photos" if photos is None else "power"
-    say(print_plan(plan, asked=asked, photos=photos))
     return 0

@@ -11,9 +11,6 @@ that adds (SPREAD * slope)^2 to the variance. Power follows from the noncentral 
 the slopes of many photos would carry them below 0 or above 1 are found less often (``Design.clipped``): with 500 photos
 64 % of such slopes at a share of 0.01 or 0.99, and 73 % at 0.02 or 0.98, where 80 % were planned. Labels whose answers
 vary on fewer photos than ``min_varying`` are never judged.
-
-A run that was fitted knows more: the standard deviation of its photos' own slopes, by the measure of each label, which
-is all that the test needs (``Pilot``). Photos of the same kind are planned for, whose slopes vary as much.
 """
 
 from __future__ import annotations
@@ -64,33 +61,10 @@ class Design:
         return min(self.rate, 1 - self.rate) < (1 + SPREAD) * abs(slope) / 100 * GENDER[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class Pilot:
-    """What a fitted run says of one label.
-
-    spread: standard deviation of the photos' own slopes, in the unit of the label's measure per unit of the attribute.
-    alpha: as of ``Design``.
-    """
-
-    spread: float
-    alpha: float = 0.05
-
-    def __post_init__(self) -> None:
-        if not 0 < self.spread < np.inf:
-            raise ConfigError(f"The photos' slopes have a standard deviation of {self.spread}; it must be above 0.")
-        if not 0 < self.alpha < 1:
-            raise ConfigError(f"alpha is {self.alpha}; it must lie between 0 and 1.")
-
-    def deviation(self, slope: float = 0.0) -> float:
-        """The same for every slope."""
-        del slope
-        return self.spread
-
-
-def power(design: Design | Pilot, photos: int, slope: float) -> float:
+def power(design: Design, photos: int, slope: float) -> float:
     """The chance, in [0, 1], that ``photos`` photos show a slope of this size at level alpha.
 
-    slope: percentage points per unit of the attribute, or in the unit of a pilot; its sign does not matter.
+    slope: percentage points per unit of the attribute; its sign does not matter.
 
     Raises: ConfigError for fewer than 2 photos.
 
@@ -107,7 +81,7 @@ def power(design: Design | Pilot, photos: int, slope: float) -> float:
     return float(np.mean(special.ndtr(shift - limit * root) + special.ndtr(-shift - limit * root)))
 
 
-def smallest_slope(design: Design | Pilot, photos: int, chance: float = 0.8) -> float:
+def smallest_slope(design: Design, photos: int, chance: float = 0.8) -> float:
     """The smallest slope, in the unit of ``power``, that a number of photos shows with this chance.
 
     Raises: ConfigError as ``power``, or if the chance is not between alpha and 1.
@@ -122,7 +96,7 @@ def smallest_slope(design: Design | Pilot, photos: int, chance: float = 0.8) -> 
     return float(optimize.brentq(lambda slope: power(design, photos, slope) - chance, 0, top, xtol=1e-9 * top))
 
 
-def photos_needed(design: Design | Pilot, slope: float, chance: float = 0.8) -> int:
+def photos_needed(design: Design, slope: float, chance: float = 0.8) -> int:
     """How many photos show a slope of this size with this chance.
 
     slope: in the unit of ``power``, not 0.
@@ -145,6 +119,6 @@ def photos_needed(design: Design | Pilot, slope: float, chance: float = 0.8) -> 
     return max(high, 2)
 
 
-def _check(design: Design | Pilot, chance: float) -> None:
+def _check(design: Design, chance: float) -> None:
     if not design.alpha < chance < 1:
         raise ConfigError(f"A power of {chance} cannot be planned for.", f"Give one between {design.alpha:g} and 1.")

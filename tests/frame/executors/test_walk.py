@@ -1,13 +1,8 @@
-"""The walk on a Ray cluster, a worker killed in the middle: the files of one process."""
+"""The walk on a Ray cluster: the files of one process."""
 
 from __future__ import annotations
 
-import os
-import signal
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Event, Thread
 
 import pandas as pd
 import pytest
@@ -15,56 +10,8 @@ import pytest
 import gslopes
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
-from gslopes.core.executor import Executor
 from gslopes.faces.components import rendered_components
 from gslopes.frame.executors import RayCluster
-
-WORKERS = ("ray::RayWorker",)
-
-
-def workers() -> list[int]:
-    """Process numbers of the workers below this process."""
-    parents, found = {}, []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-                line = (folder / "cmdline").read_bytes().decode(errors="replace")
-            except OSError:
-                continue
-            if any(name in line for name in WORKERS):
-                found.append(int(folder.name))
-    return [pid for pid in found if os.getpid() in ancestors(pid, parents)]
-
-
-def ancestors(pid: int, parents: dict[int, int]) -> Iterator[int]:
-    while pid := parents.get(pid, 0):
-        yield pid
-
-
-@pytest.fixture
-def kill_one() -> Iterator[Callable[[Path], list[int]]]:
-    """Kills one worker as soon as the first part of a run is done; the list will hold its number."""
-    over, threads = Event(), []
-
-    def begin(run: Path) -> list[int]:
-        killed: list[int] = []
-
-        def kill() -> None:
-            while not over.is_set() and not list(run.glob("parts/synthesise/photos-*.parquet")):
-                time.sleep(0.005)
-            for pid in workers()[:1]:
-                os.kill(pid, signal.SIGKILL)
-                killed.append(pid)
-
-        threads.append(Thread(target=kill))
-        threads[-1].start()
-        return killed
-
-    yield begin
-    over.set()
-    for thread in threads:
-        thread.join()
 
 
 def files(run: Path) -> dict[str, bytes]:
@@ -109,15 +56,9 @@ def undisturbed(london, tmp_path_factory) -> Path:
     return run
 
 
-def several(executor: Executor, london: dict[str, object], undisturbed: Path, run: Path, kill_one) -> None:
-    killed = kill_one(run)
-    gslopes.synthesise(out=run, executor=executor, **london)
-    assert len(killed) == 1
-    same(undisturbed, run)
-
-
 @pytest.mark.ray
 @pytest.mark.slow
-def test_portraits_on_a_ray_cluster_one_worker_killed(london, undisturbed, tmp_path, kill_one, capfd, cluster):
-    several(RayCluster(2, "cpu", progress=True), london, undisturbed, tmp_path / "run", kill_one)
+def test_portraits_on_a_ray_cluster(london, undisturbed, tmp_path, capfd, cluster):
+    gslopes.synthesise(out=tmp_path / "run", executor=RayCluster(2, "cpu", progress=True), **london)
+    same(undisturbed, tmp_path / "run")
     assert capfd.readouterr().out == ""

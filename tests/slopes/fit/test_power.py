@@ -1,17 +1,19 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from statsmodels.stats.power import TTestPower
 
 from gslopes.core.errors import ConfigError
 from gslopes.slopes.fit.estimators import linear
-from gslopes.slopes.fit.power import GENDER, SPREAD, Design, Pilot, photos_needed, power, smallest_slope
+from gslopes.slopes.fit.power import GENDER, SPREAD, Design, photos_needed, power, smallest_slope
 from gslopes.stats.contrast import infer
 from gslopes.stats.outcomes import dense, moments
 
 
 @pytest.mark.parametrize(("photos", "slope"), [(20, 3.0), (100, 2.0), (3000, 0.4)])
 def test_power_is_that_of_statsmodels_one_sample_t(photos: int, slope: float) -> None:
-    design = Pilot(9.0, alpha=0.01)
+    design = SimpleNamespace(alpha=0.01, deviation=lambda slope=0.0: 9.0)
     assert power(design, photos, slope) == pytest.approx(TTestPower().power(slope / 9.0, photos, 0.01), abs=2e-3)
 
 
