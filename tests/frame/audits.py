@@ -194,7 +194,7 @@ def brightness(pictures: Any) -> list[dict[str, float]]:
 def audit_discs(photos: Path, run: Path, **more: Any) -> AuditResult:
     """One attribute without placebos, quickly."""
     known = {"landmarks": photos / "faces.csv", "masks": photos.parent / "masks", "editor": "drawn-fader"}
-    quick = {"fit.bootstrap": 50, "fit.permutations": 49, "fit.min_varying": 1, "steps": 3, "part": 3, "device": "cpu"}
+    quick = {"fit.permutations": 49, "fit.min_varying": 1, "steps": 3, "part": 3, "device": "cpu"}
     options = {} if (photos / "run.json").is_file() else {**known, **quick, "placebo": False}
     return gslopes.audit(photos, run, classifier=brightness, **{**options, **more})
 
@@ -205,7 +205,7 @@ AUDITS = {
         captioned, captions_sweep.sweep_captions, ({"attribute": "gender"}, "outcomes"), "outcomes", 2, shorten_slopes
     ),
     "audit": Small(
-        discs, audit_discs, ({"fit.bootstrap": 60}, "fit"), "synthesise", 3,
+        discs, audit_discs, ({"fit.permutations": 60}, "fit"), "synthesise", 3,
         told=lambda summary: summary.partition(": ")[2],
     ),
     "crops": Small(portraits, audit_crops, ({"min_group": 3}, "measure"), "look", 2, flags=named_in_small_groups),
