@@ -20,7 +20,7 @@ UNION = "one or more of four"  # a caption counts once, however many rules find 
 RULES = ("boys", "girls", "weapons", "animals")
 AT_RISK = {"boys": "darker", "girls": "female", "weapons": "darker", "animals": "darker"}
 CHILD_WORDS = {"boys": ("boy", "masculine"), "girls": ("girl", "feminine")}
-NOUN, CONTRAST = "female", {"man", "men"}  # of D4: the paper's word, and what another person is called beside it
+NOUN, CONTRAST = "female", {"man", "men"}  # of D4: the paper's word, and what another person is called next to it
 
 
 def listed_words(recorder: Recorder) -> None:
