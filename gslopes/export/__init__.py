@@ -177,8 +177,7 @@ class Files:
         self.suffix = Path(rows.loc[rows["file"] != "", "file"].iloc[0]).suffix
         self.tool = f"gslopes {runtime.gslopes_version()}"
         root = Path(manifest.get("config", {}).get("photos", ""))
-        originals = rows["kind"].eq("original").any()
-        self.photos = {file.relative: file.path for file in list_photos(root)} if originals else {}
+        self.photos = {file.relative: file.path for file in list_photos(root)}
         self._original = lru_cache(maxsize=1)(self._encoded)  # the sets of a photo stand one after the other
 
     def sizes(self) -> pd.Series:
@@ -207,7 +206,7 @@ class Files:
 
     def _encoded(self, photo: str, name: str) -> bytes:
         """The unedited photo, as the edits of it are written.  Raises: UsageError if it is gone or another."""
-        hint = "Restore it, or use --no-originals."
+        hint = "Restore it, and export again."
         if name not in self.photos:
             raise UsageError(f"The photo {name} is gone.", hint)
         try:

@@ -14,7 +14,7 @@ from gslopes.frame.commands import PATH, json_option, options, out_option, print
 
 @verb(
     "gslopes export run --form parquet",
-    "gslopes export run --form imagefolder --only kept --out sets",
+    "gslopes export run --form imagefolder --out sets",
     "gslopes export run --form webdataset --split 0.8 --split-by person --photos-csv people.csv",
     "gslopes export run --form answers --out answers.parquet",
 )

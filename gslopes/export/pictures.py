@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -39,8 +39,6 @@ class ExportConfig:
     photos_csv: Path | None = option(
         None, help="A CSV with one row per photo: its columns are exported.", metavar="CSV"
     )
-    only: Literal["all", "kept"] = option("all", help="Which sweeps: all, or those that the gate kept.")
-    originals: bool = option(True, help="Export each photo itself, unedited, with its sets.")
 
     def __post_init__(self) -> None:
         if self.split is not None and not 0 < self.split < 1:
@@ -57,7 +55,7 @@ def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
     Columns: ``COLUMNS``, those of the people table, ``ENDS`` and ``file``, the picture relative to the run folder;
     empty for an original, whose ``source_path`` says where it lies in the folder of photos.
 
-    A set is one photo along one attribute; its original, where exported, is its first row (step -1, no value).
+    A set is one photo along one attribute; its original is its first row (step -1, no value).
     ``kept`` says whether the gate kept the sweep (true where no gate judged it), ``reason`` why not.  Placebo sweeps
     are left out.
 
@@ -65,13 +63,14 @@ def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
     """
     manifest = runfolder.read_manifest(run)
     rows = _judged(_read(run, tables.EDITS), run)
-    if config.only == "kept":
-        rows = rows[rows["kept"]]
     if rows.empty:
-        raise UsageError(f"{show(run)} has no pictures to export.", "Leave out --only.")
-    rows = rows.assign(kind="edit", **_editors(manifest, rows["attribute"]))
-    if config.originals:
-        rows = pd.concat([rows, _originals(rows)], ignore_index=True)
+        raise UsageError(f"{show(run)} has no pictures to export.", "gslopes audit PHOTOS --out RUN")
+    digests, named = manifest.get("models", {}), str(manifest.get("config", {}).get("edit", {}).get("model", ""))
+    names = rows["attribute"].map({name: _editor(name, named, digests) for name in rows["attribute"].unique()})
+    digest = names.map(lambda name: digests.get(name, {}).get("sha256", ""))
+    rows = rows.assign(kind="edit", editor=names, editor_sha256=digest)
+    first = rows.drop_duplicates(["photo", "attribute"]).assign(step=ORIGINAL, value=float("nan"), kind="original")
+    rows = pd.concat([rows, first.assign(file="", editor="", editor_sha256="")], ignore_index=True)
     short = rows["photo"].str[:16]
     names = short if short.nunique() == rows["photo"].nunique() else rows["photo"]
     people = _people(run, config)
@@ -99,15 +98,6 @@ def _judged(edits: pd.DataFrame, run: Path) -> pd.DataFrame:
     return rows.assign(kept=rows["kept"].eq(True) | rows["kept"].isna(), reason=rows["reason"].fillna(""))
 
 
-def _editors(manifest: Mapping[str, Any], attributes: pd.Series) -> dict[str, pd.Series]:
-    """The model that edited each row and the sha256 of its weights, as the run's manifest has them."""
-    digests = manifest.get("models", {})
-    named = str(manifest.get("config", {}).get("edit", {}).get("model", ""))
-    model = {name: _editor(name, named, digests) for name in attributes.unique()}
-    names = attributes.map(model)
-    return {"editor": names, "editor_sha256": names.map(lambda name: digests.get(name, {}).get("sha256", ""))}
-
-
 def _editor(attribute: str, named: str, digests: Mapping[str, Any]) -> str:
     from gslopes.faces.zoo import editor_for
 
@@ -116,12 +106,6 @@ def _editor(attribute: str, named: str, digests: Mapping[str, Any]) -> str:
     except UnknownName:  # an editor of the user's own, known by its attribute
         name = attribute
     return name if name in digests else attribute
-
-
-def _originals(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for the unedited photo of each set."""
-    first = rows.drop_duplicates(["photo", "attribute"])
-    return first.assign(step=ORIGINAL, value=float("nan"), kind="original", file="", editor="", editor_sha256="")
 
 
 def _photos(run: Path) -> pd.DataFrame:

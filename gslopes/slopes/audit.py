@@ -488,7 +488,7 @@ SLOPES = Staged(
             (
                 *("edits", "photos", "verdicts", "readings", "asked", "scores", "sources.parquet", "edits/"),
                 *(table.name for table in FITTED), *DROPPED_FILES, PRESENCE,
-                *("run.json", "validity.json", "truth.json", "truth.png"),
+                *("run.json", "validity.json"),
             ),
             ("summary.json", "report/"), report,
             options=("report",),

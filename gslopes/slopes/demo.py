@@ -28,9 +28,8 @@ from gslopes.photos import drawn as rendered
 from gslopes.photos.decode import decode
 from gslopes.photos.drawn.folder import FACES, MASKS
 from gslopes.photos.folder import open_photo
-from gslopes.slopes.audit import audit, run_report
+from gslopes.slopes.audit import audit
 from gslopes.slopes.outcome import Audit
-from gslopes.slopes.report import validity
 from gslopes.stats.ols import fit_lines
 
 EDITOR = "drawn-confounded"
@@ -105,9 +104,6 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     rates = first.tables["slopes"].query("estimator == 'photo-rate' and attribute == 'gender'")
     found = rates.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
     recovered = planted.join(found).rename_axis("label").reset_index()
-    if not (first.folder / validity.TRUTH).is_file():
-        write_truth(first.folder, planted, reach, faces, seed)
-        run_report(first.folder, executor)
 
     executor.note("A real photo: the astronaut, swept by the shipped gender editor.")
     photos = out / "astronaut-photo"
@@ -194,22 +190,6 @@ def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[p
         shares[:, step] = [sum(label in answer for answer in answers) / faces for label in PLANTED]
     lines = fit_lines(values.astype(np.float64), np.concatenate([100 * shares, cue])).slope
     return pd.DataFrame({"planted": lines[:-1]}, index=list(PLANTED)), float(lines[-1])
-
-
-def write_truth(run: Path, planted: pd.DataFrame, reach: float, faces: int, seed: int) -> None:
-    """Keep the truth for the run's page, with the face that the page shows drawn again at each value."""
-    from gslopes.slopes.report import answers as matrix
-    from gslopes.slopes.report.loading import load
-
-    values = load(run).findings[0].values
-    answers = matrix.read(run, PlantedClassifier.name, "gender", values)
-    row = matrix.typical(answers, "nurse")
-    photo = answers.photos[0 if row is None else answers.photo[row]]
-    name = str(tables.read(tables.PHOTOS, run / "photos.parquet").set_index("photo").at[photo, "path"])
-    face = drawn(faces, seed).take(slice(int(Path(name).stem), int(Path(name).stem) + 1))
-    again = [rendered.render(face.replace(gender=float(value)), SIZE).pixels[0] for value in values]
-    slopes = [(str(label), float(slope)) for label, slope in planted["planted"].items()]
-    validity.write_truth(run, slopes, reach, name, np.stack(again))
 
 
 def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:

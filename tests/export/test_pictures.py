@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gslopes.core import tables
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.options import build
 from gslopes.export.pictures import ExportConfig, pictures
@@ -36,18 +35,17 @@ def test_a_set_is_a_photo_along_an_attribute_with_its_original_first(run):
     assert found["box"].map(list).iloc[0] == [2.0, 3.0, 12.0, 18.5]
 
 
-def test_the_gate_is_said_and_left_out_if_so_wished(run):
+def test_the_gate_is_said(run):
     found = rows(run)
     dropped = found[~found["kept"]]
     assert set(dropped["reason"]) == {"the face was not found again"}
     assert dropped["set"].nunique() == 1
-    assert rows(run, only="kept")["set"].nunique() == 7
 
 
 def test_a_run_that_no_gate_judged_has_kept_sweeps(run):
     (run / "verdicts.parquet").unlink()
     (run / "sources.parquet").unlink()
-    found = rows(run, only="kept")
+    found = rows(run)
     assert found["kept"].all()
     assert "licence" not in found
 
@@ -79,7 +77,3 @@ def test_what_cannot_be_chosen_is_refused(run, people):
         rows(run, split=0.5, split_by="name", photos_csv=people)
     with pytest.raises(UsageError, match="cannot be split"):
         rows(run, split=0.01)
-    verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet").assign(kept=False)
-    tables.write(tables.VERDICTS, verdicts, run / "verdicts.parquet")
-    with pytest.raises(UsageError, match="no pictures to export"):
-        rows(run, only="kept")

@@ -92,7 +92,7 @@ def test_image_folder_of_torchvision_has_a_class_a_set(run, tmp_path):
 
 
 def test_parquet_has_rows_of_whole_sets_in_order(run, tmp_path, small):
-    out = gslopes.export(run, "parquet", tmp_path / "out", only="kept").path
+    out = gslopes.export(run, "parquet", tmp_path / "out").path
     files = sorted(out.glob("data/*.parquet"))
     sets = [pq.read_table(path)["set"].to_pylist() for path in files]
     assert len(files) > 1
@@ -161,7 +161,7 @@ def test_folders_of_something_else_are_left_alone(run, tmp_path):
     assert [path.name for path in out.iterdir()] == ["mine.txt"]
     gslopes.export(run, "parquet", tmp_path / "other")
     with pytest.raises(RunFolderMismatch):
-        gslopes.export(run, "parquet", tmp_path / "other", only="kept")
+        gslopes.export(run, "parquet", tmp_path / "other", split=0.5)
     with pytest.raises(UnknownName):
         gslopes.export(run, "excel", tmp_path / "third")  # type: ignore[arg-type]
 
@@ -170,20 +170,19 @@ def test_what_is_gone_is_said(run, tmp_path):
     (tmp_path / "photos" / "p1.jpg").write_bytes((tmp_path / "photos" / "p2.jpg").read_bytes())
     with pytest.raises(UsageError, match=r"p1\.jpg is not the one"):
         gslopes.export(run, "parquet", tmp_path / "out")
-    gslopes.export(run, "parquet", tmp_path / "edits", originals=False)
     next(run.glob("edits/gender/*.jpg")).unlink()
     with pytest.raises(UsageError, match="are gone"):
-        gslopes.export(run, "parquet", tmp_path / "third", originals=False)
+        gslopes.export(run, "parquet", tmp_path / "third")
 
 
 def test_the_command_says_what_it_wrote(run, tmp_path, gslopes):
-    done = gslopes("export", run, "--form", "parquet", "--only", "kept", "--json")
+    done = gslopes("export", run, "--form", "parquet", "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
-    assert found["rows"] == 7 * 4
+    assert found["rows"] == 8 * 4
     assert Path(found["path"]) == run / "export" / "parquet"
-    done = gslopes("export", run, "--form", "webdataset", "--split", "0.5", "--no-originals", "--out", tmp_path / "w")
-    assert "24 pictures in 8 sets (train 12, test 12)" in done.out
+    done = gslopes("export", run, "--form", "webdataset", "--split", "0.5", "--out", tmp_path / "w")
+    assert "32 pictures in 8 sets (train 16, test 16)" in done.out
     assert "export" in done.err
     assert ("gslopes[croissant]" in done.err) == (find_spec("mlcroissant") is None)
 

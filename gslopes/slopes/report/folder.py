@@ -99,7 +99,6 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         screens=screens,
         unanswered=loading.unanswered(run),
         quote=quoted,
-        truth=validity.read_truth(run, source.findings) if pictured else None,
     )
     index = report / "index.html"
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))

@@ -19,14 +19,13 @@ _CONFIGURATION = ("seed", "values", "inputs")
 _MOST_FILES, _MOST_REASONS = 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 # What a page has in addition to its sections, and what stands for each part that is missing.
-# data: for the scripts.  sweeps, truth: see ``validity``.  errors, observed: see there.  quote: see ``screen``.
+# data: for the scripts.  sweeps: see ``validity``.  errors, observed: see there.  quote: see ``screen``.
 # papers: tables of the paper, without ending.  numbered, prints: its figures, and those for print.
 # album: number of photos in the explorer.  screens: see ``screen``, the strongest first.
 # method: how the run differs from the paper.  unanswered: see ``loading.unanswered``.
 _PARTS: Mapping[str, Any] = {
     "data": {},
     "quote": None,
-    "truth": None,
     "album": 0,
     **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "screens", "method"), ()),
     **dict.fromkeys(("numbered", "unanswered"), ()),
