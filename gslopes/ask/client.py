@@ -141,7 +141,7 @@ class Client:
                 data = read_picture(folder, progress.questions[position].file)
             except PhotoError as error:
                 progress.mark_unreadable(position, failed_answer(error))
-                self._count(progress.outcome(position), 1)
+                self._count(failed_answer(error), 1)
                 continue
             key = digest(data)
             pictures[key] = data

@@ -99,8 +99,7 @@ class PartProgress:
         self.all_added = False
         self._positions: dict[bytes, list[int]] = {}  # sha256 of a picture to the questions that show it
         self._answers: dict[bytes, Answer] = {}
-        self._keys: dict[int, bytes] = {}
-        self._unreadable: dict[int, Answer] = {}
+        self._outcomes: dict[int, Answer] = {}  # by position
 
     def photos(self) -> list[list[int]]:
         """Positions of the questions of each photo, in their order."""
@@ -109,12 +108,13 @@ class PartProgress:
 
     def mark_unreadable(self, position: int, answer: Answer) -> None:
         """The picture at this position cannot be asked about."""
-        self._unreadable[position] = answer
+        self._outcomes[position] = answer
 
     def expect(self, key: bytes, position: int) -> Answer | None:
         """Note which picture is at this position; its answer, if there is one already."""
-        self._keys[position] = key
         self._positions.setdefault(key, []).append(position)
+        if key in self._answers:
+            self._outcomes[position] = self._answers[key]
         return self._answers.get(key)
 
     def photo_of(self, key: bytes) -> str:
@@ -124,24 +124,21 @@ class PartProgress:
     def put(self, key: bytes, answer: Answer) -> int:
         """Take the answer to a picture; returns how many questions show it."""
         self._answers[key] = answer
+        self._outcomes |= dict.fromkeys(self._positions[key], answer)
         return len(self._positions[key])
 
     @property
     def complete(self) -> bool:
         """Whether every question has its outcome."""
-        return self.all_added and len(self._answers) == len(self._positions)
+        return self.all_added and len(self._outcomes) == len(self.questions)
 
     def has(self, key: bytes) -> bool:
         """Whether this picture has an answer."""
         return key in self._answers
 
-    def outcome(self, position: int) -> Answer:
-        """What was said about the picture at this position."""
-        return self._unreadable[position] if position in self._unreadable else self._answers[self._keys[position]]
-
     def outcomes(self) -> list[Answer]:
         """What was said, in the order of the questions."""
-        return [self.outcome(position) for position in range(len(self.questions))]
+        return [self._outcomes[position] for position in range(len(self.questions))]
 
     def distinct(self) -> list[Answer]:
         """One answer a distinct picture."""
