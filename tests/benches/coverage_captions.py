@@ -78,8 +78,11 @@ def each_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     yield from shares_of_captions(rng, sets, (20, 60), (2.0, 2.0), "20 and 60 images, equal spread")
 
 
-def over_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """20 % of images, in 40 or 80 clusters of five whose share varies; each of one group, or of both."""
+def clusters_and_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """20 % of images, in 40 or 80 clusters of five whose share varies; each of one group, or of both.
+
+    Rates: five captions an image, of one image more alike: 1, 5 and 30 % of the captions of 100 and 1,000 images.
+    """
     for clusters, mixed in ((40, False), (80, False), (40, True), (80, True)):
         codes = np.repeat(np.arange(clusters), 5)
         first = np.arange(len(codes)) % 2 == 0 if mixed else codes % 2 == 0
@@ -89,6 +92,11 @@ def over_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         title = f"{clusters} clusters, {'mixed' if mixed else 'pure'}"
         yield counted(f"interval holds, {title}", "Welch over clusters", *held(low, high, 0))
         yield counted(f"p < 0.05, {title}", "Welch over clusters", p < 0.05, ~np.isnan(p))
+    for images, share in ((100, 0.05), (100, 0.3), (1000, 0.01), (1000, 0.05)):
+        counts = rng.binomial(5, rng.beta(share * 2, (1 - share) * 2, (sets, images)))
+        ends = np.array([rate(one.astype(float), np.full(images, 5.0))[1:] for one in counts])
+        title = f"{share:.0%} of {images:,} images' captions"
+        yield counted(f"interval holds, {title}", "Wilson over images", *held(*ends.T, share))
 
 
 def rare_concepts(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -102,21 +110,11 @@ def rare_concepts(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         yield counted(f"interval holds, {title}", "Newcombe", *held(found.low, found.high, truth))
 
 
-def caption_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Five captions an image, of one image more alike: 1, 5 and 30 % of the captions of 100 and 1,000 images."""
-    for images, share in ((100, 0.05), (100, 0.3), (1000, 0.01), (1000, 0.05)):
-        counts = rng.binomial(5, rng.beta(share * 2, (1 - share) * 2, (sets, images)))
-        ends = np.array([rate(one.astype(float), np.full(images, 5.0))[1:] for one in counts])
-        title = f"{share:.0%} of {images:,} images' captions"
-        yield counted(f"interval holds, {title}", "Wilson over images", *held(*ends.T, share))
-
-
 CASES = {
     "s4-changes": s4_changes,
     "s4-changes-unseen": s4_changes_unseen,
     "each-unequal-spread": each_unequal_spread,
     "each-unseen": each_unseen,
-    "over-clusters": over_clusters,
     "rare-concepts": rare_concepts,
-    "caption-rates": caption_rates,
+    "clusters-and-rates": clusters_and_rates,
 }
