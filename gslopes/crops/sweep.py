@@ -199,7 +199,8 @@ def fit(run: Run) -> Made:
         wide = (
             faced.set_index(["photo", "opponent", "step"])["share"].unstack("step").reindex(columns=range(len(values)))
         )
-        photos = wide.groupby("photo").agg(lambda shares: shares.mean(skipna=False)).dropna()
+        lost = wide[wide.isna().any(axis=1)].index.unique("photo")
+        photos = wide.groupby("photo").mean().drop(lost)
         person = manifest["person"]
         codes = {name: code for code, name in enumerate(sorted({person.get(photo, photo) for photo in faced["photo"]}))}
         of = {photo: codes[person.get(photo, photo)] for photo in faced["photo"]}

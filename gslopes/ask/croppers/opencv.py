@@ -55,12 +55,12 @@ class SpectralResidual:
         shrunk = [self.maps_of_shrunk(self.shrink(picture, GRID, GRID)[None])[0] for picture in pictures]
         return [grid_map(scores, picture, self.name) for scores, picture in zip(shrunk, pictures, strict=True)]
 
-    def view(self, sizes: Sizes, *, vertical: bool = False) -> tuple[int, int] | None:
+    def view(self, sizes: Sizes) -> tuple[int, int] | None:
         """A size where all photos have one size, the grid can be shared out, and nothing is enlarged."""
         people = len(sizes)
         if len(set(sizes)) > 1 or GRID % people or min(sizes[0]) * people < GRID:
             return None
-        return (GRID, GRID // people) if vertical else (GRID // people, GRID)
+        return GRID // people, GRID
 
     def shrink(self, picture: ByteArray, width: int, height: int) -> ByteArray:
         """(height, width) uint8 gray of a picture, as the model shrinks it."""
@@ -99,18 +99,18 @@ class FineGrained:
         shrunk = [self.maps_of_shrunk(fitted(picture, FITTED, "area")[None])[0] for picture in pictures]
         return [grid_map(scores, picture, self.name) for scores, picture in zip(shrunk, pictures, strict=True)]
 
-    def view(self, sizes: Sizes, *, vertical: bool = False) -> tuple[int, int] | None:
+    def view(self, sizes: Sizes) -> tuple[int, int] | None:
         """A size where all photos have one size and share the fitted pixels out evenly.
 
         A fitted pixel is the mean of a rectangle: then no rectangle reaches over a seam.
         """
         people, (width, height) = len(sizes), sizes[0]
-        whole = (width, height * people) if vertical else (width * people, height)
+        whole = width * people, height
         scale = min(FITTED / side for side in whole)
         wide, tall = (max(1, round(side * scale)) for side in whole)
-        if len(set(sizes)) > 1 or scale > 1 or (tall if vertical else wide) % people:
+        if len(set(sizes)) > 1 or scale > 1 or wide % people:
             return None
-        return (wide, tall // people) if vertical else (wide // people, tall)
+        return wide // people, tall
 
     def shrink(self, picture: ByteArray, width: int, height: int) -> ByteArray:
         """(height, width, 3) uint8 RGB of a picture, as the model's own fitting shrinks it."""
