@@ -203,7 +203,7 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
         10, or of an unknown coding.
     """
     table = read_csv(path, ("context", "rater", "rating"), strip=True, hint="It needs context, rater and rating.")
-    if not len(table):
+    if not table.lines:
         raise UsageError(f"{show(path)} has no rows.", "Add a row for each answer, or leave out --ratings.")
     frame = pd.DataFrame([_row(row, f"{show(path)}, line {line}") for line, row in table.rows()], columns=_COLUMNS)
     warnings = [] if "coding" in table.columns else ["None of the ratings was coded: all count."]

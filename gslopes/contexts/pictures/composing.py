@@ -249,13 +249,13 @@ class Part:
         context: str = "",
         where: Placement | None = None,
         *,
-        suffix: str = SUFFIX[FORMAT],
+        suffix: str = "",
         step: int = 0,
         value: float = 0.0,
     ) -> None:
         """Write one picture and its rows."""
         head: Row = {"photo": photo, "attribute": attribute, "step": step}
-        head["file"] = f"edits/{attribute}/{photo[:16]}-{step}{suffix}"
+        head["file"] = f"edits/{attribute}/{photo[:16]}-{step}{suffix or SUFFIX[FORMAT]}"
         path = self.work.run / head["file"]
         runfolder.make_folder(path.parent)
         runfolder.write_changed(path, data)
