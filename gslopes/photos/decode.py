@@ -132,6 +132,8 @@ def _why(data: bytes, error: Exception) -> SkipReason:
         return SkipReason(Reason.NOT_A_PICTURE)
     if isinstance(error, EOFError) or "truncated" in message or "requires a buffer" in message or _cut_short(data):
         return SkipReason(Reason.TRUNCATED)
+    if isinstance(error, UnidentifiedImageError) and (unread := unread_kind(data, opens=False)):
+        return SkipReason(Reason.UNREAD_KIND, unread)
     return SkipReason(Reason.DAMAGED)
 
 

@@ -59,8 +59,10 @@ def formats() -> tuple[str, ...]:
     return tuple(known)
 
 
-def unread_kind(data: bytes) -> str:
+def unread_kind(data: bytes, opens: bool = True) -> str:
     """What a picture is if it is none that ``decode`` reads, for its reason; empty if it may be one.
+
+    opens: whether Pillow may open it: some TIFF files it does not know.
 
     Pillow opens some TIFF files as the negative of what they show, or as noise: samples that are signed, or 16-bit in
     planes of their own. A camera's raw file shows a small preview first.
@@ -83,7 +85,7 @@ def unread_kind(data: bytes) -> str:
         return f"TIFF of {bits}-bit {samples} samples"
     if bits > 16 or (bits == 16 and planes == 2):
         return f"TIFF of {bits}-bit samples{' in planes' if planes == 2 else ''}"
-    return ""
+    return f"TIFF of {bits}-bit samples" if tags and not opens else ""
 
 
 def tiff_tags(data: bytes) -> Mapping[int, Any]:
