@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
@@ -83,11 +83,25 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
         texts[leading], items = items[0], items[1:]
     for item in items:
         key, equals, value = item.partition("=")
-        _require_key(f"The {kind} {base!r}", key, equals, {name for name in fields if name != leading})
+        if not equals:
+            message = f"The {kind} {base!r} cannot read {scrub(key)!r}: a parameter is written key=value."
+            raise ConfigError(message, r"A comma inside a value is written \,.")
+        known = sorted(name for name in fields if name != leading)
+        if key not in known:
+            close = get_close_matches(key, known, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"It has: {', '.join(known) or 'no parameters'}."
+            raise ConfigError(f"The {kind} {base!r} has no parameter {key!r}.", hint)
         if key in texts:
             raise ConfigError(f"The {kind} {base!r} has the parameter {key!r} twice.", "Give it once.")
         texts[key] = value
-    _require_no_secret(base, texts.values(), public=_BOOLEANS.get(texts.get("public", "").lower(), False))
+    public = _BOOLEANS.get(texts.get("public", "").lower(), False)
+    for value in texts.values():  # a name is stored in tables and caches; nothing of an address is repeated
+        if found := secret_in_address(value, public=public):
+            hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
+            if base != "http":
+                hint = f"Set the environment variables that gslopes list classifiers names for {base} instead."
+            hint += "" if public else NO_KEY
+            raise ConfigError(f"The address of {base} holds {found}, which would be stored with the answers.", hint)
     required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
     for name in required:
         if name not in texts:
@@ -127,27 +141,6 @@ def usage(cls: type[Dataclass]) -> tuple[str, ...]:
         else:
             rows.append(f"{item.name}={shown}")
     return tuple(rows)
-
-
-def _require_no_secret(base: str, values: Iterable[str], *, public: bool) -> None:
-    """A name is stored in tables and caches.  Raises: ConfigError, which repeats nothing of the address."""
-    for value in values:
-        if found := secret_in_address(value, public=public):
-            hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
-            if base != "http":
-                hint = f"Set the environment variables that gslopes list classifiers names for {base} instead."
-            hint += "" if public else NO_KEY
-            raise ConfigError(f"The address of {base} holds {found}, which would be stored with the answers.", hint)
-
-
-def _require_key(who: str, key: str, equals: str, known: set[str]) -> None:
-    if not equals:
-        message = f"{who} cannot read {scrub(key)!r}: a parameter is written key=value."
-        raise ConfigError(message, r"A comma inside a value is written \,.")
-    if key not in known:
-        close = get_close_matches(key, known, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"It has: {', '.join(sorted(known)) or 'no parameters'}."
-        raise ConfigError(f"{who} has no parameter {key!r}.", hint)
 
 
 # --- values ---

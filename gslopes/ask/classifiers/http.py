@@ -9,26 +9,6 @@ has an entry for each picture, in their order:
 Scores are in [0, 1], or with ``kind=number,unit=years`` numbers in a unit of their own, one for every picture;
 ``version`` of the model may be left out. An endpoint that is busy answers 429 or 503, with
 ``Retry-After`` in seconds if it likes; 413, 415 and 422 refuse the picture for good; 401 and 403 the credentials.
-
-A whole server, for ``gslopes try http:http://127.0.0.1:8000 photo.jpg``:
-
-    import base64, io, json
-    from http.server import BaseHTTPRequestHandler, HTTPServer
-    from PIL import Image
-
-    def scores(picture):  # your model
-        return {"bright": picture.convert("L").resize((1, 1)).getpixel((0, 0)) / 255}
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            pictures = [Image.open(io.BytesIO(base64.b64decode(text))) for text in body["pictures"]]
-            reply = json.dumps({"answers": [{"labels": scores(picture)} for picture in pictures]}).encode()
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(reply)
-
-    HTTPServer(("127.0.0.1", 8000), Handler).serve_forever()
 """
 
 from __future__ import annotations
