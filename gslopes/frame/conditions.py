@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 LONGEST = 500  # characters
 FAILED = 4  # the exit code where a condition holds
-_ORDERED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+_ORDERED: dict[type[ast.cmpop], Any] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-_EQUAL: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
+_EQUAL: dict[type[ast.cmpop], Any] = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
 
 
 class Condition:

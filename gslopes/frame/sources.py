@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-import pandas as pd
-
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import TableError
 from gslopes.core.tables import MANIFEST, SOURCES
@@ -22,26 +20,18 @@ def keep_sources(photos: Path, run: Path) -> Path | None:
 
     Raises: StorageError.
     """
-    manifest = read_manifest(photos)
+    manifest = None
+    for folder in (photos, photos.resolve().parent):
+        with suppress(TableError):  # none, or another program's
+            manifest = tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
+            break
     if manifest is None:
         return None
     known = set(tables.read(tables.PHOTOS, run / "photos.parquet")["photo"])
-    rows = manifest[manifest["photo"].isin(known) & (manifest["photo"] != "")]
+    rows = manifest[manifest["photo"].isin(known - {""}) & manifest["status"].isin(["kept", "duplicate"])]
     if rows.empty:
         return None
     first = rows.sort_values("status", ascending=False, kind="stable").drop_duplicates("photo")  # kept before duplicate
     path = run / f"{SOURCES.name}.parquet"
     runfolder.write_table(SOURCES, first[SOURCES.columns], path)
     return path
-
-
-def read_manifest(photos: Path) -> pd.DataFrame | None:
-    """Kept photos and duplicates of a collection's manifest; None if there is none of ours.
-
-    photos: the collection, or a folder in it.
-    """
-    for folder in (photos, photos.resolve().parent):
-        with suppress(TableError):  # none, or another program's
-            frame = tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
-            return frame[frame["status"].isin(["kept", "duplicate"])]
-    return None
