@@ -65,21 +65,11 @@ class FitConfig:
         metavar="COLUMN",
         advanced=True,
     )
-    expected: tuple[str, ...] = option(
-        (),
-        help="A label, or words in one, whose slope is expected: listed below the others. May be repeated; none leaves "
-        "out those that name the attribute.",
-        metavar="LABEL",
-        shown="labels that name the attribute, such as Male",
-        advanced=True,
-    )
 
     def __post_init__(self) -> None:
-        from gslopes.slopes import expected
         from gslopes.slopes.presence import parse
 
         self.options(0)
-        expected.check(self.expected)
         parse(self.presence)
         if (self.groups or self.cluster or self.truth) and self.photos_csv is None:
             raise ConfigError(
@@ -137,7 +127,7 @@ class RunConfig:
     compose: ComposeConfig = section(ComposeConfig)
     gate: GateConfig = section(GateConfig, flat=("on",))
     score: ScoreConfig = section(ScoreConfig)
-    fit: FitConfig = section(FitConfig, flat=("expected", "photos_csv", "groups", "cluster", "truth"))
+    fit: FitConfig = section(FitConfig, flat=("photos_csv", "groups", "cluster", "truth"))
     report: ReportConfig = section(ReportConfig, flat=("embed",))
     as_published: bool = option(
         False,

@@ -74,7 +74,7 @@ def fit_folder(
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
     cut = [str(limits.get(name, ALL)) for name in found.slopes["classifier"]]
     slopes = found.slopes.assign(cut=cut)
-    found = replace(found, slopes=expected.marked(slopes, config.expected))
+    found = replace(found, slopes=expected.marked(slopes))
     order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")

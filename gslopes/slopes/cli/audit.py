@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Options that have no flag: by --set, as in a TOML file.
 SELDOM = (
     *("part", "workers", "min_face", "find_device", "landmarks", "masks", "format", "blend", "unedited"),
-    *("confirm_above", "placebo_sample", "dropped_sample", "expected", "embed"),
+    *("confirm_above", "placebo_sample", "dropped_sample", "embed"),
 )
 STAGES = ("synthesise", "gate", "score", "unedited", "fit", "report")
 # Of one counterfactual photo on one core of an AMD EPYC; see tests/benches/results/engine.md.
