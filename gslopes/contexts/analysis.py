@@ -114,18 +114,17 @@ def adjusted(tested: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         for name in TESTED
         if name in made
     }
+
+    def within_kind(family: pd.DataFrame) -> pd.Series:
+        return family.groupby("tags")["p"].transform(lambda p: benjamini_hochberg(p.to_numpy(float)))
+
     for name, family in families.items():
-        made[name]["q"] = _within_kind(family)
+        made[name]["q"] = within_kind(family)
     if families:
-        q_run = _within_kind(pd.concat(families))
+        q_run = within_kind(pd.concat(families))
         for name in families.keys() & set(_WITH_RUN):
             made[name]["q_run"] = q_run.loc[name].to_numpy()
     return made
-
-
-def _within_kind(family: pd.DataFrame) -> pd.Series:
-    """Q over the tests of each kind of tags.  family: columns tags and p."""
-    return family.groupby("tags")["p"].transform(lambda p: benjamini_hochberg(p.to_numpy(float)))
 
 
 def typology_of(classifier: str, options: ContextOptions, backgrounds: pd.DataFrame) -> Typology:

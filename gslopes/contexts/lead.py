@@ -111,14 +111,11 @@ def counts(results: Mapping[str, pd.DataFrame]) -> str:
     shown = people[people["photo"].isin(composites.loc[composites["kind"] == "context", "photo"])]
     contexts = used["context"].nunique()
     each = len(used) / max(contexts, 1)
-    alone = "; one background each, so intervals are about people, not about such rooms."
     text = f"{many(shown['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
+    alone = "; one background each, so intervals are about people, not about such rooms."
     text += f", {each:g} backgrounds each{SEVERAL}" if each > 1 else alone
-    flagged = int((results["cutouts"]["status"] == "flagged").sum())
-    out = people["photo"].nunique() - shown["photo"].nunique()
-    if out:
-        which = "" if flagged == out else f", {flagged:,} of them"
-        text += f" Left out: {many(out, 'photo')}{which} for a cut-out that failed a check."
+    if out := people["photo"].nunique() - shown["photo"].nunique():
+        text += f" Left out: {many(out, 'photo')}, see the cut-outs."
     skipped = len(backgrounds) - len(used)
     return text + (f" Left out: {many(skipped, 'background')}." if skipped else "")
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -98,7 +98,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
         from gslopes.faces.config import values_for
 
         values = tuple(float(str(value)) for value in values_for(pictures.sweep, steps=pictures.steps, extent=None))
-        models = model_records(SweptFaces.of(people, pictures))
+        models = model_records(swept_faces(people, pictures))
     if config.review is not None and not config.review.is_file():
         raise UsageError(f"There is no file {show(config.review)}.", "Name the CSV that the page of cut-outs saves.")
     material = Material(files, who, backgrounds, values, {file.relative: _digest(file) for file in files})
@@ -284,21 +284,18 @@ def check_anybody(run: Run) -> None:
 # -- a sweep of the face ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SweptFaces:
-    """By what the counterfactuals of a sweep are made, see ``faces.config.FacesConfig``."""
+class SweptFaces(NamedTuple):
+    """By what the counterfactuals of a sweep are made, see ``faces.config.FacesConfig``: the attribute's own editor."""
 
     photos: Path
     find: FindConfig
     edit: EditConfig
-    compose: ComposeConfig
+    compose: ComposeConfig = ComposeConfig()
 
-    @classmethod
-    def of(cls, people: Path, pictures: StageConfig) -> SweptFaces:
-        """That of an audit: the attribute's own editor."""
-        return cls(
-            people, FindConfig(landmarks=pictures.landmarks), EditConfig(attributes=(pictures.sweep,)), ComposeConfig()
-        )
+
+def swept_faces(people: Path, pictures: StageConfig) -> SweptFaces:
+    """The configuration of an audit's sweep."""
+    return SweptFaces(people, FindConfig(landmarks=pictures.landmarks), EditConfig(attributes=(pictures.sweep,)))
 
 
 def load_sweeper(run: Run) -> Sweeper:
@@ -308,7 +305,7 @@ def load_sweeper(run: Run) -> Sweeper:
     from gslopes.faces.zoo.reader import FaceReader
 
     pictures, device = run.config.pictures, runtime.pick_device(run.config.device)
-    config = SweptFaces.of(_people(run), pictures)
+    config = swept_faces(_people(run), pictures)
     least = config.find.min_face
     measurer = SweepMeasurer(FaceReader.load(device), device, least)
     values = run.once(material_of).values

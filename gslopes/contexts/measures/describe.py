@@ -21,7 +21,6 @@ from gslopes.contexts.typology import SUPERS, Typology, normalise
 
 VECTOR = SUPERS[:3]  # the paper's
 GROSS, NET = "gross", "net"
-BASELINES = ("original", "canvas")
 ALONE = ("empty", "silhouette")  # pictures without a person
 Key = tuple[str, str, int]
 """Photo, attribute and step of a picture."""

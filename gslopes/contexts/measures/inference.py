@@ -23,7 +23,6 @@ Flags = NDArray[np.bool_]
 Codes = NDArray[np.int8]
 CONGRUENT = {"feminine": "woman", "masculine": "man"}
 NOT_APPLICABLE = "not applicable: the context has no tags"
-DIFFERENCE = "gendered - neutral"
 LEAST = 0.1  # share of the pictures that an F1 needs; the paper's, Table 9
 
 
@@ -68,10 +67,9 @@ def _inferred(grid: Grid, name: str, gender: str, code: int, label: str, options
 
 
 def recognised_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
-    """Rows of the ``recognised`` table without q: Pr(R), Pr(R | inferred), and their difference.
+    """Rows of the ``recognised`` table without q: Pr(R) and Pr(R | inferred).
 
-    Estimator: shares, see ``paired.share_of``; the difference gendered minus neutral with Newcombe's interval, several
-    pictures of a person by a design effect.  Null hypothesis of the test, in the row of all: whether the context is
+    Estimator: shares, see ``paired.share_of``.  Null hypothesis of the test, in the row of all: whether the context is
     named does not depend on the inferred gender (Pearson's X² without continuity correction; p by permuting R over
     people, or with Rao and Scott's correction where people have several pictures).  v is Cramér's.
     """
@@ -91,28 +89,22 @@ def _recognised(
 ) -> list[dict[str, Any]]:
     """The rows of one context.  named, inferred, answered: (P, B).  person: (P,)."""
     keeps = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
-    keeps[DIFFERENCE] = answered & (inferred != 0)
     people = int(person.max()) + 1
-    hits, photos = (
-        {given: sums(part, keep, person, people) for given, keep in keeps.items()}
-        for part in (named.astype(float), np.ones(named.shape))
-    )
-    rows = [{"given": given, **share_of(hits[given], photos[given])} for given in keeps]
-    n = rows[-1]["n"]
-    if 0 < n < FEW:
+    rows = [
+        {
+            "given": given,
+            **share_of(*(sums(part, keep, person, people) for part in (named * 1.0, np.ones(named.shape)))),
+        }
+        for given, keep in keeps.items()
+    ]
+    if 0 < rows[1]["n"] + rows[2]["n"] < FEW:
         rows[0]["note"] = noted(rows[0]["note"], RARE)
-    else:
-        alone = len(np.unique(person)) == len(person) and answered.shape[1] == 1
-        flags = named[answered], inferred[answered]
-        by_person = independence_p(*flags, person[np.nonzero(answered)[0]])
-        rows[0] |= {"p": _permutation_p(*flags, options) if alone else by_person, "v": pearson(*flags)[3]}
-    missing = dict.fromkeys(("share", "ci_low", "ci_high", "rooms_low", "rooms_high"), math.nan)
-    gendered, neutral = ((hits[one].sum(axis=1), photos[one].sum(axis=1)) for one in (DIFFERENCE, INFERRED[0]))
-    if n and rows[-2]["n"]:
-        missing["share"] = rows[-1]["share"] - rows[-2]["share"]
-        missing["ci_low"], missing["ci_high"] = difference_interval(gendered, neutral)
-    note = ALIKE * (math.isfinite(missing["share"]) and math.isnan(missing["ci_low"]))
-    return [*rows[:-1], {**rows[-1], **missing, "note": note}]
+        return rows
+    alone = len(np.unique(person)) == len(person) and answered.shape[1] == 1
+    flags = named[answered], inferred[answered]
+    by_person = independence_p(*flags, person[np.nonzero(answered)[0]])
+    rows[0] |= {"p": _permutation_p(*flags, options) if alone else by_person, "v": pearson(*flags)[3]}
+    return rows
 
 
 def pearson(recognised: Flags, inferred: Codes) -> tuple[float, int, float, float]:
