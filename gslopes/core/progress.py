@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gslopes.core.text import printable, printable_lines
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
 
 LOG_INTERVAL = 60.0  # seconds between lines where there is no terminal
 WIDTH = 100  # columns at most
@@ -51,8 +51,8 @@ def progress_line(shown: bool, parts: Mapping[int, int], label: str, unit: str, 
     if not sys.stderr.isatty():
         yield _line_a_minute(label, unit, done, total)
         return
-    with bars() as progress:
-        task = add_bar(progress, label, unit, done, total)
+    with _bars() as progress:
+        task = progress.add_task(printable(label), total=total, completed=done, unit=unit)
         yield lambda count: progress.advance(task, count)
 
 
@@ -62,8 +62,8 @@ def counted(executor: object, label: str, unit: str) -> Watch:
 
 
 @contextmanager
-def bars() -> Iterator[Progress]:
-    """Bars on the terminal: how much of all is done, the time left (the time taken, at the end), and a note."""
+def _bars() -> Iterator[Progress]:
+    """A bar on the terminal: how much of all is done, and the time left (the time taken, at the end)."""
     from rich import progress as rich
     from rich.console import Console
 
@@ -74,7 +74,6 @@ def bars() -> Iterator[Progress]:
         rich.BarColumn(18),
         rich.TextColumn("{task.completed:,.0f}/{task.total:,.0f} {task.fields[unit]}", markup=False),
         rich.TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-        rich.TextColumn("{task.fields[note]}", markup=False),
     )
     with rich.Progress(*columns, console=console, speed_estimate_period=60) as progress:
         _shown.append(progress)
@@ -82,11 +81,6 @@ def bars() -> Iterator[Progress]:
             yield progress
         finally:
             _shown.remove(progress)
-
-
-def add_bar(progress: Progress, label: str, unit: str, done: int, total: int) -> TaskID:
-    """One more bar; arguments as of ``progress_line``."""
-    return progress.add_task(printable(label), total=total, completed=done, unit=unit, note="")
 
 
 def tell(text: str) -> None:

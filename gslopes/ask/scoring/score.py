@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +26,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import read_json
 from gslopes.core.killpoints import kill_point
-from gslopes.core.progress import LOG_INTERVAL, add_bar, bars, is_shown, tell
+from gslopes.core.progress import is_shown, progress_line
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
 from gslopes.core.text import many
@@ -154,11 +152,19 @@ class Scoring:
         errors: list[BaseException] = []
         stop: KeyboardInterrupt | None = None
         pool = ThreadPoolExecutor(max(1, len(clients)), "score")
-        extents = {}  # pictures done by earlier commands, and all
-        for name, wanted in ((one.classifier.name, self._wanted[one.classifier.name]) for one in clients):
-            counts = [wanted.count(part) for part in range(self._parts)]
-            extents[name] = sum(counts) - sum(counts[part] for part in self._missing[name]), sum(counts)
-        with _progress(is_shown(self._executor), extents, self._usages) as update:
+        counts = [self._wanted[one.classifier.name].count(part) for one in clients for part in range(self._parts)]
+        due = sum(self._wanted[name].count(part) for name, parts in self._missing.items() for part in parts)
+        names = "score      " + ", ".join(one.classifier.name for one in clients)
+        before, line = sum(counts) - due, is_shown(self._executor)
+        with progress_line(line, {0: due}, names[:40], "pictures", before) as tick:
+            told = 0
+
+            def update() -> None:
+                nonlocal told
+                done = sum(usage.pictures for usage in self._usages.values())
+                tick(done - told)
+                told = done
+
             left = {pool.submit(self._drive, one, clients, errors) for one in clients}
             pool.shutdown(wait=False)
             while left:  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
@@ -230,41 +236,6 @@ class Scoring:
         if (given := self._budget.usd) is not None:
             spent, whole, left = map(self._budget.shown, (self._budget.spent, given, given - self._budget.spent))
             self._executor.note(f"score      budget: {spent} of {whole} USD spent, {left} USD left.")
-
-
-@contextmanager
-def _progress(
-    show: bool, extents: Mapping[str, tuple[int, int]], usages: Mapping[str, UsageStats]
-) -> Iterator[Callable[[], None]]:
-    """What brings the lines about several classifiers up to date: bars on a terminal, a line a minute in a log file.
-
-    extents: name to (pictures done by earlier commands, all pictures).
-    """
-    begun = last = time.monotonic()
-    with ExitStack() as stack:
-        interactive = show and sys.stderr.isatty()
-        progress: Any = stack.enter_context(bars()) if interactive else None
-        tasks = {
-            name: add_bar(progress, f"score      {name}"[:40], "pictures", *extent)
-            for name, extent in (extents.items() if interactive else ())
-        }
-
-        def update() -> None:
-            nonlocal last
-            for name, task in tasks.items():
-                usage = usages[name]
-                progress.update(task, completed=extents[name][0] + usage.pictures, note=str(usage))
-            if not show or interactive or time.monotonic() - last < LOG_INTERVAL:
-                return
-            last = time.monotonic()
-            for name, (before, total) in extents.items():
-                usage = usages[name]
-                rate = usage.pictures / max(last - begun, 1e-9)
-                left = f"{(total - before - usage.pictures) / rate / 60:,.0f} minutes left" if rate else "time unknown"
-                done = f"{before + usage.pictures:,} of {many(total, 'picture')}, {rate:,.1f} a second, {left}"
-                tell(f"score      {name}: {done}" + (f", {usage}" if str(usage) else ""))
-
-        yield update
 
 
 def models_of(run: Path, name: str) -> dict[str, Any]:
