@@ -34,16 +34,13 @@ MANIFEST = "run.json"
 _OTHER = "Choose another folder with --out"
 _FREE = "Free some space and run the same command again: it resumes."
 _STORAGE = {
-    errno.ENOSPC: ("there is no space left on the disk", _FREE),
-    errno.EDQUOT: ("the disk quota is used up", _FREE),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), ("there is no space left on the disk", _FREE)),
     errno.EFBIG: ("the file would be larger than the system allows", "Raise the limit (ulimit -f) and run it again."),
     errno.EROFS: ("it is on a read-only file system", f"{_OTHER}."),
-    errno.EACCES: ("permission denied", f"{_OTHER}, or change its permissions."),
-    errno.EPERM: ("the system does not permit it", f"{_OTHER}, or change its permissions."),
+    **dict.fromkeys((errno.EACCES, errno.EPERM), ("permission denied", f"{_OTHER}, or change its permissions.")),
     errno.ENOENT: ("a folder of its path does not exist", f"{_OTHER}, or make it again."),
     errno.ENOTDIR: ("a part of its path is a file, not a folder", f"{_OTHER}."),
-    errno.EEXIST: ("a file of that name is in the way", f"{_OTHER}."),
-    errno.EISDIR: ("a folder of that name is in the way", f"{_OTHER}."),
+    **dict.fromkeys((errno.EEXIST, errno.EISDIR), ("a file or folder of that name is in the way", f"{_OTHER}.")),
     errno.ENAMETOOLONG: ("its name is too long", f"{_OTHER}."),
     errno.EIO: ("the disk reported an error", "Check the disk; the same command resumes."),
 }
@@ -343,24 +340,11 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
 
     >>> differences({"find": {"min_face": 32}}, {"find": {"min_face": 20}})
     ['find.min_face is 32 there and 20 here']
-    >>> differences([-2.0, -1.3333334], [-2.0, -1.5], "values")
-    ['values is [-2, -1.333] there and [-2, -1.5] here']
     """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         found = []
         for key in dict.fromkeys([*old, *new]):
             found += differences(old.get(key), new.get(key), f"{name}.{key}" if name else str(key))
         return found
-    there, here = (_value(one, short=True) for one in (old, new))
-    there, here = (there, here) if there != here else (_value(old), _value(new))
+    there, here = ("not set" if one is None else json.dumps(one, ensure_ascii=False, default=str) for one in (old, new))
     return [] if old == new else [f"{name} is {there} there and {here} here"]
-
-
-def _value(value: Any, short: bool = False) -> str:
-    """A value of a manifest as text.  short: numbers with four digits."""
-    if value is None:
-        return "not set"
-    if isinstance(value, list) and not any(isinstance(one, list) for one in value):
-        return f"[{', '.join(_value(one, short) for one in value)}]"
-    shown = f"{value:.4g}" if short and isinstance(value, float) else str(value)
-    return json.dumps(value) if isinstance(value, str) else shown

@@ -73,8 +73,7 @@ def compose(
 ) -> Composite:
     """Blend K edited chips into their photo.
 
-    pixels: (H, W, 3) uint8 RGB.
-    gray: whether the photo is gray; the edit is then reduced to its luminance, and the results are gray.
+    pixels: (H, W, 3) uint8 RGB.  gray: whether the photo is gray; the edit is then reduced to its luminance.
     edited: (K, S, S, 3) float32 RGB, 0 to 255, the decoder's pictures.
     neutral: (S, S, 3) float32 RGB, 0 to 255, the decoder's picture at the photo's own value.
     mask: (S, S) float32 in [0, 1], chip frame.  matrix: (2, 3), photo frame to chip frame.

@@ -85,7 +85,12 @@ class Mtcnn(nn.Module):
         keep = nms_min_area(found[0], found[1], owner, 0.7)
         boxes, scores, points = (part[keep] for part in found)
         owner = owner[keep]
-        return [_detections(boxes[owner == i], scores[owner == i], points[owner == i]) for i in range(len(pictures))]
+        results = []
+        for index in range(len(pictures)):
+            rows = torch.nonzero(owner == index)[:, 0]
+            rows = rows[torch.argsort(scores[rows], descending=True, stable=True)]
+            results.append(Detections(boxes[rows].numpy(), points[rows].numpy(), scores[rows].numpy()))
+        return results
 
     # -- the first network: over every place of every level of the pyramid --
 
@@ -184,7 +189,12 @@ class Mtcnn(nn.Module):
             patches = (areas.resized(inside[rows], owner[rows], size) - 127.5) * 0.0078125
             *rest, score = (one[: stop - start] for one in net(patches.contiguous(memory_format=LAST)))
             said.append([score[:, 1], *rest])
-        together = [torch.cat(one) for one in zip(*said, strict=True)] if said else _no_answers(boxes, net)
+        if said:
+            together = [torch.cat(one) for one in zip(*said, strict=True)]
+        else:  # what a network says about no crop
+            named = net.named_modules()
+            heads = [layer.out_features for name, layer in named if name.startswith(("dense5_", "dense6_"))]
+            together = [boxes.new_zeros(0), *(boxes.new_zeros((0, width)) for width in heads[1:])]
         kept = together[0] > threshold
         return boxes[kept], owner[kept], [one[kept] for one in together]
 
@@ -203,17 +213,6 @@ def _within(x: Tensor, rows: list[int], columns: list[int]) -> Tensor:
     y = torch.arange(height, device=x.device) < torch.tensor(rows, device=x.device)[:, None]
     z = torch.arange(width, device=x.device) < torch.tensor(columns, device=x.device)[:, None]
     return (y[:, :, None] & z[:, None])[:, None]
-
-
-def _no_answers(boxes: Tensor, net: nn.Module) -> list[Tensor]:
-    """What a network says about no crop."""
-    heads = [layer.out_features for name, layer in net.named_modules() if name.startswith(("dense5_", "dense6_"))]
-    return [boxes.new_zeros(0), *(boxes.new_zeros((0, width)) for width in heads[1:])]
-
-
-def _detections(boxes: Tensor, scores: Tensor, points: Tensor) -> Detections:
-    order = torch.argsort(scores, descending=True, stable=True)
-    return Detections(boxes[order].numpy(), points[order].numpy(), scores[order].numpy())
 
 
 # --- Boxes of a detector's cascade: what is cut out of pictures for them, and which of them are duplicates ------------
