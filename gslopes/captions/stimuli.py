@@ -184,21 +184,15 @@ def images_table(read: Read, mentions: Mentions, limit: int | None) -> pd.DataFr
         for name in read.images(stage):
             have.setdefault(name, []).append(stage)
     labels = read.stages.get("human-labels", StageRows())
-    people = person_boxes(labels, mentions)
+    people: dict[str, list[tuple[float, float, float, float]]] = {}  # x, y, width, height; COCO's where there are any
+    for row in labels.objects:
+        person = row.word == "person" if labels.closed else mentions.is_person(row.word, row.synset)
+        if person and not math.isnan(row.x0):
+            people.setdefault(row.image, []).append((row.x0, row.y0, row.x1 - row.x0, row.y1 - row.y0))
     unusable = dict.fromkeys(labels.unsized)
     areas = {image: covered(boxes) for image, boxes in people.items()} | unusable
     records = [(image, ",".join(have[image]), areas.get(image)) for image in sorted(have)[:limit]]
     return pd.DataFrame(records, columns=TABLES["images"].columns)
-
-
-def person_boxes(rows: StageRows, mentions: Mentions) -> dict[str, list[tuple[float, float, float, float]]]:
-    """Image to boxes of people, x, y, width, height as shares; COCO's where there are any in the stage."""
-    found: dict[str, list[tuple[float, float, float, float]]] = {}
-    for row in rows.objects:
-        person = row.word == "person" if rows.closed else mentions.is_person(row.word, row.synset)
-        if person and not math.isnan(row.x0):
-            found.setdefault(row.image, []).append((row.x0, row.y0, row.x1 - row.x0, row.y1 - row.y0))
-    return found
 
 
 def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> tuple[pd.DataFrame, int]:

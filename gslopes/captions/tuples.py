@@ -43,11 +43,13 @@ def parsed_images(run: Run) -> Sequence[str]:
 def parse(run: Run, images: Sequence[str]) -> Made:
     """The tuples of the captions of some images; each distinct caption is parsed once a process."""
     captions, facts = run.once(_captions), run.once(_reader)
-    rows: list[tuple[str, str, int, Sequence[Fact]]] = []
+    records: list[tuple[Any, ...]] = []
     for image in images:
-        rows += [(image, stage, source, facts(text)) for stage, source, text in captions.get(image, ())]
+        for stage, source, text in captions.get(image, ()):
+            records += [(image, stage, source, *_values(fact)) for fact in facts(text)]
         run.tick(1)
-    return {"tuples": caption_tuples(rows)}
+    frame = pd.DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, math.nan))
+    return {"tuples": frame.astype(_TUPLE_TYPES)}
 
 
 def with_labels(run: Run, parts: Tables) -> Made:
@@ -124,13 +126,6 @@ def label_sense(word: str, synset: str | None, role: str, senses: Senses) -> Sen
         if senses.rule == "overrides" and synset == first:
             return Sense(override, rule="override")
     return Sense(synset, rule="given")
-
-
-def caption_tuples(rows: Iterable[tuple[str, str, int, Sequence[Fact]]]) -> pd.DataFrame:
-    """The tuples of captions: image, stage, number and facts of each."""
-    records = [(*key, *_values(fact)) for *key, facts in rows for fact in facts]
-    frame = pd.DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, math.nan))
-    return frame.astype(_TUPLE_TYPES)
 
 
 def captions_of(

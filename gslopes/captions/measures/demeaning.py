@@ -97,26 +97,20 @@ def context_specific(recorder: Recorder) -> None:
                     listed = mentions.weapons(caption.kept) if rule == "weapons" else mentions.animals(caption.kept)
                     word = CHILD_WORDS[rule][0] if rule in CHILD_WORDS else ", ".join(sorted({f.word for f in listed}))
                     recorder.case(rule if decision == "case" else f"{rule} ({decision})", image, caption, word=word)
-        _add_measures(recorder, rule, counts)
+        value, note = AT_RISK[rule], {} if material.pairs else {"note": "no annotations: captions of all people"}
+        columns = [column for column, values in material.groups.items() if value in values.values()]
+        for column in columns or [""]:
+            values = material.groups.get(column, {})
+            at_risk = [image for image in recorder.images if not column or values.get(image) == value]
+            recorder.rates(counts, at_risk, concept=rule, column=column, group=value if column else "", **note)
+        table = presence_of_images({rule: counts}, recorder.images)
+        how = "Welch over clusters" if material.clusters else "Newcombe"
+        facts = {"estimator": f"difference of shares of images, {how}", "null_hypothesis": EQUAL_PROBABILITIES}
+        for pair in material.pairs:
+            if pair.column in columns or rule == "girls":
+                recorder.measure(**recorder.compare(table, pair).columns(0), concept=rule, **pair.columns, **facts)
     recorder.header |= {"lists": ""}
     recorder.rates({image: len(places) for image, places in united.items()}, recorder.images, concept=UNION)
-
-
-def _add_measures(recorder: Recorder, rule: str, counts: Counter[str]) -> None:
-    material, value = recorder.material, AT_RISK[rule]
-    note = {} if material.pairs else {"note": "no annotations: captions of all people"}
-    columns = [column for column, values in material.groups.items() if value in values.values()]
-    for column in columns or [""]:
-        values = material.groups.get(column, {})
-        at_risk = [image for image in recorder.images if not column or values.get(image) == value]
-        recorder.rates(counts, at_risk, concept=rule, column=column, group=value if column else "", **note)
-    table = presence_of_images({rule: counts}, recorder.images)
-    for pair in material.pairs:
-        if pair.column in columns or rule == "girls":
-            clustered = "Newcombe" if not material.clusters else "Welch over clusters"
-            facts = {"estimator": f"difference of shares of images, {clustered}"}
-            facts["null_hypothesis"] = EQUAL_PROBABILITIES
-            recorder.measure(**recorder.compare(table, pair).columns(0), concept=rule, **pair.columns, **facts)
 
 
 # -- adjectives as nouns ----------------------------------------------------------------------------------------------
@@ -139,15 +133,12 @@ def as_nouns(sentences: Iterable[Sequence[Token]], mentions: Mentions) -> list[b
         contrast
         for tokens in sentences
         for index, token in enumerate(tokens)
-        if token.word in (NOUN, f"{NOUN}s") and token.tag.startswith("NN") and _is_head(tokens, index)
+        if token.word in (NOUN, f"{NOUN}s") and token.tag.startswith("NN")
+        for after in [[*(other.tag for other in tokens[index + 1 : index + 3]), "", ""]]
+        if not after[0].startswith(("NN", "NP", "UNC"))
+        if not (after[0].startswith("AJ") and after[1].startswith("NN"))
         if not any(mentions.is_animal(lemma) for lemma in _phrase(tokens, index) if lemma != NOUN)
     ]
-
-
-def _is_head(tokens: Sequence[Token], index: int) -> bool:
-    """The next token is no noun, no adjective with a noun after it, and no unknown word."""
-    tags = [token.tag for token in tokens[index + 1 : index + 3]] + ["", ""]
-    return not tags[0].startswith(("NN", "NP", "UNC")) and not (tags[0].startswith("AJ") and tags[1].startswith("NN"))
 
 
 def _phrase(tokens: Sequence[Token], index: int) -> list[str]:

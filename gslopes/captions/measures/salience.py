@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -188,12 +188,17 @@ def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
 
 
 def objects_mentioned(recorder: Recorder) -> None:
-    """S2 at one stage: rows of the salience table."""
+    """S2 at one stage: rows of the salience table, with q, and ranks by accuracy where the published interval finds.
+
+    Of the commonest types, by images that show them plus images whose captions name them.
+    """
     material, options = recorder.material, recorder.options
     images = [image for image in recorder.images if image in material.boxes]
     synsets = [{box.synset for box in material.boxes[image]} for image in images]
     named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
-    types = common_types(synsets, [{fact.synset for fact in facts if fact.synset} for facts in named], options.types)
+    shown = Counter(name for one in synsets for name in one)
+    shown.update(name for facts in named for name in {fact.synset for fact in facts if fact.synset})
+    types = sorted(shown, key=lambda name: (-shown[name], name))[: options.types]
     features = layout([material.boxes[image] for image in images], types)
     concepts = [{fact.concept for fact in facts} for facts in named]
     for pair in material.pairs:
@@ -209,13 +214,13 @@ def objects_mentioned(recorder: Recorder) -> None:
                     clusters = material.cluster_numbers([images[index] for index in chosen])
                     fitted = fit(features[chosen], place, sides[chosen] / 2, y, clusters)
                 rows.append(_row(fitted, name, recorder.stage, pair))
-        recorder.salience += _ranked(rows)
-
-
-def common_types(shown: Iterable[set[str]], named: Iterable[set[str]], count: int) -> list[str]:
-    """The commonest synsets by images that show them plus images whose captions name them; ties by name."""
-    counts = Counter(name for synsets in (*shown, *named) for name in synsets)
-    return sorted(counts, key=lambda name: (-counts[name], name))[:count]
+        q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
+        for row, value in zip(rows, q, strict=True):
+            row |= {"q": float(value), "finding": bool(value < LEVEL)}
+        ranked = sorted((r for r in rows if r["finding_paper"]), key=lambda r: (-r["accuracy"], r["concept"]))
+        for rank, row in enumerate(ranked, 1):
+            row["rank"] = rank
+        recorder.salience += rows
 
 
 def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
@@ -243,14 +248,3 @@ def _row(fitted: Salience, concept: str, stage: str, pair: Pair) -> Row:
     row = {"stage": stage, **pair.columns, "concept": concept} | {name: getattr(fitted, name) for name in names}
     row |= {"ci_low": fitted.low, "ci_high": fitted.high, "split_low": low, "split_high": high}
     return row | {"finding_paper": bool(fitted.eligible and (low > 0 or high < 0)), "rank": None}
-
-
-def _ranked(rows: list[Row]) -> list[Row]:
-    """The rows with q, findings, and ranks by accuracy of those that the published interval finds."""
-    q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
-    for row, value in zip(rows, q, strict=True):
-        row |= {"q": float(value), "finding": bool(value < LEVEL)}
-    ranked = sorted((r for r in rows if r["finding_paper"]), key=lambda r: (-r["accuracy"], r["concept"]))
-    for rank, row in enumerate(ranked, 1):
-        row["rank"] = rank
-    return rows
