@@ -252,12 +252,9 @@ def svg_text(x: float, y: float, content: object, anchor: str = "start", size: i
     return f"<text {place}>{escape(str(content))}</text>"
 
 
-def svg_line(
-    x0: float, y0: float, x1: float, y1: float, colour: str = "ink", width: float = 1, dash: str = "", end: str = ""
-) -> str:
-    """A straight line.  dash: lengths, as SVG has them.  end: the id of a marker."""
+def svg_line(x0: float, y0: float, x1: float, y1: float, colour: str = "ink", width: float = 1, dash: str = "") -> str:
+    """A straight line.  dash: lengths, as SVG has them."""
     more = f' stroke-dasharray="{dash}"' if dash else ""
-    more += f' marker-end="url(#{end})"' if end else ""
     return (
         f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="var(--{colour})" '
         f'stroke-width="{width:g}"{more}/>'

@@ -159,7 +159,7 @@ def test_left_orders_alone_mistake_the_side_for_the_group(portraits, tmp_path):
             return found
 
     both = run(portraits, tmp_path / "both", LeftBonus())
-    left = run(portraits, tmp_path / "left", LeftBonus(), as_published=True, pairs=400)
+    left = run(portraits, tmp_path / "left", LeftBonus(), as_published=True, pairs=200)
     fair, wrong = (row(found, "left-bonus", policy="argmax", outcome="favoured") for found in (both, left))
     assert wrong["p"] > fair["p"] + 0.1
     position = both.tables["positions"].set_index("cropper").loc["left-bonus"]

@@ -67,7 +67,7 @@ def synthesised(tmp_path_factory):
 @pytest.fixture(scope="module")
 def swept(synthesised, tmp_path_factory):
     out = tmp_path_factory.mktemp("swept") / "run"
-    return sweep_crops(synthesised, out, croppers=[Brightness()], others=6, **QUICK)
+    return sweep_crops(synthesised, out, croppers=[Brightness()], others=3, **QUICK)
 
 
 def slope(swept, attribute, cropper="brightness"):
@@ -88,7 +88,7 @@ def test_the_planted_slope_is_found_and_the_placebos_holds_nothing(swept):
 def test_the_interval_that_is_shown_is_the_wider_one_and_knows_that_opponents_are_shared(swept):
     known = swept.tables["sweep_slopes"].query("cropper == 'brightness'").set_index("attribute")
     row = known.loc["gender"]
-    assert (row["pairs"], row["photos"], row["people"]) == (PEOPLE * 6, PEOPLE, PEOPLE)
+    assert (row["pairs"], row["photos"], row["people"]) == (PEOPLE * 3, PEOPLE, PEOPLE)
     for low, high in (("t_low", "t_high"), ("boot_low", "boot_high")):
         assert row["ci_high"] - row["ci_low"] >= row[high] - row[low]
     assert (row["ci_low"], row["ci_high"]) in [(row["t_low"], row["t_high"]), (row["boot_low"], row["boot_high"])]
