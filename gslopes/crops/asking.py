@@ -93,7 +93,7 @@ def material(run: Run) -> Material:
     path = {portrait.relative: portrait.path for portrait in people.portraits}
     used = seen[(seen["status"] == "used") & seen["path"].isin(list(path))].drop_duplicates("photo")
     ids, (sizes, heads) = used["photo"].tolist(), as_joined(used, config)
-    photo = reader_of([path[name] for name in used["path"]], sizes, config, ids)
+    photo = reader_of([path[name] for name in used["path"]], sizes, config)
     askers = {name: Asker(model, photo, sizes, config, heads, note=run.note) for name, model in run.plan.models.items()}
     pictures = pictures_of(people, used["person"].tolist(), config)
     return Material(ids, np.column_stack([np.arange(len(pictures)), pictures]).astype(np.int64), askers)

@@ -24,7 +24,7 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
-from gslopes.frame.spec import Audit, Headline, Inputs, Stage, Tables
+from gslopes.frame.spec import Audit, Inputs, Stage, Tables
 
 
 def audit_crops(
@@ -91,16 +91,6 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     return lines, facts | {"left_out": {column: dict(why) for column, why in people.left_out.items() if why}}
 
 
-def headline_of(tables: Tables) -> Headline:
-    """Of the pairs of groups that can be judged, the one that is shown best to be uneven."""
-    return Headline(words.headline(words.main_rows(tables["parity"])))
-
-
-def terminal(tables: Tables) -> str:
-    """Each pair of groups, the effect of the side, and what was not answered."""
-    return words.print_parity(tables["parity"], tables["positions"], tables["pairs"])
-
-
 def counts(tables: Tables) -> tuple[int, int, int]:
     """Photos that were looked at, those that could be read, and the others."""
     status: Sequence[str] = tables["people"]["status"].tolist()
@@ -158,10 +148,10 @@ CROPS = Audit(
         ),
     ),
     judged=words.judged,
-    headline=headline_of,
+    headline=words.headline_of,
     counts=counts,
-    terminal=terminal,
-    shown=("parity", "aggregates", "positions", "policies", "gaze", "gaze_gaps"),
+    terminal=words.print_parity,
+    shown=("parity", "positions", "policies", "gaze", "gaze_gaps"),
     page=page.SECTIONS,
     models=asking.resolve,
     before=asking.begin,

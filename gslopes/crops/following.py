@@ -82,38 +82,30 @@ SECTIONS = (
 )
 
 
-def headline_of(tables: Tables) -> Headline:
-    """Of all croppers and attributes, the slope of being favoured that is shown best."""
-    return Headline(sweep_headline(tables["sweep_slopes"]))
+def sweep_headline(tables: Tables) -> Headline:
+    """Of all croppers and attributes, the slope of being favoured that is shown best.
 
-
-def terminal(tables: Tables) -> str:
-    """What the terminal shows."""
-    return print_sweep(tables["sweep_slopes"])
-
-
-def sweep_headline(slopes: pd.DataFrame) -> str:
-    """The finding in one sentence: of all croppers and attributes, the slope of being favoured that is shown best.
-
-    It stands against the placebo sweeps: one that reaches into its interval, in its direction, is named next to it.
-
-    slopes: rows of SWEEP_SLOPES.
+    A placebo sweep that reaches into its interval, in its direction, is named next to it.
     """
+    return Headline(plain.printable(_finding(tables["sweep_slopes"])))
+
+
+def _finding(slopes: pd.DataFrame) -> str:
     judged = slopes[~placebo.among(slopes["attribute"])].dropna(subset=["p"])
     if judged.empty:
         return "The crop moves too rarely with the edit to be judged."
     best = min(judged.to_dict("records"), key=lambda row: row["p"])
     cropper, what = best["cropper"], plain.perceived(best["attribute"])
     if not (best["ci_low"] > 0 or best["ci_high"] < 0):
-        return plain.printable(f"{_none(judged, what)}.")
+        return f"{_none(judged, what)}."
     like = placebo_as_steep(best, slopes)
     if like is not None:
         both = f"{_points(best['slope'])} and {_points(like['slope'])} points per unit"
-        return plain.printable(f"{cropper} follows {what} no more than a placebo: {both}.")
+        return f"{cropper} follows {what} no more than a placebo: {both}."
     end = plain.ends(best["attribute"])[1 if best["slope"] > 0 else 0]
     size = numbers.size(100 * best["slope"], 2)
     ends = numbers.interval(100 * best["ci_low"], 100 * best["ci_high"], lambda share: numbers.points(share, 2))
-    return plain.printable(f"{cropper} favours a face more the more {end} it looks: {size} points per unit {ends}.")
+    return f"{cropper} favours a face more the more {end} it looks: {size} points per unit {ends}."
 
 
 def _none(judged: pd.DataFrame, what: str) -> str:
@@ -170,10 +162,10 @@ def _points(value: float) -> str:
     return numbers.points(100 * value, 2)
 
 
-def print_sweep(slopes: pd.DataFrame) -> str:
-    """What the terminal shows: the slope of being favoured by each sweep; slopes: SWEEP_SLOPES."""
+def print_sweep(tables: Tables) -> str:
+    """What the terminal shows: the slope of being favoured by each sweep."""
     lines = []
-    for row in slopes.sort_values(["cropper", "attribute"]).to_dict("records"):
+    for row in tables["sweep_slopes"].sort_values(["cropper", "attribute"]).to_dict("records"):
         cropper = row["cropper"]
         lines.append(
             f"{plain.printable(cropper)}, {plain.printable(row['attribute'])}: {_points(row['slope'])} points per unit "

@@ -19,7 +19,6 @@ from gslopes.core import tables
 from gslopes.core.files import read_json
 from gslopes.crops.config import BOOTSTRAP, DRAWS, EPSILON, INSIDE, CropsConfig
 from gslopes.crops.parity import (
-    aggregate,
     compared,
     disparate_impact,
     draw_weights,
@@ -34,7 +33,6 @@ from gslopes.crops.regions import measure_gaze
 from gslopes.crops.tables import CONSTANT, FEW, MEASURES, TABLES
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
-from gslopes.photos.people import CROSS
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.resampling import multinomial_counts
 
@@ -64,7 +62,6 @@ def measure(run: Run) -> Made:
             labels = {**key, "policy": policy, "outcome": "favoured"}
             draws = (config.pairs or DRAWS) if config.as_published else 0
             made["parity"] += parity_rows(panel, labels, h, config.min_group, draws=draws)
-            made["aggregates"] += aggregate_rows(panel, labels, h, config.groups)
         known = crops.dropna(subset=["kept_left", "kept_right"])
         for (policy, ratio), rows in known.groupby(["policy", "ratio"], sort=True):
             left, right = ((rows[name].to_numpy() >= INSIDE).astype(np.float64) for name in ("kept_left", "kept_right"))
@@ -80,7 +77,6 @@ def measure(run: Run) -> Made:
             labels = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax", "outcome": "favoured"}
             h = panel.alone(rows)
             made["parity"] += parity_rows(panel, labels, h, config.min_group)
-            made["aggregates"] += aggregate_rows(panel, labels, h, config.groups)
     frames = {name: tables.frame_of(TABLES[name], made[name]) for name in MEASURES if name not in ("gaze", "gaze_gaps")}
     frames |= measure_gaze(saliency, people, groups, as_published=config.as_published)
     return {name: frame.sort_values([*TABLES[name].key], kind="stable") for name, frame in frames.items()}
@@ -193,25 +189,6 @@ def parity_rows(
     return made
 
 
-def aggregate_rows(panel: Panel, key: Mapping[str, Any], h: Array, columns: tuple[str, ...]) -> Rows:
-    """Rows of AGGREGATES: each column's groups over the cells of the crossed grouping, with equal weights."""
-    rows: Rows = []
-    if len(columns) < 2:
-        return rows
-    cells = list(panel.pairs(CROSS.join(columns), h))
-    shares = {(a, b): parity(h[place]).p for a, b, place, _, _ in cells}
-    drawn = {(a, b): resampled(h[place], wa, wb) for a, b, place, wa, wb in cells}
-    names = list(panel.groups[CROSS.join(columns)])
-    for index, column in enumerate(columns):
-        for pair in combinations(panel.groups[column], 2):
-            ours, theirs = ([name for name in names if name.split(CROSS)[index] == group] for group in pair)
-            p, count, missing = aggregate(shares, ours, theirs)
-            low, high = interval(np.atleast_1d(aggregate(drawn, ours, theirs)[0])) if count else (np.nan, np.nan)
-            counts = {"cells": count, "cells_missing": missing, "p": p, "boot_low": low, "boot_high": high}
-            rows.append({**key, "column": column, "group": pair[0], "other": pair[1], **counts})
-    return rows
-
-
 def position_row(panel: Panel, key: Mapping[str, Any], pairs: pd.DataFrame, seed: int) -> dict[str, Any]:
     """The row of POSITIONS: does the left photo win, whoever it shows?"""
     answered = pairs[pairs["status"] == "answered"]
@@ -245,7 +222,6 @@ def policy_rows(
                 low, high = interval(draws)
                 values = {
                     "deviation": (soft, draws),
-                    "difference": (abs(hard) - abs(soft), np.abs(hard_draws) - np.abs(draws)),
                     "amplification": (np.nan, np.array([np.nan])),
                 }
                 if low * high > 0 or (np.isnan(low) and soft != 0):  # of a deviation from 0 alone

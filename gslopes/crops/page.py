@@ -232,16 +232,6 @@ def grids(own: Tables, head: pd.DataFrame) -> list[Grid]:
             },
         ),
         grid_of(
-            main_rows(own["aggregates"]),
-            "Over a coarser grouping: cells with equal weights, as published",
-            {
-                **pair,
-                "pairs of cells": lambda r: f"{r['cells']} of {r['cells'] + r['cells_missing']}",
-                "P": lambda r: numbers.share(r["p"]),
-                "95 % bootstrap": lambda r: numbers.share_range(r["boot_low"], r["boot_high"]),
-            },
-        ),
-        grid_of(
             variants if favoured["variant"].nunique() > 1 else variants.iloc[:0],
             "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
             "matched scale may be compared with joined pictures",
@@ -268,7 +258,6 @@ def grids(own: Tables, head: pd.DataFrame) -> list[Grid]:
                 "group": "group",
                 "other": "other",
                 "deviation": lambda r: _points(r, "deviation"),
-                "argmax leans more by": lambda r: _points(r, "difference"),
                 "amplification": lambda r: numbers.decimal(r["amplification"]),
                 "exposure": lambda r: numbers.decimal(r["exposure"], 3),
                 "both heads kept": lambda r: numbers.share(r["whole"]),

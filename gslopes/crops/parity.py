@@ -4,16 +4,15 @@ P(a over b) = (1/mn) sum_i sum_j h_ij with h_ij in [0, 1] the share of the answe
 favoured i. People are the sample: pairs that share a person are not independent, and a thousand draws from the same
 forty people add nothing to these forty. The standard error is DeLong's, from the m row means and n column means.
 
-Here too are the intervals (people are drawn again, once for all pairs of groups, so that they hold together), disparate
-impact (the ratio of two groups' chances), and the same shares over a coarser grouping: race over both genders.
+Here too are intervals by drawing people again, once for all pairs of groups, and disparate impact (the ratio of two
+groups' chances).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,30 +214,6 @@ def kept_impact(first: float, second: float, draws: Array, other_draws: Array) -
     usable = (draws > 0) & (other_draws > 0)
     low, high = (math.exp(end) for end in interval(np.log(draws[usable] / other_draws[usable])))
     return Impact(first / second if second > 0 else math.nan, low, high)
-
-
-def aggregate(
-    shares: Mapping[tuple[str, str], float | Array], first: Sequence[str], second: Sequence[str]
-) -> tuple[float | Array, int, int]:
-    """P(first over second) as the mean of the P of all their cells with equal weights, as published.
-
-    shares: (a, b) to P(a over b), a number or (B,) draws; a pair that is there as (b, a) counts as 1 - P.
-    first, second: cells of the two coarse groups, such as black-female and black-male.
-
-    Returns the mean, how many pairs of cells it is of, and how many are missing.
-
-    >>> aggregate({("a", "x"): 0.6, ("y", "a"): 0.3}, ["a"], ["x", "y"])
-    (0.65, 2, 0)
-    """
-    found: list[float | Array] = []
-    for pair in product(first, second):
-        known = shares.get(pair)
-        if known is None and (turned := shares.get(pair[::-1])) is not None:
-            known = 1 - turned
-        if known is not None and not (np.ndim(known) == 0 and np.isnan(known)):
-            found.append(known)
-    missing = len(first) * len(second) - len(found)
-    return (sum(found) / len(found) if found else math.nan), len(found), missing
 
 
 def compared(first: Array, second: Array) -> Array:

@@ -17,7 +17,7 @@ from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.remote import mtcnn
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError, UsageError
-from gslopes.core.files import sha256_of, show
+from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import frame_of
@@ -34,23 +34,14 @@ _MEMORY = 768 << 20  # bytes of decoded photos that are kept
 
 
 def reader_of(
-    paths: Sequence[Path], sizes: Sequence[tuple[int, int]], config: JoiningConfig, ids: Sequence[str] = ()
+    paths: Sequence[Path], sizes: Sequence[tuple[int, int]], config: JoiningConfig
 ) -> Callable[[int], ByteArray]:
     """Number to the photo as it is joined, (H, W, 3) uint8 RGB; those read last are kept.
 
-    sizes: (width, height) as joined.  ids: sha256 of each, if it is known.
-    What it gives raises: PhotoError; UsageError if the file holds another photo by now.
+    sizes: (width, height) as joined.  What it gives raises: PhotoError.
     """
-
-    @lru_cache(max(2, _MEMORY // max((3 * wide * tall for wide, tall in sizes), default=1)))
-    def read(index: int) -> ByteArray:
-        photo = open_photo(paths[index])
-        if ids and photo.id != ids[index]:
-            message = f"{show(paths[index])} is another photo than when the audit began."
-            raise UsageError(message, "Choose another --out.")
-        return scaled(photo.pixels, config)
-
-    return read
+    most = max(2, _MEMORY // max((3 * wide * tall for wide, tall in sizes), default=1))
+    return lru_cache(most)(lambda index: scaled(open_photo(paths[index]).pixels, config))
 
 
 def digest_of(people: People) -> str:

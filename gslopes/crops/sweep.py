@@ -50,15 +50,6 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Subjects:
-    """The pictures of a sweep.  edits, photos: tables of the run.  person: photo to person, where it is known."""
-
-    edits: pd.DataFrame
-    photos: pd.DataFrame
-    person: dict[str, str]
-
-
 def sweep_crops(
     run: str | Path,
     out: str | Path,
@@ -99,7 +90,7 @@ def read(run: Path, config: SweepConfig) -> Inputs:
     counts = {"pictures": len(edits), "photos": int(edits["photo"].nunique())}
     facts = {"pictures": {**counts, "digest": digest_of(run, edits["file"].tolist())}, "person": person}
     values = {name: [float(v) for v in steps] for name, steps in manifest["values"].items()}
-    return Inputs(Subjects(edits, photos, person), facts, {"values": values})
+    return Inputs((edits, photos, person), facts, {"values": values})
 
 
 def digest_of(run: Path, files: Sequence[str]) -> str:
@@ -116,7 +107,7 @@ def digest_of(run: Path, files: Sequence[str]) -> str:
 
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """How many pictures there are, and of which attributes."""
-    edits = planned.inputs.content.edits
+    edits = planned.inputs.content[0]
     facts = {"pictures": len(edits), "photos": int(edits["photo"].nunique())}
     names = sorted(edits["attribute"].unique())
     lines = [f"pictures     {facts['pictures']:,} of {facts['photos']:,} photos", f"sweeps       {', '.join(names)}"]
@@ -141,9 +132,9 @@ class Material:
 def material(run: Run) -> Material:
     """All pictures by attribute; photos without one of the values are left out."""
     assert run.plan is not None
-    subjects: Subjects = run.inputs
-    edits = subjects.edits.reset_index(drop=True)
-    looked = subjects.photos.set_index("photo").loc[edits["photo"]]
+    edits, photos, person = run.inputs
+    edits = edits.reset_index(drop=True)
+    looked = photos.set_index("photo").loc[edits["photo"]]
     sizes = [(int(wide), int(tall)) for wide, tall in zip(looked["width"], looked["height"], strict=True)]
     heads: dict[int, Box] = {
         number: head_box(list(box), *sizes[number]) for number, box in enumerate(looked["box"]) if box is not None
@@ -156,7 +147,7 @@ def material(run: Run) -> Material:
     for attribute, rows in edits.reset_index(names="number").groupby("attribute", sort=True):
         wide = rows.pivot_table(index="photo", columns="step", values="number", aggfunc="first").dropna().astype(int)
         if len(wide):
-            persons = [subjects.person.get(photo, photo) for photo in wide.index]
+            persons = [person.get(photo, photo) for photo in wide.index]
             files[str(attribute)] = wide
             pairs[str(attribute)] = opponents(len(wide), run.config.others, run.config.seed, persons)
     return Material(files, pairs, askers)
@@ -251,7 +242,7 @@ def pair_slope(
 def begin(run: Run, executor: Executor) -> None:
     """Before the first stage that is not up to date: the most that asking costs is confirmed."""
     if not run.has("opponents"):
-        pictures = len(run.inputs.edits) * run.config.others * 2
+        pictures = len(run.inputs[0]) * run.config.others * 2
         confirm_cost(run, pictures, executor)
 
 
@@ -308,9 +299,9 @@ SWEEP = Audit(
         Stage("fit", ("inputs", "opponents"), ("sweep_slopes",), fit, options=()),
     ),
     judged=judged,
-    headline=following.headline_of,
+    headline=following.sweep_headline,
     counts=counts,
-    terminal=following.terminal,
+    terminal=following.print_sweep,
     shown=("sweep_slopes",),
     page=following.SECTIONS,
     models=resolve,

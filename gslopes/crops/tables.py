@@ -12,6 +12,6 @@ from gslopes.core.tables.schema import read_tables
 
 TABLES = read_tables(Path(__file__).with_suffix(".toml"))
 SWEPT = ("opponents", "sweep_slopes")  # of crops sweep
-MEASURES = ("parity", "aggregates", "positions", "policies", "gaze", "gaze_gaps")
+MEASURES = ("parity", "positions", "policies", "gaze", "gaze_gaps")
 FEW, CONSTANT = "too few to judge", "no interval: people do not differ"  # notes of parity
 RECTANGLE = "rectangle"  # the policy of croppers that give no map

@@ -10,7 +10,7 @@ import pandas as pd
 
 from gslopes.core.reasons import counted
 from gslopes.crops.tables import CONSTANT, RECTANGLE
-from gslopes.frame.spec import Tables
+from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import LEVEL
@@ -38,6 +38,11 @@ def uneven(judged: pd.DataFrame) -> pd.DataFrame:
     """
     holds_even = (judged["ci_low"] <= 0.5) & (judged["ci_high"] >= 0.5)
     return judged[(judged["q"] < LEVEL) & ~holds_even]
+
+
+def headline_of(tables: Tables) -> Headline:
+    """Of the pairs of groups that can be judged, the one that is shown best to be uneven."""
+    return Headline(headline(main_rows(tables["parity"])))
 
 
 def headline(head: pd.DataFrame) -> str:
@@ -116,9 +121,9 @@ def lost(pairs: pd.DataFrame) -> str:
     return " and ".join(parts)
 
 
-def print_parity(parity: pd.DataFrame, positions: pd.DataFrame, pairs: pd.DataFrame) -> str:
+def print_parity(tables: Tables) -> str:
     """What the terminal shows: each pair of groups, then the effect of the side, and what was not answered."""
-    lines = []
+    parity, positions, pairs, lines = tables["parity"], tables["positions"], tables["pairs"], []
     for (cropper, column), rows in main_rows(parity).groupby(["cropper", "column"], sort=True):
         lines.append(f"{printable(cropper)}, {printable(column)}: who is favoured")
         for row in rows.to_dict("records"):

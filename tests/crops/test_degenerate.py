@@ -76,7 +76,7 @@ def test_four_people_and_a_cropper_that_hardly_answers(people, tmp_path, name):
     found = audit(*people, tmp_path / "run", CROPPERS[name](), policies=("argmax", "average", "pad"))
     assert found.page.is_file()
     assert found.summary.endswith(".")
-    text = print_parity(found.tables["parity"], found.tables["positions"], found.tables["pairs"])
+    text = print_parity(found.tables)
     assert sorted({*broken(text), *broken(found.summary), *broken(shown(found.page.read_text("utf-8")))}) == []
 
 

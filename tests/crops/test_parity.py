@@ -12,7 +12,6 @@ from scipy import stats
 
 from gslopes.crops.parity import (
     Impact,
-    aggregate,
     disparate_impact,
     draw_weights,
     draws_half,
@@ -24,7 +23,7 @@ from gslopes.crops.parity import (
     resampled,
 )
 from gslopes.stats.intervals import normal_quantile
-from tests.published import COUNTS, PERSONS, shares
+from tests.published import COUNTS, PERSONS
 
 
 def matrix(first, second):
@@ -226,49 +225,3 @@ def test_kept_by_the_bootstrap_of_the_log_ratio():
     assert found.low < 0.5 < found.high
     assert found.verdict == "shown"
     assert kept_impact(0.8, 0.4, others, draws).ratio == pytest.approx(0.5)
-
-
-BLACK, WHITE = ["BF", "BM"], ["WF", "WM"]
-WOMEN, MEN = ["BF", "WF"], ["BM", "WM"]
-
-
-@pytest.mark.parametrize(
-    ("run", "first", "second", "share"),
-    [
-        ("native-10000", BLACK, WHITE, 0.45745),
-        ("native-10000", WOMEN, MEN, 0.5941),
-        ("height-5000", BLACK, WHITE, 0.4715),
-        ("height-5000", WOMEN, MEN, 0.5980),
-    ],
-)
-def test_published_aggregates(run, first, second, share):
-    found, cells, missing = aggregate(shares(run), first, second)
-    assert found == pytest.approx(share, abs=6e-5)
-    assert (cells, missing) == (4, 0)
-
-
-@pytest.mark.parametrize(("run", "three"), [("native-10000", 0.5804), ("height-5000", 0.5883)])
-def test_a_pair_stored_the_other_way_round_is_not_left_out(run, three):
-    """No 1: the published women-men aggregate misses WF-BM, which is stored as BM-WF."""
-    stored = shares(run)
-    assert ("WF", "BM") not in stored
-    found, cells, missing = aggregate(stored, WOMEN, MEN)
-    assert (cells, missing) == (4, 0)
-    forward = [stored[pair] for pair in [("BF", "BM"), ("BF", "WM"), ("WF", "WM")]]
-    assert np.mean(forward) == pytest.approx(three, abs=6e-5)
-    assert found != pytest.approx(three, abs=0.005)
-
-
-def test_missing_cells_are_counted():
-    stored = shares("native-10000")
-    del stored["BM", "WF"]
-    found, cells, missing = aggregate(stored, WOMEN, MEN)
-    assert (cells, missing) == (3, 1)
-    assert found == pytest.approx(0.5804, abs=6e-5)
-    assert math.isnan(aggregate({}, WOMEN, MEN)[0])
-
-
-def test_draws_are_averaged_draw_by_draw():
-    draws = {("a", "x"): np.array([0.2, 0.4]), ("x", "b"): np.array([0.9, 0.5])}
-    found, _, _ = aggregate(draws, ["a", "b"], ["x"])
-    assert found.tolist() == pytest.approx([0.15, 0.45])

@@ -150,21 +150,25 @@ def test_the_page_tells_it_against_the_placebo(swept):
     assert "<h1>brightness favours a face more the more masculine it looks: 6" in text
 
 
+def headline(slopes):
+    return sweep_headline({"sweep_slopes": slopes}).sentence
+
+
 def test_the_finding_in_one_sentence(swept):
     favoured = swept.tables["sweep_slopes"]
     placebo = favoured.assign(slope=favoured["slope"].where(favoured["attribute"] == "gender", 0.0601), ci_low=0.05)
-    assert sweep_headline(placebo).startswith("brightness follows perceived gender no more than a placebo: +6")
+    assert headline(placebo).startswith("brightness follows perceived gender no more than a placebo: +6")
     still = favoured.assign(ci_low=-0.01, ci_high=0.01)
     said = "Cannot tell with 9 people whether brightness follows perceived gender: brightness may lie anywhere in"
-    assert sweep_headline(still.assign(people=LEAST - 1)) == f"{said} [−1.0, +1.0] points per unit."
-    enough = sweep_headline(still.assign(people=40))
+    assert headline(still.assign(people=LEAST - 1)) == f"{said} [−1.0, +1.0] points per unit."
+    enough = headline(still.assign(people=40))
     assert enough == "No crop follows perceived gender (40 people; widest: [−1.0, +1.0] points per unit)."
-    assert sweep_headline(still.assign(people=40, ci_high=0.06)).startswith("Cannot tell with 40 people")
+    assert headline(still.assign(people=40, ci_high=0.06)).startswith("Cannot tell with 40 people")
     down = favoured[favoured["attribute"] == "gender"].assign(slope=-0.0312, ci_low=-0.05, ci_high=-0.01)
-    assert sweep_headline(down).endswith(
+    assert headline(down).endswith(
         "favours a face more the more feminine it looks: 3.12 points per unit [−5.00, −1.00]."
     )
-    assert sweep_headline(favoured.assign(p=np.nan)) == "The crop moves too rarely with the edit to be judged."
+    assert headline(favoured.assign(p=np.nan)) == "The crop moves too rarely with the edit to be judged."
 
 
 def test_the_page_names_its_placebos(swept):

@@ -50,7 +50,7 @@ def test_the_terminal_shows_pairs_and_the_side():
         ("failed", "failed", "a \x1b crash"),
     ]
     pairs = pd.DataFrame(rows, columns=["status", "reason", "detail"]).assign(cropper="c")
-    text = print_parity(parity, pd.DataFrame([side]), pairs)
+    text = print_parity({"parity": parity, "positions": pd.DataFrame([side]), "pairs": pairs})
     assert len(main_rows(parity)) == 1
     assert "female over male: 61.7 % (57.1 to 66.1 % over 213 and 606 people)" in text
     assert "lack of parity shown" in text

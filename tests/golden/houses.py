@@ -384,8 +384,8 @@ def draw_answers(run: Path) -> Path:
 TERMINAL: dict[str, Callable[[Tables], str]] = {
     "measures": captions_terminal,
     "word_slopes": terminal,
-    "sweep_slopes": lambda by_name: print_sweep(by_name["sweep_slopes"]),
-    "parity": lambda by_name: print_parity(by_name["parity"], by_name["positions"], by_name["pairs"]),
+    "sweep_slopes": print_sweep,
+    "parity": print_parity,
     "inferred": text_table,
 }
 """A table that a run of this kind has to what the verb prints about it."""
