@@ -21,10 +21,7 @@ CROSS = " + "
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """A table with a row per photo, or per person.
-
-    columns: name to its cells.  lines: of the file in which each row begins.
-    """
+    """A table with a row per photo, or per person: name to cells, and the lines of the file in which rows begin."""
 
     path: Path
     columns: Mapping[str, Sequence[Any]]

@@ -42,8 +42,7 @@ Row = dict[str, Any]
 def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executor: Executor) -> pd.DataFrame:
     """Measure what has not been measured, judge all of it, write RUN/readings.parquet and RUN/verdicts.parquet.
 
-    The run folder is locked by this process. parts: of the run.  device: where the networks run, if any is needed.
-    Returns: the verdicts.
+    The run folder is locked by this process.  parts: of the run.  Returns: the verdicts.
 
     Raises: UnknownName, ModelError if the reader is not there; TableError, StorageError.
     """
@@ -100,10 +99,7 @@ def judged(measured: pd.DataFrame, config: GateConfig, *, neck: bool = False) ->
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """The work of the stage.
-
-    run, stage: where.  measurer: with what.  photos: the folder of the unedited photos.
-    """
+    """The work of the stage.  photos: the folder of the unedited ones."""
 
     run: Path
     stage: str
@@ -251,8 +247,9 @@ class SweepSelection:
     def covered(self, part: int, asked: pd.DataFrame) -> bool:
         """Whether all wanted edits of a part are among those asked about."""
         key = ["photo", "attribute", "step"]
-        known = set(asked[key].itertuples(index=False, name=None))
-        return all(edit in known for edit in self.edits(part)[key].itertuples(index=False, name=None))
+        return set(self.edits(part)[key].itertuples(index=False, name=None)) <= set(
+            asked[key].itertuples(index=False, name=None)
+        )
 
     def count(self, part: int) -> int:
         """How many they are."""

@@ -60,9 +60,8 @@ def interval(
     seed: int = 0,
     clusters: NDArray[np.generic] | None = None,
 ) -> Estimate:
-    """A statistic of n photos, a function of their rows, with its interval.
+    """A statistic of n photos, a function of their rows, with its interval; NaN from a resample is left out.
 
-    statistic: called with all rows once, then with the rows of each resample; NaN from a resample is left out.
     clusters: (n,) which rows belong together, such as the person in each photo.
     """
     if n == 0:
@@ -100,10 +99,9 @@ def means(columns: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> tupl
 def by_group(
     statistic: Statistic, groups: ArrayLike, least: int = 20, resamples: int = RESAMPLES, seed: int = 0
 ) -> Groups:
-    """A statistic in every group, with intervals, and the gap between groups; photos are drawn within their group.
+    """A statistic of rows in every group, with intervals, and the gap between groups; photos are drawn within theirs.
 
-    statistic: a function of the rows of photos.  groups: (n,) name of each photo's group.
-    least: a smaller group has its number, but no part in the gap.
+    groups: (n,) name of each photo's group.  least: a smaller group has its number, but no part in the gap.
     """
     names = np.asarray(groups).astype(str)
     each: dict[str, Group] = {}
@@ -134,20 +132,15 @@ def shift(readings: ArrayLike) -> Estimate:
 
 
 def share_monotone(readings: ArrayLike, values: ArrayLike, least: float = 0.8, *, resolution: float = 0.0) -> Estimate:
-    """Share of faces whose readings rise with the values: tau-b of at least ``least``.
+    """Share of faces whose readings (n, K) rise with the values (K,): tau-b of at least ``least``.
 
-    A face whose readings are all equal does not count as rising. readings: (n, K).  values: (K,).
-    resolution: as in ``kendall``. At 0 a probability that stays at 0.99 for three values may cost a face its place by
-        its fourth digit.
+    A face whose readings are all equal does not count as rising.  resolution: as in ``kendall``.
     """
     return mean((kendall(readings, values, resolution) >= least).astype(np.float64))
 
 
 def shift_by_group(readings: ArrayLike, groups: ArrayLike, least: int = 20) -> Groups:
-    """The shift in every group, and the gap between the groups that have ``least`` faces or more.
-
-    readings: (n, K).  groups: (n,) name of each face's group.
-    """
+    """The shift of readings (n, K) in every group (n,), and the gap between those that have ``least`` faces or more."""
     shifts = _shifts(readings)
     return by_group(lambda rows: float(shifts[rows].mean()), groups, least)
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load as load_safetensors
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torchvision.models import resnet34
@@ -168,38 +165,18 @@ class FairFaceReader:
 
 
 def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceReader:
-    """A reader from a file of FairFace's weights, a PyTorch checkpoint or safetensors; none of it is run as code.
+    """A reader from a file of FairFace's weights, a PyTorch checkpoint; none of it is run as code.
 
     Its four-race file has the same shapes and looks alike from outside: name that of seven races.
 
-    Raises: UsageError if there is no such file; ModelError if it is no checkpoint, holds code as well as tensors, or is
-        another network.
+    Raises: UsageError if there is no such file; ModelError if it is no checkpoint of tensors alone, or another network.
     """
     name = show(path)
-    data = read_named(path, LARGEST_CHECKPOINT, hint="Name a .pth or .safetensors file.")
+    data = read_named(path, LARGEST_CHECKPOINT, hint="Name a .pt file.")
     try:
-        if data[8:9] == b"{":  # after the length of its header
-            content: Any = load_safetensors(data)
-        elif data[:2] in (b"PK", b"\x80\x02"):  # torch's two formats: a zip archive, and pickles one after the other
-            content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-        else:
-            raise ModelError(f"{name} is not a checkpoint: neither PyTorch's nor safetensors.", LAYOUT)
-    except (
-        SafetensorError,
-        RuntimeError,
-        EOFError,
-        LookupError,
-        OSError,
-        TypeError,
-        ValueError,
-        UnpicklingError,
-    ) as error:
-        if isinstance(error, UnpicklingError) and "global" in str(error).lower():
-            hint = "Save its state_dict() alone, best as .safetensors."
-            raise ModelError(f"{name} holds code as well as tensors; it was not run.", hint) from error
-        raise ModelError(f"{name} is a damaged checkpoint.", LAYOUT) from error
-    if isinstance(content, dict) and isinstance(content.get("state_dict"), dict):
-        content = content["state_dict"]
+        content: Any = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except Exception as error:  # damaged files make torch raise nearly anything
+        raise ModelError(f"{name} is not a checkpoint of tensors alone; nothing in it was run.", LAYOUT) from error
     if not isinstance(content, dict):
         raise ModelError(f"{name} holds no table of parameters.", LAYOUT)
     state = {str(key).removeprefix("module."): one for key, one in content.items() if isinstance(one, Tensor)}

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 from torchvision.models import resnet18, resnet34
 
 from gslopes.core.errors import ModelError, UsageError
@@ -80,7 +79,7 @@ def saved(state: object, path: Path) -> Path:
 
 
 def test_the_18_outputs_become_the_readings_of_a_census(state, tmp_path):
-    file = saved({"state_dict": {f"module.{name}": value for name, value in state.items()}}, tmp_path / "res34.pt")
+    file = saved({f"module.{name}": value for name, value in state.items()}, tmp_path / "res34.pt")
     reader = load_fairface(file)
     read = reader(CHIPS)
     assert reader.sha256 == sha256_of(file)
@@ -113,14 +112,6 @@ def test_the_reader_sees_the_middle_of_the_chip_alone(state, tmp_path):
     assert not np.allclose(read["white"], other["white"])
 
 
-def test_old_checkpoints_and_safetensors_hold_the_same_network(state, tmp_path):
-    torch.save(state, tmp_path / "old.pth", _use_new_zipfile_serialization=False)
-    save_file(state, tmp_path / "same.safetensors")
-    for name in ("old.pth", "same.safetensors"):
-        held = load_fairface(tmp_path / name).network.state_dict()
-        assert all(torch.equal(held[key], value) for key, value in state.items()), name
-
-
 class Trap:
     """Makes a file when it is unpickled."""
 
@@ -135,7 +126,7 @@ class Trap:
 def test_code_in_a_checkpoint_is_never_run(state, tmp_path, old):
     caught, file = tmp_path / "caught", tmp_path / "trap.pth"
     torch.save({**state, "x": Trap(caught)}, file, _use_new_zipfile_serialization=not old)
-    with pytest.raises(ModelError, match=r"code as well as tensors.*not run.*state_dict"):
+    with pytest.raises(ModelError, match="nothing in it was run"):
         load_fairface(file)
     for protocol in (0, 2, 4):
         file.write_bytes(pickle.dumps(Trap(caught), protocol=protocol))
@@ -145,19 +136,12 @@ def test_code_in_a_checkpoint_is_never_run(state, tmp_path, old):
 
 
 def test_other_files_are_named(state, tmp_path):
-    file, weights = tmp_path / "x.pt", tmp_path / "x.safetensors"
+    file = tmp_path / "x.pt"
     with pytest.raises(UsageError, match="There is no file"):
         load_fairface(tmp_path / "none.pt")
-    with pytest.raises(UsageError, match="it is a folder"):
-        load_fairface(tmp_path)
-    for content in (b"", b"Dear diary,\n", b"\x89PNG\r\n\x1a\n....", b"\x00" * 100):
+    for content in (b"", b"Dear diary,\n", b"\x00" * 100, b"PK\x03\x04 no archive", b"\x80\x02 no pickle"):
         file.write_bytes(content)
         with pytest.raises(ModelError, match=r"x\.pt is not a checkpoint.*res34"):
-            load_fairface(file)
-    save_file({"x": torch.zeros(3)}, weights)
-    for content in (b"PK\x03\x04 no archive", b"\x80\x02 no pickle", weights.read_bytes()[:-4]):
-        file.write_bytes(content)
-        with pytest.raises(ModelError, match="is a damaged checkpoint"):
             load_fairface(file)
     cases = {
         "another network: it lacks": resnet18(num_classes=18).state_dict(),
