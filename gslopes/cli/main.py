@@ -203,21 +203,8 @@ def _open_streams() -> None:
 def _say(message: str, hint: str) -> None:
     """On stderr; where that cannot be written, the exit code says it alone."""
     with suppress(OSError):
-        _explain_on_stderr(message, hint)
-
-
-def _explain_on_stderr(message: str, hint: str) -> None:
-    message, hint = printable_lines(message), printable_lines(hint)
-    if not sys.stderr.isatty():
-        say("\n".join([f"gslopes: {message}", *([f"  {hint}"] if hint else [])]), err=True)
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(stderr=True, highlight=False)
-    console.print(Text("gslopes: ", "bold red") + Text(message, "default"))
-    if hint:
-        console.print(Text(f"  {hint}", "cyan"))
+        lines = [f"gslopes: {message}", *([f"  {hint}"] if hint else [])]
+        say("\n".join(map(printable_lines, lines)), err=True)
 
 
 def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:

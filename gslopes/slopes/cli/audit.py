@@ -181,36 +181,19 @@ def _size(walk: Any) -> str:
 
 
 def print_differences(run: Path | None, options: Mapping[str, Any], as_json: bool) -> int:
-    """Print how the run in a folder differs from its paper; of a folder without one, how these options do."""
+    """Print how the run in a folder differs from the paper; of a folder without one, how these options do."""
     from gslopes.core.config import to_dict
     from gslopes.core.runfolder import MANIFEST
     from gslopes.report.choices import SLOPES, print_method
     from gslopes.slopes.method import choices, of_run
 
-    if run is None or not (run / MANIFEST).is_file():
-        paper, found = SLOPES, choices(to_dict(configure("PHOTOS", options)))
-    elif sibling := of_sibling(run):
-        paper, found = sibling
-    else:
-        paper, found = SLOPES, of_run(run)
+    there = run is not None and (run / MANIFEST).is_file()
+    found = of_run(run) if run is not None and there else choices(to_dict(configure("PHOTOS", options)))
     if as_json:
         print_json([{**asdict(choice), "same": choice.same} for choice in found])
     else:
-        say(print_method(found, paper))
+        say(print_method(found, SLOPES))
     return 0
-
-
-def of_sibling(run: Path) -> tuple[str, Any] | None:
-    """The paper and the choices of a sibling audit; None for a run of gslopes audit."""
-    from gslopes.core.runfolder import read_manifest
-    from gslopes.frame.page import choices_of
-    from gslopes.frame.result import AUDITS, find_audit
-
-    manifest = read_manifest(run)
-    kind = str(manifest.get("kind") or "").partition(" ")[0]
-    if kind in AUDITS and kind != "audit":
-        return choices_of(find_audit(kind), manifest)
-    return None
 
 
 # -- the result -------------------------------------------------------------------------------------------------------
