@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from gslopes.words.graph import Fact, Parser, Rule, Senses, with_synsets
+from gslopes.words.chunks import standard
+from gslopes.words.graph import Fact, Senses, with_synsets
 from gslopes.words.mentions import BOUNDS, Mentions, caption_bounds, demeaning_synsets
-from gslopes.words.parsers import find_parser
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import wordnet
 
@@ -19,13 +19,13 @@ NOUNS = ("female", "male")
 
 
 class CaptionLabels:
-    """Captions to labels, under one parser and sense rule.  up: how many hypernyms of each synset are labels, too."""
+    """Captions to labels, by the default parser and sense rule.  Raises: UsageError, ModelError as ``standard``."""
 
-    def __init__(self, parser: Parser, senses: Senses, up: int = 0) -> None:
-        self.parser, self.senses, self.up = parser, senses, up
-        self.mentions = Mentions(senses, shipped())
-        self._demeaning = demeaning_synsets(self.mentions.lists, senses.wordnet)
-        self.name = f"{parser.name},{senses.wordnet.name},{senses.rule},up={up}"
+    def __init__(self) -> None:
+        self.parser, self.senses = standard(), Senses(wordnet())
+        self.mentions = Mentions(self.senses, shipped())
+        self._demeaning = demeaning_synsets(self.mentions.lists, self.senses.wordnet)
+        self.name = f"{self.parser.name},{self.senses.wordnet.name},{self.senses.rule},up=0"  # part of a run's identity
 
     def labels(self, caption: str) -> tuple[str, ...]:
         """The labels of one caption, sorted, each once.
@@ -51,7 +51,7 @@ class CaptionLabels:
     def _of_fact(self, fact: Fact) -> set[str]:
         if fact.kind == "object":
             found = {f"word:{fact.word}"} | ({f"noun:{fact.word}"} if fact.word in NOUNS else set())
-            return found | {f"synset:{name}" for name in self._concepts(fact.synset)}
+            return found | ({f"synset:{fact.synset}"} if fact.synset else set())
         if fact.kind == "relation":
             verb = fact.word.split(" ")[0]
             return {f"relation:{verb}"} if fact.synset else set()
@@ -60,22 +60,8 @@ class CaptionLabels:
         lists = self.mentions.lists
         return {f"attribute:{fact.word} of person"} | {f"list:{name}" for name in LISTS if fact.word in lists[name]}
 
-    def _concepts(self, synset: str | None) -> list[str]:
-        if synset is None:
-            return []
-        found, edge = [synset], [synset]
-        for _ in range(self.up):
-            edge = [above for below in edge for above in self.senses.wordnet.parents(below)]
-            found += edge
-        return found
-
 
 @cache
-def caption_labels(rule: Rule = "overrides", up: int = 0, parser: str = "chunks") -> CaptionLabels:
-    """Labels by a parser and a sense rule, made once a process.
-
-    parser: ``chunks`` or ``spacy:FOLDER``.
-
-    Raises: UnknownName; UsageError, ModelError if the parser, HanTa or WordNet's tables are not as they should be.
-    """
-    return CaptionLabels(find_parser(parser), Senses(wordnet(), rule), up)
+def caption_labels() -> CaptionLabels:
+    """What reads captions as labels, made once a process.  Raises: as ``CaptionLabels``."""
+    return CaptionLabels()

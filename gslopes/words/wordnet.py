@@ -131,11 +131,6 @@ class WordNet:
         index = self._index.get(synset)
         return index is not None and len(self._up(index)[1]) > 0
 
-    def parents(self, synset: str) -> tuple[str, ...]:
-        """Direct hypernyms, and the classes of an instance."""
-        index = self._index.get(synset)
-        return () if index is None else tuple(self._names[row] for some in self._up(index) for row in some)
-
     def at_or_below(self, synset: str, other: str) -> bool:
         """Whether a synset is the other, or lies below it.
 
