@@ -90,11 +90,9 @@ def _recognised(
     """The rows of one context.  named, inferred, answered: (P, B).  person: (P,)."""
     keeps = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
     people = int(person.max()) + 1
+    parts: tuple[Array, Array] = (named.astype(np.float64), np.ones(named.shape))
     rows = [
-        {
-            "given": given,
-            **share_of(*(sums(part, keep, person, people) for part in (named * 1.0, np.ones(named.shape)))),
-        }
+        {"given": given, **share_of(*(sums(part, keep, person, people) for part in parts))}
         for given, keep in keeps.items()
     ]
     if 0 < rows[1]["n"] + rows[2]["n"] < FEW:

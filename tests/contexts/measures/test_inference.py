@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.measures.describe import describe
 from gslopes.contexts.measures.inference import (
     NOT_APPLICABLE,
     accuracy_table,
@@ -16,6 +17,7 @@ from gslopes.contexts.measures.inference import (
     pearson,
     recognised_table,
 )
+from gslopes.contexts.typology import read_typology
 from tests.contexts.conftest import CONTEXTS, grid_of
 
 QUICK = ContextOptions(permutations=999)
@@ -173,3 +175,33 @@ def test_a_gendered_word_for_everybody_raises_recall_and_ruins_precision():
     assert rows.loc[("F", "man"), "f1"] == 0
     assert rows.loc[("F", "man"), "change_high"] < -0.89
     assert rows.loc[("F", "man"), "p"] < 0.01
+
+
+@pytest.mark.slow
+def test_recognition_dealt_anew_of_nothing():
+    generator, p_values = np.random.default_rng(12), []
+    for seed in range(1000):
+        cells = list(zip(generator.integers(0, 3, 200), generator.random(200) < 0.5, np.ones(200, int), strict=True))
+        options = ContextOptions(permutations=499, seed=seed)
+        rows = recognised_table(grid_of({"B": cells, "F": cells}, gender=["woman"] * 100 + ["man"] * 100), options)
+        p_values.append(rows.set_index("given").loc["all", "p"])
+    assert 0.036 <= np.mean(np.array(p_values) <= 0.05) <= 0.064  # 0.05 and twice its standard error
+
+
+def test_gender_words_that_the_typology_lacks_lower_f1_step_by_step(tmp_path):
+    genders = ["woman"] * 100 + ["man"] * 100
+    said = {"woman": ["woman", "lady", "girl", "hostess"], "man": ["man", "gentleman", "boy", "guy"]}
+    answers = [said[gender][index % 4] for index, gender in enumerate(genders)]
+    found = []
+    for known in (4, 3, 2, 1):
+        path = tmp_path / f"{known}.toml"
+        clusters = {"feminine": said["woman"][:known], "masculine": said["man"][:known]}
+        path.write_text(
+            "".join(f'[clusters.{name}]\nsuper = "demographics"\ntags = {tags}\n' for name, tags in clusters.items())
+        )
+        typology = read_typology(path)
+        codes = [{"neutral": 0, "woman": 1, "man": 2}[describe({tag}, typology)["inferred"]] for tag in answers]
+        grid = grid_of({"B": [(code, True, 1) for code in codes]}, gender=genders)
+        found.append(accuracy_table(grid, ContextOptions(permutations=9))["f1"].tolist())
+    assert found[0] == [1.0, 1.0]
+    assert (np.diff(np.array(found), axis=0) < 0).all()

@@ -68,31 +68,15 @@ def test_shares_of_several_rooms_stay_between_0_and_1():
     assert np.isnan([share_of(hits[:, :1], np.ones((20, 1)))[name] for name in ("rooms_low", "rooms_high")]).all()
 
 
-def _coverage(sets: int) -> float:
+def test_the_interval_covers_a_planted_change():
     generator = np.random.default_rng(8)
     hits = 0
-    for seed in range(sets):
+    for seed in range(200):
         before = generator.random(PEOPLE) < 0.4
         after = np.where(generator.random(PEOPLE) < 0.3, generator.random(PEOPLE) < 0.8, before)
         found = _change(before, after, seed=seed)
         hits += found["change_low"] <= 0.3 * (0.8 - 0.4) <= found["change_high"]
-    return hits / sets
-
-
-def test_the_interval_covers_a_planted_change():
-    assert 0.90 <= _coverage(200) <= 0.985
-
-
-def test_where_nothing_was_planted_few_are_found():
-    generator = np.random.default_rng(3)
-    found = []
-    for _ in range(400):
-        before = generator.random(PEOPLE) < 0.5
-        swap = generator.random(PEOPLE) < 0.4
-        other = generator.random(PEOPLE) < 0.5
-        after = np.where(swap, other, before)
-        found.append(mcnemar(int((after & ~before).sum()), int((before & ~after).sum())) < 0.05)
-    assert np.mean(found) <= 0.064
+    assert 0.90 <= hits / 200 <= 0.985
 
 
 def test_two_photos_of_one_person_count_once():
