@@ -44,6 +44,8 @@ VALUES = {
     "age": ("under 35", "35 or older", "unknown"),
 }
 COLUMNS = ("photo", "path", "decision", *VALUES)
+ANSWERED = ("accept", "correct")  # decisions that take the place of the reader's
+UNANSWERED = dict.fromkeys(COLUMNS, "")
 MIN_FACE = 32  # pixels; smaller faces are not read
 _PART = 64
 
@@ -103,7 +105,12 @@ def census(
         sizes = {part: len(files[part * _PART : (part + 1) * _PART]) for part in missing}
         if missing:
             occupations = {path: name for path, name, _ in reversed(searches)}
-            work = _Work(out, files, occupations, finder or MtcnnFinder(MIN_FACE), reader)
+            finder = finder or MtcnnFinder(MIN_FACE)
+
+            def work(part: int, tick: Tick) -> None:
+                table = _reads(files[part * _PART : (part + 1) * _PART], occupations, finder, reader, tick)
+                runfolder.write_table(CENSUS, table, runfolder.part_path(out, STAGE, CENSUS, part))
+
             executor(work, sizes, label="census", unit="photos", done=len(files) - sum(sizes.values()))
         runfolder.merge(out, CENSUS, [STAGE], parts)
         return _write(photos, out, tables.read(CENSUS, out / "census.parquet"), searches, config)
@@ -126,11 +133,7 @@ def _write(
         item_of(row, chances(row), sources.get(row["path"], {}), os.path.relpath(photos.resolve() / row["path"], out))
         for row in shown.to_dict("records")
     ]
-    rows = [
-        {"photo": photo, "path": one.path, "decision": one.decision, **dict.fromkeys(VALUES, ""), **one.said}
-        for photo, one in answers.items()
-    ]
-    page = render_review(items, rows, config.confidence, config.unsure)
+    page = render_review(items, list(answers.values()), config.confidence, config.unsure)
     wide = table3(composition, women)
     csvs = {"composition": composition, "table3": wide, "photos": labels(table, answers, config.confidence)}
     with runfolder.storage(out):
@@ -142,8 +145,8 @@ def _write(
         photos=len(table),
         read=int((table["status"] == "read").sum()),
         queue=int(left.sum()),
-        answered=sum(one.answers for one in answers.values()),
-        excluded=sum(one.decision == "exclude" for one in answers.values()),
+        answered=sum(row["decision"] in ANSWERED for row in answers.values()),
+        excluded=sum(row["decision"] == "exclude" for row in answers.values()),
         composition=composition,
         women=women,
     )
@@ -177,83 +180,52 @@ def _manifest_rows(photos: Path) -> list[dict[Any, Any]]:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """Reads the photos of a part; its table is the commit marker."""
+def _reads(
+    files: Sequence[PhotoFile], occupations: Mapping[str, str], finder: Finder, reader: Reader, tick: Tick
+) -> pd.DataFrame:
+    """core.tables.CENSUS of these photos."""
+    rows: list[dict[str, Any]] = []
 
-    out: Path
-    files: tuple[PhotoFile, ...]
-    occupations: dict[str, str]
-    finder: Finder
-    reader: Reader
-
-    def __call__(self, part: int, tick: Tick) -> None:
-        rows: list[dict[str, Any]] = []
-
-        def opened(file: PhotoFile) -> Photo | None:
-            """The photo; one that cannot be read gets its row right away."""
-            try:
-                return open_photo(file.path)
-            except PhotoError as error:
-                rows.append(self._row(file, "", status="skipped", **SkipReason.of(error.reason).columns))
-                return None
-
-        for batch in photo_batches(self.files[part * _PART : (part + 1) * _PART], opened):
-            rows += self._read(batch)
-            tick(len(batch))
-        frame = pd.DataFrame(rows, columns=CENSUS.columns)
-        runfolder.write_table(CENSUS, frame, runfolder.part_path(self.out, STAGE, CENSUS, part))
-
-    def _row(self, file: PhotoFile, photo: str, **known: Any) -> dict[str, Any]:
+    def row_of(file: PhotoFile, photo: str, **known: Any) -> dict[str, Any]:
         empty = dict.fromkeys(("box", "masculine", *RACES, "young"))
-        head = {"photo": photo, "path": file.relative, "occupation": self.occupations.get(file.relative, "")}
-        return {**empty, **head, "faces": 0, "status": "read", "reason": "", "detail": "", **known}
+        head = {"photo": photo, "path": file.relative, "occupation": occupations.get(file.relative, "")}
+        rows.append({**empty, **head, "faces": 0, "status": "read", "reason": "", "detail": "", **known})
+        return rows[-1]
 
-    def _read(self, batch: list[tuple[PhotoFile, Photo]]) -> list[dict[str, Any]]:
-        rows, chips, read = [], [], []
-        for (file, photo), detections in zip(batch, self.finder([photo for _, photo in batch]), strict=True):
+    def opened(file: PhotoFile) -> Photo | None:
+        try:
+            return open_photo(file.path)
+        except PhotoError as error:
+            row_of(file, "", status="skipped", **SkipReason.of(error.reason).columns)
+            return None
+
+    for batch in photo_batches(files, opened):
+        chips, read = [], []
+        for (file, photo), detections in zip(batch, finder([photo for _, photo in batch]), strict=True):
             height, width = photo.pixels.shape[:2]
-            face = choose(detections, width, height, MIN_FACE, self.reader.size)
-            row = self._row(file, photo.id, faces=len(detections.scores))
-            rows.append(row)
+            face = choose(detections, width, height, MIN_FACE, reader.size)
+            row = row_of(file, photo.id, faces=len(detections.scores))
             if isinstance(face, str):
                 row.update(status="skipped", **SkipReason.of(face).columns)
                 continue
             row["box"] = (face.box / np.array([width, height, width, height], np.float32)).astype(np.float32)
-            chips.append(warp(photo.pixels, face.matrix, self.reader.size))
+            chips.append(warp(photo.pixels, face.matrix, reader.size))
             read.append(row)
         if read:
-            shares = self.reader(np.stack(chips))
+            shares = reader(np.stack(chips))
             total = np.maximum(sum(shares[name] for name in RACES), 1e-9)
             for index, row in enumerate(read):
                 row.update({name: float(shares[name][index]) for name in ("masculine", "young")})
                 row.update({name: float(shares[name][index] / total[index]) for name in RACES})
-        return rows
+        tick(len(batch))
+    return pd.DataFrame(rows, columns=CENSUS.columns)
 
 
 # -- what people answered ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a person decided about a photo: a word of DECISIONS, and of VALUES as far as they said."""
-
-    path: str
-    decision: str
-    said: dict[str, str]
-
-    @property
-    def answers(self) -> bool:
-        """What it says stands in the place of the reader's."""
-        return self.decision in ("accept", "correct")
-
-    def done(self, unsure: Sequence[str] = ("gender",)) -> bool:
-        """The photo needs no further review about these readings."""
-        return self.decision in ("exclude", "accept") or (self.answers and set(unsure) <= self.said.keys())
-
-
-def read_answers(path: Path) -> dict[str, Answer]:
-    """The CSV that the review page saves, by the photo's id; photos of equal bytes share one.
+def read_answers(path: Path) -> dict[str, dict[str, str]]:
+    """Rows of the CSV that the review page saves, by the photo's id; photos of equal bytes share one.
 
     Raises: UsageError, with the line, if it is missing, has other columns, names a photo twice, or has a decision or
     an answer that there is not.
@@ -262,11 +234,8 @@ def read_answers(path: Path) -> dict[str, Answer]:
     values |= {name: ("", *known) for name, known in VALUES.items()}
     hint = f"Save it from review.html: its columns are {', '.join(COLUMNS)}."
     table = read_csv(path, ("photo", "decision"), unique=("photo",), values=values, hint=hint)
-    answers = {}
-    for _, row in table.rows():
-        said = {name: row[name] for name in VALUES if row.get(name)}
-        answers[row["photo"]] = Answer(without_guard(row.get("path", "")), row["decision"], said)
-    return answers
+    rows = [dict.fromkeys(COLUMNS, "") | row for _, row in table.rows()]
+    return {row["photo"]: row | {"path": without_guard(row["path"])} for row in rows}
 
 
 def chances(row: Mapping[Any, Any]) -> dict[str, dict[str, float]]:
@@ -282,7 +251,10 @@ def chances(row: Mapping[Any, Any]) -> dict[str, dict[str, float]]:
 
 
 def queue(
-    table: pd.DataFrame, answers: Mapping[str, Answer], confidence: float, unsure: Sequence[str] = ("gender",)
+    table: pd.DataFrame,
+    answers: Mapping[str, Mapping[str, str]],
+    confidence: float,
+    unsure: Sequence[str] = ("gender",),
 ) -> pd.Series:
     """Which rows a person should still look at: one of these readings has less confidence, and is undecided."""
     sure = {
@@ -291,7 +263,11 @@ def queue(
         "age": np.maximum(table["young"], 1 - table["young"]),
     }
     doubtful = pd.concat([sure[name] < confidence for name in unsure], axis=1).any(axis=1)
-    done = {photo for photo, one in answers.items() if one.done(unsure)}
+    done = {
+        photo
+        for photo, row in answers.items()
+        if row["decision"] in ("exclude", "accept") or (row["decision"] == "correct" and all(map(row.get, unsure)))
+    }
     return (table["status"] == "read") & doubtful & ~table["photo"].isin(done)
 
 
@@ -299,15 +275,15 @@ def queue(
 
 
 def compose(
-    table: pd.DataFrame, searches: Sequence[tuple[str, str, str]], answers: Mapping[str, Answer]
+    table: pd.DataFrame, searches: Sequence[tuple[str, str, str]], answers: Mapping[str, Mapping[str, str]]
 ) -> pd.DataFrame:
     """core.tables.COMPOSITION: every share of every occupation and keyword; empty and ``any`` stand for all.
 
     searches: as of ``searches_of``.
     """
-    excluded = [photo for photo, answer in answers.items() if answer.decision == "exclude"]
+    excluded = [photo for photo, row in answers.items() if row["decision"] == "exclude"]
     counted = table[(table["status"] == "read") & ~table["photo"].isin(excluded)].to_dict("records")
-    by_path = {row["path"]: _reading(row, answers.get(row["photo"])) for row in counted}
+    by_path = {row["path"]: _reading(row, answers.get(row["photo"], UNANSWERED)) for row in counted}
     sets: dict[tuple[str, str], set[str]] = {}
     for path, name, keyword in searches:
         for key in {(name, "any"), ("", "any"), (name, keyword), ("", keyword)}:
@@ -327,31 +303,31 @@ def compose(
     return pd.DataFrame(rows, columns=COMPOSITION.columns)
 
 
-def labels(table: pd.DataFrame, answers: Mapping[str, Answer], confidence: float) -> pd.DataFrame:
+def labels(table: pd.DataFrame, answers: Mapping[str, Mapping[str, str]], confidence: float) -> pd.DataFrame:
     """A row a photo for ``gslopes audit --photos-csv``: perceived gender, race and age; empty where it is not known.
 
     A reading below the confidence without an answer is not known, and neither is a photo that was excluded.
     """
     rows = []
     for row in table[table["status"] == "read"].to_dict("records"):
-        answer = answers.get(row["photo"])
-        excluded = answer is not None and answer.decision == "exclude"
+        answer = answers.get(row["photo"], UNANSWERED)
+        excluded = answer["decision"] == "exclude"
         known = {"photo": row["photo"], "path": row["path"], "occupation": row["occupation"]}
         for reading, (chance, answered) in _reading(row, answer).items():
             value, p = max(chance.items(), key=lambda pair: pair[1])
             sure = (answered or p >= confidence) and not excluded and value != "unknown"
             known[f"perceived_{reading}"] = value if sure else ""
-        known["by"] = "person" if answer and answer.answers else "excluded" if excluded else "reader"
+        known["by"] = "person" if answer["decision"] in ANSWERED else "excluded" if excluded else "reader"
         rows.append(known)
     return pd.DataFrame(rows, columns=["photo", "path", "occupation", *(f"perceived_{name}" for name in VALUES), "by"])
 
 
-def _reading(row: Mapping[Any, Any], answer: Answer | None) -> dict[str, tuple[dict[str, float], bool]]:
+def _reading(row: Mapping[Any, Any], answer: Mapping[str, str]) -> dict[str, tuple[dict[str, float], bool]]:
     """Reading to (value to chance, whether a person answered)."""
     readings = {}
     for name, read in chances(row).items():
-        said = answer.said.get(name, "") if answer and answer.answers else ""
-        if not said and answer and answer.decision == "accept":
+        said = answer[name] if answer["decision"] in ANSWERED else ""
+        if not said and answer["decision"] == "accept":
             said = max(read.items(), key=lambda pair: pair[1])[0]
         readings[name] = ({said: 1.0}, True) if said else (read, False)
     return readings

@@ -149,7 +149,7 @@ def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, chr
     assert again.inner_text("#place") == "Photo 3 of 5"
     saved = save(again, tmp_path / "review.csv")
     assert saved[0]["path"] == "'=a b#0%.jpg"  # no spreadsheet runs it
-    assert read_answers(tmp_path / "review.csv")[f"{0:064x}"].path == "=a b#0%.jpg"
+    assert read_answers(tmp_path / "review.csv")[f"{0:064x}"]["path"] == "=a b#0%.jpg"
     other = chromium.new_context().new_page()
     other.goto((tmp_path / "census/review.html").as_uri())
     assert other.inner_text("#counts") == "0 of 5 decided"
