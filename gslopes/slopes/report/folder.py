@@ -71,8 +71,6 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     if differs:
         runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
     screens = _ranked(screens)
-    if screens and pictured:
-        screens[0] = screen.with_original(screens[0], report, source.run, source.manifest)
     quoted = None
     if screens:
         first, attributes = screens[0], list(dict.fromkeys(one.attribute for one in screens))

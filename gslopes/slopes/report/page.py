@@ -108,7 +108,6 @@ def render(
         steps=STEPS,
         differs=[one for one in method if not one.same],
         alike=[one for one in method if one.same],
-        citation=citation(manifest),
         created=words.printable(_moment(manifest.get("created", ""))),
         config=_pretty(_short(_configuration(manifest))),
         models=_facts(manifest.get("models")),
@@ -173,36 +172,6 @@ def _facts(value: object) -> dict[str, dict[str, str]]:
             _mapping(item) if isinstance(item, Mapping) else {"version": words.printable(item)}
         )
     return facts
-
-
-# -- where the numbers come from --------------------------------------------------------------------------------------
-
-BIBTEX = """\
-@inproceedings{joo2020gender,
-  author    = {Joo, Jungseock and K{\\"a}rkk{\\"a}inen, Kimmo},
-  title     = {Gender Slopes: Counterfactual Fairness for Computer Vision Models by Attribute Manipulation},
-  booktitle = {Proceedings of the 2nd International Workshop on Fairness, Accountability, Transparency and Ethics
-               in Multimedia (FATE/MM '20)},
-  year      = {2020},
-  doi       = {10.1145/3422841.3423533}
-}
-
-@inproceedings{lample2017fader,
-  author    = {Lample, Guillaume and Zeghidour, Neil and Usunier, Nicolas and Bordes, Antoine and Denoyer, Ludovic
-               and Ranzato, Marc'Aurelio},
-  title     = {Fader Networks: Manipulating Images by Sliding Attributes},
-  booktitle = {Advances in Neural Information Processing Systems 30},
-  year      = {2017}
-}"""
-
-
-def citation(manifest: Mapping[str, Any]) -> str:
-    """BibTeX of the method, of the editor's architecture, and of the program in the version that was used."""
-    version = words.printable(manifest.get("gslopes", "")) or "unknown"
-    software = (
-        f"@software{{gslopes,\n  title   = {{gslopes}},\n  version = {{{version}}},\n  license = {{Apache-2.0}}\n}}"
-    )
-    return f"{BIBTEX}\n\n{software}"
 
 
 def anonymous(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import UnknownName
 from gslopes.report import charts, numbers, words
 from gslopes.report.charts import LIGHT, MARKERS, fitted_line, new_figure, new_sheet, sweep_axis, sweep_heads, text
 from gslopes.slopes.report import answers as matrix
@@ -119,18 +118,14 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
 
 
 def check_labels(source: Source, labels: Sequence[str]) -> None:
-    """Raises: UsageError, naming the nearest, for a label that no classifier of the run has a slope of."""
+    """Raises: UnknownName for a label that no classifier of the run has a slope of."""
     known: dict[str, str] = {}
     for finding in source.findings:
         rows = finding.of(PAPER)
         known |= {str(label).casefold(): str(label) for label in rows.loc[rows["slope"].notna(), "label"]}
     for label in labels:
         if label.casefold() not in known:
-            near = [known[key] for key in get_close_matches(label.casefold(), list(known), n=3, cutoff=0.4)]
-            hint = (
-                f"Nearest: {', '.join(map(words.printable, near))}." if near else "RUN/slopes.parquet names them all."
-            )
-            raise UsageError(f"No classifier of the run has a slope of the label {label!r}.", hint)
+            raise UnknownName("label", label, known.values(), "The run")
 
 
 # -- Figure 2 ---------------------------------------------------------------------------------------------------------

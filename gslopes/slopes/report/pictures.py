@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.core import runfolder, tables
-from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core import runfolder
+from gslopes.core.errors import UsageError
 from gslopes.photos.decode import named_picture
-from gslopes.photos.folder import open_photo
-from gslopes.slopes.report import loading
 from gslopes.slopes.report.loading import Embed
 
 FOLDER = "pictures"
@@ -87,35 +85,6 @@ def write(
         if file not in keep:
             file.unlink()
     return written
-
-
-def write_original(report: Path, run: Path, manifest: Mapping[str, Any], photo: str, attribute: str) -> str:
-    """Write the unedited photo as a square like those of its strip; its name relative to the report.
-
-    manifest: the content of run.json, whose configuration says where the photos lie.
-
-    Empty where the file is gone, or is not the photo that was edited any more.
-
-    Raises: StorageError.
-    """
-    config = manifest.get("config")
-    root = str(config.get("photos") or "") if isinstance(config, Mapping) else ""
-    known = loading.read_rows(tables.PHOTOS, run, ["photo", "path", "box"])
-    known = known[known["photo"] == photo]
-    if not root or known.empty:
-        return ""
-    try:
-        found = open_photo(str(known["path"].iloc[0]), Path(root))
-    except (PhotoError, OSError):
-        return ""
-    if found.id != photo:
-        return ""
-    image = Image.fromarray(found.pixels).convert("RGB")
-    region = window(image.size, loading.face_box(known["box"].iloc[0]))
-    square = image.resize((_WIDE, _WIDE), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
-    name = f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-unedited.webp"
-    _write_webp(report / name, np.asarray(square), quality=76)
-    return name
 
 
 def _files(folder: Path) -> Iterator[Path]:

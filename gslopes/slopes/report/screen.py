@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 from gslopes.report import numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About
 from gslopes.slopes.report import answers as matrix
-from gslopes.slopes.report import decisions, pictures
+from gslopes.slopes.report import decisions
 from gslopes.slopes.report.answers import Answers
 from gslopes.slopes.report.decisions import Decision, Headline, headline
 from gslopes.slopes.report.loading import STEPS, Credit, Finding, Funnel
@@ -27,7 +27,7 @@ class Strip:
     """One photo's sweep with the scores of one label.
 
     photo: its id.  files: K pictures, or one with K squares.  cells: (value, score) as texts.
-    credit: of a collected photo.  unedited: the photo as it was, relative to the report; empty where it is gone.
+    credit: of a collected photo.
     """
 
     photo: str
@@ -36,7 +36,6 @@ class Strip:
     files: tuple[str, ...]
     cells: tuple[tuple[str, str], ...]
     credit: Credit | None = None
-    unedited: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +144,6 @@ def strip(finding: Finding, label: str, answers: Answers, album: Album, known: M
     scores = numbers.apart(answers.scores[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
     return Strip(photo, album.names[album.index[photo]], words.label(label), tuple(files), cells, known.get(photo))
-
-
-def with_original(one: Screen, report: Path, run: Path, manifest: Mapping[str, Any]) -> Screen:
-    """The same with the unedited photo next to the edits, where it still lies where the run found it.
-
-    Raises: StorageError.
-    """
-    if one.strip is None:
-        return one
-    made = pictures.write_original(report, run, manifest, one.strip.photo, one.attribute)
-    return replace(one, strip=replace(one.strip, unedited=made))
 
 
 def _placebo_ends(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:

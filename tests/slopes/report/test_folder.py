@@ -1,6 +1,5 @@
 import json
 import shutil
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +7,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.core import runfolder, tables
+from gslopes.core import tables
 from gslopes.core.errors import ConfigError, StorageError, TableError, UsageError
 from gslopes.report import words
-from gslopes.slopes.report import pictures, write_report
+from gslopes.slopes.report import write_report
 from tests.fixtures import paper_slopes
-from tests.slopes.report.conftest import photos_table, picture
 
 
 @pytest.fixture
@@ -46,7 +44,7 @@ def names(run: Path) -> list[str]:
 
 
 PLAIN = [
-    *("data", "findings.csv", "findings.tex", "index.html", "method.md", "model_card.md", "slopes.csv"),
+    *("data", "findings.csv", "findings.tex", "index.html", "method.md", "slopes.csv"),
     "tables",
 ]
 FIGURES = [f"figure{number}.{form}" for number in (1, 2, 3) for form in ("pdf", "png")]
@@ -158,25 +156,6 @@ def test_the_explorer_lists_the_photos_whose_label_is_there_at_one_end_alone(wri
     assert set(found) <= set(scores["label"].map(words.label))
 
 
-def test_the_unedited_photo_stands_next_to_its_edits_while_it_is_where_the_run_found_it(tmp_path: Path) -> None:
-    photos, run, report = tmp_path / "photos", tmp_path / "run", tmp_path / "report"
-    for folder in (photos / "people", run, report / "pictures" / runfolder.slug("gender")):
-        folder.mkdir(parents=True)
-    file = photos / "people" / "000.jpg"
-    picture(3, 0.0, (120, 160)).save(file)
-    photo = sha256(file.read_bytes()).hexdigest()
-    tables.write(tables.PHOTOS, photos_table([photo]), run / "photos.parquet")
-    how = {"manifest": {"config": {"photos": str(photos)}}, "photo": photo, "attribute": "gender"}
-    name = pictures.write_original(report, run, **how)
-    with Image.open(report / name) as image:
-        assert image.size == (64, 64)
-    assert pictures.write_original(report, run, **how | {"manifest": {}}) == ""
-    picture(4, 0.0).save(file)
-    assert pictures.write_original(report, run, **how) == "", "another photo under the same name"
-    file.unlink()
-    assert pictures.write_original(report, run, **how) == ""
-
-
 def test_report_of_published_slopes_alone_has_tables_and_no_figures(run: Path) -> None:
     for name in ("photos", "edits", "asked", "scores"):
         (run / f"{name}.parquet").unlink()
@@ -196,9 +175,10 @@ def test_classifier_that_returned_nothing_gets_a_page_that_says_so(drawn: Path) 
 def test_no_label_with_a_slope_gives_a_page_without_curves(drawn: Path) -> None:
     scores = tables.read(tables.SCORES, drawn / "scores.parquet")
     asked = tables.read(tables.ASKED, drawn / "asked.parquet")
+    values = {"gender": np.linspace(-2, 2, 7)}
     scores = scores[scores["step"] != 3]
     tables.write(tables.SCORES, scores, drawn / "scores.parquet")
-    tables.write(tables.SLOPES, paper_slopes(scores, asked), drawn / "slopes.parquet")
+    tables.write(tables.SLOPES, paper_slopes(scores, asked, values), drawn / "slopes.parquet")
     write_report(drawn)
     assert "figure2.png" not in names(drawn)
 
