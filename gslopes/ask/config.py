@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 from gslopes.core.options import check, option
 
@@ -55,13 +54,3 @@ class ScoreConfig(CostLimits):
         least=0,
     )
     unedited: bool = option(False, help="Ask about each photo as it was, too.", shown="with groups", advanced=True)
-
-
-class CostOptions(TypedDict, total=False):
-    """The fields of ``CostLimits`` as keywords."""
-
-    cache: str | Path | None
-    budget: float | None
-    confirm_above: float
-    yes: bool
-    retry_failed: bool

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import click
 import pytest
 
-from gslopes.ask.config import CostLimits, CostOptions
+from gslopes.ask.config import CostLimits
 from gslopes.cli import main
 from gslopes.cli.main import VERBS
 from gslopes.core.errors import ConfigError
@@ -21,9 +21,6 @@ from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.config import FitConfig, RunConfig
 
 MOST_SHOWN = 15
-KEYWORDS = {
-    CostLimits: CostOptions,
-}
 
 
 @dataclass(frozen=True)
@@ -81,21 +78,9 @@ def test_the_help_of_every_verb_shows_fifteen_options_at_most_and_the_long_help_
         assert all(one.opts[0] in whole for one in command.params if isinstance(one, click.Option))
 
 
-@pytest.mark.parametrize("config", [*KEYWORDS, FitConfig, GateConfig], ids=lambda config: config.__name__)
+@pytest.mark.parametrize("config", [CostLimits, FitConfig, GateConfig], ids=lambda config: config.__name__)
 def test_every_option_has_its_help(config: type) -> None:
     assert all(one.help.endswith((".", ":")) for one in options_of(config).values())
-
-
-@pytest.mark.parametrize(("config", "keywords"), KEYWORDS.items(), ids=lambda one: one.__name__)
-def test_the_keywords_of_the_python_functions_are_the_options(config: type, keywords: type) -> None:
-    known = {
-        name: keyword_type(one)
-        for name, one in options_of(config).items()
-        if not one.positional and "." not in name and name != "classifier"
-    }
-    hints = typing.get_type_hints(keywords)
-    hints.pop("config", None)
-    assert hints == known
 
 
 def test_every_path_of_an_option_leads_to_a_field() -> None:
