@@ -27,16 +27,25 @@ from typing import Any, Literal
 from gslopes.ask.config import ScoreConfig
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError
-from gslopes.core.options import check, merged, option, section
+from gslopes.core.options import check, merged, option, put, section
 from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.published import publish
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
 # asked about the same pictures, and each is recorded with its own version.
 _CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit", "report", "as_published")
+
+# What can be set as Joo & Kärkkäinen (2020) have it; see ``slopes.method``.
+PUBLISHED: Mapping[tuple[str, str], Any] = {
+    ("edit", "model"): "fader",
+    ("compose", "region"): "skin",
+    ("compose", "blend"): "paste",
+    ("compose", "placebo"): False,
+    ("gate", "on"): False,
+    ("fit", "presence"): "vendor",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +171,18 @@ def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfi
         raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
     config = from_dict(RunConfig, mapping)
     return replace(config, photos=Path(os.path.abspath(config.photos)))
+
+
+def publish(mapping: dict[str, Any]) -> None:
+    """Set what the paper sets.  Raises: ConfigError if something else was asked for."""
+    for (part, key), value in PUBLISHED.items():
+        given = mapping.get(part, {}).get(key)
+        if given and key == "model":  # a Fader Network of the user's own
+            continue
+        if given is not None and given != value:
+            hint = "Leave one of the two out: gslopes audit --as-published --method lists what it sets."
+            raise ConfigError(f"As published, {part}.{key} is {value}, not {given}.", hint)
+        put(mapping, (part, key), value)
+    for key in ("steps", "range"):
+        if mapping.get("edit", {}).get(key) is not None:
+            raise ConfigError(f"As published, {key} is the paper's.", f"Leave --{key} out, or --as-published.")

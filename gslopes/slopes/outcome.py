@@ -52,13 +52,6 @@ class Audit(AuditResult):
 
         return findings_table(self._slopes(), self.tables.get(tables.ERROR_SLOPES.name))
 
-    @property
-    def placebos(self) -> pd.DataFrame:
-        """The same slopes along the placebo sweeps.  Raises: UsageError before the fit."""
-        from gslopes.slopes.report.decisions import placebos_table
-
-        return placebos_table(self._slopes())
-
     def _slopes(self) -> pd.DataFrame:
         if not self.fitted:
             hint = f"Fit it: gslopes audit {show(self.folder)} --only fit."

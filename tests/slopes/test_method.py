@@ -9,9 +9,8 @@ from markupsafe import escape
 
 from gslopes.core.config import to_dict
 from gslopes.report.choices import Choice, print_method, to_markdown
-from gslopes.slopes.config import configure
+from gslopes.slopes.config import PUBLISHED, configure
 from gslopes.slopes.method import choices, of_run
-from gslopes.slopes.published import PUBLISHED
 from gslopes.slopes.report import write_report
 from tests.slopes.report.conftest import make_run
 

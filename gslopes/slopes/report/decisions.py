@@ -298,14 +298,6 @@ def as_text(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=heads, dtype=object)
 
 
-def placebos_table(slopes: pd.DataFrame) -> pd.DataFrame:
-    """The same estimator along the sweeps in which the attribute does not change: classifier to unit of ``COLUMNS``."""
-    rows = tables.reading(slopes)
-    fake = placebo.among(rows["attribute"])
-    order = ["classifier", "attribute", "label"]
-    return rows.loc[fake, list(COLUMNS[:8])].sort_values(order, ignore_index=True)
-
-
 def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
     decided = decide(rows)
     found = [decided[str(label)] for label in rows["label"]]

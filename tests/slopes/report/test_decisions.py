@@ -13,7 +13,6 @@ from gslopes.slopes.report.decisions import (
     Decision,
     findings_table,
     headline,
-    placebos_table,
     summary_rows,
     write_findings,
 )
@@ -174,7 +173,6 @@ def test_a_label_stands_once_however_many_estimators_and_placebos_there_are() ->
     found = findings_table(frame)
     assert found["slope"].tolist() == [-26.8]
     assert tuple(found) == COLUMNS
-    assert placebos_table(frame)["slope"].tolist() == [4.0, 6.7]
 
 
 def test_findings_come_first_and_the_steepest_of_them_before_the_others() -> None:
