@@ -21,7 +21,6 @@ from torch.nn import functional as F
 
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray
-from gslopes.faces.compose.masks import SIGMA
 from gslopes.faces.networks.fader import Fader
 from gslopes.faces.zoo import ModelSpec, build
 from training.augment import Augmentation, color_jitter, mirrored_outside, random_rectangle, to_float, warp
@@ -29,6 +28,8 @@ from training.chips import face_window
 from training.critics import LatentCritic
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.measure import sheet
+
+SIGMA = 12 / 128  # of the Gaussian between slowly varying colour and that of lips and brows, of the chip's side
 
 # -- the training ------------------------------------------------------------------------------------------------------
 
