@@ -134,6 +134,8 @@ def placebo_as_steep(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> Mappi
 
 
 def _answer(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> str:
+    if math.isnan(row["slope"]):
+        return "No photo has an answer at every value."
     negative, positive = plain.ends(str(row["attribute"]))
     answer = (
         f"Along {plain.perceived(str(row['attribute']))}, from {negative} to {positive}, the chance to be favoured "
