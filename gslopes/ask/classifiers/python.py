@@ -16,16 +16,15 @@ the answers of two.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import inspect
-import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
-from modulefinder import ModuleFinder
 from pathlib import Path
 from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar, cast
@@ -34,7 +33,7 @@ from gslopes.ask.classifiers.model_file import digest_of, digest_of_texts, exist
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import AnswerError, ClassifierError, ConfigError, GslopesError, ModelError, UsageError
-from gslopes.core.files import sha256_of
+from gslopes.core.files import LARGEST_TABLE, read_regular, sha256_of
 from gslopes.core.records import Answer
 
 # -- what a function may take and return -------------------------------------------------------------------------------
@@ -190,14 +189,43 @@ def source_digest(module: str) -> str:
         return ""
     depth = len(module.split(".")) - (0 if Path(file).name == "__init__.py" else 1)
     root = Path(file).resolve().parents[depth]
-    installed = root.iterdir() if root.name in ("site-packages", "dist-packages") else ()
-    finder = ModuleFinder([str(root)], excludes={path.stem for path in installed} - {module.partition(".")[0]})
-    finder.import_hook(module)  # compiles what is imported, and runs nothing
+    found: set[Path] = set()
+    waiting = [Path(file).resolve()]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += [one for name in _imported(path, root) for one in _files(name, root)]
     total = hashlib.sha256()
-    files = {file for one in finder.modules.values() if (file := getattr(one, "__file__", None))}
-    for path in sorted(Path(name).resolve() for name in files):
-        total.update(f"{os.path.relpath(path, root)}\0{sha256_of(path)}\n".encode())
+    for path in sorted(found):
+        total.update(f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n".encode())
     return total.hexdigest()
+
+
+def _imported(path: Path, root: Path) -> Iterator[str]:
+    try:
+        tree = ast.parse(read_regular(path, LARGEST_TABLE))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    package = path.relative_to(root).parent.parts
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield base
+            yield from (f"{base}.{alias.name}" if base else alias.name for alias in node.names)
+
+
+def _files(name: str, root: Path) -> Iterator[Path]:
+    """The files that importing a name runs: those of its packages, and its own."""
+    place = root
+    for part in name.split("."):
+        place = place / part
+        for file in (place / "__init__.py", place.with_name(f"{place.name}.py")):
+            if part and file.is_file():
+                yield file.resolve() if file.resolve().is_relative_to(root) else file
 
 
 def function_digest(function: Callable[..., Any]) -> str:

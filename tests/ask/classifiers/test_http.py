@@ -115,7 +115,8 @@ def test_a_token_that_is_not_set_stops_before_anything_is_sent(endpoint, monkeyp
         (400, ServiceError),
     ],
 )
-def test_every_status_means_what_the_protocol_says(endpoint, status, kind):
+def test_every_status_means_what_the_protocol_says(endpoint, status, kind, monkeypatch):
+    monkeypatch.setenv("TEAM_TOKEN", TOKEN)
     endpoint.reply = (status, {}, f'{{"why": "key={TOKEN}"}}')
     with pytest.raises(kind) as raised:
         load_classifier(endpoint.name).ask([b"xy"])

@@ -84,6 +84,7 @@ def test_a_local_classifier_that_is_careless_with_a_secret_gives_it_to_nobody(
     (tmp_path / "carefree.py").write_text(f"MODE = {mode!r}\n{CAREFREE}")
     monkeypatch.setenv("TEAM_SECRET", SECRET)
     cache = tmp_path / "cache"
+    monkeypatch.setenv("GSLOPES_CACHE", str(cache))
     command = ["audit", run, "--only", "score", "--classifier", "python:carefree:judge,version=1"]
     command += ["--cache", cache, "--debug"]
     done = subprocess.run(
@@ -94,9 +95,9 @@ def test_a_local_classifier_that_is_careless_with_a_secret_gives_it_to_nobody(
     )
     said = done.stdout + done.stderr
     for more in (["export", tmp_path / "answers.jsonl"], ["show"]):
-        shown = gslopes("cache", *more, "--cache", cache)
+        shown = gslopes("cache", *more)
         said += shown.out + shown.err
-    assert "POST https://host/v1?key=***" in said
+    assert "POST https://host/v1?key=*** Authorization: Bearer ***" in said
     files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert (tmp_path / "answers.jsonl") in files
     assert SECRET not in said
@@ -107,6 +108,7 @@ def test_a_local_classifier_that_is_careless_with_a_secret_gives_it_to_nobody(
 
 def test_the_door_guards_every_log_of_the_process(gslopes, caplog, monkeypatch):
     monkeypatch.setattr(logging, "_logRecordFactory", logging.LogRecord)
+    monkeypatch.setenv("TEAM_SECRET", SECRET)
     gslopes("list", "classifiers", "--json")
     logging.getLogger("anybody").warning("Ocp-Apim-Subscription-Key: %s", SECRET)
     try:
