@@ -85,17 +85,17 @@ def split_pair(text: str, first: Iterable[tuple[str, str]], second: Iterable[tup
     raise UsageError(f"{text!r} is not OLD=NEW with a classifier of each run.", names)
 
 
-def write_page(one: Path | str, other: Path | str, changes: pd.DataFrame) -> Path:
-    """The page of a comparison, ``compare/index.html`` in the second run, see ``slopes.report.changes.write_changes``.
+def write_page(one: Path | str, other: Path | str, changes: pd.DataFrame, out: Path | None = None) -> Path:
+    """The page of a comparison, see ``slopes.report.changes.write_changes``; its path.
 
-    changes: of ``compare_runs``.
+    changes: of ``compare_runs``.  out: its folder, made if missing; ``compare`` in the second run by default.
 
     Raises: StorageError.
     """
     from gslopes.slopes.report.changes import findings_table, headline, write_changes
 
     one, other = Path(one), Path(other)
-    folder, both = other / "compare", int(changes["n"].max())
+    folder, both = out or other / "compare", int(changes["n"].max())
     page = write_changes(folder, changes, (one.name, other.name))
     rows, sentence = findings_table(changes), headline(changes)
     summary.write(folder, "compare", rows, (both, both), headline=sentence, page=page, began=other)

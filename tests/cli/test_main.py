@@ -67,7 +67,7 @@ def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):
         (["audit", "none", "--out", "run", "--steps", "6"], "odd"),
         (["audit", "none", "--out", "run", "--steps", "six"], "not a valid integer"),
         (["audit", "none", "--out", "run", "--range", "1,2,3"], "not two numbers"),
-        (["audit", "none", "--out", "run", "--range", "2,-2"], "smaller to a larger"),
+        (["audit", "none", "--out", "run", "--range", "2,-2"], "two numbers that grow"),
         (["audit", "none", "--out", "run", "--region", "hair"], "'face', 'skin'"),
         (["audit", "none", "--out", "run", "--device", "gpu"], "cuda:N"),
         (["audit", "none", "--out", "run", "--config", "none.toml"], "There is no file none.toml"),

@@ -100,7 +100,7 @@ def test_the_sample_is_of_answered_pictures_and_depends_on_the_seed_alone(provid
 def test_the_budget_is_a_hard_stop(provider: FakeProvider, run):
     before = len(provider.log.calls)
     with pytest.raises(BudgetReached):
-        check_drift(run, f"{NAME},price=1", OneProcess(), sample=20, cost_limits=ScoreConfig(yes=True, budget=0.006))
+        check_drift(run, f"{NAME},price=5", OneProcess(), sample=20, cost_limits=ScoreConfig(yes=True, budget=0.006))
     assert len(provider.log.calls) == before + 6
 
 

@@ -39,6 +39,7 @@ from gslopes.slopes.config import FitConfig
 @click.argument("run_b", type=PATH, required=False)
 @click.option("--pair", "pairs", multiple=True, metavar="OLD=NEW", help="Classifiers to compare. [default: same names]")
 @flags(FitConfig, "photos_csv", "cluster")
+@click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
 @click.option(
     "--drift",
     metavar="CLASSIFIER",
@@ -54,6 +55,7 @@ def compare(
     pairs: tuple[str, ...],
     photos_csv: Path | None,
     cluster: str,
+    out: Path | None,
     drift: str | None,
     budget: float | None,
     yes: bool,
@@ -83,7 +85,7 @@ def compare(
         raise UsageError("One run is given.", "Name a second one, or a classifier with --drift.")
     condition = condition_of(fail_if, CONDITION)
     changes = compare_runs(run_a, run_b, pairs, photos_csv=photos_csv, cluster=cluster)
-    page = write_page(run_a, run_b, changes)
+    page = write_page(run_a, run_b, changes, out)
     print_json(rows(changes)) if as_json else say(print_changes(changes))
     say(f"page       {show(page)}", err=True)
     if show_page:
