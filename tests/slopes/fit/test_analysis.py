@@ -79,7 +79,10 @@ def test_the_papers_p_and_the_permutations_may_disagree(answers) -> None:
     # seven means on a bent line: p of the paper is large, though every photo moves
     present = np.tile(np.array([0, 0, 0, 0, 1], bool), (40, 1, 1))
     present[:, :, 2] |= np.arange(40)[:, None] < 5
-    chosen = rows(analyse(*answers(present, VALUES), options=FitOptions(permutations=2000)).slopes, "paper")
+    options = FitOptions(permutations=2000)
+    chosen = rows(
+        analyse(*answers(present, VALUES), values={"gender": VALUES.tolist()}, options=options).slopes, "paper"
+    )
     assert chosen.loc["label0", "p"] > 0.05
     assert chosen.loc["label0", "p_perm"] < 0.001
 

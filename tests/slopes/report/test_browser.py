@@ -36,6 +36,7 @@ def report(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) 
     rates = found.assign(
         estimator="photo-rate", slope=100 * found["slope"] * found["y_centre"], unit="percentage points"
     )
+    rates["decision"] = np.where(rates["slope"].notna(), "finding", None)
     rates[["ci_low", "ci_high"]] = rates[["slope", "slope"]].to_numpy() + np.array([-1.5, 1.5])
     floor = rates.assign(attribute=placebo.name("gender", "same"), slope=0.1, ci_low=-0.2, ci_high=0.4)
     frames = [found, rates, floor]
