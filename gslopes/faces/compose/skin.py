@@ -5,6 +5,7 @@ Source of the idea: Joo & Kärkkäinen 2020, §3.3, "segment the facial skin reg
 
 from __future__ import annotations
 
+from threading import local
 from typing import cast
 
 import cv2
@@ -18,7 +19,7 @@ from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
 from gslopes.faces.zoo import LoadedModel
-from gslopes.faces.zoo.parsing import CLASSES, FACE, SKIN, probabilities_at_hand, resized
+from gslopes.faces.zoo.parsing import CLASSES, FACE, SKIN, class_probabilities, resized
 
 # By name alone: CelebAMask-HQ is around with several numberings, and a wrong one would edit hair unnoticed.
 REGIONS: dict[str, tuple[str, ...]] = {
@@ -74,6 +75,7 @@ class ParserMasker:
         self.parser, self.size, self.device = parser, size, torch.device(device)
         parser.module.to(memory_format=torch.channels_last)
         self.classes = region_classes(region, parser.spec.labels)
+        self._memory = local()  # each thread's own: no rounding depends on other threads
 
     def __call__(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
@@ -83,10 +85,14 @@ class ParserMasker:
 
     def _masks(self, chips: ByteArray, border: float | None, classes: tuple[int, ...]) -> FloatArray:
         masks = np.zeros((len(chips), self.size, self.size), np.float32)
-        for part in self._parts(len(chips)):
+        parts = self._parts(len(chips))
+        if getattr(self._memory, "chips", None) is not chips:  # masks and heads need the same chips parsed
+            self._memory.seen = [class_probabilities(self.parser, chips[part], self.device) for part in parts]
+            self._memory.chips = chips
+        for part, seen in zip(parts, self._memory.seen, strict=True):
             with torch.inference_mode():
-                likely = resized(self._ask(chips[part], classes), self.size)[:, 0].clamp(0, 1).cpu().numpy()
-            masks[part] = [soft_mask(one, border=border) for one in likely]
+                likely = resized(seen[:, list(classes)].sum(1, keepdim=True), self.size)[:, 0].clamp(0, 1)
+            masks[part] = [soft_mask(one, border=border) for one in likely.cpu().numpy()]
         return masks
 
     def heads(
@@ -104,7 +110,11 @@ class ParserMasker:
             matrix = smaller @ bust
             seen.append(framed(photo.pixels, matrix, side))
             back.append((bust @ np.linalg.inv(np.vstack([matrix, (0, 0, 1)])))[:2])
-        asked = [self._ask(np.stack(seen[part]), head)[:, 0].cpu().numpy() for part in self._parts(len(seen))]
+        with torch.inference_mode():
+            asked = [
+                class_probabilities(self.parser, np.stack(seen[part]), self.device)[:, list(head)].sum(1).cpu().numpy()
+                for part in self._parts(len(seen))
+            ]
         # a map of one channel is carried like a picture
         likely = [
             np.clip(warp(cast(ByteArray, one), there, busts), 0, 1).astype(np.float32)
@@ -113,12 +123,6 @@ class ParserMasker:
         return [
             Head(head_mask(mask, one, border), inner) for mask, one, inner in zip(inside, likely, alone, strict=True)
         ]
-
-    def _ask(self, pictures: ByteArray, classes: tuple[int, ...]) -> torch.Tensor:
-        """Pictures (B, s, s, 3) uint8 RGB to (B, 1, S, S): how likely each of the parser's pixels is in the region."""
-        with torch.inference_mode():
-            seen = probabilities_at_hand(self.parser, pictures, self.device)
-            return seen[:, list(classes)].sum(1, keepdim=True)
 
     def _parts(self, count: int) -> list[slice]:
         """What the parser sees at once."""

@@ -5,10 +5,6 @@ One whose spec says ``mirrored`` is asked of the picture and of its mirror image
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
-from threading import local
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -30,13 +26,6 @@ SKIN = ("skin", "nose")
 FACE = (
     "skin", "left eye", "right eye", "left brow", "right brow", "nose", "mouth", "upper lip", "lower lip",
 )  # fmt: skip
-
-CACHED = 64  # chips whose probabilities are kept, 1.2 MB each; the walk has 32 in hand, see ``slopes.synthesis``
-
-Key = tuple[str, int, str, bytes]
-
-# Each thread has its own: what is cached never depends on other threads, and so neither does a rounding.
-_memory = local()
 
 
 def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.device) -> Tensor:
@@ -63,27 +52,6 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
             seen_there = parser.module(chips.flip(3)).float().softmax(1).flip(3)
             seen = (seen + seen_there[:, mirrored_classes(spec.labels).to(device)]) / 2
         return seen
-
-
-def probabilities_at_hand(parser: LoadedModel, pictures: ByteArray, device: torch.device) -> Tensor:
-    """As ``class_probabilities``; on the CPU the last ``CACHED`` pictures of a thread are not parsed again.
-
-    A mask and an edit need the same chip parsed, one after the other, and know nothing of each other.
-    """
-    if device.type != "cpu" or not parser.sha256:
-        return class_probabilities(parser, pictures, device)
-    which = parser.sha256, id(type(parser.module)), str(device)
-    keys = [(*which, hashlib.blake2b(np.ascontiguousarray(picture).data).digest()) for picture in pictures]
-    kept: OrderedDict[Key, Tensor] = _memory.__dict__.setdefault("kept", OrderedDict())  # oldest first
-    found = {key: kept[key] for key in keys if key in kept}
-    missing = [row for row, key in enumerate(keys) if key not in found]
-    if missing:
-        parsed = class_probabilities(parser, pictures[missing], device)
-        found |= zip((keys[row] for row in missing), parsed, strict=True)
-        kept.update((keys[row], found[keys[row]].clone()) for row in missing)
-        while len(kept) > CACHED:
-            kept.popitem(last=False)
-    return torch.stack([found[key] for key in keys])
 
 
 def mirrored_classes(labels: tuple[str, ...]) -> Tensor:

@@ -116,3 +116,14 @@ def test_a_parser_is_asked_about_a_few_pictures_at_a_time(monkeypatch: pytest.Mo
     assert seen == [2, 2, 1]
     assert all((mask == masks[0]).all() for mask in masks)
     assert masks[0].max() == 1
+
+
+def test_chips_are_parsed_once_for_all_their_masks() -> None:
+    network, seen = Painted(), []
+    network.register_forward_hook(lambda module, given, out: seen.append(len(out)))
+    masker, chips = ParserMasker(LoadedModel(network, SPEC, ""), "face", 128), np.repeat(chip()[None], 3, 0)
+    masks = masker([], [], chips)
+    np.testing.assert_array_equal(masker([], [], chips, 14.0), masks)
+    assert seen == [3]
+    assert masker([], [], 0 * chips).max() == 0
+    assert seen == [3, 3]
