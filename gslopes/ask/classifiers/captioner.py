@@ -38,7 +38,7 @@ LONGEST = 20_000  # characters; more is no caption
 class Captioning:
     """Makes a captioner of a classifier, before which it stands among the bases: ``labels_of`` its captions.
 
-    asked_version: the version under which raw captions are kept, so that reading them anew costs no call.
+    asked_version: the version under which raw captions are kept, so that reading them again costs no call.
 
     Raises: as the classifier; UsageError, ModelError if the parser is not available.
     """

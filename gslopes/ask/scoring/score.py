@@ -157,13 +157,13 @@ class Scoring:
         names = "score      " + ", ".join(one.classifier.name for one in clients)
         before, line = sum(counts) - due, is_shown(self._executor)
         with progress_line(line, {0: due}, names[:40], "pictures", before) as tick:
-            told = 0
+            counted = 0
 
             def update() -> None:
-                nonlocal told
+                nonlocal counted
                 done = sum(usage.pictures for usage in self._usages.values())
-                tick(done - told)
-                told = done
+                tick(done - counted)
+                counted = done
 
             left = {pool.submit(self._drive, one, clients, errors) for one in clients}
             pool.shutdown(wait=False)
