@@ -96,10 +96,6 @@ class Box:
         """The same box, moved right by x and down by y pixels."""
         return Box(self.x0 + x, self.y0 + y, self.x1 + x, self.y1 + y)
 
-    def scaled(self, factor: float) -> Box:
-        """The same box of a picture that is ``factor`` times as large."""
-        return Box(self.x0 * factor, self.y0 * factor, self.x1 * factor, self.y1 * factor)
-
     def holds(self, x: float, y: float) -> bool:
         """Whether the pixel lies in it."""
         return self.x0 <= x < self.x1 and self.y0 <= y < self.y1

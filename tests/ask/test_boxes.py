@@ -89,4 +89,3 @@ def test_boxes_share_their_overlap():
     assert Box(0, 0, 4, 4).shared(Box(2, 1, 9, 3)) == 4
     assert Box(0, 0, 1, 1).shared(Box(5, 5, 6, 6)) == 0
     assert Box(1, 2, 3, 4).shifted(10, 20) == Box(11, 22, 13, 24)
-    assert Box(1, 2, 3, 4).scaled(2) == Box(2, 4, 6, 8)

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import functools
-import operator
-import types
 import typing
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 import pytest
@@ -16,7 +12,7 @@ from gslopes.ask.config import CostLimits
 from gslopes.cli import main
 from gslopes.cli.main import VERBS
 from gslopes.core.errors import ConfigError
-from gslopes.core.options import Option, build, check, extent, option, options_of, section
+from gslopes.core.options import build, check, extent, option, options_of, section
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.config import FitConfig, RunConfig
 
@@ -41,22 +37,6 @@ class Outer:
 
     def __post_init__(self) -> None:
         check(self)
-
-
-def keyword_type(one: Option) -> Any:
-    """What a Python function takes for an option: paths as texts too, and one value for a list of one."""
-    union = typing.get_origin(one.kind) in (typing.Union, types.UnionType)
-    alternatives = typing.get_args(one.kind) if union else (one.kind,)
-    kinds: list[Any] = []
-    for kind in alternatives:
-        if typing.get_origin(kind) is tuple and typing.get_args(kind)[-1] is ...:
-            inner = typing.get_args(kind)[0]
-            kinds += [inner, types.GenericAlias(Sequence, (inner,))]
-        elif typing.get_origin(kind) is dict and Path in typing.get_args(kind):
-            kinds.append(Mapping[str, str | Path])
-        else:
-            kinds += [str, Path] if kind is Path else [kind]
-    return functools.reduce(operator.or_, kinds)
 
 
 def commands() -> dict[str, click.Command]:

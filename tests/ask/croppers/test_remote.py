@@ -80,6 +80,7 @@ def test_a_run_stopped_by_its_budget_or_an_outage_goes_on_where_it_was(service, 
     assert row(found, f"http:{service.url}", outcome="favoured")["pairs"] == 20
 
 
+@pytest.mark.slow
 def test_refused_pictures_are_rows_that_say_so(service, portraits, tmp_path):
     """No 15: what a cropper rejects is a row that says so; no other pair is drawn in its place."""
     bright = sorted(portraits[2].loc[portraits[2]["team"] == "blue", "level"])[-2:]
@@ -96,6 +97,7 @@ def test_refused_pictures_are_rows_that_say_so(service, portraits, tmp_path):
     assert (parity["persons"], parity["pairs"]) == (2, 10)
 
 
+@pytest.mark.slow
 def test_tokens_come_from_the_environment_and_are_stored_nowhere(service, portraits, tmp_path, monkeypatch):
     service.token = "s3cr3t-t0ken-value"
     name = f"{service.url},token=CROP_TOKEN"

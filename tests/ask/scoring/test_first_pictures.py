@@ -99,6 +99,7 @@ def audit(faces: Any, folder: Path, service: Service, **options: Any) -> Any:
     )
 
 
+@pytest.mark.slow
 def test_the_first_pictures_are_paid_once_and_never_asked_again(faces, tmp_path):
     service = Service()
     audit(faces, tmp_path, service)
@@ -128,6 +129,7 @@ def test_a_budget_for_one_picture_stops_before_anything_is_edited(faces, tmp_pat
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_failures_of_both_stop_and_of_one_do_not(faces, tmp_path):
     service = Service(fails=99)
     with pytest.raises(ClassifierError, match="failed on the first 2 pictures"):
@@ -136,12 +138,14 @@ def test_failures_of_both_stop_and_of_one_do_not(faces, tmp_path):
     audit(faces, tmp_path, Service(fails=1))
 
 
+@pytest.mark.slow
 def test_refusals_are_answers(faces, tmp_path):
     service = Service(refuses=True)
     audit(faces, tmp_path, service)
     assert len(service.seen) == 2 + 15
 
 
+@pytest.mark.slow
 def test_a_number_in_a_unit_of_its_own_is_an_answer(faces, tmp_path):
     known = {**faces.known, "placebo": False, "gate": False}
     found = gslopes.audit(faces.photos, tmp_path / "run", classifier=of_an_age, steps=3, **known)
