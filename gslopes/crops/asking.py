@@ -60,7 +60,7 @@ def asked_names(run: Run) -> list[str]:
 
 
 def confirm_cost(run: Run, pictures: int, executor: Executor) -> None:
-    """Have confirmed what asking services about so many pictures costs at most.  Raises: as ``remote.confirm``."""
+    """Have confirmed what asking services about this many pictures costs at most.  Raises: as ``remote.confirm``."""
     assert run.plan is not None
     services = [run.plan.models[name] for name in asked_names(run) if name.startswith("http")]
     confirm(services, [pictures] * len(services), run.config.cost_limits, executor)

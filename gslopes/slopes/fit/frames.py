@@ -77,8 +77,10 @@ def fit_slopes(
     questions = None if asked is None else _standard(asked, columns, "asked")
     levels = {}
     for name in map(str, rows["attribute"].unique()):
-        told = [one for one in (rows, questions) if one is not None and "value" in one]
-        seen = [one.loc[one["attribute"] == name, "value"] if "attribute" in one else one["value"] for one in told]
+        with_values = [one for one in (rows, questions) if one is not None and "value" in one]
+        seen = [
+            one.loc[one["attribute"] == name, "value"] if "attribute" in one else one["value"] for one in with_values
+        ]
         if name not in (values or {}) and not seen:
             raise TableError("The scores have steps and no values.", "Pass the values of the sweep.")
         known = (values or {}).get(name)

@@ -31,7 +31,7 @@ def test_what_is_planted_is_recovered_within_its_interval(mentions: Mentions):
 
 
 def test_counts_are_equal_when_tuples_are_given(mentions: Mentions):
-    found = recover_once(Planted(), 400, 2, mentions, standard(), with_s2=False)
+    found = recover_once(Planted(), 400, 5, mentions, standard(), with_s2=False)
     for name in set(COUNTS) - {"D4 female"}:  # D4 goes by the tags of the text
         assert found[name]["value"] == found[name]["planted"] > 0
     assert found["D4 female"]["value"] <= found["D4 female"]["planted"]
