@@ -236,6 +236,7 @@ def test_a_run_of_an_older_version_is_refused_with_a_sentence(small: Small, sour
             small.begin(given, run)
 
 
+@pytest.mark.slow
 def test_done_again_a_run_needs_its_inputs_only_where_they_are_read(
     name: str, small: Small, finished: Path, tmp_path: Path
 ):

@@ -98,6 +98,7 @@ def test_a_budget_is_a_hard_stop(provider: FakeProvider, tmp_path):
     assert 0 < spent <= 0.01
 
 
+@pytest.mark.slow
 def test_another_model_prompt_parameter_or_picture_is_asked_anew(provider: FakeProvider, tmp_path):
     prompt = tmp_path / "own.toml"
     prompt.write_text('name = "own"\nkind = "choice"\nquestion = "Who?"\noptions = ["doctor", "nurse"]\n')

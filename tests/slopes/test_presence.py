@@ -58,6 +58,7 @@ def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, t
     assert written["cuts"] == {"rekognition": "score at least 0.55"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("few", "more", "cut"),
     [
