@@ -211,6 +211,7 @@ AUDITS = {
     "crops": Small(portraits, audit_crops, ({"min_group": 3}, "measure"), "look", 2, flags=named_in_small_groups),
     "crops sweep": Small(synthesised, sweep_crops, ({"confirm_above": 9.0}, "report"), "sweep", 6),
     "contexts": Small(
-        people_and_rooms, audit_contexts, ({"typology": ("starter-wide",)}, "measure"), "cutout", 1, flags=reports
+        people_and_rooms, audit_contexts, ({"analysis": ContextOptions(permutations=18)}, "measure"), "cutout", 1,
+        flags=reports,
     ),
 }  # fmt: skip
