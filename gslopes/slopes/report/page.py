@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +14,6 @@ from gslopes.slopes.report.loading import STEPS, Finding, ReportOptions
 
 HERE = Path(__file__).parents[1] / "templates"
 
-_CONFIGURATION = ("seed", "values", "inputs")
 _MOST_FILES, _MOST_REASONS = 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 # What a page has in addition to its sections, and what stands for each part that is missing.
@@ -109,10 +107,8 @@ def render(
         differs=[one for one in method if not one.same],
         alike=[one for one in method if one.same],
         created=words.printable(_moment(manifest.get("created", ""))),
-        config=_pretty(_short(_configuration(manifest))),
         models=_facts(manifest.get("models")),
         classifiers=_facts(manifest.get("classifiers")),
-        versions=_mapping(manifest.get("versions")),
         photos=photos,
         reasons=photos.reasons[:_MOST_REASONS],
         other_reasons=sum(number for _, number in photos.reasons[_MOST_REASONS:]),
@@ -124,27 +120,6 @@ def render(
         slope=f"{options.slope:g}",
         **known,
     )
-
-
-def _configuration(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What the run is; older manifests call it ``config``."""
-    known = {"config": manifest.get("identity", manifest.get("config"))}
-    known |= {key: manifest[key] for key in _CONFIGURATION if key in manifest}
-    return {key: value for key, value in known.items() if value is not None}
-
-
-def _short(content: Any) -> Any:
-    """The same with numbers of four digits: values are kept as float32, whose last digits say nothing."""
-    if isinstance(content, Mapping):
-        return {key: _short(value) for key, value in content.items()}
-    if isinstance(content, list):
-        return [_short(value) for value in content]
-    return float(f"{content:.4g}") if isinstance(content, float) else content
-
-
-def _pretty(content: Any) -> str:
-    text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
-    return "\n".join(words.printable(line) for line in text.splitlines())
 
 
 def _moment(created: object) -> str:

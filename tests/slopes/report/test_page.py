@@ -101,13 +101,6 @@ def test_policy_lets_in_our_style_and_nothing_else(html: str) -> None:
     assert "http" not in policy[1]
 
 
-def test_no_number_has_the_digits_of_a_float32() -> None:
-    html = page.render({"values": {"gender": [-2.0, -1.3333334, 0.0]}}, NO_PHOTOS, [], options=OPTIONS)
-    shown = html[html.index("<summary>Configuration</summary>") :]
-    assert "-1.333," in shown
-    assert "1.3333334" not in shown
-
-
 @pytest.mark.parametrize(
     "sentence",
     [
