@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 DRAWS = {
+    "ask",
     "captions",
     "cli",
     "collect",

@@ -181,8 +181,10 @@ def test_every_key_has_a_button_that_a_screen_reader_can_name(page):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("size", [(1280, 900), (390, 844)])
-@pytest.mark.parametrize("count", [0, 5])
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [((390, 844), 5), *(pytest.param(*one, marks=pytest.mark.slow) for one in (((1280, 900), 0), ((1280, 900), 5)))],
+)
 def test_the_page_fits_the_window_and_axe_finds_no_serious_fault(chromium, tmp_path, size, count):
     (tmp_path / "photos").mkdir()
     (tmp_path / "census").mkdir()

@@ -282,6 +282,7 @@ def test_scripts_and_terminal_write_the_same_numbers(page: Any) -> None:
     assert shown == [numbers.points(number) for number in known]
 
 
+@pytest.mark.slow
 def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
     explorer(page)
     reached = set()
@@ -378,6 +379,7 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
 HOSTILE = (Path(__file__).parent / "hostile-labels.txt").read_text("utf-8").splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_no_label_of_a_stranger_runs(make: Callable[..., Path], tmp_path: Path, chromium: Any) -> None:
     run = make(tmp_path / "run", [("celeba-tagger", "gender")], photos=40)
