@@ -105,11 +105,9 @@ def test_report_without_pictures_says_nowhere_where_the_photos_lie(drawn: Path) 
     manifest = json.loads((drawn / "run.json").read_text())
     manifest["config"] |= {"photos": "/home/anna/secret", "edit": {"attributes": ["gender"]}, "masks": "/mnt/m"}
     (drawn / "run.json").write_text(json.dumps(manifest))
-    assert "/home/anna/secret" in write_report(drawn).read_text("utf-8")
     html = write_report(drawn, embed="none").read_text("utf-8")
     assert "anna" not in html
     assert "/mnt/m" not in html
-    assert "PHOTOS" in html
 
 
 def test_the_difference_view_shows_the_difference_of_the_originals_and_nothing_where_they_are_equal(
