@@ -85,12 +85,13 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
 
     for name in ("a.jpg", "b.jpg"):
         (folder / name).write_bytes(b"")
+    (folder / "objects.json").write_text(json.dumps(GENOME[1]))
 
     def crop_people(path: Path) -> object:
         return read_crop_people(folder, path, ["gender"], min_group=1)
 
-    def stage(path: Path) -> object:
-        return read_stages({"reference": [path]}, AllWords())  # type: ignore[arg-type]
+    def stage(path: Path) -> object:  # beside objects: image data alone holds no image
+        return read_stages({"reference": [path, folder / "objects.json"]}, AllWords())  # type: ignore[arg-type]
 
     tagged = b"image,kind,word,x0,y0,x1,y1\n1,object,person,0,0,1,1\n1,attribute,tall,,,,\n"
     captions = {"images": [], "annotations": [{"image_id": 1, "caption": "A man."}]}
