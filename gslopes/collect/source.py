@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,7 +55,7 @@ class Terms:
     per_day: int = 0
 
 
-class Source:
+class Source(ABC):
     """One source of photos.
 
     name: as the command line and the manifest have it.  terms: see there.
@@ -67,16 +68,16 @@ class Source:
     needs_contact = False
     of_people = False
 
-    def check(self) -> None:
+    def check(self) -> None:  # noqa: B027 - most have nothing to check
         """Before any work.  Raises: UsageError."""
 
     def queries(self) -> list[Query] | None:
         """The searches that it has by itself (a list); None if it takes any."""
         return None
 
+    @abstractmethod
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """At most ``max_results`` of one search, best first.  Raises: as ``ask``."""
-        raise NotImplementedError
 
 
 def text(value: object) -> str:

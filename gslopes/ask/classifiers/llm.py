@@ -75,7 +75,7 @@ class LlmOptions(ServiceOptions):
             )
 
 
-class Llm(service.Service):
+class Llm(service.OnePictureService):
     """A ``records.Classifier`` over a language model, one picture a request.
 
     Raises: ConfigError if the prompt is none, the endpoint is not safe to send a key to, or log-probabilities are

@@ -275,13 +275,9 @@ class Service(ABC):
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         """The client, and what closes it.  Raises: CredentialsError; whatever the client raises."""
 
+    @abstractmethod
     def _answers(self, pictures: list[bytes]) -> list[object]:
         """The replies to one request.  Raises: whatever the client raises."""
-        return [self._answer(picture) for picture in pictures]
-
-    def _answer(self, picture: bytes) -> object:
-        """The reply about one picture, of a service that takes one a request.  Raises: whatever the client raises."""
-        raise NotImplementedError
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
@@ -349,3 +345,14 @@ def _sent(transport: BoundedTransport, request: Any) -> httpx.Response:
     headers = {"accept-encoding": "identity"} | {name.lower(): value for name, value in request.headers.items()}
     body = request.body.read() if hasattr(request.body, "read") else request.body
     return transport.handle_request(httpx.Request(request.method, request.url, headers=headers, content=body or b""))
+
+
+class OnePictureService(Service):
+    """A service that takes one picture a request."""
+
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        return [self._answer(picture) for picture in pictures]
+
+    @abstractmethod
+    def _answer(self, picture: bytes) -> object:
+        """The reply about one picture.  Raises: whatever the client raises."""

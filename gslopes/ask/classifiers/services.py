@@ -25,7 +25,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from gslopes.ask.classifiers import service
-from gslopes.ask.classifiers.service import Kind, Service
+from gslopes.ask.classifiers.service import Kind, OnePictureService, Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.secrets import remember_secret, scrub
@@ -44,7 +44,7 @@ def _labels(pairs: Any, version: object = "") -> Answer:
 _AZURE_HOSTS = (".cognitiveservices.azure.com", ".api.cognitive.microsoft.com", ".services.ai.azure.com")
 
 
-class Azure(Service):
+class Azure(OnePictureService):
     """A ``records.Classifier`` over the tags of Azure's Image Analysis, one picture a request."""
 
     Options = ServiceOptions
@@ -316,7 +316,7 @@ def _google_credentials(elsewhere: bool) -> Any:
 # -- Imagga ------------------------------------------------------------------------------------------------------------
 
 
-class Imagga(Service):
+class Imagga(OnePictureService):
     """A ``records.Classifier`` over Imagga, one picture a request."""
 
     Options = ServiceOptions
@@ -381,7 +381,7 @@ class RekognitionOptions(ServiceOptions):
             raise ConfigError("rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100].")
 
 
-class Rekognition(Service):
+class Rekognition(OnePictureService):
     """A ``records.Classifier`` over Amazon Rekognition, one picture a request."""
 
     Options = RekognitionOptions
