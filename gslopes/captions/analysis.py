@@ -16,7 +16,6 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.frame.run import Run
-from gslopes.words.chunks import standard
 from gslopes.words.graph import Senses
 from gslopes.words.mentions import Mentions
 from gslopes.words.wordlists import read_list, shipped
@@ -65,9 +64,8 @@ def chosen_stages(config: CaptionsConfig, stages: Sequence[str]) -> tuple[str, l
 
 def material_of(run: Run, mentions: Mentions) -> Material:
     """A run's tables as the material of the techniques.  Raises: UsageError if a file is damaged."""
-    config: CaptionsConfig = run.config
     images, sentences, tuples, people_rows = map(run.table, ("images", "sentences", "tuples", "people"))
-    groups, clusters = groups_of_table(people_rows)
+    groups = groups_of_table(people_rows)
     stages = [stage for stage in STAGES if images["stages"].str.contains(stage, regex=False).any()]
     areas, file = images.dropna(subset=["person_area"]), run.folder / "coverage.json"
     try:
@@ -85,8 +83,6 @@ def material_of(run: Run, mentions: Mentions) -> Material:
         dict(zip(areas["image"], areas["person_area"].astype(float), strict=True)),
         boxes_of(tuples),
         coverage,
-        None if config.parser.startswith("tuples:") else standard().tag,
-        clusters,
     )
 
 
@@ -98,7 +94,6 @@ def missing_need(needs: Sequence[str], material: Material, target: str, truth: s
         "groups": (bool(material.pairs), "groups: --groups FILE"),
         "boxes": (bool(material.boxes), "boxes: human labels with COCO instances or Visual Genome objects"),
         "gender": (bool(genders & {"female", "male"}), "groups with the values female and male"),
-        "tagger": (material.tag is not None, "a tagger: pip install 'gslopes[captions]'"),
     }
     return next((f"It needs {what}." for need, (has, what) in met.items() if need in needs and not has), "")
 

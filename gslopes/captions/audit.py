@@ -24,7 +24,7 @@ from gslopes.captions.stimuli import (
     sentences_table,
 )
 from gslopes.captions.tables import TABLES
-from gslopes.captions.tuples import parse, parsed_images, with_labels
+from gslopes.captions.tuples import parse, parsed_images, parser_name, with_labels
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
@@ -34,7 +34,6 @@ from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Stage, Tables
-from gslopes.words.parsers import parser_identity
 
 
 def audit_captions(
@@ -45,7 +44,7 @@ def audit_captions(
     stages: a folder whose files or sub-folders are called after the stages, or a run of this audit: then what depends
         on the options given, such as the answers of its review, is done again.
     out: the run folder, made if missing.
-    options: as of ``gslopes captions --help-all``, with underscores: groups, column, technique, list, parser, ...
+    options: as of ``gslopes captions --help-all``, with underscores: groups, column, technique, list, ...
 
     Raises: UsageError, ConfigError, DataMissing, ModelError, RunFolderMismatch, StorageError.
 
@@ -68,7 +67,7 @@ def look(stages: Path, config: CaptionsConfig) -> Inputs:
     read = read_stages(find_stages(stages, config.files), wordnet)
     facts = {
         "inputs": dict(read.digests),
-        "parser": parser_identity(config.parser),
+        "parser": parser_name(config),
         "wordnet": {"name": wordnet.name, "sha256": wordnet.digest},
         "senses": config.senses,
         "limit": config.limit,
@@ -85,11 +84,10 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     groups, _ = groups_of(config)
     named = {stage: dict.fromkeys(some, ()) for stage, some in images.items()}
     material = Material(named, mentions_of(config), groups, pairs_of(groups))
-    known = {"tagger", *(["boxes"] if read.has_boxes else [])}
     described = [
         TECHNIQUES[name].describe(target, truth, missing_need(needs, material, target, truth))
         for name in config.techniques or TECHNIQUES
-        for needs in [[need for need in TECHNIQUES[name].needs if need not in known]]
+        for needs in [[need for need in TECHNIQUES[name].needs if need != "boxes" or not read.has_boxes]]
         for target in targets
     ]
     captions = {stage: len(rows.captions) for stage, rows in read.stages.items()}
@@ -196,7 +194,6 @@ CAPTIONS = Audit(
         "gslopes captions stages --groups groups.csv --out run",
         "gslopes captions stages --out run --technique D1 --technique D4 --list demeaning-synsets=mine.txt",
         "gslopes captions run --review run/review.csv",
-        "gslopes captions stages --groups people.csv --column gender --cluster photographer --out run",
         "gslopes captions stages --groups groups.csv --dry-run",
         "gslopes captions stages --groups groups.csv --fail-if finding --out run",
     ),
@@ -207,17 +204,17 @@ CAPTIONS = Audit(
     stages=(
         Stage(
             "read", ("inputs",), ("images", "sentences", "people", "coverage.json"), read,
-            options=("senses", "lists", "groups", "columns", "cluster", "limit"),
+            options=("senses", "lists", "groups", "columns", "limit"),
         ),
         Stage(
             "parse", ("inputs", "images", "sentences"), ("tuples",), parse,
             items=parsed_images, part=2000, unit="images", join=with_labels,
-            options=("parser", "senses"),
+            options=("tuples", "senses"),
         ),
         Stage(
             "measure", ("images", "sentences", "people", "tuples", "coverage.json"),
             ("measures", "inclusions", "salience", "cases", "techniques"), measure,
-            options=("senses", "lists", "parser", "truth", "techniques", "options"),
+            options=("senses", "lists", "truth", "techniques", "options"),
         ),
         Stage(
             "review", ("cases", "techniques", "review.csv"), ("reviews", "review.html"), review,

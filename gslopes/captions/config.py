@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gslopes.core.errors import UnknownName, UsageError
+from gslopes.core.errors import UnknownName
 from gslopes.core.options import check, option, section
 from gslopes.words.graph import Rule
 
@@ -78,19 +78,13 @@ class AuditOptions:
 
 @dataclass(frozen=True, slots=True)
 class CaptionsConfig:
-    """One audit.
-
-    truth: ``auto`` is stage 1, else 3; what lies above it is audited.  cluster: a column of the groups, never compared.
-    """
+    """One audit.  truth: ``auto`` is stage 1, else 3; what lies above it is audited."""
 
     groups: Path | None = option(
         None, help="Groups of the people depicted: image and one column for each.", metavar="CSV"
     )
     columns: tuple[str, ...] = option(
         (), help="Column of the groups; may be repeated; a + b crosses two.", name="column", shown="all", advanced=True
-    )
-    cluster: str = option(
-        "", help="Column of the groups: images with the same value are one unit.", metavar="COLUMN", advanced=True
     )
     truth: str = option(
         "auto", help="The stage taken as truth.", metavar="STAGE", shown="human-labels, else human-captions"
@@ -100,7 +94,9 @@ class CaptionsConfig:
     )
     lists: dict[str, Path] = option(dict, help="A word list of your own.", name="list", metavar="NAME=FILE")
     senses: Rule = option("overrides", help="Sense rule.", advanced=True)
-    parser: str = option("chunks", help="chunks, spacy:DIR or tuples:FILE.")
+    tuples: Path | None = option(
+        None, help="The captions as tuples of another parser; see tables.toml.", metavar="PARQUET", advanced=True
+    )
     limit: int | None = option(None, help="Only the first N images.", least=1)
     images: Path | None = option(None, help="Photos that the review links to, blurred.", metavar="DIR", advanced=True)
     review: Path | None = option(None, help="Answers saved by the review.", metavar="CSV", shown="RUN/review.csv")
@@ -119,5 +115,3 @@ class CaptionsConfig:
                 raise UnknownName("technique", name, TECHNIQUES)
         if self.truth not in ("auto", *STAGES):
             raise UnknownName("stage", self.truth, STAGES)
-        if self.cluster and self.groups is None:
-            raise UsageError(f"There are no groups that hold the column {self.cluster}.", "Give --groups CSV.")

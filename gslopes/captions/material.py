@@ -12,7 +12,6 @@ from scipy import sparse
 
 from gslopes.words.graph import Fact
 from gslopes.words.mentions import Mentions
-from gslopes.words.pos_tagger import Token
 
 MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
 
@@ -79,8 +78,7 @@ class Material:
 
     stages: stage to image to its captions.  groups: column to image to value (empty: unknown).
     pairs: what is compared.  areas: image to the share of it that people cover, where boxes are known.
-    boxes: image to instances of the human labels.  tag: a caption's tokens by sentence.
-    clusters: image to what it is sampled with, such as its photographer; without any, each image is its own.
+    boxes: image to instances of the human labels.
     """
 
     stages: Mapping[str, Mapping[str, Sequence[Caption]]]
@@ -90,8 +88,6 @@ class Material:
     areas: Mapping[str, float] = field(default_factory=dict)
     boxes: Mapping[str, Sequence[Box]] = field(default_factory=dict)
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
-    tag: Callable[[str], list[list[Token]]] | None = None
-    clusters: Mapping[str, str] = field(default_factory=dict)
     _unions: dict[tuple[str, str], frozenset[Fact]] = field(default_factory=dict, init=False, repr=False)
 
     def images(self, *stages: str) -> list[str]:
@@ -121,13 +117,6 @@ class Material:
         """(U,) 1 for the group, −1 for the other, 0 for neither."""
         values, sides = self.groups.get(pair.column, {}), {pair.group: 1, pair.other: -1}
         return np.array([sides.get(values.get(image, ""), 0) for image in images], dtype=np.int8)
-
-    def cluster_numbers(self, images: Sequence[str]) -> NDArray[np.int64] | None:
-        """(U,) the number of each image's cluster; None without clusters."""
-        if not self.clusters:
-            return None
-        names = [self.clusters.get(image) or f"\0{image}" for image in images]
-        return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
 def pairs_of(groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:

@@ -249,11 +249,10 @@ SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "li
 Groups = dict[str, dict[str, str]]
 
 
-def read_groups(file: Path, columns: Sequence[str] = (), *, identifiers: bool = False) -> Groups:
+def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
     """Column to image to value; empty where a value is unknown.
 
     columns: of the file, ``a + b`` crosses two; all but the image's by default.
-    identifiers: whether they name people rather than groups: then two spellings are two.
 
     Raises: DataMissing if there is no column of images, or an image has two different values; UnknownName for an
         unknown column.
@@ -262,7 +261,7 @@ def read_groups(file: Path, columns: Sequence[str] = (), *, identifiers: bool = 
     image = people.photo_column()
     groups: Groups = {}
     for name in columns or [column for column in people.columns if column != image]:
-        values = people.groups(name, identifiers=identifiers)
+        values = people.groups(name)
         groups[name] = {photo: values[row] for photo, row in people.by_photo({name: values}).items()}
     return groups
 
@@ -282,8 +281,6 @@ def _zhao(people: People) -> People:
 def groups_of(config: CaptionsConfig) -> tuple[Groups, list[str]]:
     """Column to image to value, of the columns that are compared, and a sentence on each that has too many values.
 
-    Compared are all that are chosen but the column of the clusters.
-
     Raises: DataMissing, UnknownName as ``read_groups``; UsageError if a chosen column, or every column, has more than
         ``MOST_VALUES`` values, as identifiers have.
     """
@@ -291,8 +288,6 @@ def groups_of(config: CaptionsConfig) -> tuple[Groups, list[str]]:
     notes = []
     for name, values in (read_groups(config.groups, config.columns) if config.groups else {}).items():
         count = len(set(values.values()) - {""})
-        if name == config.cluster:
-            continue
         if count <= MOST_VALUES:
             chosen[name] = values
         elif config.columns:
@@ -321,20 +316,15 @@ def notes_on_groups(read: Read, config: CaptionsConfig) -> list[str]:
 
 
 def people_table(config: CaptionsConfig) -> pd.DataFrame:
-    """The people table: groups and clusters by image."""
+    """The people table: groups by image."""
     groups, _ = groups_of(config)
     rows = [(image, name, value, "annotation") for name, one in groups.items() for image, value in one.items()]
-    if config.groups and config.cluster:
-        clusters = read_groups(config.groups, (config.cluster,), identifiers=True)[config.cluster]
-        rows += [(image, config.cluster, value, "cluster") for image, value in clusters.items()]
     return pd.DataFrame(rows, columns=TABLES["people"].columns)
 
 
-def groups_of_table(people: pd.DataFrame) -> tuple[Groups, dict[str, str]]:
-    """Groups (column to image to value) and clusters (image to value) of the people table."""
+def groups_of_table(people: pd.DataFrame) -> Groups:
+    """Column to image to value, of the people table."""
     groups: Groups = {}
-    clusters: dict[str, str] = {}
-    names = ("image", "column", "value", "source")
-    for image, column, value, source in zip(*(people[name].tolist() for name in names), strict=True):
-        (clusters if source == "cluster" else groups.setdefault(column, {}))[image] = value
-    return groups, clusters
+    for image, column, value in people[["image", "column", "value"]].itertuples(index=False, name=None):
+        groups.setdefault(column, {})[image] = value
+    return groups

@@ -6,23 +6,24 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
+from hashlib import sha256
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from gslopes.captions.caption_tables import StageRows
+from gslopes.captions.caption_tables import LARGEST, StageRows
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.material import Box, Caption
 from gslopes.captions.stimuli import LABELS
 from gslopes.captions.tables import TABLES
 from gslopes.core import tables
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import DataMissing
+from gslopes.core.files import read_named
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
+from gslopes.words.chunks import standard
 from gslopes.words.graph import ROLES, Fact, Sense, Senses, overrides, with_synsets
-from gslopes.words.parsers import find_parser
 from gslopes.words.wordnet import wordnet
 
 TUPLES = TABLES["tuples"]
@@ -32,12 +33,20 @@ _values = attrgetter(*(one.name for one in fields(Fact)))  # in the order of tho
 _TUPLE_TYPES: Any = {"source": "int16", "relaxed": bool, "negated": bool, "plural": bool}
 
 
+def parser_name(config: CaptionsConfig) -> str:
+    """The parser of the captions, with its version or digest.  Raises: DataMissing, and as ``HanTa``."""
+    if config.tuples is None:
+        return standard().name
+    content = read_named(config.tuples, LARGEST, raises=DataMissing, hint="Name a table of tuples.")
+    return f"tuples-{sha256(content).hexdigest()[:16]}"
+
+
 # -- the stage --------------------------------------------------------------------------------------------------------
 
 
 def parsed_images(run: Run) -> Sequence[str]:
     """The images whose captions are parsed; none where the tuples are given."""
-    return [] if run.config.parser.startswith("tuples:") else run.table("images")["image"].tolist()
+    return [] if run.config.tuples else run.table("images")["image"].tolist()
 
 
 def parse(run: Run, images: Sequence[str]) -> Made:
@@ -53,15 +62,8 @@ def parse(run: Run, images: Sequence[str]) -> Made:
 
 
 def with_labels(run: Run, parts: Tables) -> Made:
-    """The tuples of captions, and those of labels.  Raises: UsageError if the user's own file of tuples is none."""
-    kind, _, file = run.config.parser.partition(":")
-    captions = parts.get("tuples")
-    if kind == "tuples":
-        try:
-            captions = tables.read(TUPLES, Path(file))
-        except Exception as error:
-            hint = "Its columns are those of tuples in gslopes/captions/tables.toml."
-            raise UsageError(f"{file} is not a tuples table: {error}", hint) from error
+    """The tuples of captions, and those of labels.  Raises: TableError if the user's tuples are none."""
+    captions = tables.read(TUPLES, run.config.tuples) if run.config.tuples else parts.get("tuples")
     labels = label_facts(run.inputs.stages, senses_of(run.config))
     given = [frame for frame in (labels, captions) if frame is not None and len(frame)]
     return {"tuples": pd.concat(given, ignore_index=True) if given else TUPLES.empty()}
@@ -84,7 +86,7 @@ def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
 
 def _reader(run: Run) -> Callable[[str], tuple[Fact, ...]]:
     """A caption's facts with synsets, by a parser that remembers what it parsed."""
-    parser, senses = find_parser(run.config.parser), senses_of(run.config)
+    parser, senses = standard(), senses_of(run.config)
     return cache(lambda text: tuple(with_synsets(fact, senses) for fact in parser.parse(text)))
 
 

@@ -45,13 +45,9 @@ class People:
                 raise UnknownName("column", part, self.columns, home=show(self.path))
         return parts
 
-    def groups(self, name: str, *, identifiers: bool = False) -> list[str]:
-        """The group of each row by a column, or by ``a + b``, see ``normal_names``; empty where a part is missing.
-
-        identifiers: whether they name people rather than groups; then two spellings are two.
-        """
-        names = _texts if identifiers else normal_names
-        cells = zip(*(names(self.columns[part]) for part in self.parts_of(name)), strict=True)
+    def groups(self, name: str) -> list[str]:
+        """The group of each row by a column, or by ``a + b``, see ``normal_names``; empty where a part is missing."""
+        cells = zip(*(normal_names(self.columns[part]) for part in self.parts_of(name)), strict=True)
         return [CROSS.join(values) if all(values) else "" for values in cells]
 
     def by_photo(self, values: Mapping[str, Sequence[Any]], photos: Sequence[str] | None = None) -> dict[str, int]:
@@ -71,10 +67,6 @@ class People:
                 problem = f"{show(self.path)} names {str(photo)[:80]!r} in {lines}: {pair}."
                 raise self.raises(problem, "Keep one of them.")
         return rows
-
-
-def _texts(cells: Iterable[Any]) -> list[str]:
-    return ["" if cell is None or cell != cell else str(cell).strip() for cell in cells]
 
 
 def read_people(path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE) -> People:

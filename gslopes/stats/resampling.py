@@ -9,11 +9,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-ENOUGH = 10  # with and without: below, percentiles hold too seldom (tests/benches/coverage_captions.py)
 
 
 def seeded_blocks(count: int, size: int, key: Sequence[int]) -> Iterator[tuple[np.random.Generator, int]]:
@@ -31,19 +29,6 @@ def multinomial_counts(units: int, count: int, generator: np.random.Generator) -
     if not units:
         return np.empty((count, 0))
     return generator.multinomial(units, np.full(units, 1 / units), size=count).astype(np.float64)
-
-
-def enough(values: sparse.csr_array, clusters: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(L,) whether resamples show how a mean share varies: ``ENOUGH`` units with more than 0, and with less than 1.
-
-    values: (L, n) shares.  clusters: (n,) the rows' units, from 0.
-    """
-    units = int(clusters.max(initial=-1)) + 1
-    of = sparse.csr_array((np.ones(len(clusters)), (np.arange(len(clusters)), clusters)), (len(clusters), units))
-    by_unit = (values @ of).tocsr()
-    whole = by_unit.data >= np.bincount(clusters, minlength=units)[by_unit.indices] - 1e-9
-    full = np.asarray(sparse.csr_array((whole, by_unit.indices, by_unit.indptr), by_unit.shape).sum(axis=1))
-    return np.asarray((np.diff(by_unit.indptr) >= ENOUGH) & (units - full >= ENOUGH))
 
 
 def bootstrap_rows(n: int, count: int, seed: int = 0, clusters: NDArray[np.generic] | None = None) -> Iterator[Rows]:

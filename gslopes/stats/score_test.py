@@ -1,8 +1,8 @@
-"""One coefficient of a logistic regression, by its score test over clusters: p, interval, and what to hold fixed.
+"""One coefficient of a logistic regression, by its score test: p, interval, and what to hold fixed.
 
 A Wald interval of few images is too long, a bootstrap of a penalised fit does not cover; the score is a sum over
-images or clusters, whose test had p < .05 without an effect in 1 to 8 % of 1,000 sets a cell with 60 to 5,000 images,
-4.9 % of all (tests/benches, ``captions-salience``).
+images, whose test had p < .05 without an effect in 4 to 8 % of 1,000 sets a cell with 60 to 5,000 images,
+5.1 % of all (tests/benches, ``captions-salience``).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, sparse, special
+from scipy import optimize, special
 
-from gslopes.stats.clusters import Codes, effective_units
+from gslopes.stats.clusters import effective_units
 from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
 
 Array = NDArray[np.float64]
@@ -63,19 +63,15 @@ def fit_weighted(design: Array, y: Array, weights: Array, ridge: float = 0.0, of
     return beta
 
 
-def efficient_scores(
-    tested: Array, design: Array, y: Array, clusters: Codes, offset: Array | float = 0.0
-) -> tuple[Array, Array]:
-    """(m,) t of each tested column's score where its coefficient is 0, and (units, m) the information of each cluster.
+def efficient_scores(tested: Array, design: Array, y: Array, offset: Array | float = 0.0) -> tuple[Array, Array]:
+    """(m,) t of each tested column's score where its coefficient is 0, and (n, m) the information of each image.
 
     The score of an image is its residual times what of the column the design does not explain, with the weights of the
-    fit. t is the sum over images, divided by its standard deviation by the fit, as of independent images. With clusters
-    it is that of the clusters' sums about their mean, residuals divided by 1 − leverage, where that is more.
+    fit. t is the sum over images, divided by its standard deviation by the fit.
 
-    tested: (n, m).  design: (n, q) with a column of ones.  y: (n,) 0 or 1.  clusters: (n,) codes from 0.  offset: (n,)
-    log odds that are given.
+    tested: (n, m).  design: (n, q) with a column of ones.  y: (n,) 0 or 1.  offset: (n,) log odds that are given.
 
-    Source: Boos 1992, doi 10.1080/00031305.1992.10475921 (generalised score test); Bell & McCaffrey 2002 (leverage).
+    Source: Boos 1992, doi 10.1080/00031305.1992.10475921 (generalised score test).
     """
     fitted = fit_weighted(design, y, np.ones(len(y)), offset=offset)
     chance = special.expit(design @ fitted + offset)
@@ -83,15 +79,9 @@ def efficient_scores(
     basis = np.linalg.qr(design * root)[0]
     rest = tested * root
     rest -= basis @ (basis.T @ rest)
-    leverage = np.minimum(np.square(basis).sum(axis=1), 0.999)
     residual = (y - chance) / root[:, 0]
-    member = sparse.csr_array((np.ones(len(y)), (clusters, np.arange(len(y)))))
-    information = member @ np.square(rest)
+    information = np.square(rest)
     variance = information.sum(axis=0) * len(y) / max(len(y) - design.shape[1], 1)  # fitted chances are too extreme
-    if len(information) < len(y):
-        sums = member @ (rest * (residual / (1 - leverage))[:, None])
-        robust = np.square(sums - sums.mean(axis=0)).sum(axis=0) * len(sums) / max(len(sums) - 1, 1)
-        variance = np.maximum(variance, robust)
     spread = np.sqrt(variance)
     alone = np.linalg.norm(rest, axis=0) > 1e-6 * np.linalg.norm(tested * root, axis=0)  # not a mixture of the design
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -99,22 +89,22 @@ def efficient_scores(
     return t, information
 
 
-def informative_units(tested: Array, design: Array, y: Array, clusters: Codes) -> float:
-    """How many clusters the information about a column's coefficient is worth, where it is 0; 0 without information."""
-    t, information = efficient_scores(tested[:, None], design, y, clusters)
+def informative_units(tested: Array, design: Array, y: Array) -> float:
+    """How many images the information about a column's coefficient is worth, where it is 0; 0 without information."""
+    t, information = efficient_scores(tested[:, None], design, y)
     return 0.0 if np.isnan(t[0]) else effective_units(np.sqrt(information[:, 0]))
 
 
-def score_interval(tested: Array, design: Array, y: Array, clusters: Codes, confidence: float = 0.95) -> Coefficient:
+def score_interval(tested: Array, design: Array, y: Array, confidence: float = 0.95) -> Coefficient:
     """The maximum likelihood coefficient of one column next to a design, and what its score test does not reject.
 
-    Degrees of freedom: effective clusters, by their information, less the columns of the design and the tested one.
+    Degrees of freedom: effective images, by their information, less the columns of the design and the tested one.
     Null hypothesis of p: the coefficient is 0.
 
     tested: (n,).  Others as in ``efficient_scores``.
     """
     n, columns = design.shape
-    t, information = efficient_scores(tested[:, None], design, y, clusters)
+    t, information = efficient_scores(tested[:, None], design, y)
     dof = effective_units(np.sqrt(information[:, 0])) - columns - 1
     if not dof >= 1 or np.isnan(t[0]):
         return Coefficient(np.nan, np.nan, np.nan, np.nan)
@@ -122,7 +112,7 @@ def score_interval(tested: Array, design: Array, y: Array, clusters: Codes, conf
     limit = float(t_quantile(dof, confidence))
 
     def excess(beta: float, step: float) -> float:
-        t = efficient_scores(tested[:, None], design, y, clusters, beta * tested)[0][0]
+        t = efficient_scores(tested[:, None], design, y, beta * tested)[0][0]
         return -limit if np.isnan(t) else limit + math.copysign(float(t), t * step)
 
     step = 2 / float(np.sqrt(information.sum()))
@@ -145,9 +135,7 @@ def _end(value: float, step: float, excess: Callable[[float, float], float]) -> 
     return math.copysign(math.inf, step)
 
 
-def choose_columns(
-    design: Array, candidates: Array, outcome: Array, clusters: Codes, level: float, limit: int
-) -> list[int]:
+def choose_columns(design: Array, candidates: Array, outcome: Array, level: float, limit: int) -> list[int]:
     """Columns to hold fixed, one after the other: the one whose score has the largest |t|, while p < level.
 
     candidates: (n, m).  outcome: (n,) 0 or 1.  limit: how many at most.
@@ -158,7 +146,7 @@ def choose_columns(
     chosen: list[int] = []
     while len(chosen) < min(limit, candidates.shape[1]):
         held = np.column_stack([design, candidates[:, chosen]])
-        t = np.nan_to_num(np.abs(efficient_scores(candidates, held, outcome, clusters)[0]))
+        t = np.nan_to_num(np.abs(efficient_scores(candidates, held, outcome)[0]))
         best = int(t.argmax())
         if t[best] <= normal_quantile(1 - level):
             break

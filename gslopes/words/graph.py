@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordnet import DATA, WordNet
@@ -126,19 +126,6 @@ class Fact:
             return self.word
         attribute, relation = f"{self.subject}: {self.word}", f"{self.subject} – {self.word} – {self.object}"
         return attribute if self.kind == "attribute" else relation
-
-
-class Parser(Protocol):
-    """Whatever makes facts of a caption; ``name`` (with version and digest) is part of a run's identity.
-
-    Deterministic; no fact for an empty caption; words without synsets, which ``with_synsets`` adds.
-    """
-
-    name: str
-
-    def parse(self, caption: str) -> tuple[Fact, ...]:
-        """The facts of one caption, sorted, each once."""
-        ...
 
 
 def with_synsets(fact: Fact, senses: Senses) -> Fact:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Presence
-from gslopes.captions.measures.estimates import change, compare, rate, welch
+from gslopes.captions.measures.estimates import change, compare, rate
 
 OPTIONS = AuditOptions(min_active=1)
 
@@ -27,11 +27,10 @@ def changed(rng: np.random.Generator, sets: int, designs: dict[str, tuple[int, i
         chances = [np.where(sides == 1, shares[at], shares[at + 1]) for at in (0, 2)]
         before, after = (sparse.csr_array((rng.random((sets, n + m)) < chance).astype(float)) for chance in chances)
         truth = shares[2] - shares[3] - shares[0] + shares[1]
-        for method, clusters in (("added pairs", None), ("Welch", np.arange(n + m))):
-            _, low, high, p = change(before, after, sides, clusters)
-            yield counted(f"interval holds, {title}", f"signed change, {method}", *held(low, high, truth))
-            if not truth:
-                yield counted(f"p < 0.05, {title}", f"signed change, {method}", p < 0.05, ~np.isnan(p))
+        _, low, high, p = change(before, after, sides)
+        yield counted(f"interval holds, {title}", "signed change, added pairs", *held(low, high, truth))
+        if not truth:
+            yield counted(f"p < 0.05, {title}", "signed change, added pairs", p < 0.05, ~np.isnan(p))
 
 
 def s4_changes(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -78,20 +77,8 @@ def each_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     yield from shares_of_captions(rng, sets, (20, 60), (2.0, 2.0), "20 and 60 images, equal spread")
 
 
-def clusters_and_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """20 % of images, in 40 or 80 clusters of five whose share varies; each of one group, or of both.
-
-    Rates: five captions an image, of one image more alike: 1, 5 and 30 % of the captions of 100 and 1,000 images.
-    """
-    for clusters, mixed in ((40, False), (80, False), (40, True), (80, True)):
-        codes = np.repeat(np.arange(clusters), 5)
-        first = np.arange(len(codes)) % 2 == 0 if mixed else codes % 2 == 0
-        chance = rng.beta(0.8, 3.2, (sets, clusters))[:, codes]
-        matrix = sparse.csr_array((rng.random(chance.shape) < chance).astype(float))
-        low, high, p = welch(matrix, first, codes)
-        title = f"{clusters} clusters, {'mixed' if mixed else 'pure'}"
-        yield counted(f"interval holds, {title}", "Welch over clusters", *held(low, high, 0))
-        yield counted(f"p < 0.05, {title}", "Welch over clusters", p < 0.05, ~np.isnan(p))
+def rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """Five captions an image, of one image more alike: 1, 5 and 30 % of the captions of 100 and 1,000 images."""
     for images, share in ((100, 0.05), (100, 0.3), (1000, 0.01), (1000, 0.05)):
         counts = rng.binomial(5, rng.beta(share * 2, (1 - share) * 2, (sets, images)))
         ends = np.array([rate(one.astype(float), np.full(images, 5.0))[1:] for one in counts])
@@ -116,5 +103,5 @@ CASES = {
     "each-unequal-spread": each_unequal_spread,
     "each-unseen": each_unseen,
     "rare-concepts": rare_concepts,
-    "clusters-and-rates": clusters_and_rates,
+    "rates": rates,
 }

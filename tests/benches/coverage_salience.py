@@ -17,10 +17,9 @@ from gslopes.captions.measures.salience import _rotate, _standard, fit
 from gslopes.stats.intervals import percentile
 from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.ridge_logistic import fit_ridge
-from gslopes.stats.score_test import fit_weighted
 
 Array = np.ndarray
-Drawn = tuple[Array, Array, Array, Array | None]  # features, group, mentioned, clusters
+Drawn = tuple[Array, Array, Array]  # features, group, mentioned
 Count = tuple[str, str, int, int]
 TYPES, DRAWS = 100, 200
 SIZES = (60, 150, 400, 1000, 5000)
@@ -41,27 +40,7 @@ def independent(
     if twice:
         sizes[:, 0] *= np.where(group > 0, 2, 1)
         logit = logit + 6 * (sizes[:, 0] - 0.2)
-    return np.column_stack([sizes, places]), group, rng.random(n) < special.expit(logit), None
-
-
-def scenes(rng: np.random.Generator, n: int, beta: float, types: int = 60) -> Drawn:
-    """Images in clusters of 1 to 8 of one scene, types that come together by scene.
-
-    The mention varies by scene (variance 1); groups of about 40 and 60 %, nearly one a scene; the tested type is larger
-    in one group; a second type goes with the group, and with the mention by log odds of 1.5.
-    """
-    clusters = np.repeat(np.arange(n), 1 + rng.poisson(2, n))[:n]
-    scene = rng.normal(size=(n, 4))[clusters]
-    loads = np.random.default_rng(9).normal(size=(4, types))
-    latent = (scene @ loads * 0.6 + rng.normal(size=(n, types))) / np.sqrt(0.36 * np.square(loads).sum(axis=0) + 1)
-    there = latent > np.linspace(0.5, 1.8, types)
-    there[:, 0] = True
-    sizes, places = there * rng.beta(1, 6, (n, types)), np.where(there, rng.random((n, types)), 1.0)
-    leaning = rng.normal(size=n)[clusters] + 0.3 * rng.normal(size=n) + 0.8 * there[:, 1]
-    group = np.where(leaning > 0.55, 0.5, -0.5)
-    sizes[:, 0] *= np.where(group > 0, 1.5, 1)
-    logit = beta * group + 4 * (sizes[:, 0] - 0.2) + 1.5 * there[:, 1] - 0.6 + rng.normal(size=n)[clusters]
-    return np.column_stack([sizes, places]), group, rng.random(n) < special.expit(logit), clusters
+    return np.column_stack([sizes, places]), group, rng.random(n) < special.expit(logit)
 
 
 def as_it_was(features: Array, group: Array, mentioned: Array, rng: np.random.Generator) -> tuple[float, float, float]:
@@ -79,8 +58,8 @@ def judged(
     """old: of the sets, how many are judged as it was, too."""
     found: dict[str, list[tuple[float, float, float]]] = {"as it was": [], "score test": []}
     for count in range(sets):
-        features, group, mentioned, clusters = draw(rng)
-        result = fit(features, 0, group, mentioned, clusters)
+        features, group, mentioned = draw(rng)
+        result = fit(features, 0, group, mentioned)
         if result.eligible:
             found["score test"].append((result.low, result.high, result.p))
         if count < old:
@@ -104,15 +83,10 @@ def salience(rng: np.random.Generator, sets: int, n: int) -> Iterator[Count]:
 
 
 def salience_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """A design that no choice was made on; groups of 30 and 70 %, and clusters of scenes with a type that confounds."""
+    """A design that no choice was made on; groups of 30 and 70 %."""
     for n in (60, 150, 400):
         draw = partial(independent, n=n, rate=0.15, beta=1, share=0.3)
         yield from judged(f"{n} images, groups of 30 and 70 %, beta 1", draw, 1, rng, sets, 0)
-    for beta in (0, 1):
-        truth = marginal(beta)
-        for n in (60, 200, 600):
-            what = f"{n} images of scenes, log odds {truth:.2f}"
-            yield from judged(what, partial(scenes, n=n, beta=beta), truth, rng, sets, sets // 10 if n == 200 else 0)
 
 
 def skewed(rng: np.random.Generator, n: int, beta: float) -> Drawn:
@@ -129,7 +103,7 @@ def skewed(rng: np.random.Generator, n: int, beta: float) -> Drawn:
     places = np.where(there, rng.beta(2, 3, (n, 35)), 1.0)
     sizes[:, 0] *= np.where(group > 0, 1.4, 1)
     logit = beta * group + 4 * (sizes[:, 0] - 0.1) - (places[:, 0] - 0.4) + 1.2 * there[:, 1] - 1.1
-    return np.column_stack([sizes, places]), group, rng.random(n) < special.expit(logit), None
+    return np.column_stack([sizes, places]), group, rng.random(n) < special.expit(logit)
 
 
 def salience_fresh(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -138,15 +112,6 @@ def salience_fresh(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         for beta in (0, 0.8):
             draw = partial(skewed, n=n, beta=beta)
             yield from judged(f"{n} images, groups of 20 and 80 %, a confounder, beta {beta}", draw, beta, rng, sets, 0)
-
-
-def marginal(beta: float) -> float:
-    """The group's log odds over all scenes, with the columns that matter held fixed; 0 where beta is."""
-    if not beta:
-        return 0.0
-    features, group, mentioned, _ = scenes(np.random.default_rng(5), 300_000, beta, types=2)
-    design = np.column_stack([np.ones(len(group)), features, features[:, 1] > 0, group])
-    return float(fit_weighted(design, mentioned.astype(float), np.ones(len(group)))[-1])
 
 
 CASES = {f"captions-salience-{n}": partial(salience, n=n) for n in SIZES}

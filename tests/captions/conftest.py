@@ -47,11 +47,6 @@ def say(mentions: Mentions) -> Callable[..., Facts]:
     return facts
 
 
-@pytest.fixture(scope="session")
-def tag() -> Callable[[str], object]:
-    return standard().tag
-
-
 def material(
     mentions: Mentions,
     stages: dict[str, dict[str, Sequence[Facts]]],

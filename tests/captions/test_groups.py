@@ -22,7 +22,6 @@ def test_a_column_of_identifiers_is_left_out_with_a_sentence(tmp_path: Path):
     groups, notes = groups_of(config)
     assert list(groups) == ["gender"]
     assert notes == ["The column number is not compared: it has 5,000 values, and at most 40 are."]
-    assert groups_of(CaptionsConfig(groups=config.groups, cluster="number"))[1] == []
 
 
 def test_a_chosen_column_of_identifiers_is_an_error(tmp_path: Path):

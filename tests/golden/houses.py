@@ -306,7 +306,7 @@ CATEGORIES = {1: "person", 2: "dog", 3: "bench", 4: "umbrella"}
 
 
 def captions(folder: Path) -> Tables:
-    """Sixty images with boxes, captions and groups: whole, reviewed, by clusters in the paper's senses; and a sweep."""
+    """Sixty images with boxes, captions and groups: whole, reviewed, in the paper's senses; and a sweep."""
     stages = draw_captions(folder)
     runs = folder / "runs"
     quick = {"splits": 20, "min_active": 3}
@@ -320,9 +320,9 @@ def captions(folder: Path) -> Tables:
             writer.writerow([case, ("harm", "not-a-harm", "unsure")[place % 3], "AB"[place % 2], ""])
     gslopes.audit_captions(runs / "whole", runs / "whole", review=review)
     options = AuditOptions(**quick, as_published=True)
-    more: dict[str, Any] = {"cluster": "photographer", "truth": "human-captions", "senses": "paper", "limit": 40}
+    more: dict[str, Any] = {"truth": "human-captions", "senses": "paper", "limit": 40}
     more |= {"columns": ("gender",)}
-    gslopes.audit_captions(stages, runs / "clusters", groups=folder / "groups.csv", **more, options=options)
+    gslopes.audit_captions(stages, runs / "published", groups=folder / "groups.csv", **more, options=options)
     sweep_captions(draw_answers(folder / "answers"), runs / "sweep")
     return tables_of(runs)
 

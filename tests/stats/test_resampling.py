@@ -1,7 +1,6 @@
 import numpy as np
-from scipy import sparse
 
-from gslopes.stats.resampling import bootstrap_rows, enough, multinomial_counts
+from gslopes.stats.resampling import bootstrap_rows, multinomial_counts
 
 
 def test_every_resample_draws_as_many_units_as_there_are() -> None:
@@ -16,11 +15,3 @@ def test_clusters_are_drawn_whole() -> None:
         assert drawn[0] == drawn[2]
         assert drawn[0] + drawn[1] + drawn[3] == 3
     assert all(len(rows) == 4 for rows in bootstrap_rows(4, 3))
-
-
-def test_resamples_need_ten_units_with_it_and_ten_without() -> None:
-    rows = np.zeros((4, 60))
-    rows[0, :10] = rows[1, :9] = rows[2, :51] = 1.0
-    rows[3] = 0.5
-    assert enough(sparse.csr_array(rows), np.arange(60)).tolist() == [True, False, False, True]
-    assert enough(sparse.csr_array(rows), np.repeat(np.arange(12), 5)).tolist() == [False, False, False, True]

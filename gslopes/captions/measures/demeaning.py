@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from gslopes.captions.material import presence_of_images
 from gslopes.captions.measures.rows import EQUAL_PROBABILITIES, Recorder
+from gslopes.words.chunks import standard
 from gslopes.words.graph import Fact
 from gslopes.words.mentions import BOUNDS, Mentions, caption_bounds, demeaning_synsets
 from gslopes.words.pos_tagger import Token
@@ -104,8 +105,7 @@ def context_specific(recorder: Recorder) -> None:
             at_risk = [image for image in recorder.images if not column or values.get(image) == value]
             recorder.rates(counts, at_risk, concept=rule, column=column, group=value if column else "", **note)
         table = presence_of_images({rule: counts}, recorder.images)
-        how = "Welch over clusters" if material.clusters else "Newcombe"
-        facts = {"estimator": f"difference of shares of images, {how}", "null_hypothesis": EQUAL_PROBABILITIES}
+        facts = {"estimator": "difference of shares of images, Newcombe", "null_hypothesis": EQUAL_PROBABILITIES}
         for pair in material.pairs:
             if pair.column in columns or rule == "girls":
                 recorder.measure(**recorder.compare(table, pair).columns(0), concept=rule, **pair.columns, **facts)
@@ -151,9 +151,7 @@ def _phrase(tokens: Sequence[Token], index: int) -> list[str]:
 
 def identity_as_nouns(recorder: Recorder) -> None:
     """D4 at one stage: captions, images and per 1,000 captions; ``unclear`` where truth has no such image."""
-    material, tag, counts = recorder.material, recorder.material.tag, Counter[str]()
-    if tag is None:
-        return
+    material, tag, counts = recorder.material, standard().tag, Counter[str]()
     recorder.header |= {"truth": recorder.truth}  # it is not needed, but used where there is one
     for image in recorder.images:
         known = bool(recorder.truth) and image in material.stages.get(recorder.truth, {})

@@ -1,7 +1,7 @@
 """Differences of groups, how they change between stages, and rates: one interval for each, by what is counted.
 
-Newcombe's and Fisher's where images are independent and a concept is in one or not; Welch's t over images or clusters
-where an image counts by its share of captions, or clusters; added pairs for changes; Wilson's for rates.
+Newcombe's and Fisher's where a concept is in an image or not; Welch's t where an image counts by its share of captions;
+added pairs for changes; Wilson's for rates.  Images count as independent.
 """
 
 from __future__ import annotations
@@ -17,22 +17,13 @@ from scipy import sparse, special, stats
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Presence
-from gslopes.stats.clusters import clustered_ratio, codes_of
-from gslopes.stats.intervals import (
-    half_width,
-    mean_change,
-    newcombe,
-    normal_quantile,
-    t_test,
-    welch_satterthwaite,
-    wilson,
-)
+from gslopes.stats.clusters import clustered_ratio
+from gslopes.stats.contrast import Units, difference, spreads
+from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.resampling import enough
 
 Array = NDArray[np.float64]
 Sides = NDArray[np.int8]
-Clusters = NDArray[np.int64]
 LEAST = 10  # images of a group, below which nothing is tested
 
 
@@ -71,114 +62,74 @@ def fisher(a: int, n: int, b: int, m: int) -> float:
     return float(stats.fisher_exact([[a, n - a], [b, m - b]]).pvalue) if n and m else math.nan
 
 
-def compare(presence: Presence, sides: Sides, options: AuditOptions, clusters: Clusters | None = None) -> Differences:
+def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differences:
     """Shares of images in two groups, by concept.
 
-    Estimator: difference of the shares.  Interval and p: Newcombe's and Fisher's exact; ``welch`` where an image counts
-    by its share of captions, or over clusters.  q: over the concepts in at least ``min_active`` images.
+    Estimator: difference of the shares.  Interval and p: Newcombe's and Fisher's exact; Welch's t over images where an
+    image counts by its share of captions.  There is no t where a group has fewer than 10 images with a share above 0,
+    or fewer than 10 with one below 1.  q: over the concepts in at least ``min_active`` images.
 
-    sides: (U,) 1, −1 or 0 for neither.  clusters: (U,) numbers of the images' clusters; None: each is its own.
+    sides: (U,) 1, −1 or 0 for neither.
     """
-    used = np.flatnonzero(sides)
-    matrix, first = presence.matrix[:, used].tocsr(), sides[used] == 1
-    n, m = int(first.sum()), int((~first).sum())
-    sums = [np.asarray(matrix[:, group].sum(axis=1)).ravel() for group in (first, ~first)]
+    groups = [presence.matrix[:, np.flatnonzero(sides == side)].tocsr() for side in (1, -1)]
+    n, m = (group.shape[1] for group in groups)
+    sums = [np.asarray(group.sum(axis=1)).ravel() for group in groups]
     with np.errstate(invalid="ignore"):
         share, other = sums[0] / np.float64(n), sums[1] / np.float64(m)
-    active = np.diff(matrix.indptr).astype(np.int64)
+    active = sum(np.diff(group.indptr) for group in groups).astype(np.int64)
     tested = (active >= options.min_active) & (min(n, m) >= LEAST)
-    if presence.binary and clusters is None:
+    if presence.binary:
         counts = [(round(a), n, round(b), m) for a, b in zip(*sums, strict=True)]
         low, high = np.array([newcombe(*row) for row in counts]).reshape(-1, 2).T
         p = np.array([fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)], np.float64)
     else:
-        low, high, p = welch(matrix, first, None if clusters is None else clusters[used])
-        p = np.where(tested, p, np.nan)
-    difference = 100 * (share - other)
-    return Differences(n, m, active, share, other, difference, 100 * low, 100 * high, p, benjamini_hochberg(p))
+        units = [Units(group, np.ones(group.shape[1])) for group in groups]
+        variances = [spreads(one, one.means) / max(len(one.sizes) * (len(one.sizes) - 1), 1) for one in units]
+        welch, _ = difference((share, np.sqrt(variances[0]), n), (other, np.sqrt(variances[1]), m))
+        known = np.logical_and.reduce([_varies(group) for group in groups])
+        low, high, p = np.where(known, [welch.low, welch.high, np.where(tested, welch.p, np.nan)], np.nan)
+    points = 100 * (share - other)
+    return Differences(n, m, active, share, other, points, 100 * low, 100 * high, p, benjamini_hochberg(p))
 
 
-def welch(
-    matrix: sparse.csr_array, first: NDArray[np.bool_], clusters: Clusters | None = None
-) -> tuple[Array, Array, Array]:
-    """(low, high, p) of the first group's mean less the other's, (C,) each, by Welch's t over images or clusters.
-
-    A cluster with images of both groups counts in both, with their covariance.  NaN where a group has fewer than 10
-    units with a number other than 0, or with one below 1.  Null hypothesis: both groups have the same mean.
-
-    matrix: (C, U) numbers from −1 to 1.  first: (U,) whether an image is of the first group.  clusters: (U,) numbers.
-
-    Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13 (robust errors); Welch 1947, doi 10.1093/biomet/34.1-2.28.
-    """
-    codes = codes_of(clusters, len(first))
-    units, known = int(codes.max(initial=-1)) + 1, np.ones(matrix.shape[0], dtype=np.bool_)
-    parts, counts = [], []
-    for group in (np.flatnonzero(first), np.flatnonzero(~first)):
-        if not len(group):
-            low, high, p = np.full((3, len(known)), np.nan)
-            return low, high, p
-        some = matrix[:, group].tocsr()
-        known &= enough(abs(some), codes_of(codes[group], len(group)))
-        weights = np.full(len(group), 1 / len(group)), (np.arange(len(group)), codes[group])
-        of = sparse.csr_array(weights, (len(group), units))
-        parts.append(((some @ of).tocsr(), np.asarray(of.sum(axis=0)).ravel(), np.asarray(some.mean(axis=1)).ravel()))
-        counts.append(int(np.count_nonzero(parts[-1][1])))
-
-    def covariance(one: int, two: int) -> Array:
-        """Σ over units of what each adds to one mean times what it adds to the other."""
-        (sums, sizes, mean), (others, their_sizes, their_mean) = parts[one], parts[two]
-        product = np.asarray(sums.multiply(others).sum(axis=1)).ravel() + mean * their_mean * (sizes @ their_sizes)
-        return product - their_mean * (sums @ their_sizes) - mean * (others @ sizes)
-
-    variances = [covariance(at, at) * count / max(count - 1, 1) for at, count in enumerate(counts)]
-    se = np.sqrt(np.maximum(variances[0] + variances[1] - 2 * covariance(0, 1), 0))
-    dof = welch_satterthwaite(variances[0], counts[0], variances[1], counts[1])
-    difference = parts[0][2] - parts[1][2]
-    half, p = half_width(se, dof), t_test(difference / np.where(se > 0, se, np.nan), dof)
-    ends = np.array([difference - half, difference + half, p])
-    low, high, p = np.where(known & (se > 0), ends, np.nan)
-    return low, high, p
+def _varies(shares: sparse.csr_array) -> NDArray[np.bool_]:
+    """(C,) whether at least ``LEAST`` images have a share above 0, and as many one below 1."""
+    whole = sparse.csr_array((shares.data >= 1 - 1e-9, shares.indices, shares.indptr), shares.shape).sum(axis=1)
+    return np.asarray((np.diff(shares.indptr) >= LEAST) & (shares.shape[1] - np.asarray(whole).ravel() >= LEAST))
 
 
-def change(
-    before: sparse.csr_array, after: sparse.csr_array, sides: Sides, clusters: Clusters | None = None
-) -> tuple[Array, Array, Array, Array]:
+def change(before: sparse.csr_array, after: sparse.csr_array, sides: Sides) -> tuple[Array, Array, Array, Array]:
     """(value, low, high, p): how the difference of two groups changes from before to after, (C,) each, as shares.
 
-    Interval: ``stats.intervals.mean_change`` of each group, and p of the same normal; ``welch`` over clusters.  Null
-    hypothesis: the difference does not change.
+    Interval: ``stats.intervals.mean_change`` of each group, and p of the same normal.  Null hypothesis: the difference
+    does not change.
 
     before, after: (C, U) of the same images.  sides: (U,) 1, −1 or 0 for neither.
     """
-    used = np.flatnonzero(sides)
-    changed, first = (after - before).tocsr()[:, used], sides[used] == 1
+    changed = (after - before).tocsr()
     middle, variance, value = np.zeros((3, changed.shape[0]))
-    for group, sign in ((first, 1), (~first, -1)):
-        part = changed[:, group]
+    for sign in (1, -1):
+        part = changed[:, np.flatnonzero(sides == sign)]
         total, squares = (np.asarray(some.sum(axis=1)).ravel() for some in (part, part.multiply(part)))
         mean, spread = mean_change(total, squares, part.shape[1])
         middle, variance, value = middle + sign * mean, variance + spread, value + sign * total / max(part.shape[1], 1)
-    if clusters is not None:
-        return value, *welch(changed, first, clusters[used])
     half = normal_quantile() * np.sqrt(variance)
     p = 2 * special.ndtr(-np.abs(middle) / np.sqrt(variance))
     return value, np.maximum(middle - half, -2), np.minimum(middle + half, 2), np.asarray(p)
 
 
-def rate(counts: Array, of: Array, clusters: Clusters | None = None) -> tuple[float, float, float]:
-    """A ratio of sums over images, Σ counts / Σ of, with its interval; NaN where there is nothing to count.
+def rate(counts: Array, captions: Array) -> tuple[float, float, float]:
+    """A ratio of sums over images, Σ counts / Σ captions, with its interval; NaN where there is nothing to count.
 
     Interval: Wilson's with as many captions as would tell as much if they were independent; where none has a case, or
-    all have one, as many as there are images, or clusters.
+    all have one, as many as there are images.
 
-    counts, of: (U,) captions with a case, and captions.
+    counts, captions: (U,) captions with a case, and all captions.
 
     Source of the number of captions: Korn & Graubard 1998, Survey Methodology 24:193.
     """
-    codes = codes_of(clusters, len(of))
-    cases, captions = (np.bincount(codes, one).astype(np.float64) for one in (counts, of))
-    share, se, *_ = clustered_ratio(cases, captions)
-    units, total = int((captions > 0).sum()), float(captions.sum())
-    n = share * (1 - share) / se**2 * units / (units - 1) if se > 0 else units
+    share, se, *_ = clustered_ratio(counts, captions)
+    images, total = int((captions > 0).sum()), float(captions.sum())
+    n = share * (1 - share) / se**2 * images / (images - 1) if se > 0 else images
     low, high = wilson(share, min(n, total))
     return share, float(low), float(high)

@@ -84,10 +84,10 @@ def trait_dependent(recorder: Recorder) -> None:
             images = [image for image in recorder.images if values.get(image) == value]
             group = GENDER_GROUPS[value]
             images_with = [i for i in images if any(m.group == group for m in mentions.identity(recorder.facts(i)))]
-            table, clusters = presence_of_images({group: images_with}, images), material.cluster_numbers(images)
+            table = presence_of_images({group: images_with}, images)
             for trait, words in sorted(mentions.lists["traits"].groups.items()):
                 sides = [1 if has_trait(recorder.truth_facts(image), words) else -1 for image in images]
-                differences = compare(table, np.array(sides, dtype=np.int8), recorder.options, clusters)
+                differences = compare(table, np.array(sides, dtype=np.int8), recorder.options)
                 if min(differences.n, differences.n_other) >= LEAST:
                     recorder.measure(
                         **differences.columns(0),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
-from gslopes.captions.measures.estimates import LEAST, change, fisher, welch
+from gslopes.captions.measures.estimates import LEAST, change, fisher
 from gslopes.captions.measures.rows import Recorder, Row
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
@@ -194,26 +194,17 @@ def _add_inclusions(
 
 def _add_by_group(recorder: Recorder, flagged: Flagged, sides: NDArray[np.int8], pair: Pair) -> None:
     """False positive rates by group, their difference, p and q (ours)."""
-    clusters = recorder.material.cluster_numbers(recorder.images)
     groups = [set(np.flatnonzero(sides == side).tolist()) for side in (1, -1)]
     rows = []
     for (scenario, kind, concept), places, held in flagged:
         (a, n), (b, m) = ((len((places - held) & group), len(group - held)) for group in groups)
         tested = len(places) >= recorder.options.min_active and min(n, m) >= LEAST
-        low = high = p = math.nan
-        if clusters is None:
-            low, high = newcombe(a, n, b, m)
-            p = fisher(a, n, b, m) if tested else math.nan
-        elif tested:
-            free = np.array(sorted((groups[0] | groups[1]) - held))
-            wrong = sparse.csr_array(np.isin(free, list(places)).astype(np.float64)[None])
-            low, high, p = (float(one[0]) for one in welch(wrong, sides[free] == 1, clusters[free]))
+        low, high = newcombe(a, n, b, m)
+        p = fisher(a, n, b, m) if tested else math.nan
         row = {"concept": f"{scenario}:{concept}", "kind": kind, **pair.columns, "n": n + m, "active": a + b}
         row |= {"value": 100 * (a / n - b / m) if n and m else math.nan, "unit": "pp", "origin": "ours"}
         row |= {"ci_low": 100 * low, "ci_high": 100 * high, "p": p, "note": "" if tested else "too rare to judge"}
-        row["estimator"] = (
-            f"difference of false positive rates, {'Welch over clusters' if clusters is not None else 'Newcombe'}"
-        )
+        row |= {"estimator": "difference of false positive rates, Newcombe"}
         rows.append(row | {"null_hypothesis": "the same false positive rate in both groups"})
     q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
     for row, value in zip(rows, q, strict=True):
@@ -251,7 +242,6 @@ def between_stages(recorder: Recorder) -> None:
     """
     material, stages = recorder.material, (recorder.truth, recorder.stage)
     each = len({material.has_several_captions(stage) for stage in stages}) > 1
-    clusters = material.cluster_numbers(recorder.images)
     for kind in KINDS:
         recorder.header |= {"captions": "each" if each else "union", "kind": kind}
         some = [material.stages[stage] for stage in stages]
@@ -265,7 +255,7 @@ def between_stages(recorder: Recorder) -> None:
             chosen = np.flatnonzero(active >= recorder.options.min_active)
             if not len(chosen) or min((sides == 1).sum(), (sides == -1).sum()) < LEAST:
                 continue
-            value, low, high, p = change(before[chosen], after[chosen], sides, clusters)
+            value, low, high, p = change(before[chosen], after[chosen], sides)
             for index, (row, q) in enumerate(zip(chosen, benjamini_hochberg(p), strict=True)):
                 recorder.measure(
                     **pair.columns,
@@ -278,8 +268,7 @@ def between_stages(recorder: Recorder) -> None:
                     unit="pp",
                     p=p[index],
                     q=q,
-                    estimator="difference at the target minus that at truth, "
-                    + ("added pairs" if clusters is None else "Welch over clusters"),
+                    estimator="difference at the target minus that at truth, added pairs",
                     null_hypothesis="the difference of the groups does not change",
                 )
 

@@ -82,15 +82,12 @@ class Recorder(TechniqueResult):
         self.shares(presence_of_images(images_with, images), **columns)
 
     def shares(self, table: Presence, **columns: Any) -> None:
-        """Add every concept's share of the images, and by pair the groups' shares and difference; q over concepts.
-
-        Shares over clusters have no interval.
-        """
-        n, ends = len(table.images), dict.fromkeys(("ci_low", "ci_high"), math.nan) if self.material.clusters else {}
+        """Add every concept's share of the images, and by pair the groups' shares and difference; q over concepts."""
+        n = len(table.images)
         totals, active = np.asarray(table.matrix.sum(axis=1)).ravel(), np.diff(table.matrix.indptr)
         for concept, total, count in zip(table.concepts, totals, active.tolist(), strict=True):
             if table.binary:
-                self.share(count, n, **{**columns, **ends}, concept=concept)
+                self.share(count, n, **columns, concept=concept)
             else:
                 numbers = {"n": n, "active": count, "value": total / n if n else math.nan}
                 self.measure(**{**columns, **numbers}, concept=concept, estimator="mean share of captions")
@@ -108,29 +105,26 @@ class Recorder(TechniqueResult):
                         seen.add((concept, pair.column, group))
                         value = shares[index]
                         low, high = wilson(value, size)
-                        numbers = {"n": size, "value": value, "ci_low": low, "ci_high": high, **ends}
+                        numbers = {"n": size, "value": value, "ci_low": low, "ci_high": high}
                         numbers |= {"active": round(value * size) if table.binary and size else 0}
                         names = {"concept": concept, "column": pair.column, "group": group}
                         self.measure(**{**columns, **numbers, **names, "estimator": "share of images"})
 
     def _difference(self, differences: Differences, index: int, binary: bool, columns: Row) -> None:
-        numbers, clustered = differences.columns(index), bool(self.material.clusters)
+        numbers = differences.columns(index)
         note = str({**self.header, **columns}.get("note", ""))
         if math.isnan(numbers["ci_low"]):
-            units = "clusters" if clustered else "images"
-            note = "; ".join(filter(None, (note, f"too few {units} with and without it for an interval")))
+            note = "; ".join(filter(None, (note, "too few images with and without it for an interval")))
         note = note if numbers["active"] >= self.options.min_active else "too rare to judge"
         if min(differences.n, differences.n_other) < LEAST:
             note = "a group has fewer than 10 images: no test"
         estimator = "difference of shares, Newcombe" if binary else "difference of mean shares, Welch"
-        estimator = "difference of shares, Welch over clusters" if clustered else estimator
         facts = {"estimator": estimator, "note": note, "null_hypothesis": EQUAL_PROBABILITIES}
         self.measure(**{**columns, **numbers, **facts})
 
     def compare(self, table: Presence, pair: Pair) -> Differences:
         """The differences of a pair's groups, by concept."""
-        sides, clusters = self.material.sides(pair, table.images), self.material.cluster_numbers(table.images)
-        return compare(table, sides, self.options, clusters)
+        return compare(table, self.material.sides(pair, table.images), self.options)
 
     def rates(self, counts: Mapping[str, int], images: Iterable[str], **columns: Any) -> None:
         """Add the number of captions with a case, and that number per 1,000 captions.
@@ -140,7 +134,7 @@ class Recorder(TechniqueResult):
         images = sorted(images)
         cases = np.array([counts.get(image, 0) for image in images], dtype=np.float64)
         risk = np.array([len(self.material.stages[self.stage][image]) for image in images], dtype=np.float64)
-        value, low, high = (1000 * number for number in rate(cases, risk, self.material.cluster_numbers(images)))
+        value, low, high = (1000 * number for number in rate(cases, risk))
         shared = {"n": len(images), "active": int((cases > 0).sum()), **columns}
         self.measure(**shared, value=float(cases.sum()), unit="count", estimator="captions")
         numbers = {"value": value, "ci_low": low, "ci_high": high, "unit": "per 1,000 captions"}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures.rows import Recorder, Row
-from gslopes.stats.clusters import FEW, Codes, codes_of
+from gslopes.stats.clusters import FEW
 from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.ridge_logistic import fit_ridge
@@ -27,7 +27,7 @@ from gslopes.stats.score_test import choose_columns, informative_units, score_in
 Array = NDArray[np.float64]
 RIDGE, VALID = 1.0, 0.9  # as published: penalty, and share of the splits that must count
 CLOSE = 0.02  # of a standard error: how near a coefficient of a split is to its optimum
-EXPECTED = 5  # clusters of images that must be expected in each cell of group by mentioned
+EXPECTED = 5  # images that must be expected in each cell of group by mentioned
 IMAGES_A_COLUMN = 10  # of the rarer answer, for each column of another type that is held fixed
 GROUP_LEVEL, MENTION_LEVEL = 0.01, 0.05  # of choosing a column for the group, and any column for the mention
 
@@ -56,35 +56,32 @@ class Salience:
     accuracy: float = math.nan
 
 
-def fit(
-    features: Array, tested: int, group: Array, mentioned: NDArray[np.bool_], clusters: Codes | None = None
-) -> Salience:
+def fit(features: Array, tested: int, group: Array, mentioned: NDArray[np.bool_]) -> Salience:
     """The coefficient of the group in a logistic regression of being mentioned.
 
     Held fixed: the type's own size and place, always; of the other types' sizes, places and presences those that go
     with the group (p < 0.01) or with the mention (p < 0.05 over all of them), at most one for every ten images of the
-    rarer answer.  Interval and p: the score test over images or clusters, inverted.  Null hypothesis: the coefficient
+    rarer answer.  Interval and p: the score test over images, inverted.  Null hypothesis: the coefficient
     is 0.  A column that goes with both but too weakly to be chosen still pulls the coefficient.
 
     features: (n, 2 T) as of ``layout``.  tested: the type's place among the T.  group: (n,) +½ or −½.  mentioned: (n,).
-    clusters: (n,) numbers.
     """
-    n, y, codes = len(group), mentioned.astype(np.float64), codes_of(clusters, len(group))
+    n, y = len(group), mentioned.astype(np.float64)
     counts = n, int(y.sum())
     if not 0 < y.sum() < n:
         return Salience(*counts, False, note="always mentioned" if y.any() else "never mentioned")
     sizes, places = np.hsplit(features, 2)
     design = np.column_stack([np.ones(n), _standard(np.column_stack([sizes[:, tested], places[:, tested]]))])
     candidates = _standard(np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1))
-    if lacking := _lacking(design, group, y, codes):
+    if lacking := _lacking(design, group, y):
         return Salience(*counts, False, note=lacking)
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
-    for_group = choose_columns(design, candidates, (group > 0).astype(np.float64), codes, GROUP_LEVEL, limit)
+    for_group = choose_columns(design, candidates, (group > 0).astype(np.float64), GROUP_LEVEL, limit)
     level = MENTION_LEVEL / max(candidates.shape[1], 1)
     held = np.column_stack([design, candidates[:, for_group]])
-    for_mention = choose_columns(np.column_stack([held, group]), candidates, y, codes, level, limit - len(for_group))
+    for_mention = choose_columns(np.column_stack([held, group]), candidates, y, level, limit - len(for_group))
     held = np.column_stack([held, candidates[:, for_mention]])
-    found = score_interval(group, held, y, codes)
+    found = score_interval(group, held, y)
     chosen = held.shape[1] - design.shape[1]
     if math.isnan(found.p):
         apart = "size and place alone tell the groups, or the images that mention it, apart"
@@ -94,18 +91,16 @@ def fit(
     return Salience(*counts, True, *found, held=chosen)
 
 
-def _lacking(design: Array, group: Array, y: Array, codes: Codes) -> str:
+def _lacking(design: Array, group: Array, y: Array) -> str:
     """Why n does not allow an interval, and how many images would; empty if it does.
 
-    Clusters count, each for every group and answer in it: those expected in the rarest cell, and those that the
-    information is worth.
+    Counted are the images expected in the rarest cell, and those that the information is worth.
     """
-    units = int(codes.max()) + 1
-    groups, answers = (min(len(np.unique(codes[one])) for one in (part, ~part)) for part in (group > 0, y > 0))
+    groups, answers = (min(np.count_nonzero(part), np.count_nonzero(~part)) for part in (group > 0, y > 0))
     if not groups:
         return "shown with one of the groups only"
-    worth = informative_units(group, design, y, codes) / (FEW + design.shape[1] + 1)
-    share = min(groups * answers / units / EXPECTED, worth)
+    worth = informative_units(group, design, y) / (FEW + design.shape[1] + 1)
+    share = min(groups * answers / len(y) / EXPECTED, worth)
     if share >= 1:
         return ""
     if not share > 0:
@@ -211,8 +206,7 @@ def objects_mentioned(recorder: Recorder) -> None:
                 if options.as_published:
                     fitted = fit_published(features[chosen], sides[chosen] / 2, y, options)
                 else:
-                    clusters = material.cluster_numbers([images[index] for index in chosen])
-                    fitted = fit(features[chosen], place, sides[chosen] / 2, y, clusters)
+                    fitted = fit(features[chosen], place, sides[chosen] / 2, y)
                 rows.append(_row(fitted, name, recorder.stage, pair))
         q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
         for row, value in zip(rows, q, strict=True):

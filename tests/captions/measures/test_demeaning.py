@@ -10,6 +10,7 @@ from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
 from gslopes.captions.measures.demeaning import UNION, as_nouns, verdict
+from gslopes.words.chunks import standard
 from gslopes.words.mentions import Mentions
 from tests.captions.conftest import material, things
 
@@ -79,8 +80,8 @@ def test_the_union_counts_a_caption_once_however_many_rules_find_it(say: Callabl
         ("A man and a female on stage.", True),
     ],
 )
-def test_golden_59_uses_as_a_noun(tag: Callable, mentions: Mentions, caption: str, contrast: bool):
-    assert as_nouns(tag(caption), mentions) == [contrast]
+def test_golden_59_uses_as_a_noun(mentions: Mentions, caption: str, contrast: bool):
+    assert as_nouns(standard().tag(caption), mentions) == [contrast]
 
 
 @pytest.mark.parametrize(
@@ -92,5 +93,5 @@ def test_golden_59_uses_as_a_noun(tag: Callable, mentions: Mentions, caption: st
         "A male and female couple.",
     ],
 )
-def test_golden_60_uses_as_an_adjective(tag: Callable, mentions: Mentions, caption: str):
-    assert as_nouns(tag(caption), mentions) == []
+def test_golden_60_uses_as_an_adjective(mentions: Mentions, caption: str):
+    assert as_nouns(standard().tag(caption), mentions) == []

@@ -109,15 +109,6 @@ def test_a_type_that_goes_with_the_group_and_the_mention_is_held_fixed():
     assert fit(features[:, [0, 20]], 0, group, y).low > 0, "without it"
 
 
-def test_photos_of_one_cluster_count_as_one():
-    features, group, chance = labelled(150)
-    y = chance.random(150) < 0.5
-    alone = fit(features, 0, group, y)
-    copies = [np.repeat(part, 4, axis=0) for part in (features, group, y)]
-    together = fit(copies[0], 0, copies[1], copies[2], np.repeat(np.arange(150), 4))
-    assert together.high - together.low == pytest.approx(alone.high - alone.low, rel=0.1)
-
-
 def test_what_n_does_not_allow_is_refused_with_how_many_images_would_do():
     features, group, _ = labelled(60)
     found = fit(features, 0, group, np.arange(60) < 6)
