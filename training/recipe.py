@@ -16,8 +16,8 @@ from gslopes.core import runfolder
 from gslopes.core.config import from_dict, load_toml, to_dict
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import read_json
-from gslopes.faces.zoo import ModelSpec, home, load, weights
-from gslopes.faces.zoo.spec import find_spec
+from gslopes.faces.zoo import ModelSpec, load, loading
+from gslopes.faces.zoo.spec import HOME_VARIABLE, PACKAGE, asset_names, find_asset, find_spec
 from training.distillation import train_edit_ends
 from training.edit_field import train_edit_field
 from training.face_parser import efficientnet_lite_file, train_face_parser
@@ -116,7 +116,7 @@ def _trained(
         state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
-    digest = weights.save(folder, spec, state, eight_bits=spec.network == "edit-field")  # a teacher's
+    digest = loading.save_weights(folder, spec, state, eight_bits=spec.network == "edit-field")  # a teacher's
     numbers = measure(spec, folder, everything.part(everything.held_out), device)
     facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
     runfolder.write_json(folder / "metrics.json", {**facts, **numbers})
@@ -127,9 +127,9 @@ def find_recipe(recipe: str | Path) -> Path:
     """The file of a recipe.  Raises: UnknownName, naming the nearest."""
     if Path(recipe).is_file():
         return Path(recipe)
-    found = home.find("training", f"{recipe}.toml")
+    found = find_asset("training", f"{recipe}.toml")
     if found is None:
-        known = [name.removesuffix(".toml") for name in home.names("training") if name.endswith(".toml")]
+        known = [name.removesuffix(".toml") for name in asset_names("training") if name.endswith(".toml")]
         raise UnknownName("recipe", str(recipe), known)
     return found
 
@@ -199,7 +199,7 @@ def keep_options(path: Path, resolved: dict[str, Any]) -> None:
 
 def _writable() -> Path:
     """Where new weights go: in the user's folder if one is set, else of the checkout, else below the cwd."""
-    if os.environ.get(home.VARIABLE):
-        return Path(os.environ[home.VARIABLE]) / "weights"
-    checkout = home.PACKAGE.parent
+    if os.environ.get(HOME_VARIABLE):
+        return Path(os.environ[HOME_VARIABLE]) / "weights"
+    checkout = PACKAGE.parent
     return checkout / "weights" if (checkout / "pyproject.toml").is_file() else Path.cwd() / "weights"

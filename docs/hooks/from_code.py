@@ -17,7 +17,7 @@ from gslopes.ask.classifiers import list_classifiers
 from gslopes.cli.main import VERBS, main
 from gslopes.core import reasons, summary, tables
 from gslopes.core.errors import GslopesError
-from gslopes.core.tables.schema import Table
+from gslopes.core.tables import Table
 from gslopes.frame.commands import ALL
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gslopes.core.tables.schema import read_tables
+from gslopes.core.tables import read_tables
 
 TABLES = read_tables(Path(__file__).with_suffix(".toml"))

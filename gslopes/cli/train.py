@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 
 from gslopes.core.errors import UsageError
-from gslopes.faces.zoo import home
+from gslopes.faces.zoo.spec import PACKAGE
 from gslopes.frame.commands import verb
 
 
@@ -24,7 +24,7 @@ def train(arguments: tuple[str, ...]) -> int:
 
     An installed package has no trainings, only what came out of them.
     """
-    checkout = home.PACKAGE.parent
+    checkout = PACKAGE.parent
     if not (checkout / "training" / "commands.py").is_file():
         raise UsageError("Trainings are not in the installed package.", "Clone the repository and run it there.")
     sys.path.append(str(checkout))

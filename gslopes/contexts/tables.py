@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from gslopes.core.tables.schema import read_tables
+from gslopes.core.tables import read_tables
 
 TABLES = read_tables(Path(__file__).with_suffix(".toml"))
 _EMPTY: dict[pa.DataType, Any] = {pa.float64(): math.nan, pa.int64(): 0, pa.bool_(): False}

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import TableError
-from gslopes.core.tables.schema import Table, column, read_tables
+from gslopes.core.tables import Table, column, read_tables
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -199,11 +199,11 @@ def _interval(number: Mapping[str, float | None] | None) -> str:
 
 def _faults(about: Facts) -> list[str]:
     """What the cards of the editors say of their measured faults."""
-    from gslopes.faces.zoo import home
+    from gslopes.faces.zoo.spec import find_asset
 
     found = []
     for model, digest in dict.fromkeys((name, digest) for _, name, digest, _ in about.editors):
-        folder = home.find("models", model)
+        folder = find_asset("models", model)
         if folder is None or not (folder / "card.md").is_file():
             continue
         text = (folder / "card.md").read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslopes.core.errors import UsageError
@@ -91,25 +90,6 @@ def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
         parser, digest = zoo.identify("face-parser")
         records["parser"] = {"sha256": digest, "licence": parser.licence}
     return records
-
-
-def rendered_components(folder: Path, photos: Path, model: str, device: str) -> Components:
-    """The components for rendered faces: known landmarks, known masks, an editor of the gender cue.
-
-    folder: as ``photos.drawn.write_folder`` made it.  photos: the folder of photos in it.
-    model: the editor's name.
-
-    Raises: UnknownName, ModelError, DataMissing.
-    """
-    from gslopes.core.runtime import pick_device
-    from gslopes.faces.compose.masks import KnownMasker
-    from gslopes.faces.edit.editors import editor_of
-    from gslopes.faces.find import KnownFinder
-
-    editor = editor_of(model, pick_device(device), reader=None)
-    masker = KnownMasker(folder / "masks", photos, editor.size)
-    records = {model: {"sha256": editor.sha256, "licence": editor.spec.licence}}
-    return Components(KnownFinder(folder / "faces.csv", photos), masker, {"gender": editor}, records)
 
 
 def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str]:

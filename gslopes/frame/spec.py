@@ -1,7 +1,7 @@
 """What an audit declares. Plan, order, parts, resume, stamps, findings, page, result and verb follow from it.
 
 An audit is *stimuli, ask, outcomes, contrasts, findings, page*: stages make tables, the last ones are judged and shown.
-Its folder holds, next to the functions named here, ``tables.toml`` (see ``core.tables.schema``), ``method.toml`` (see
+Its folder holds, next to the functions named here, ``tables.toml`` (see ``core.tables``), ``method.toml`` (see
 ``report.choices``), ``sentences.toml`` (see ``frame.page``) and ``page.html.j2``. Read ``gslopes/captions/audit.py``.
 """
 
@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gslopes.core.tables.schema import Table
+from gslopes.core.tables import Table
 
 if TYPE_CHECKING:
     import pandas as pd

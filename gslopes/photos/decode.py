@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from threading import Lock
+from typing import Any, Literal, cast
 
 import numpy as np
-from PIL import ExifTags, Image, ImageCms, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageCms, TiffImagePlugin, UnidentifiedImageError, features
 
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.files import read_named, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
-from gslopes.photos.kinds import HEAD, formats, kind_of, unread_kind
 
 MOST_PIXELS = 100_000_000
 LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
 LONGEST_SIDE = 65_500  # libjpeg's limit: a longer photo could be read, but its counterfactuals not written
 LARGEST_PROFILE = 8 << 20  # bytes; more does not fit a JPEG's markers, and no camera writes that
-
-# Pillow warns about odd metadata and large pictures; to catch that photo by photo is unsafe among threads.
-warnings.filterwarnings("ignore", module=r"PIL\.")
 
 _BITS, _PHOTOMETRIC = 258, 262  # tags of a TIFF
 _GRAY = ("1", "L", "LA", "La")
@@ -60,10 +60,11 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
     if unread := unread_kind(data):
         raise PhotoError(path, SkipReason(Reason.UNREAD_KIND, unread))
     try:
-        image = _open(data, path)
-        image.load()
-        orientation = _orientation(image)
-        rgb, gray, icc = _to_rgb(image)
+        with _without_warnings():
+            image = _open(data, path)
+            image.load()
+            orientation = _orientation(image)
+            rgb, gray, icc = _to_rgb(image)
     except (PhotoError, MemoryError):
         raise
     except Exception as error:  # damaged files make Pillow raise nearly anything
@@ -85,9 +86,10 @@ def named_picture(path: Path | str, *, folder: Path | None = None, load: bool = 
     """
     data = read_named(path, LARGEST_FILE, folder=folder, hint=hint)
     try:
-        picture = _open(data, path)
-        if load:
-            picture.load()
+        with _without_warnings():
+            picture = _open(data, path)
+            if load:
+                picture.load()
     except MemoryError:
         raise
     except PhotoError as error:
@@ -95,6 +97,29 @@ def named_picture(path: Path | str, *, folder: Path | None = None, load: bool = 
     except Exception as error:  # damaged files make Pillow raise nearly anything
         raise UsageError(f"{show(path)} cannot be read: {_why(data, error)}.", hint) from error
     return picture
+
+
+_IGNORE = ("ignore", None, Warning, re.compile(r"PIL\."), 0)
+_lock, _decoding = Lock(), list[int]()  # an entry a thread that decodes
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """While any thread is in here, Pillow's warnings about odd metadata and large pictures are not shown.
+
+    ``warnings.catch_warnings`` would restore the filters of one thread under the feet of another.
+    """
+    with _lock:
+        if not _decoding:
+            cast(list[Any], warnings.filters).insert(0, _IGNORE)
+        _decoding.append(1)
+    try:
+        yield
+    finally:
+        with _lock:
+            _decoding.pop()
+            if not _decoding and _IGNORE in warnings.filters:
+                cast(list[Any], warnings.filters).remove(_IGNORE)
 
 
 def _open(data: bytes, path: object) -> Image.Image:
@@ -212,3 +237,100 @@ def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
         if converted is not None:
             return converted
     return image.convert("RGB")
+
+
+# --- What kind of picture a file holds, by its first bytes and, of a TIFF, by its tags; which kinds are not read ---
+
+HEAD = 32  # bytes that say which kind it is
+
+_BEGINNINGS = {
+    b"\xff\xd8\xff": "JPEG",
+    b"\x89PNG\r\n\x1a\n": "PNG",
+    b"GIF8": "GIF",
+    b"II*\0": "TIFF",
+    b"MM\0*": "TIFF",
+    b"II+\0": "TIFF",  # BigTIFF
+    b"MM\0+": "TIFF",
+    b"\0\0\0\x0cJXL \r\n\x87\n": "JPEG XL",
+    b"\xff\x0a": "JPEG XL",
+    b"\0\0\0\x0cjP  \r\n\x87\n": "JPEG 2000",
+    b"\xff\x4f\xff\x51": "JPEG 2000",
+}
+_BRANDS = {b"avif": "AVIF", b"avis": "AVIF", **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"mif1"), "HEIC")}
+_BMP_HEADERS = (12, 16, 40, 52, 56, 64, 108, 124)  # bytes; two letters alone begin many a text
+_SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
+
+
+def kind_of(head: bytes) -> str:
+    """The format that a file begins as, such as JPEG; empty if it is no picture.  head: its first 32 bytes."""
+    for beginning, kind in _BEGINNINGS.items():
+        if head.startswith(beginning):
+            return kind
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "WEBP"
+    if head.startswith(b"BM") and int.from_bytes(head[14:18], "little") in _BMP_HEADERS:
+        return "BMP"
+    if head[4:8] == b"ftyp":
+        brands = [head[8:12], *(head[at : at + 4] for at in range(16, len(head), 4))]
+        return next((_BRANDS[brand] for brand in brands if brand in _BRANDS), "")
+    return ""
+
+
+@cache
+def formats() -> tuple[str, ...]:
+    """Pillow's names of the formats that this installation reads. Formats that run other programs stay out."""
+    known = ["JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF"]
+    if "avif" in features.modules and features.check("avif"):  # Pillow 11.3 or newer
+        known.append("AVIF")
+    with suppress(ImportError):
+        from pillow_heif import register_heif_opener
+
+        register_heif_opener()
+        known.append("HEIF")
+    return tuple(known)
+
+
+def unread_kind(data: bytes, opens: bool = True) -> str:
+    """What a picture is if it is none that ``decode`` reads, for its reason; empty if it may be one.
+
+    opens: whether Pillow may open it: some TIFF files it does not know.
+
+    Pillow opens some TIFF files as the negative of what they show, or as noise: samples that are signed, or 16-bit in
+    planes of their own. A camera's raw file shows a small preview first.
+    """
+    kind = kind_of(data[:HEAD])
+    if kind in ("JPEG XL", "JPEG 2000"):
+        return kind
+    if kind == "HEIC" and "HEIF" not in formats():
+        return "HEIC: pip install 'gslopes[heif]'"
+    if kind == "AVIF" and not {"AVIF", "HEIF"} & set(formats()):
+        return "AVIF: pip install 'pillow>=11.3'"
+    if kind != "TIFF":
+        return ""
+    tags = tiff_tags(data)
+    bits, samples = max(_numbers(tags, 258, 1)), _SAMPLES.get(max(_numbers(tags, 339, 1)), "")
+    photometric, planes = _numbers(tags, 262, 1)[0], _numbers(tags, 284, 1)[0]
+    if 50706 in tags or photometric in (32803, 34892) or _numbers(tags, 254, 0)[0] & 1:
+        return "a camera's raw file"
+    if samples:
+        return f"TIFF of {bits}-bit {samples} samples"
+    if bits > 16 or (bits == 16 and planes == 2):
+        return f"TIFF of {bits}-bit samples{' in planes' if planes == 2 else ''}"
+    return f"TIFF of {bits}-bit samples" if tags and not opens else ""
+
+
+def tiff_tags(data: bytes) -> Mapping[int, Any]:
+    """Tags of the first picture in a TIFF; none if they cannot be read."""
+    with suppress(Exception):  # what a damaged directory makes Pillow raise can be anything
+        tags = TiffImagePlugin.ImageFileDirectory_v2(data[: 16 if data[2:3] == b"+" or data[3:4] == b"+" else 8])
+        file = io.BytesIO(data)
+        file.seek(tags.next)
+        tags.load(file)
+        return {tag: tags[tag] for tag in (254, 258, 262, 284, 339, 50706) if tag in tags}
+    return {}
+
+
+def _numbers(tags: Mapping[int, Any], tag: int, default: int) -> tuple[int, ...]:
+    value = tags.get(tag, default)
+    values = value if isinstance(value, tuple) else (value,)
+    return tuple(one for one in values if isinstance(one, int)) or (default,)

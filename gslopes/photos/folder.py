@@ -15,8 +15,7 @@ from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, resolved, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Photo
-from gslopes.photos.decode import LARGEST_FILE, decode
-from gslopes.photos.kinds import HEAD, kind_of
+from gslopes.photos.decode import HEAD, LARGEST_FILE, decode, kind_of
 
 # Photos that are held at once: 16 million pixels, or one photo.
 BATCH_PIXELS = 16_000_000

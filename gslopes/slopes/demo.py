@@ -22,7 +22,6 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Answer, ByteArray, FloatArray
-from gslopes.faces.components import rendered_components
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
 from gslopes.photos.decode import decode
@@ -122,24 +121,10 @@ def audit_rendered(
 ) -> tuple[Audit, PlantedClassifier]:
     """Draw the faces and walk through them with the rendered editor, known landmarks and known masks."""
     executor.note(f"{faces:,} drawn faces, and a classifier with a planted bias.")
-    folder = out / "rendered-photos"
-    parameters = drawn(faces, seed)
     with runfolder.storage(out):
-        photos = rendered.write_folder(parameters, folder, SIZE)
-    components = rendered_components(folder, photos, EDITOR, device)
-    classifier = PlantedClassifier(rendered.render(parameters, SIZE).points.mean(0))
-    run = out / "rendered"
-    made = audit(
-        photos,
-        run,
-        components=components,
-        classifier=classifier,
-        executor=executor,
-        editor=EDITOR,
-        gate=False,  # its reader and its detector know photos, not drawings
-        seed=seed,
-        device=device,
-    )
+        known = drawn_faces(out / "rendered-photos", faces, seed)
+    classifier = PlantedClassifier(rendered.render(drawn(faces, seed), SIZE).points.mean(0))
+    made = audit(out=out / "rendered", classifier=classifier, executor=executor, seed=seed, device=device, **known)
     return made, classifier
 
 

@@ -11,8 +11,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
-from gslopes.faces.zoo import home
-from gslopes.faces.zoo.spec import ModelSpec, editor_for, read_spec, regions
+from gslopes.faces.zoo.spec import ModelSpec, editor_for, find_asset, read_spec, regions
 from gslopes.report.choices import NOT_SAID, Choice
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
@@ -141,7 +140,7 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
     names = [_editor_name(attribute, str(edit.get("model") or "")) for attribute in attributes]
     found = {}
     for name in dict.fromkeys(names):
-        folder = home.find("models", name) if name.replace("-", "").isalnum() else None
+        folder = find_asset("models", name) if name.replace("-", "").isalnum() else None
         try:
             if folder is not None:
                 found[name] = read_spec(folder / "spec.toml")

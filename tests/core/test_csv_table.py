@@ -7,7 +7,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import strategies as st
 
 from gslopes.core import csv_table
 from gslopes.core.csv_table import read_csv, read_frame
@@ -61,9 +60,6 @@ def test_lines_are_those_of_the_file_whatever_ends_them(tmp_path: Path):
         assert table.lines == [4, 7]
         assert list(table.rows()) == [(4, {"a": "1", "b": f"x{end}y"}), (7, {"a": "3", "b": "z"})]
         assert table.frame().to_dict("list") == table.columns
-
-
-CELLS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=6)
 
 
 def test_parquet_that_unpacks_to_more_than_is_read_or_is_none_is_refused(tmp_path: Path, monkeypatch):

@@ -28,6 +28,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """
 
 
+@pytest.mark.slow
 def test_a_fork_computes_on():
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], check=True, timeout=120)
 

@@ -14,7 +14,7 @@ import pytest
 
 from gslopes.core import runfolder
 from gslopes.core.options import option
-from gslopes.core.tables.schema import read_tables
+from gslopes.core.tables import read_tables
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
 from gslopes.frame.result import Result

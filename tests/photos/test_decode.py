@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import struct
+import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -39,18 +40,12 @@ def reason(data: bytes) -> str:
 # --- Modes -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "options"),
-    [
-        ("PNG", {}), ("WEBP", {"lossless": True}), ("BMP", {}), ("TIFF", {}), ("TIFF", {"compression": "tiff_lzw"}),
-        ("TIFF", {"compression": "tiff_deflate"}),
-    ],
-)  # fmt: skip
-def test_lossless_colour_comes_out_as_it_went_in(kind: str, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("kind", ["PNG", "WEBP", "BMP", "TIFF"])
+def test_lossless_colour_comes_out_as_it_went_in(kind: str) -> None:
+    options = {"WEBP": {"lossless": True}, "TIFF": {"compression": "tiff_lzw"}}.get(kind, {})
     pixels, gray, icc = decode(encoded(Image.fromarray(NOISE), kind, **options), "x")
     np.testing.assert_array_equal(pixels, NOISE)
-    assert not gray
-    assert icc is None
+    assert (gray, icc) == (False, None)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "BMP", "WEBP"])
@@ -58,10 +53,8 @@ def test_gray_has_three_equal_channels_and_says_so(kind: str) -> None:
     options = {"lossless": True} if kind == "WEBP" else {}
     pixels, gray, _ = decode(encoded(Image.fromarray(SMOOTH[..., 0]), kind, **options), "x")
     assert gray
-    assert pixels.shape == (24, 32, 3)
     assert (pixels == pixels[..., :1]).all()
-    if kind != "JPEG":
-        np.testing.assert_array_equal(pixels[..., 0], SMOOTH[..., 0])
+    assert np.abs(pixels[..., 0].astype(int) - SMOOTH[..., 0]).max() <= (3 if kind == "JPEG" else 0)
 
 
 def test_colour_with_three_equal_channels_is_gray_and_one_coloured_pixel_ends_that() -> None:
@@ -147,11 +140,6 @@ def test_the_first_frame_of_an_animation_is_taken() -> None:
         np.testing.assert_array_equal(decode(data, "x")[0], NOISE)
 
 
-def test_the_content_decides_and_not_the_name() -> None:
-    image = Image.fromarray(SMOOTH).quantize(16)
-    np.testing.assert_array_equal(decode(encoded(image, "GIF"), "photo.jpg")[0], np.array(image.convert("RGB")))
-
-
 # --- Orientation and colour space ------------------------------------------------------------------------------------
 
 UPRIGHT = {
@@ -166,16 +154,15 @@ UPRIGHT = {
 }
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("kind", ["PNG", "WEBP", "TIFF", "JPEG"])
-def test_every_orientation_is_turned_upright(orientation: int, kind: str) -> None:
-    stored = np.ascontiguousarray(UPRIGHT[orientation](SMOOTH))
-    exif = Image.Exif()
-    exif[0x0112] = orientation
+def test_every_orientation_is_turned_upright(kind: str) -> None:
     options = {"WEBP": {"lossless": True}, "JPEG": {"quality": 98, "subsampling": 0}}.get(kind, {})
-    pixels, _, _ = decode(encoded(Image.fromarray(stored), kind, exif=exif, **options), "x")
-    assert pixels.shape == SMOOTH.shape
-    assert np.abs(pixels.astype(int) - SMOOTH).max() <= (4 if kind == "JPEG" else 0)
+    for orientation, turned in UPRIGHT.items():
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        stored = Image.fromarray(np.ascontiguousarray(turned(SMOOTH)))
+        pixels, _, _ = decode(encoded(stored, kind, exif=exif, **options), "x")
+        assert np.abs(pixels.astype(int) - SMOOTH).max() <= (4 if kind == "JPEG" else 0)
 
 
 @pytest.mark.parametrize(
@@ -204,8 +191,8 @@ def test_a_profile_that_does_not_fit_or_is_none_is_dropped() -> None:
 
 def test_an_empty_file_and_a_text_say_what_they_are() -> None:
     assert reason(b"") == "unreadable: empty file"
-    assert reason(b"This is a letter, renamed to .jpg. " * 20) == "unreadable: not a picture"
-    assert reason(b"%PDF-1.7 " + bytes(100)) == "unreadable: not a picture"
+    for text in (b"This is a letter, renamed to .jpg. " * 20, b"%PDF-1.7 " + bytes(100)):
+        assert reason(text) == "unreadable: not a picture"
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "BMP", "TIFF"])
@@ -227,24 +214,9 @@ def test_a_decompression_bomb_is_refused_before_decoding(size: tuple[int, int]) 
     assert reason(bomb(*size)) == f"unreadable: too large ({size[0]}×{size[1]} pixels, limit 100 million)"
 
 
-def test_a_photo_too_long_for_a_jpeg_is_refused() -> None:
+def test_a_photo_too_long_for_a_jpeg_is_refused_and_a_large_one_draws_no_warning_from_pillow() -> None:
     assert reason(bomb(70_000, 100)) == "unreadable: too large (70000×100 pixels, limit 65500 a side)"
-
-
-def test_large_photos_under_the_limit_draw_no_warning_from_pillow() -> None:
     assert reason(bomb(10_000, 9_900)) == "unreadable: truncated"
-
-
-def outcome(data: bytes) -> str:
-    """The reason, or what was decoded."""
-    try:
-        pixels, _, _ = decode(data, "x")
-    except PhotoError as error:
-        return error.reason
-    return f"{pixels.dtype}, {pixels.shape[2]} channels"
-
-
-OUTCOMES = ("uint8, 3 channels", "unreadable: not a picture", "unreadable: truncated", "unreadable: damaged")
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -253,13 +225,21 @@ def test_any_damage_gives_pixels_or_a_reason(kind: str, data: st.DataObject) -> 
     whole = bytearray(encoded(Image.fromarray(NOISE), kind))
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
-    result = outcome(bytes(whole))
-    assert result in OUTCOMES or result.startswith((Reason.TOO_LARGE, Reason.UNREAD_KIND))
+    known, result = (Reason.NOT_A_PICTURE, Reason.TRUNCATED, Reason.DAMAGED, Reason.TOO_LARGE, Reason.UNREAD_KIND), ""
+    try:
+        pixels, _, _ = decode(bytes(whole), "x")
+    except PhotoError as error:
+        result = error.reason
+    assert result.startswith(known) or (pixels.dtype, pixels.shape[2]) == (np.uint8, 3)
 
 
-def test_threads_decode_alike() -> None:
-    files = [encoded(Image.fromarray(np.roll(NOISE, i, 1))) for i in range(40)]
+def test_threads_decode_alike_and_leave_the_filters_of_warnings_as_they_were() -> None:
+    before = list(warnings.filters)
+    exif = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff"  # damaged: Pillow warns
+    files = [encoded(Image.fromarray(np.roll(NOISE, i, 1)), "JPEG", exif=exif) for i in range(40)]
+    alone = [decode(data, "x")[0] for data in files]
     with ThreadPoolExecutor(8) as pool:
-        results = list(pool.map(lambda data: decode(data, "x")[0], files))
-    for i, pixels in enumerate(results):
-        np.testing.assert_array_equal(pixels, np.roll(NOISE, i, 1))
+        together = pool.map(lambda data: decode(data, "x")[0], files)
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert list(warnings.filters) == before

@@ -44,7 +44,7 @@ def extremes() -> st.SearchStrategy[dict[str, float]]:
     )
 
 
-# ------------------------------------------------------------------------------------------- parameters
+# --- parameters
 
 
 def test_the_same_seed_draws_the_same_faces_and_another_seed_others():
@@ -65,7 +65,7 @@ def test_drawn_columns_fill_their_ranges_and_are_independent():
         assert low <= values.min() < low + 0.01 * (high - low) < high - 0.01 * (high - low) < values.max() <= high
 
 
-@pytest.mark.parametrize("correlation", [-1.0, -0.6, 0.3, 0.9])
+@pytest.mark.parametrize("correlation", [-1.0, 0.3])
 def test_confounded_columns_correlate_as_asked_and_stay_uniform(correlation: float):
     drawn = sample(10_000, 5, confound={"hair": correlation, "background": -correlation})
     assert np.corrcoef(drawn.gender, drawn.hair)[0, 1] == pytest.approx(correlation, abs=0.02)
@@ -94,24 +94,10 @@ def test_wrong_parameters_are_named(faces: FaceParameters):
         render(faces, size=16)
 
 
-# --------------------------------------------------------------------------------------------- rendering
+# --- rendering
 
 
-@pytest.mark.parametrize("size", [33, 64])
-def test_shapes_types_and_ranges(faces: FaceParameters, size: int):
-    drawn = render(faces, size)
-    n = len(faces)
-    assert drawn.pixels.shape == (n, size, size, 3)
-    assert drawn.pixels.dtype == np.uint8
-    assert drawn.boxes.shape == (n, 4)
-    assert drawn.points.shape == (n, 5, 2)
-    assert drawn.face_mask.shape == (n, size, size)
-    for array in (drawn.boxes, drawn.points, drawn.face_mask):
-        assert array.dtype == np.float32
-    assert 0 <= drawn.face_mask.min() <= drawn.face_mask.max() <= 1
-
-
-@pytest.mark.parametrize("size", [32, 48, 100])
+@pytest.mark.parametrize("size", [32, 100])
 def test_a_face_does_not_depend_on_its_batch(size: int):
     rng, ranges = np.random.default_rng(0), {name: column.metadata["range"] for name, column in COLUMNS.items()}
     crowd = FaceParameters(
@@ -135,17 +121,6 @@ def test_the_cue_changes_nothing_outside_the_face_at_any_extreme(columns: dict[s
     change = np.abs(low.pixels.astype(int) - high.pixels).max(-1)
     assert not change[low.face_mask == 0].any()
     assert (change <= 255 * low.face_mask + 1).all()
-
-
-@settings(max_examples=25, deadline=None)
-@given(columns=extremes(), name=st.sampled_from(sorted(COLUMNS)))
-def test_pictures_have_no_seam_and_follow_their_parameters_smoothly(columns: dict[str, float], name: str):
-    low, high = (float(v) for v in np.float32(COLUMNS[name].metadata["range"]))
-    steps = np.linspace(low, high, 257)
-    start = int(np.clip(np.searchsorted(steps, columns[name]), 0, 255))
-    near = [render(one_face(**{**columns, name: steps[start + i]}), 48).pixels.astype(int) for i in (0, 1)]
-    # One part in 256 of a range moves an edge by a fraction of a pixel, and all others by next to nothing.
-    assert np.abs(near[1] - near[0]).mean() < 2.5
 
 
 def test_landmarks_lie_on_their_features():
@@ -180,27 +155,16 @@ def test_the_cue_is_seen_after_rounding_and_everywhere_along_its_range(faces: Fa
     assert np.median(inside) > 1.5
 
 
-# ---------------------------------------------------------------------------------------------- readouts
+# --- readouts
 
 
-@pytest.mark.parametrize("size", [64, 128])
-def test_the_gender_readout_follows_the_cue_on_random_faces(size: int):
+def test_the_gender_readout_follows_the_cue_on_random_faces():
     crowd = sample(300, 11)
-    drawn = render(crowd, size)
+    drawn = render(crowd, 64)
     seen = gender_readout(drawn.pixels, drawn.points)
     assert seen.dtype == np.float32
     assert spearmanr(seen, crowd.gender).statistic > 0.98
     assert np.polyfit(crowd.gender, seen, 1)[0] == pytest.approx(1, abs=0.1)
-
-
-def test_the_gender_readout_hardly_moves_with_light_and_tone():
-    face = one_face(gender=0.5)
-    for name, tolerance in (("light", 0.1), ("light_angle", 0.35), ("tone", 0.5)):
-        low, high = COLUMNS[name].metadata["drawn"]
-        seen = [
-            gender_readout(d.pixels, d.points)[0] for v in (low, high) for d in (render(face.replace(**{name: v})),)
-        ]
-        assert seen[0] == pytest.approx(seen[1], abs=tolerance), name
 
 
 def test_the_tone_readout_follows_the_tone_and_not_the_cue():
@@ -212,7 +176,7 @@ def test_the_tone_readout_follows_the_tone_and_not_the_cue():
     assert np.array_equal(low, high)
 
 
-# ------------------------------------------------------------------------------------------------ folder
+# --- folder
 
 
 def test_a_written_folder_reads_back_to_the_last_bit(faces: FaceParameters, tmp_path: Path):

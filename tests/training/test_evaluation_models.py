@@ -10,8 +10,7 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from gslopes.faces.zoo import home
-from gslopes.faces.zoo.spec import DIGEST, FILE
+from gslopes.faces.zoo.spec import DIGEST, FILE, find_asset
 from training.evaluation.composites import held_out_faces
 from training.evaluation.models import measure_model
 from training.sources import fold
@@ -47,7 +46,7 @@ def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
     assert len(found["how natural, UTKFace"]) == 5
     assert np.isfinite(found["how natural, UTKFace"]["face, ratio at +2"]["two-sample AUC"]["value"])
     shift = found["what it edits, UTKFace"]["face, ratio: reader"]["shift"]
-    card = json.loads((home.find("weights", "gender-field") / "metrics.json").read_text())["evaluation"]["tables"]
+    card = json.loads((find_asset("weights", "gender-field") / "metrics.json").read_text())["evaluation"]["tables"]
     known = card["what it edits, UTKFace"]["face, ratio: reader"]["shift"]
     assert shift["low"] < shift["value"] < shift["high"]
     assert shift["low"] <= known["value"] <= shift["high"]  # fewer photos, wider around what the card says
@@ -59,7 +58,7 @@ def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
 
 def test_a_folder_of_weights_is_measured_and_not_the_shipped_model_of_that_name(few, tmp_path):
     folder = tmp_path / "trial"
-    shutil.copytree(home.find("weights", "gender-field"), folder)
+    shutil.copytree(find_asset("weights", "gender-field"), folder)
     state = load_file(folder / FILE)
     with safe_open(folder / FILE, "pt") as file:
         metadata = file.metadata()

@@ -5,13 +5,12 @@ import pytest
 from gslopes.core import runfolder
 from gslopes.core.config import load_toml, to_dict
 from gslopes.core.errors import ConfigError, GslopesError, StorageError, UnknownName, UsageError
-from gslopes.faces.zoo import home
-from gslopes.faces.zoo.spec import find_spec
+from gslopes.faces.zoo.spec import PACKAGE, find_spec
 from training import face_parser
 from training.recipe import LOOPS, Recipe, find_recipe, loop_options, run_recipe
 from training.sets import SETS
 
-RECIPES = sorted((home.PACKAGE.parent / "training").glob("*.toml"))
+RECIPES = sorted((PACKAGE.parent / "training").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)

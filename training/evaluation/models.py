@@ -10,9 +10,9 @@ from typing import Any
 
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import write_bytes
-from gslopes.faces.zoo import home, load, load_folder, weights
+from gslopes.faces.zoo import load, load_folder, loading
 from gslopes.faces.zoo.loading import LoadedModel
-from gslopes.faces.zoo.spec import read_spec
+from gslopes.faces.zoo.spec import find_asset, read_spec
 from training.evaluation.editor import contact_sheets, evaluate_editor
 from training.evaluation.tables import Table
 from training.evaluation.taggers import evaluate_face_parser, evaluate_tagger
@@ -46,7 +46,7 @@ def measure_model(
 
     Raises: UnknownName, ModelError, DataMissing.
     """
-    folder = Path(model) if (Path(model) / "model.safetensors").is_file() else home.find("weights", model)
+    folder = Path(model) if (Path(model) / "model.safetensors").is_file() else find_asset("weights", model)
     loaded = load(model, device) if folder is None else load_folder(folder, device)  # load says what is not there
     note, tables = KINDS[loaded.spec.network](loaded, data, photos, device)
     result = {"note": note, "tables": tables}
@@ -107,7 +107,7 @@ def fill(home: Path, name: str) -> str:
     spec = read_spec(home / "models" / name / "spec.toml")
     folder = home / "weights" / name
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
-    digest = (folder / weights.DIGEST).read_text(encoding="ascii").split()[0]
+    digest = (folder / loading.DIGEST).read_text(encoding="ascii").split()[0]
     facts = {"name": spec.name, "licence": spec.licence, "sha256": digest, "recipe": f"training/{spec.recipe}.toml"}
     head = "\n".join([*(f"{key}: {value}" for key, value in facts.items()), f"data: {'; '.join(spec.data)}"])
     card = (home / "models" / name / "card.md").read_text(encoding="utf-8")

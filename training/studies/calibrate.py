@@ -19,9 +19,9 @@ from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes
 from gslopes.core.records import FloatArray
-from gslopes.faces.components import rendered_components
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
+from gslopes.photos.drawn.folder import FACES, MASKS
 from gslopes.report import numbers
 from gslopes.report.charts import LIGHT, new_figure, render, tidy
 from gslopes.slopes import audit as stages
@@ -108,8 +108,8 @@ def audit_drawn(
     folder, run = out / "photos", out / "run"
     with runfolder.storage(out):
         photos = rendered.write_folder(parameters, folder, SIZE)
-    components = rendered_components(folder, photos, EDITOR, device)
-    stages.synthesise(photos, run, components=components, executor=executor, editor=EDITOR, seed=seed, device=device)
+    known = {"landmarks": folder / FACES, "masks": folder / MASKS, "editor": EDITOR}
+    stages.synthesise(photos, run, executor=executor, seed=seed, device=device, **known)
     stages.score_photos(run, classifier, executor=executor)
     return run
 

@@ -6,7 +6,7 @@
 
 Without a copy of the photos, carry RUN/packed/ along and leave out --data. RUN holds photos of people: never commit it.
 With --minutes a short trial measures the rate and the run gets as many steps as fit; two runs may share a GPU.
-Beside packed/, RUN is a home of its own (see ``gslopes.faces.zoo.home``): its models/ holds the spec that is trained.
+Beside packed/, RUN is a home of its own (see ``gslopes.faces.zoo.spec``): its models/ holds the spec that is trained.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT))
 
 from gslopes.core.runfolder import write_bytes, write_json  # noqa: E402
-from gslopes.faces.zoo import weights  # noqa: E402
+from gslopes.faces.zoo import loading  # noqa: E402
 from gslopes.faces.zoo.spec import find_spec  # noqa: E402
 from training.measure import measure  # noqa: E402
 from training.recipe import run_recipe  # noqa: E402
@@ -123,7 +123,7 @@ def write_checkpoint(model: str, folder: Path, data: Path, device: str) -> None:
     """Weights and metrics.json of the checkpoint in ``folder``/training, as they are, to ``folder``/checkpoint."""
     spec, out = find_spec(model), folder / "checkpoint"
     stored = torch.load(folder / "training/state.pt", map_location="cpu", weights_only=True)
-    digest = weights.save(out, spec, stored["state"]["network"])
+    digest = loading.save_weights(out, spec, stored["state"]["network"])
     photos = packed(spec, data, device)
     held_out = photos.part(np.flatnonzero(photos.held_out))
     numbers = measure(spec, out, held_out, device)

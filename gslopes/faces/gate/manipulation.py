@@ -21,7 +21,6 @@ Floats = NDArray[np.float64]
 Statistic = Callable[[Rows], float]
 
 RESAMPLES = 500
-_CELLS = 4_000_000  # of one block of resampled rows: bounds the memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +82,10 @@ def mean(values: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> Estima
 def means(columns: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Estimate, ...]:
     """The mean of every column of (n, K), with intervals from the same resamples of the n photos."""
     array = np.asarray(columns, np.float64)
-    n, width = array.shape
-    if n == 0:
-        return (Estimate(np.nan, np.nan, np.nan),) * width
-    random = np.random.default_rng(seed)
-    block = max(1, _CELLS // max(1, n * width))
-    resampled = [
-        array[random.integers(0, n, (min(block, resamples - start), n))].mean(1) for start in range(0, resamples, block)
-    ]
-    return tuple(
-        _estimate(float(v), column) for v, column in zip(array.mean(0), np.concatenate(resampled).T, strict=True)
-    )
+    if not len(array):
+        return (Estimate(np.nan, np.nan, np.nan),) * array.shape[1]
+    resampled = np.array([array[rows].mean(0) for rows in bootstrap_rows(len(array), resamples, seed)])
+    return tuple(_estimate(float(v), column) for v, column in zip(array.mean(0), resampled.T, strict=True))
 
 
 def by_group(

@@ -7,15 +7,15 @@ together, instead of box by box.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import torch
 from facenet_pytorch import MTCNN
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
-from torchvision.ops import nms
+from torchvision.ops import batched_nms
 
 from gslopes.core.records import ByteArray, Detections
 from gslopes.core.runtime import batch_size
@@ -32,24 +32,20 @@ LEVEL, PATCHES = (200_000, 91), (75_000, 250)
 # Numbers of patches that a network is given: something is kept for every shape that it has seen.
 SHAPES = 8
 LAST = torch.channels_last
-# Pictures of different sizes share a canvas while this share of it is filled; launches cost more than empty pixels.
-FILLED = 0.7
 
 
 class Mtcnn(nn.Module):
     """Faces of pictures.
 
     min_face: side of the smallest face that is looked for, pixels.
-    canvases: whether pictures of different sizes may go through P-Net as one batch; on CUDA devices by default. What
-        is found is the same: what lies beyond a picture's border does not count.
 
     Source: Zhang, Zhang, Li, Qiao 2016, Joint Face Detection and Alignment using Multi-task Cascaded CNNs; weights as
     facenet-pytorch ships them (MIT).
     """
 
-    def __init__(self, min_face: int = 32, canvases: bool | None = None) -> None:
+    def __init__(self, min_face: int = 32) -> None:
         super().__init__()
-        self.min_face, self.canvases = min_face, canvases
+        self.min_face = min_face
         cascade = MTCNN(min_face_size=min_face, keep_all=True).eval()
         self.pnet, self.rnet, self.onet = (
             net.to(memory_format=LAST) for net in (cascade.pnet, cascade.rnet, cascade.onet)
@@ -74,7 +70,7 @@ class Mtcnn(nn.Module):
         boxes, owner = self._propose(pictures)
         areas = Areas(pictures)
         boxes, owner, (scores, by) = self._refine(areas, boxes, owner, 24, self.rnet, THRESHOLDS[1])
-        keep = batched_nms(boxes, scores, owner, 0.7)
+        keep = best_boxes(boxes, scores, owner, 0.7)
         boxes, owner = to_square(apply_deltas(boxes[keep], by[keep], 1)), owner[keep]
         boxes, owner, (scores, by, points) = self._refine(areas, boxes, owner, 48, self.onet, THRESHOLDS[2])
         sides = boxes[:, 2:] - boxes[:, :2] + 1
@@ -99,12 +95,16 @@ class Mtcnn(nn.Module):
         found, owners = [], []
         for scale in self._scales(max(min(picture.shape[:2]) for picture in pictures)):
             for indices, level in self._levels(pictures, scale):
-                boxes, owner = self._windows(level, scale)
-                keep = batched_nms(boxes[:, :4], boxes[:, 4], owner, 0.5)
+                by, score = self.pnet(level.contiguous(memory_format=LAST))
+                owner, y, x = (score[:, 1] >= THRESHOLDS[0]).nonzero(as_tuple=True)
+                place = torch.stack([x, y], 1).to(score.dtype) * STRIDE
+                low, high = ((place + 1) / scale).floor(), ((place + CELL) / scale).floor()
+                boxes = torch.cat([low, high, score[owner, 1, y, x, None], by[owner, :, y, x]], 1)
+                keep = best_boxes(boxes[:, :4], boxes[:, 4], owner, 0.5)
                 found.append(boxes[keep])
                 owners.append(torch.tensor(indices, device=owner.device)[owner[keep]])
         boxes, owner = torch.cat(found), torch.cat(owners)
-        keep = batched_nms(boxes[:, :4], boxes[:, 4], owner, 0.7)
+        keep = best_boxes(boxes[:, :4], boxes[:, 4], owner, 0.7)
         boxes, owner = boxes[keep], owner[keep]
         return to_square(apply_deltas(boxes[:, :4], boxes[:, 5:], 0)), owner
 
@@ -115,59 +115,20 @@ class Mtcnn(nn.Module):
             yield scale
             scale *= FACTOR
 
-    def _levels(self, pictures: list[Tensor], scale: float) -> Iterator[tuple[list[int], list[Tensor]]]:
-        """One level of the pyramid in batches: indices of pictures, and tensors (b, 3, h, w) with them in order."""
+    @staticmethod
+    def _levels(pictures: list[Tensor], scale: float) -> Iterator[tuple[list[int], Tensor]]:
+        """One level of the pyramid, pictures of one size in a batch: their indices, and (b, 3, h, w)."""
         sizes: dict[tuple[int, ...], list[int]] = {}
         for index, picture in enumerate(pictures):
             if min(picture.shape[:2]) * scale >= CELL:
                 sizes.setdefault(tuple(picture.shape[:2]), []).append(index)
         limit = batch_size(str(pictures[0].device), LEVEL[1], LEVEL[0])
-        canvases = pictures[0].is_cuda if self.canvases is None else self.canvases
-        held: list[int] = []
-        level: list[Tensor] = []
         for (height, width), indices in sorted(sizes.items()):
             size = int(height * scale + 1), int(width * scale + 1)
             step = max(1, limit // (size[0] * size[1]))
             for part in (indices[start : start + step] for start in range(0, len(indices), step)):
-                if held and not (canvases and _fit(level, size, len(part), limit)):
-                    yield held, level
-                    held, level = [], []
-                one = torch.stack([pictures[i] for i in part]).permute(0, 3, 1, 2).float()
-                held = held + part
-                level = [*level, (interpolate(one, size=size, mode="area") - 127.5) * 0.0078125]
-        if held:
-            yield held, level
-
-    def _windows(self, level: list[Tensor], scale: float) -> tuple[Tensor, Tensor]:
-        """Windows of one level where P-Net sees a face: (n, 9), box, score and correction; and their pictures (n,)."""
-        by, score = self._pnet(level)
-        owner, y, x = (score >= THRESHOLDS[0]).nonzero(as_tuple=True)
-        place = torch.stack([x, y], 1).to(score.dtype) * STRIDE
-        low, high = ((place + 1) / scale).floor(), ((place + CELL) / scale).floor()
-        return torch.cat([low, high, score[owner, y, x, None], by[owner, :, y, x]], 1), owner
-
-    def _pnet(self, level: list[Tensor]) -> tuple[Tensor, Tensor]:
-        """Corrections (b, 4, h, w) and scores (b, h, w) of a level; places beyond a picture have the score 0."""
-        if len(level) == 1:
-            by, score = self.pnet(level[0].contiguous(memory_format=LAST))
-            return by, score[:, 1]
-        net = self.pnet
-        height, width = (max(one.shape[axis] for one in level) for axis in (2, 3))
-        canvas = level[0].new_zeros((sum(map(len, level)), 3, height, width))
-        rows, columns = [], []
-        for one, start in zip(level, np.cumsum([0, *map(len, level[:-1])]).tolist(), strict=True):
-            canvas[start : start + len(one), :, : one.shape[2], : one.shape[3]] = one
-            rows += [one.shape[2] - 2] * len(one)
-            columns += [one.shape[3] - 2] * len(one)
-        x = net.prelu1(net.conv1(canvas.contiguous(memory_format=LAST)))
-        # Pooling must see no further than each picture's own border, as if it stood alone.
-        x = net.pool1(x.masked_fill(~_within(x, rows, columns), -math.inf))
-        rows, columns = ([-(-n // 2) for n in line] for line in (rows, columns))
-        x = x.masked_fill(~_within(x, rows, columns), 0)
-        x = net.prelu3(net.conv3(net.prelu2(net.conv2(x))))
-        score = net.conv4_1(x).softmax(1)[:, 1]
-        inside = _within(x, [n - 4 for n in rows], [n - 4 for n in columns])[:, 0]
-        return net.conv4_2(x), score * inside
+                level = torch.stack([pictures[i] for i in part]).permute(0, 3, 1, 2).float()
+                yield part, (interpolate(level, size=size, mode="area") - 127.5) * 0.0078125
 
     # -- the other two: over what is left --
 
@@ -197,22 +158,6 @@ class Mtcnn(nn.Module):
             together = [boxes.new_zeros(0), *(boxes.new_zeros((0, width)) for width in heads[1:])]
         kept = together[0] > threshold
         return boxes[kept], owner[kept], [one[kept] for one in together]
-
-
-def _fit(level: list[Tensor], size: tuple[int, int], more: int, limit: int) -> bool:
-    """Whether ``more`` pictures of a size still fit the canvas of the others."""
-    height, width = (max(size[axis], *(one.shape[axis + 2] for one in level)) for axis in (0, 1))
-    count = sum(map(len, level)) + more
-    filled = sum(len(one) * one.shape[2] * one.shape[3] for one in level) + more * size[0] * size[1]
-    return count * height * width <= min(limit, filled / FILLED)
-
-
-def _within(x: Tensor, rows: list[int], columns: list[int]) -> Tensor:
-    """(b, 1, h, w) bool: the positions in the first ``rows`` and ``columns`` of each picture."""
-    height, width = x.shape[2:]
-    y = torch.arange(height, device=x.device) < torch.tensor(rows, device=x.device)[:, None]
-    z = torch.arange(width, device=x.device) < torch.tensor(columns, device=x.device)[:, None]
-    return (y[:, :, None] & z[:, None])[:, None]
 
 
 # --- Boxes of a detector's cascade: what is cut out of pictures for them, and which of them are duplicates ------------
@@ -274,26 +219,17 @@ def _bins(first: Tensor, last: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return first[:, None] + (steps * length) // count, first[:, None] + ends
 
 
-def batched_nms(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
+def best_boxes(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
     """Indices of the boxes that stay when, in each picture, those that overlap a better one fall away.
 
     overlap: intersection over union from which two boxes are duplicates.
     """
-    if len(boxes) == 0:
-        return owner.new_zeros(0)
-    if boxes.is_cuda:  # one call; in 64 bits moving the pictures apart moves no box
-        offsets = owner.double()[:, None] * (boxes.max().double() - boxes.min().double() + 1)
-        return nms(boxes.double() + offsets, scores.double(), overlap)
-    order = torch.argsort(owner, stable=True)
-    parts = order.split(torch.bincount(owner).tolist())
-    return torch.cat([part[nms(boxes[part], scores[part], overlap)] for part in parts if len(part)])
+    # in 64 bits, where torchvision moves the pictures apart without moving a box
+    return cast(Tensor, batched_nms(boxes.double(), scores.double(), owner, overlap))
 
 
 def nms_min_area(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
-    """As ``batched_nms``, but for the share of the smaller box that the intersection is: a box in a box goes too.
-
-    For few boxes on the CPU.
-    """
+    """As ``best_boxes``, by the intersection's share of the smaller box: a box in a box goes too. For few boxes."""
     keep: list[int] = []
     for part in torch.argsort(owner, stable=True).split(torch.bincount(owner).tolist()) if len(owner) else []:
         left = part[torch.argsort(scores[part], descending=True, stable=True)]

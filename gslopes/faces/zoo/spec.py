@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +15,37 @@ from safetensors import SafetensorError, safe_open
 from gslopes.core.config import from_dict, load_toml
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.core.files import sha256_of
-from gslopes.faces.zoo import home
+
+# --- Where models/, training/ and weights/ are: a folder of the user's, the checkout, or inside the installed package
+
+PACKAGE = Path(__file__).resolve().parents[2]
+HOME_VARIABLE = "GSLOPES_HOME"
+
+
+def homes() -> list[Path]:
+    """Every folder that may hold models/, training/ and weights/, first come first served."""
+    folders = [Path(os.environ[HOME_VARIABLE])] if os.environ.get(HOME_VARIABLE) else []
+    checkout = PACKAGE.parent  # of an installed package this is site-packages, where others' folders may lie
+    if (checkout / "pyproject.toml").is_file():
+        folders.append(checkout)
+    return [*folders, PACKAGE / "_assets"]
+
+
+def find_asset(folder: str, name: str) -> Path | None:
+    """``<home>/<folder>/<name>`` in the first home that has it."""
+    return next((home / folder / name for home in homes() if (home / folder / name).exists()), None)
+
+
+def asset_names(folder: str, inside: str = "") -> list[str]:
+    """Names in a folder of all homes, sorted; ``inside`` keeps only folders that hold a file of that name."""
+    found: set[str] = set()
+    for home in homes():
+        if (home / folder).is_dir():
+            found.update(p.name for p in (home / folder).iterdir() if not inside or (p / inside).is_file())
+    return sorted(found)
+
+
+# --- What a model is -----
 
 Blend = Literal["difference", "ratio", "paste"]
 
@@ -70,9 +101,9 @@ def read_spec(path: Path) -> ModelSpec:
 
 def find_spec(model: str) -> ModelSpec:
     """The spec of a model in models/.  Raises: UnknownName, naming the nearest."""
-    folder = home.find("models", model)
+    folder = find_asset("models", model)
     if folder is None:
-        raise UnknownName("model", model, home.names("models", "spec.toml"))
+        raise UnknownName("model", model, asset_names("models", "spec.toml"))
     return read_spec(folder / "spec.toml")
 
 
@@ -93,9 +124,9 @@ def identify(name: str) -> tuple[ModelSpec, str]:
 
 def folder_of(name: str) -> Path:
     """weights/<name>.  Raises: UnknownName if it is not there."""
-    folder = home.find("weights", name)
+    folder = find_asset("weights", name)
     if folder is None:
-        raise UnknownName("model", name, home.names("weights", FILE))
+        raise UnknownName("model", name, asset_names("weights", FILE))
     return folder
 
 
@@ -132,10 +163,10 @@ def editor_for(attribute: str, model: str = "") -> str:
     """
     if model:
         of_kind = f"{attribute}-{model}"
-        return of_kind if home.find("weights", model) is None and home.find("weights", of_kind) else model
+        return of_kind if find_asset("weights", model) is None and find_asset("weights", of_kind) else model
     known: dict[str, str] = {}
-    for name in home.names("weights", FILE):
-        folder = home.find("models", name)
+    for name in asset_names("weights", FILE):
+        folder = find_asset("models", name)
         with suppress(ConfigError, ModelError):  # damaged weights edit nothing by default
             known[(read_spec(folder / "spec.toml") if folder else identify(name)[0]).edits] = name
     known.pop("", None)

@@ -52,18 +52,12 @@ def test_bad_folders_and_masks_are_named(folders: tuple[Path, Path], tmp_path: P
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match=r"no mask for any photo in .* Expected .*sub/a\.png"):
         KnownMasker(tmp_path / "empty", photos, 64)
-    masker, photo = KnownMasker(masks, photos, 64), open_photo(photos / "sub" / "a.jpg")
-    (masks / "sub" / "a.png").write_bytes(b"no picture")
-    with pytest.raises(UsageError, match=r"a\.png cannot be read: unreadable: not a picture"):
-        masker([photo], [FACE], chips(photo))
-    Image.fromarray(np.dstack([DISC] * 3)).save(masks / "sub" / "a.png")
-    with pytest.raises(UsageError, match="mode is RGB"):
-        masker([photo], [FACE], chips(photo))
-
-
-def test_a_mask_of_another_size_than_its_photo_is_named(folders: tuple[Path, Path]) -> None:
-    masks, photos = folders
-    Image.fromarray(DISC[:50]).save(masks / "sub" / "a.png")
-    masker, photo = KnownMasker(masks, photos, 64), open_photo(photos / "sub" / "a.jpg")
-    with pytest.raises(UsageError, match=r"120×50 pixels large, its photo 120×90"):
-        masker([photo], [FACE], chips(photo))
+    masker, photo, file = KnownMasker(masks, photos, 64), open_photo(photos / "sub" / "a.jpg"), masks / "sub" / "a.png"
+    for mask, said in (
+        (None, r"a\.png cannot be read: unreadable: not a picture"),
+        (np.dstack([DISC] * 3), "mode is RGB"),
+        (DISC[:50], "120×50 pixels large, its photo 120×90"),
+    ):
+        file.write_bytes(b"no picture") if mask is None else Image.fromarray(mask).save(file)
+        with pytest.raises(UsageError, match=said):
+            masker([photo], [FACE], chips(photo))

@@ -1,5 +1,3 @@
-""""""
-
 from __future__ import annotations
 
 import numpy as np
@@ -8,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from gslopes.core.geometry import warp
 from gslopes.core.records import Face, Motion, Photo
 from gslopes.faces.compose.masks import (
     COLLAR,
@@ -21,6 +20,7 @@ from gslopes.faces.compose.masks import (
 )
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.skin import ParserMasker
+from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.faces.zoo import load
 from gslopes.photos.folder import list_photos, open_photo
 
@@ -36,18 +36,12 @@ FACE = disc(64, 64, 40)
 
 def test_the_mask_is_whole_inside_and_nothing_outside_of_the_region() -> None:
     mask = soft_mask(FACE)
-    assert mask.dtype == np.float32
     assert (mask[FACE == 0] == 0).all()
     assert mask[64, 64] == 1
     assert (mask[disc(64, 64, 30) > 0] > 0.99).all()
-
-
-def test_a_region_over_the_border_comes_down_to_zero_before_it() -> None:
-    mask = soft_mask(np.ones((128, 128), np.float32))
-    for edge in (mask[0], mask[-1], mask[:, 0], mask[:, -1]):
-        assert (edge == 0).all()
-    assert mask[20:-20, 20:-20].min() == 1
-    assert np.abs(np.diff(mask, axis=0)).max() < 0.13
+    over = soft_mask(np.ones((128, 128), np.float32))  # a region over the border comes down to zero before it
+    assert over[20:-20, 20:-20].min() == 1
+    assert np.abs(np.diff(over, axis=0)).max() < 0.13
 
 
 def test_specks_go_and_pinholes_close_but_an_eye_stays_open() -> None:
@@ -65,11 +59,8 @@ def test_of_two_faces_the_one_at_the_centre_stays_even_if_smaller() -> None:
     clean = central_face(region)
     assert clean[80, 80]
     assert not clean[5, 5]
-
-
-def test_spectacle_frames_do_not_part_a_face() -> None:
-    region = (FACE > 0) & ~((Y > 50) & (Y < 54))
-    np.testing.assert_array_equal(central_face(region), region)
+    framed = (FACE > 0) & ~((Y > 50) & (Y < 54))  # spectacle frames do not part a face
+    np.testing.assert_array_equal(central_face(framed), framed)
 
 
 @settings(deadline=None, max_examples=40)
@@ -149,6 +140,9 @@ def test_in_a_photo_the_neck_follows_and_nothing_else_changes(head: Head, blend)
     assert abs(int(made[S + 3, BUST // 2, 0]) - 80) <= 2
     assert abs(int(made[S // 2, BUST // 2, 0]) - 80) <= 2
     np.testing.assert_array_equal(made[head.mask == 0], pixels[head.mask == 0])
+    pasted = [compose(pixels, False, neutral[None] - 80, neutral, head.face, matrix, "paste", head=one).picture(0)
+              for one in (head, None)]  # fmt: skip
+    np.testing.assert_array_equal(*pasted)  # a picture stays within the chip
 
 
 def test_nothing_moves_outside_of_the_face(head: Head) -> None:
@@ -162,20 +156,8 @@ def test_nothing_moves_outside_of_the_face(head: Head) -> None:
     assert (moved.picture(0)[~outside] != pixels[~outside]).any()
 
 
-def test_a_pasted_picture_stays_within_the_chip(head: Head) -> None:
-    pixels = np.full((BUST, BUST, 3), 160, np.uint8)
-    matrix = np.array([(1.0, 0, -S / 4), (0, 1.0, 0)])
-    edited, neutral = np.full((1, S, S, 3), 20, np.float32), np.full((S, S, 3), 160, np.float32)
-    with_head, without = (
-        compose(pixels, False, edited, neutral, head.face, matrix, "paste", head=one).picture(0) for one in (head, None)
-    )
-    np.testing.assert_array_equal(with_head, without)
-
-
+@pytest.mark.slow
 def test_the_neck_of_a_portrait_is_found(unpacked) -> None:
-    from gslopes.core.geometry import warp
-    from gslopes.faces.find import MtcnnFinder, choose
-
     photo: Photo = open_photo(list_photos(unpacked("london") / "neutral")[0].path)
     height, width = photo.pixels.shape[:2]
     face = choose(MtcnnFinder()([photo])[0], width, height, 32, 128)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslopes.core.records import Motion
-from gslopes.faces.compose import device
 from gslopes.faces.compose.masks import soft_mask
 from gslopes.faces.compose.paste import STEEPEST, compose, within
+from tests.faces.compose.conftest import as_if_on_cuda
 
 S = 64
 IDENTITY = np.array([(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
@@ -83,7 +83,7 @@ def test_no_motion_folds(x, y, seed):
         assert np.linalg.det(np.eye(2) - distance * change).min() >= (1 - STEEPEST) ** 2 - 1e-3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.3, 3), st.floats(-3, 3), st.sampled_from(["ratio", "difference", "paste"]))
 def test_outside_of_the_mask_every_pixel_is_the_photos_and_both_devices_agree(seed, scale, angle, blend):
     rng = np.random.default_rng(seed)
@@ -97,9 +97,7 @@ def test_outside_of_the_mask_every_pixel_is_the_photos_and_both_devices_agree(se
     x0, y0, x1, y1 = here.box
     np.testing.assert_array_equal(here.patches[1][here.weight == 0], pixels[y0:y1, x0:x1][here.weight == 0])
     np.testing.assert_array_equal(here.patches[0], compose(*given_).patches[0])
-    with pytest.MonkeyPatch.context() as patch:
-        blended = device.blended
-        patch.setattr(device, "blended", lambda *a: blended(*a[:-1], "cpu"))
+    with as_if_on_cuda():
         there = compose(*given_, "cuda", motion=motion)
     difference = np.abs(there.patches.astype(int) - here.patches)
     assert difference.max(initial=0) <= 2

@@ -108,22 +108,15 @@ def test_beyond_the_photo_a_head_is_ringed_by_a_blur_and_not_by_faces() -> None:
     assert abs(wide[:35].mean() - checks.mean()) < 15
 
 
-def test_a_parser_is_asked_about_a_few_pictures_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parser_is_asked_about_a_few_pictures_at_a_time_and_once_for_all_their_masks(monkeypatch) -> None:
     monkeypatch.setattr("gslopes.faces.compose.skin.BATCH_SIZE", 2 * 128**2)
-    network, seen = Painted(), []
-    network.register_forward_hook(lambda module, given, out: seen.append(len(out)))
-    masks = ParserMasker(LoadedModel(network, SPEC, ""), "skin", 128)([], [], np.repeat(chip()[None], 5, 0))
-    assert seen == [2, 2, 1]
+    network, asked = Painted(), []
+    network.register_forward_hook(lambda module, given, out: asked.append(len(out)))
+    masker, chips = ParserMasker(LoadedModel(network, SPEC, ""), "skin", 128), np.repeat(chip()[None], 5, 0)
+    masks = masker([], [], chips)
     assert all((mask == masks[0]).all() for mask in masks)
     assert masks[0].max() == 1
-
-
-def test_chips_are_parsed_once_for_all_their_masks() -> None:
-    network, seen = Painted(), []
-    network.register_forward_hook(lambda module, given, out: seen.append(len(out)))
-    masker, chips = ParserMasker(LoadedModel(network, SPEC, ""), "face", 128), np.repeat(chip()[None], 3, 0)
-    masks = masker([], [], chips)
     np.testing.assert_array_equal(masker([], [], chips, 14.0), masks)
-    assert seen == [3]
+    assert asked == [2, 2, 1]
     assert masker([], [], 0 * chips).max() == 0
-    assert seen == [3, 3]
+    assert asked == [2, 2, 1] * 2

@@ -11,7 +11,6 @@ from tests.fixtures import round_to_tf32
 from training.chips import face_window
 
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
-NAMES = ("gender-field", "race-field")
 
 
 @pytest.fixture
@@ -19,7 +18,7 @@ def chip(portrait_chip) -> np.ndarray:
     return portrait_chip
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=["gender-field", "race-field"])
 def editor(request) -> EndsEditor:
     return EndsEditor(request.param)
 
@@ -78,22 +77,19 @@ def test_a_judge_that_shares_no_photo_reads_every_step_in_order(editor, chip):
 
 
 def test_a_batch_is_its_chips_one_by_one(editor, chip):
-    chips = np.concatenate([chip, chip[:, :, ::-1], chip // 2, chip, chip[:, :, ::-1] // 2])
+    chips = np.concatenate([chip, chip[:, :, ::-1] // 2])
     together = editor.sweep(chips, VALUES)
-    for row in range(len(chips)):
+    for row in range(2):
         alone = editor.sweep(chips[row : row + 1], VALUES)
         np.testing.assert_allclose(together.edited[row], alone.edited[0], atol=0.05)
         np.testing.assert_allclose(together.motion.of(row).field, alone.motion.field[0], atol=1e-3)
 
 
-def test_race_moves_the_tone_of_the_face_and_gender_does_not(chip):
-    tones = {}
-    for name in NAMES:
-        change = EndsEditor(name).sweep(chip, VALUES).edited[0] @ np.array(LUMA, np.float32)
-        inside = face_window(128).reshape(128, 128).numpy() == 1
-        tones[name] = (change[-1] - change[0])[inside].mean()
-    assert tones["race-field"] > 15
-    assert abs(tones["gender-field"]) < 5
+def test_race_moves_the_tone_of_the_face_and_gender_does_not(editor, chip):
+    change = editor.sweep(chip, VALUES).edited[0] @ np.array(LUMA, np.float32)
+    inside = face_window(128).reshape(128, 128).numpy() == 1
+    tone = (change[-1] - change[0])[inside].mean()
+    assert tone > 15 if editor.spec.labels[0] == "race" else abs(tone) < 5
 
 
 def test_tf32_moves_no_level_by_more_than_one(editor, chip):

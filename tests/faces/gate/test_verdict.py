@@ -7,24 +7,16 @@ from gslopes.faces.gate.verdict import GateConfig, Measured, follows, largest_ch
 
 VALUES = np.linspace(-2, 2, 7)
 GOOD = {
-    "looked": 3,
-    "found": 3,
-    "tau": 0.9,
-    "shift": 0.8,
-    "off_target": 0.05,
-    "off_target_reading": "young",
-    "mask_share": 0.6,
-    "change": 5.0,
-}
-
-
-def test_a_good_sweep_is_kept() -> None:
-    assert verdict(Measured(**GOOD), GateConfig()) == ""
+    "looked": 3, "found": 3, "tau": 0.9, "shift": 0.8, "off_target": 0.05, "off_target_reading": "young",
+    "mask_share": 0.6, "change": 5.0,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
+        ({}, ""),
+        ({"shift": 0.1, "tau": 0.6, "off_target": 0.15}, ""),  # the thresholds themselves
         ({"found": 2}, "face not found again (2 of 3 values)"),
         ({"mask_share": 0.01}, "mask too small for the face (0.01 of its box)"),
         ({"mask_share": 1.7}, "mask too large for the face (1.70 of its box)"),
@@ -40,18 +32,16 @@ def test_each_check_drops_a_sweep_by_its_own_reason(bad: dict, why: str) -> None
     assert verdict(Measured(**GOOD | bad), GateConfig()) == why
 
 
-def test_what_could_not_be_measured_drops_nothing() -> None:
+def test_what_could_not_be_measured_drops_nothing_and_thresholds_out_of_range_are_refused() -> None:
     assert verdict(Measured(), GateConfig()) == ""
+    for bad in ({"shift": 2}, {"tau": -2}, {"off_target": -1}):
+        with pytest.raises(ConfigError):
+            GateConfig(**bad)
 
 
-def test_the_ends_of_the_thresholds_are_kept() -> None:
-    assert verdict(Measured(**GOOD | {"shift": 0.1, "tau": 0.6, "off_target": 0.15}), GateConfig()) == ""
-
-
-@pytest.mark.parametrize("bad", [{"shift": 2}, {"tau": -2}, {"off_target": -1}])
-def test_thresholds_out_of_range_are_refused(bad: dict) -> None:
-    with pytest.raises(ConfigError):
-        GateConfig(**bad)
+def test_sweeps_of_known_faces_are_judged_only_if_asked_for() -> None:
+    judges = [GateConfig(on=on).judges(known) for on in (None, True, False) for known in (None, "faces.csv")]
+    assert judges == [True, False, True, True, False, False]
 
 
 def test_with_ears_and_neck_more_may_change_than_with_the_face_alone() -> None:
@@ -60,13 +50,10 @@ def test_with_ears_and_neck_more_may_change_than_with_the_face_alone() -> None:
     assert not verdict(measured, GateConfig(), neck=True)
 
 
-def test_a_sure_reader_that_wavers_in_its_last_digits_follows_the_edit() -> None:
+def test_a_sure_reader_that_wavers_in_its_last_digits_follows_and_one_that_turns_back_does_not() -> None:
     tau, shift = follows([0.012, 0.008, 0.004, 0.5, 0.99, 0.994, 0.992], VALUES)
     assert tau > 0.8
     assert shift == pytest.approx(0.98)
-
-
-def test_a_reader_that_turns_back_does_not_follow_steadily() -> None:
     assert follows([0.1, 0.4, 0.9, 0.5, 0.3, 0.2, 0.3], VALUES)[0] < 0.6
     assert follows([0.5] * 7, VALUES) == (0, 0)
 

@@ -1,5 +1,3 @@
-""""""
-
 from __future__ import annotations
 
 import pytest
@@ -41,28 +39,21 @@ def test_a_layer_is_nearest_upsampling_and_a_convolution():
     torch.testing.assert_close(layer(x, attributes), F.relu(layer.norm(plain)))
 
 
-def test_the_adversarial_term_reaches_the_encoder(fader):
-    # A detached latent would train nothing and say nothing.
+def test_the_adversarial_term_reaches_the_encoder_alone(fader):
     critic = LatentCritic(24, 4, attributes=2, widths=(16, 8))
     logits = critic(fader.encode(torch.rand(4, 3, 32, 32)))
     F.binary_cross_entropy_with_logits(logits, torch.ones(4, 2)).backward()
     gradients = [parameter.grad for parameter in fader.encoder.parameters()]
-    assert all(g is not None and g.abs().sum() > 0 for g in gradients)
+    assert all(g is not None and g.abs().sum() > 0 for g in gradients)  # a detached latent would train nothing
     assert all(parameter.grad is None for parameter in fader.decoder.parameters())
 
 
 def test_a_narrow_latent_has_unit_scale_and_the_asked_channels():
     torch.manual_seed(0)
     narrow = Fader(FaderConfig(("gender",), size=32, widths=(8, 16, 24), latent=6)).train()
-    latents, decoded = narrow(torch.randn(64, 3, 32, 32), torch.zeros(64, 1))
+    latents = narrow.encode(torch.randn(64, 3, 32, 32))
     assert latents.shape == (64, 6, 4, 4)
-    assert decoded.shape == (64, 3, 32, 32)
     torch.testing.assert_close(latents.var((0, 2, 3), correction=0), torch.ones(6), atol=1e-3, rtol=0)
-
-
-def test_a_condition_holds_the_other_attributes_at_the_photos_own_values(fader):
-    photo = torch.tensor([[1.0, 0.5], [-1.0, 0.25]])
-    assert fader.condition(photo, -2.0).tolist() == [[-2.0, 0.5], [-2.0, 0.25]]
 
 
 # --- The folded network is the plain one: encode, then decode value by value ------------------------------------------
@@ -73,10 +64,9 @@ def plain(network: Fader, chips: torch.Tensor, conditions: torch.Tensor) -> torc
     return torch.stack([network.decode(latents, conditions[:, k]) for k in range(conditions.shape[1])], 1).flatten(0, 1)
 
 
-@pytest.mark.parametrize("name", ["drawn-confounded", "drawn-fader"])
 @torch.inference_mode()
-def test_folding_moves_a_trained_editor_by_rounding_alone(name):
-    network = zoo.load(name).module
+def test_folding_moves_a_trained_editor_by_rounding_alone():
+    network = zoo.load("drawn-fader").module
     size, count = network.config.size, len(network.config.attributes)
     torch.manual_seed(0)
     chips, values = torch.rand(3, 3, size, size) * 2 - 1, torch.rand(3, 7, count) * 4 - 2

@@ -2,11 +2,12 @@ import json
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from gslopes.core.errors import ModelError
 from gslopes.core.files import sha256_of
 from gslopes.faces import zoo
-from gslopes.faces.zoo import weights
+from gslopes.faces.zoo import loading
 from gslopes.faces.zoo.spec import ModelSpec
 
 SPEC = ModelSpec(
@@ -17,7 +18,7 @@ SPEC = ModelSpec(
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     torch.manual_seed(0)
-    weights.save(tmp_path / "weights" / "small", SPEC, zoo.build(SPEC).state_dict())
+    loading.save_weights(tmp_path / "weights" / "small", SPEC, zoo.build(SPEC).state_dict())
     monkeypatch.setenv("GSLOPES_HOME", str(tmp_path))
     return tmp_path
 
@@ -30,18 +31,12 @@ def test_a_checkpoint_carries_its_own_spec(home):
     assert loaded.sha256 == (home / "weights/small/sha256").read_text().split()[0]
 
 
-def test_weights_are_stored_as_half_precision(home):
-    _, state, _ = weights.load(home / "weights/small")
-    again = {key: value.half().float() for key, value in state.items()}
-    assert all(torch.equal(state[key], again[key]) for key in state)
-
-
 def test_in_eight_bits_a_kernel_is_within_half_a_step_of_what_fp16_stores(tmp_path):
     torch.manual_seed(0)
     state = zoo.build(SPEC).state_dict()
     for name, eight_bits in (("half", False), ("eight", True)):
-        weights.save(tmp_path / name, SPEC, state, eight_bits=eight_bits)
-    stored, half = (weights.load(tmp_path / name)[1] for name in ("eight", "half"))
+        loading.save_weights(tmp_path / name, SPEC, state, eight_bits=eight_bits)
+    stored, half = (loading.read_weights(tmp_path / name)[1] for name in ("eight", "half"))
     assert stored.keys() == half.keys()
     kernels = {key: value for key, value in stored.items() if value.dim() > 1}
     assert kernels
@@ -52,35 +47,22 @@ def test_in_eight_bits_a_kernel_is_within_half_a_step_of_what_fp16_stores(tmp_pa
     assert all(torch.equal(stored[key], half[key]) for key in others)
 
 
-def test_one_changed_byte_is_found(home):
-    path = home / "weights/small/model.safetensors"
-    data = bytearray(path.read_bytes())
+def test_damaged_lost_and_foreign_files_are_named(home):
+    folder = home / "weights/small"
+    spec, state, _ = loading.read_weights(folder)
+    assert all(torch.equal(value, value.half().float()) for value in state.values())
+    data = bytearray((folder / loading.FILE).read_bytes())
     data[-1] ^= 1
-    path.write_bytes(data)
+    (folder / loading.FILE).write_bytes(data)
     with pytest.raises(ModelError, match="damaged"):
         zoo.load("small")
-
-
-@pytest.mark.parametrize("lost", ["model.safetensors", "sha256"])
-def test_a_missing_file_is_named(home, lost):
-    (home / "weights/small" / lost).unlink()
-    with pytest.raises(ModelError, match="lacks"):
+    save_file({"x": torch.zeros(1)}, folder / loading.FILE, metadata={"spec": json.dumps({"name": 3})})
+    (folder / loading.DIGEST).write_text(sha256_of(folder / loading.FILE))
+    with pytest.raises(ModelError, match="no gslopes checkpoint"):
         zoo.load("small")
-
-
-def test_weights_that_do_not_fit_their_spec_are_refused(home):
-    spec, state, _ = weights.load(home / "weights/small")
-    state.pop("to_rgb.weight")
-    weights.save(home / "weights/small", spec, state)
+    loading.save_weights(folder, spec, {key: value for key, value in state.items() if key != "to_rgb.weight"})
     with pytest.raises(ModelError, match="does not fit"):
         zoo.load("small")
-
-
-def test_a_file_that_is_no_checkpoint_of_ours_is_refused(home):
-    from safetensors.torch import save_file
-
-    folder = home / "weights/small"
-    save_file({"x": torch.zeros(1)}, folder / "model.safetensors", metadata={"spec": json.dumps({"name": 3})})
-    (folder / "sha256").write_text(sha256_of(folder / "model.safetensors"))
-    with pytest.raises(ModelError, match="no gslopes checkpoint"):
+    (folder / loading.DIGEST).unlink()
+    with pytest.raises(ModelError, match="lacks"):
         zoo.load("small")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,8 +11,9 @@ import pytest
 import gslopes
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
-from gslopes.faces.components import rendered_components
+from gslopes.faces.components import default_components
 from gslopes.frame.executors import RayCluster
+from gslopes.slopes.config import configure
 
 
 def files(run: Path) -> dict[str, bytes]:
@@ -32,8 +34,7 @@ def same(one: Path, other: Path) -> None:
 
 def test_components_passed_as_objects_stay_here(home, draw, tmp_path):
     faces = draw(2)
-    folder = Path(str(faces.known["landmarks"])).parent
-    components = rendered_components(folder, faces.photos, "gender-field", "cpu")
+    components = replace(default_components(configure(faces.photos, faces.known), "cpu"), named=False)
     with pytest.raises(UsageError, match="passed as objects cannot be sent"):
         gslopes.synthesise(faces.photos, tmp_path / "run", components=components, engine="ray", steps=3, **faces.known)
 

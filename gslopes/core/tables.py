@@ -1,0 +1,162 @@
+"""Every Parquet table of a run folder: its columns, their types and units; checked on every read and write.
+
+A table is a pandas data frame whose columns are exactly those of its schema, in that order. Identifiers are strings
+(``photo`` is the sha256 of the photo's bytes, 64 hex digits), ``step`` runs from 0 to K-1, ``value`` is in units of
+the attribute (-1 and 1 are the ends seen in training), shares and scores are in [0, 1]. They are declared in
+``tables.toml``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from gslopes.core.errors import TableError
+from gslopes.core.reasons import split_prose
+
+# --- What a table is, and the TOML in which tables are declared -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table: name, pyarrow schema (non-nullable columns must hold no null) and the key that sorts its rows."""
+
+    name: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+
+    @property
+    def columns(self) -> list[str]:
+        """Their names, in order."""
+        return list(self.schema.names)
+
+    def empty(self) -> pd.DataFrame:
+        """A frame with this table's columns and no row."""
+        return self.schema.empty_table().to_pandas()
+
+
+_KINDS = {"text": pa.string(), "bool": pa.bool_(), "floats": pa.list_(pa.float32())}
+_KINDS |= {name: getattr(pa, name)() for name in ("int16", "int32", "int64", "float32", "float64")}
+
+
+def read_tables(file: Path) -> dict[str, Table]:
+    """Name to table of a TOML file: a section a table, with its ``key`` and its ``columns``, one a line.
+
+    A line has the column's name, its type (``?``: it may be null) and the meaning and unit of its values.
+    """
+    made = {}
+    for name, declared in tomllib.loads(file.read_text("utf-8")).items():
+        lines = [line.split(maxsplit=2) for line in declared["columns"].strip().splitlines()]
+        fields = [column(one, _KINDS[kind.rstrip("?")], unit, null=kind.endswith("?")) for one, kind, unit in lines]
+        made[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
+    return made
+
+
+def column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa.Field:
+    """A column with the unit of its values; null: whether it may have none."""
+    return pa.field(name, kind, nullable=null, metadata={"unit": unit})
+
+
+TABLES: dict[str, Table] = read_tables(Path(__file__).with_name("tables.toml"))
+
+(PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, BALANCE,
+ PLACEBOS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED,
+ MANIFEST, SOURCES, CENSUS, COMPOSITION) = TABLES.values()  # fmt: skip
+
+EVERY = "every label that was returned"  # in the column cut of SLOPES: nothing is cut
+READING, MEASURED = "photo-rate", "photo-measure"
+"""Estimators to read: of labels judged by presence, and of those judged by their number; see ``fit.measures``."""
+
+
+def reading(slopes: pd.DataFrame) -> pd.DataFrame:
+    """The row of each label that is to be read: by its measure, or, of tables without one, by photo-rate.
+
+    slopes: with the columns of ``SLOPES``.
+    """
+    if "measure" in slopes and slopes["measure"].notna().any():
+        return slopes[slopes["measure"].notna()]
+    return slopes[slopes["estimator"] == READING]
+
+
+# --- Tables as files --------------------------------------------------------------------------------------------------
+
+
+def frame_of(table: Table, rows: Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    """Rows, as dictionaries or in the order of the columns, as a frame; of none the table's empty one."""
+    return pd.DataFrame(rows, columns=pd.Index(table.columns)) if rows else table.empty()
+
+
+def check(table: Table, frame: pd.DataFrame) -> pa.Table:
+    """The frame as an Arrow table of exactly this schema; a reason that holds its detail in itself is split.
+
+    Raises: TableError if a column is missing, unknown, null where it may not be, or cannot be cast safely to its type.
+    """
+    if "detail" in table.columns and "detail" not in frame.columns and "reason" in frame.columns:
+        statuses = frame["status"] if "status" in frame.columns else [""] * len(frame)
+        pairs = [split_prose(text, status) for text, status in zip(frame["reason"], statuses, strict=True)]
+        frame = frame.assign(reason=[reason for reason, _ in pairs], detail=[detail for _, detail in pairs])
+    missing = [name for name in table.columns if name not in frame.columns]
+    unknown = [name for name in frame.columns if name not in table.columns]
+    if missing or unknown:
+        wrong = {"lacks": missing, "has unknown": unknown}
+        parts = " and ".join(f"{verb} {', '.join(map(str, names))}" for verb, names in wrong.items() if names)
+        raise TableError(f"The {table.name} table {parts}.", f"Its columns are {', '.join(table.columns)}.")
+    for field in table.schema:
+        if not field.nullable and frame[field.name].isna().any():
+            raise TableError(f"The {table.name} table has no value in some rows of its column {field.name}.")
+    try:
+        result = pa.Table.from_pandas(frame[table.columns], schema=table.schema, preserve_index=False)
+    except (pa.ArrowException, UnicodeEncodeError) as error:
+        raise TableError(f"The {table.name} table has a value of the wrong type: {error}.") from error
+    return result.replace_schema_metadata(None)
+
+
+def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
+    """Write the frame, sorted by the table's key; ``runfolder.write_table`` does it atomically and durably.
+
+    Raises: TableError as ``check``; OSError if the disk refuses.
+    """
+    pq.write_table(check(table, frame.sort_values(list(table.key), kind="stable")), path, compression="zstd")
+
+
+def read(table: Table, path: Path) -> pd.DataFrame:
+    """Read and check a table.  Raises: TableError if the file is missing, no Parquet, or of another schema."""
+    return _read(table, path).to_pandas()
+
+
+def read_columns(table: Table, path: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
+    """Some columns and rows of a table, without reading the others.  Raises: TableError as ``read``."""
+    return _read(table, path, columns=columns, filters=where).to_pandas()
+
+
+def read_arrow(table: Table, path: Path) -> pa.Table:
+    """The same as an Arrow table whose texts are dictionary-encoded: a long table of few names takes little memory.
+
+    Raises: TableError as ``read``.
+    """
+    texts = [field.name for field in table.schema if field.type == pa.string()]
+    return _read(table, path, read_dictionary=texts).unify_dictionaries()
+
+
+def _read(table: Table, path: Path, **options: Any) -> pa.Table:
+    again = "Run the stage that writes it again."
+    try:
+        schema = pq.read_schema(path)
+        if schema.equals(table.schema, check_metadata=False):
+            found = pq.read_table(path, **options)
+            found.validate(full=True)  # damaged texts are no UTF-8
+            return found
+    except FileNotFoundError as error:
+        raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
+    except (pa.ArrowException, OSError, ValueError) as error:  # damaged names are no UTF-8
+        raise TableError(f"{path} is not a readable Parquet file: {error}.", again) from error
+    lacks = ", ".join(name for name in table.columns if name not in schema.names)
+    raise TableError(f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.", again)
