@@ -69,26 +69,26 @@ def read(photos: Path, config: CropsConfig) -> Inputs:
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """What an audit would do: people, pictures, what services would be asked, and the intervals to expect."""
     people: People = planned.inputs.content
-    asked = asking.pictures_asked(people, planned.config)
+    pictures = len(asking.pictures_asked(people, planned.config))
     persons = len({portrait.person for portrait in people.portraits})
     services = [model for model in planned.models.values() if isinstance(model, RemoteCropper)]
-    estimates = [str(one) for model in services for one in model.requests(len(asked))]
+    estimates = [str(one) for model in services for one in model.requests(pictures)]
     lines = [f"persons      {persons:,} on {len(people.portraits):,} photos"]
-    lines += [f"pictures     {len(asked):,} for each of {', '.join(planned.config.cropper)}"]
+    lines += [f"pictures     {pictures:,} for each of {', '.join(planned.config.cropper)}"]
     lines += [f"requests     {estimate}" for estimate in estimates]
-    for column, groups in people.groups.items():
-        lines.append(f"{column:<12} {', '.join(f'{name} {len(members)}' for name, members in groups.items())}")
-    for column, why in people.left_out.items():
+    groups = {column: {name: len(of) for name, of in some.items()} for column, some in people.groups.items()}
+    for column, sizes in groups.items():
+        lines.append(f"{column:<12} {', '.join(f'{name} {size}' for name, size in sizes.items())}")
+    left_out = {column: dict(why) for column, why in people.left_out.items() if why}
+    for column, why in left_out.items():
         reasons = ", ".join(f"{count} with {name}" for name, count in why.items())
-        lines += [f"left out     of {column}: {reasons}"] * bool(why)
+        lines.append(f"left out     of {column}: {reasons}")
     widths = {}
     for a, b in combinations(people.cells, 2):
         widths[f"{a} over {b}"] = min(half_width(0.5, len(people.cells[a]), len(people.cells[b])), 0.5)
     lines += [f"interval     {pair}: an even share would be known to ± {half:.1%}" for pair, half in widths.items()]
-    facts: dict[str, Any] = {"persons": persons, "photos": len(people.portraits), "pictures": len(asked)}
-    facts |= {"estimates": estimates, "half_widths": widths}
-    facts["groups"] = {column: {name: len(of) for name, of in some.items()} for column, some in people.groups.items()}
-    return lines, facts | {"left_out": {column: dict(why) for column, why in people.left_out.items() if why}}
+    facts = {"persons": persons, "photos": len(people.portraits), "pictures": pictures, "estimates": estimates}
+    return lines, {**facts, "half_widths": widths, "groups": groups, "left_out": left_out}
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:
@@ -114,12 +114,10 @@ CROPS = Audit(
     """,
     examples=(
         "gslopes crops PEOPLE --people people.csv --groups gender --out RUN",
-        "gslopes crops PEOPLE --people people.csv --groups gender,ethnicity --cropper faces --cropper centre --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender --cropper fastgaze:fastgaze.vxm --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender --policy sample --policy average --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender --as-published --seed 42 --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender --dry-run",
-        "gslopes crops PEOPLE --people people.csv --groups gender --fail-if finding --out RUN",
         "gslopes crops sweep RUN_OF_SYNTHESISE --cropper spectral-residual --out RUN",
     ),
     config=CropsConfig,

@@ -1,4 +1,4 @@
-"""Bars and curves of the crop audit's page, as SVG that says the same in words."""
+"""Bars and curves of the crop audits' pages, as SVG that says the same in words."""
 
 from __future__ import annotations
 
@@ -13,44 +13,9 @@ from numpy.typing import NDArray
 from gslopes.report import numbers
 from gslopes.report.charts import series, svg, svg_line, svg_rect, svg_text
 
+Array = NDArray[np.float64]
 FIRST, SECOND = "series-1", "neutral"  # variables of the palette: an order, no genders
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """Axes: where x from ``low`` to ``high`` and y from ``bottom`` to ``top`` lie in the picture."""
-
-    left: float
-    above: float
-    wide: float
-    tall: float
-    low: float
-    high: float
-    bottom: float
-    top: float
-
-    def x(self, value: float) -> float:
-        """Pixels from the left."""
-        return self.left + self.wide * (value - self.low) / (self.high - self.low)
-
-    def y(self, value: float) -> float:
-        """Pixels from above."""
-        return self.above + self.tall * (self.top - value) / (self.top - self.bottom)
-
-    def across(self, value: float, text: str) -> list[str]:
-        """A horizontal line with its number."""
-        y = self.y(value)
-        line = svg_line(self.left, y, self.left + self.wide, y, "shade", 1)
-        return [line, svg_text(self.left - 6, y + 4, text, "end", 11)]
-
-    def below(self, value: float, text: str) -> str:
-        """A number under the axis."""
-        return svg_text(self.x(value), self.above + self.tall + 18, text, "middle", 11)
-
-    def legend(self, index: int, name: str) -> list[str]:
-        """The n-th name right of the axes, with its colour."""
-        x, y = self.left + self.wide + 12, self.above + 14 + 20 * index
-        return [svg_line(x, y, x + 20, y, series(index), 3), svg_text(x + 26, y + 4, name)]
+LEFT, ABOVE, WIDE, TALL = 56, 26, 400, 230  # where the axes of curves lie, pixels
 
 
 def bars(rows: pd.DataFrame) -> str:
@@ -60,6 +25,7 @@ def bars(rows: pd.DataFrame) -> str:
     """
     height, left, wide = 46 * len(rows) + 34, 250, 460
     parts: list[str] = []
+    texts: list[str] = []
     for index, row in enumerate(rows.to_dict("records")):
         y, p, few = 14 + 46 * index, float(row["p"]), bool(row["note"])
         parts += [
@@ -75,62 +41,79 @@ def bars(rows: pd.DataFrame) -> str:
             parts += [svg_line(end, y + 6, end, y + 18, "ink", 2) for end in (low, high)]
         half = wide * float(row["draws_half"])
         parts.append(svg_line(left + p * wide - half, y + 21, left + p * wide + half, y + 21, "card", 1.5))
+        ends = numbers.share_range(row["ci_low"], row["ci_high"])
+        texts.append(f"{row['group']} over {row['other']}: {numbers.share(row['p'])} ({ends})")
     middle = left + wide / 2
     parts += [svg_line(middle, 4, middle, height - 24, "ink", 1, "4 3")]
     parts += [svg_text(middle, height - 8, "even: 50 %", "middle")]
-    description = "; ".join(
-        f"{row['group']} over {row['other']}: {numbers.share(row['p'])} "
-        f"({numbers.share_range(row['ci_low'], row['ci_high'])})"
-        for row in rows.to_dict("records")
-    )
-    return svg(left + wide + 190, height, description, parts)
+    return svg(left + wide + 190, height, "; ".join(texts), parts)
 
 
-def distributions(
-    values: Mapping[str, NDArray[np.float64]], title: str, extent: tuple[float, float] | None = None
-) -> str:
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """Axes: x from ``low`` to ``high``, y from ``bottom`` to ``top``."""
+
+    low: float
+    high: float
+    bottom: float
+    top: float
+
+    def points(self, x: Array, y: Array) -> str:
+        """Points of a line."""
+        across = LEFT + WIDE * (x - self.low) / (self.high - self.low)
+        down = ABOVE + TALL * (self.top - y) / (self.top - self.bottom)
+        return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, down, strict=True))
+
+    def drawn(self, title: str, levels: Mapping[float, str], names: Mapping[str, str], lines: Sequence[str]) -> str:
+        """The whole picture.  levels: y to what is written there.  names: of the curves, to what is said of each."""
+        parts = [svg_text(LEFT, 14, title, "start", 13)]
+        for level, text in levels.items():
+            y = ABOVE + TALL * (self.top - level) / (self.top - self.bottom)
+            parts += [svg_line(LEFT, y, LEFT + WIDE, y, "shade", 1), svg_text(LEFT - 6, y + 4, text, "end", 11)]
+        for share in (0, 0.5, 1):
+            value = numbers.value(self.low + share * (self.high - self.low))
+            parts.append(svg_text(LEFT + share * WIDE, ABOVE + TALL + 18, value, "middle", 11))
+        parts += lines
+        for index, name in enumerate(names):
+            x, y = LEFT + WIDE + 12, ABOVE + 14 + 20 * index
+            parts += [svg_line(x, y, x + 20, y, series(index), 3), svg_text(x + 26, y + 4, name)]
+        description = "; ".join(f"{name} {text}" for name, text in names.items())
+        return svg(LEFT + WIDE + 300, ABOVE + TALL + 40, f"{title}: {description}", parts)
+
+
+def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, float]) -> str:
     """Empirical distribution functions by group, with bands that hold everywhere at once (Dvoretzky-Kiefer-Wolfowitz).
 
-    values: group to its persons' numbers.  extent: ends of the axis, so that panels can be compared; their own if None.
+    values: group to its persons' numbers.  extent: ends of the axis, the same for panels that are compared.
     """
     known = {name: np.sort(sample[~np.isnan(sample)]) for name, sample in values.items()}
     known = {name: sample for name, sample in known.items() if len(sample)}
-    whole = np.concatenate(list(known.values()))
-    low, high = extent or (float(whole.min()), float(whole.max()))
-    frame = _Frame(48, 24, 380, 230, low, high if high > low else low + 1, 0, 1)
-    description = "; ".join(f"{name} median {np.median(sample):.3g} of {len(sample)}" for name, sample in known.items())
-    parts = [svg_text(frame.left, 14, title, "start", 13)]
-    for level in (0, 0.25, 0.5, 0.75, 1):
-        parts += frame.across(level, f"{level:g}")
-    parts += [frame.below(end, numbers.value(end)) for end in (frame.low, (frame.low + frame.high) / 2, frame.high)]
+    axes = _Axes(extent[0], extent[1] if extent[1] > extent[0] else extent[0] + 1, 0, 1)
+    names, lines = {}, []
     for index, (name, sample) in enumerate(known.items()):
         n = len(sample)
         band = math.sqrt(math.log(2 / 0.05) / (2 * n))
         share = np.arange(1, n + 1) / n
         upper, lower = (np.clip(share + sign * band, 0, 1) for sign in (1, -1))
-        around = [*zip(sample, upper, strict=True), *zip(sample[::-1], lower[::-1], strict=True)]
-        points = " ".join(f"{frame.x(x):.1f},{frame.y(y):.1f}" for x, y in around)
-        parts.append(f'<polygon points="{points}" fill="var(--{series(index)})" fill-opacity="0.1"/>')
-        steps = "".join(f"H{frame.x(x):.1f}V{frame.y(y):.1f}" for x, y in zip(sample, share, strict=True))
-        path = f"M{frame.left} {frame.above + frame.tall}{steps}"
-        parts.append(f'<path d="{path}" fill="none" stroke="var(--{series(index)})" stroke-width="2"/>')
-        parts += frame.legend(index, f"{name} ({n})")
-    return svg(frame.left + frame.wide + 170, frame.above + frame.tall + 46, f"{title}: {description}", parts)
+        around = axes.points(np.concatenate([sample, sample[::-1]]), np.concatenate([upper, lower[::-1]]))
+        steps = axes.points(np.repeat(sample, 2), np.repeat(np.arange(n + 1) / n, 2)[1:-1])
+        colour = f"var(--{series(index)})"
+        lines.append(f'<polygon points="{around}" fill="{colour}" fill-opacity="0.1"/>')
+        lines.append(f'<polyline points="{steps}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        names[name] = f"median {np.median(sample):.3g} of {n}"
+    return axes.drawn(title, {level: f"{level:g}" for level in (0, 0.25, 0.5, 0.75, 1)}, names, lines)
 
 
-def sweep_lines(curves: Sequence[tuple[str, NDArray[np.float64], NDArray[np.float64]]], title: str) -> str:
+def sweep_lines(curves: Sequence[tuple[str, Array, Array]], title: str) -> str:
     """P(favoured) against the value of the attribute: the sweep and, dashed, its placebos."""
     ends = curves[0][1]
     reach = max(0.02, 1.2 * max(float(np.abs(y - 0.5).max()) for _, _, y in curves))
-    frame = _Frame(56, 28, 400, 230, float(ends[0]), float(ends[-1]), 0.5 - reach, 0.5 + reach)
-    parts = [svg_text(frame.left, 16, title, "start", 13)]
-    for share in (0.5 - reach, 0.5, 0.5 + reach):
-        parts += frame.across(share, numbers.decimal(100 * share, 1))
-    parts += [frame.below(value, numbers.value(value)) for value in ends]
-    for index, (name, across, shares) in enumerate(curves):
-        points = " ".join(f"{frame.x(a):.1f},{frame.y(b):.1f}" for a, b in zip(across, shares, strict=True))
+    axes = _Axes(float(ends[0]), float(ends[-1]), 0.5 - reach, 0.5 + reach)
+    names, lines = {}, []
+    for index, (name, values, shares) in enumerate(curves):
         dash = ' stroke-dasharray="5 4"' if index else ""
-        line = f'fill="none" stroke="var(--{series(index)})" stroke-width="2.2"{dash}'
-        parts += [f'<polyline points="{points}" {line}/>', *frame.legend(index, name)]
-    description = "; ".join(f"{name} {numbers.share(y[0])} to {numbers.share(y[-1])}" for name, _, y in curves)
-    return svg(frame.left + frame.wide + 300, frame.above + frame.tall + 40, f"{title}: {description}", parts)
+        stroke = f'fill="none" stroke="var(--{series(index)})" stroke-width="2.2"{dash}'
+        lines.append(f'<polyline points="{axes.points(values, shares)}" {stroke}/>')
+        names[name] = f"{numbers.share(shares[0])} to {numbers.share(shares[-1])}"
+    levels = {share: numbers.decimal(100 * share, 1) for share in (0.5 - reach, 0.5, 0.5 + reach)}
+    return axes.drawn(title, levels, names, lines)

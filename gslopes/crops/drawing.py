@@ -42,46 +42,44 @@ def draw_pairs(run: Run) -> Made:
     group = {photo: crossed.get(person, "?") for photo, person in zip(people["photo"], people["person"], strict=True)}
     drawn: dict[str, Any] = {}
     for name, asker in known.askers.items() if run.config.embed != "none" else ():
-        both = chosen(pairs[pairs["cropper"] == name])
-        mapped = has_map(asker.model)
-        titles = ("Largest margin between both people's maxima", "Smallest margin") if mapped else ("Some pairs", "")
-        shown = []
-        for title, rows in zip(titles, both, strict=True):
+        mapped, shown = has_map(asker.model), []
+        for title, rows in chosen(pairs[pairs["cropper"] == name]).items():
             pictures = []
             for row in rows.to_dict("records"):
-                pair = row["left"], row["right"]
+                pair, saliency = (row["left"], row["right"]), None
                 try:
                     picture, _ = asker.picture([number[photo] for photo in pair])
-                    (found,) = cast("Saliency", asker.model).maps([picture]) if mapped else (None,)
-                    if found is not None:
-                        check_map(found, picture.shape[1], picture.shape[0], name, "a joined picture")
+                    if mapped:
+                        (saliency,) = cast("Saliency", asker.model).maps([picture])
+                        check_map(saliency, picture.shape[1], picture.shape[0], name, "a joined picture")
                 except (AnswerError, PhotoError):
                     continue
-                names = [plain.printable(group[photo]) for photo in pair]
-                pictures.append(draw(row, crops.loc[[(name, *pair)]], picture, names, WIDTHS[run.config.embed], found))
+                names, frames = [plain.printable(group[photo]) for photo in pair], crops.loc[[(name, *pair)]]
+                pictures.append(draw(row, frames, picture, names, WIDTHS[run.config.embed], saliency))
             shown += [[title, pictures]] if pictures else []
         drawn[name] = {"titles": shown, "mapped": mapped}
     runfolder.write_json(run.folder / "pairs.json", drawn)
     return {}
 
 
-def chosen(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def chosen(pairs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The pairs with the largest and with the smallest margin, no photo twice; without maps some by lot."""
     answered = pairs[(pairs["status"] == "answered") & (pairs["reason"] == "")]
-    margin = (answered["max_left"] - answered["max_right"]).abs()
-    if margin.isna().all():
-        return answered.sample(min(MOST, len(answered)), random_state=0).assign(margin=np.nan), answered.iloc[:0]
-    known = answered.assign(margin=margin).sort_values(["margin", "left", "right"], kind="stable")
-    both = []
-    for ordered in (known.iloc[::-1], known):
+    answered = answered.assign(margin=(answered["max_left"] - answered["max_right"]).abs())
+    if answered["margin"].isna().all():
+        return {"Some pairs": answered.sample(min(MOST, len(answered)), random_state=0)}
+    rising = answered.sort_values(["margin", "left", "right"], kind="stable")
+    chosen = {}
+    titles = {"Largest margin between both people's maxima": rising.iloc[::-1], "Smallest margin": rising}
+    for title, ordered in titles.items():
         seen: set[str] = set()
-        kept: list[Any] = []
-        for index, row in zip(ordered.index, ordered.itertuples(), strict=True):
-            if row.left not in seen and row.right not in seen and len(kept) < MOST:
-                seen |= {str(row.left), str(row.right)}
-                kept.append(index)
-        both.append(ordered.loc[kept])
-    return both[0], both[1]
+        rows: list[Any] = []
+        for index, *pair in ordered[["left", "right"]].itertuples():
+            if len(rows) < MOST and not seen & set(pair):
+                seen |= set(pair)
+                rows.append(index)
+        chosen[title] = ordered.loc[rows]
+    return chosen
 
 
 def draw(
@@ -112,13 +110,12 @@ def draw(
         inside = [name for name, share in shares if isinstance(share, float) and share >= INSIDE]
         captions.append(f"{crop['ratio']:g} keeps {' and '.join(inside) or 'neither head'}")
     if row["x"] >= 0:
-        x, y = float(row["x"]) * scale, float(row["y"]) * scale
-        pen.ellipse([x - 6, y - 6, x + 6, y + 6], outline="white", width=3)
-        pen.ellipse([x - 3, y - 3, x + 3, y + 3], fill=FOCUS)
+        x, y = row["x"] * scale, row["y"] * scale
+        pen.circle((x, y), 6, outline="white", width=3)
+        pen.circle((x, y), 3, fill=FOCUS)
     canvas = canvas if saliency is None else with_map(canvas, joined, saliency, scale)
     margin = numbers.value(row["margin"]) if np.isfinite(row["margin"]) else ""
-    alt = f"{names[0]} next to {names[1]}; ratio {', '.join(captions)}"
-    return {"uri": jpeg_uri(canvas), "alt": alt, "margin": margin}
+    return {"uri": jpeg_uri(canvas), "alt": f"{' next to '.join(names)}; ratio {', '.join(captions)}", "margin": margin}
 
 
 def with_map(drawn: Image.Image, joined: Image.Image, saliency: SaliencyMap, scale: float = 1.0) -> Image.Image:
@@ -136,7 +133,7 @@ def with_map(drawn: Image.Image, joined: Image.Image, saliency: SaliencyMap, sca
     pen = ImageDraw.Draw(below)
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(drawn.size) / scale)
     for rank, (x, y) in enumerate(peaks, start=1):
-        pen.ellipse([x * scale - 8, y * scale - 8, x * scale + 8, y * scale + 8], fill="white", outline="black")
+        pen.circle((x * scale, y * scale), 8, fill="white", outline="black")
         pen.text((x * scale, y * scale), str(rank), fill="black", anchor="mm")
     sheet = Image.new("RGB", (drawn.width, drawn.height + below.height + 2 + STRIP), "white")
     sheet.paste(drawn, (0, 0))

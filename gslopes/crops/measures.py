@@ -1,6 +1,6 @@
 """From a run folder's answers to its tables of measures; no cropper is asked.
 
-Every measure is computed from the answers about pictures as matrices over persons (``Panel``).
+Every measure of joined pictures is computed from the answers about them as matrices over persons (``Panel``).
 """
 
 from __future__ import annotations
@@ -28,19 +28,25 @@ from gslopes.crops.parity import (
     parity,
     resampled,
 )
+from gslopes.crops.people import Groups
 from gslopes.crops.policies import TABLE_1
-from gslopes.crops.regions import measure_gaze
 from gslopes.crops.tables import CONSTANT, FEW, MEASURES, TABLES
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
+from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.resampling import multinomial_counts
 
 CONSTANT_SPREAD = 1e-6
+TALL, LEAST_REGIONS = 1.25, 2  # as published: smallest height/width of a photo alone, and salient regions on it
+WHAT = {
+    "point": "focal point off the head",
+    "crop": "crop of ratio 1 loses the head",
+    "region": "a salient region off the head",
+}
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Rows = list[dict[str, Any]]
-Kept = tuple[Array, Array, Array]
 
 
 def measure(run: Run) -> Made:
@@ -51,6 +57,7 @@ def measure(run: Run) -> Made:
     panel = Panel.of(people, groups, config.seed)
     made: dict[str, Rows] = defaultdict(list)
     answers = {name: run.table(name) for name in ("pairs", "outcomes", "crops")}
+    draws = (config.pairs or DRAWS) if config.as_published else 0
     for cropper in sorted(answers["pairs"]["cropper"].unique()):
         pairs, outcomes, crops = (frame[frame["cropper"] == cropper] for frame in answers.values())
         key = {"cropper": cropper, "variant": config.variant}
@@ -60,13 +67,16 @@ def measure(run: Run) -> Made:
             left, right = (rows[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
             h = shares[str(policy)] = panel.favoured(rows, left, right)
             labels = {**key, "policy": policy, "outcome": "favoured"}
-            draws = (config.pairs or DRAWS) if config.as_published else 0
             made["parity"] += parity_rows(panel, labels, h, config.min_group, draws=draws)
         known = crops.dropna(subset=["kept_left", "kept_right"])
         for (policy, ratio), rows in known.groupby(["policy", "ratio"], sort=True):
             left, right = ((rows[name].to_numpy() >= INSIDE).astype(np.float64) for name in ("kept_left", "kept_right"))
-            both, neither = left * right, (1 - left) * (1 - right)
-            kept = panel.mean(rows, left, right), panel.mean(rows, both, both), panel.mean(rows, neither, neither)
+            pairs_kept = {
+                "kept": (left, right),
+                "both": (left * right,) * 2,
+                "neither": ((1 - left) * (1 - right),) * 2,
+            }
+            kept = {name: panel.mean(rows, *sides) for name, sides in pairs_kept.items()}
             labels = {**key, "policy": policy, "outcome": f"kept@{ratio:g}"}
             made["parity"] += parity_rows(panel, labels, panel.favoured(rows, left, right), config.min_group, kept)
         if "argmax" in shares:
@@ -75,10 +85,9 @@ def measure(run: Run) -> Made:
         # a model that scales each map by its own maximum: maps of two photos cannot be compared
         if np.ptp(rows["max"].to_numpy(np.float64)) > CONSTANT_SPREAD:
             labels = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax", "outcome": "favoured"}
-            h = panel.alone(rows)
-            made["parity"] += parity_rows(panel, labels, h, config.min_group)
-    frames = {name: tables.frame_of(TABLES[name], made[name]) for name in MEASURES if name not in ("gaze", "gaze_gaps")}
-    frames |= measure_gaze(saliency, people, groups, as_published=config.as_published)
+            made["parity"] += parity_rows(panel, labels, panel.alone(rows), config.min_group)
+    made |= gaze_rows(saliency, people, groups, as_published=config.as_published)
+    frames = {name: tables.frame_of(TABLES[name], made[name]) for name in MEASURES}
     return {name: frame.sort_values([*TABLES[name].key], kind="stable") for name, frame in frames.items()}
 
 
@@ -86,21 +95,20 @@ def measure(run: Run) -> Made:
 class Panel:
     """Persons by number, which photos are theirs, and to which groups they belong.
 
-    persons: names.  of_photo: photo to the number of its person.  groups: column to group to numbers of persons.
+    of_photo: photo to the number of its person.  count: N, of persons.  groups: column to group to numbers of persons.
     weights: of each group (B, persons), how often each is drawn in each resample.
     """
 
-    persons: tuple[str, ...]
     of_photo: Mapping[str, int]
+    count: int
     groups: Mapping[str, Mapping[str, Codes]]
     weights: Mapping[str, Mapping[str, Array]]
 
     @classmethod
-    def of(cls, people: pd.DataFrame, groups: Mapping[str, Mapping[str, Any]], seed: int = 0) -> Panel:
+    def of(cls, people: pd.DataFrame, groups: Groups, seed: int = 0) -> Panel:
         """From the people table, whose skipped photos have no person.  groups: column to group to persons."""
         used = people[people["status"] == "used"]
         number = {str(name): index for index, name in enumerate(dict.fromkeys(used["person"]))}
-        of_photo = {str(p): number[name] for p, name in zip(used["photo"], used["person"], strict=True)}
         coded = {
             column: {
                 name: np.array([number[p] for p in persons if p in number], np.int64) for name, persons in of.items()
@@ -111,7 +119,7 @@ class Panel:
             column: draw_weights({name: len(codes) for name, codes in of.items()}, BOOTSTRAP, seed)
             for column, of in coded.items()
         }
-        return cls(tuple(number), of_photo, coded, weights)
+        return cls(dict(zip(used["photo"], used["person"].map(number), strict=True)), len(number), coded, weights)
 
     def mean(self, frame: pd.DataFrame, of_left: Array, of_right: Array | None = None) -> Array:
         """(N, N) mean of a number about the first person of a pair, whichever side it stood on; NaN without a picture.
@@ -122,7 +130,7 @@ class Panel:
         values = of_left
         if of_right is not None:
             left, right, values = np.r_[left, right], np.r_[right, left], np.r_[of_left, of_right]
-        size, usable = len(self.persons), ~np.isnan(values)
+        size, usable = self.count, ~np.isnan(values)
         place = left[usable] * size + right[usable]
         total = np.bincount(place, weights=values[usable], minlength=size * size)
         count = np.bincount(place, minlength=size * size)
@@ -140,21 +148,27 @@ class Panel:
     def alone(self, saliency: pd.DataFrame) -> Array:
         """(N, N) h of photos that are never joined: the higher maximum wins, ties half; means of a person's photos."""
         person = saliency["photo"].map(self.of_photo).to_numpy(np.int64)
-        count = np.bincount(person, minlength=len(self.persons))
-        total = np.bincount(person, weights=saliency["max"].to_numpy(np.float64), minlength=len(self.persons))
+        count = np.bincount(person, minlength=self.count)
+        total = np.bincount(person, weights=saliency["max"].to_numpy(np.float64), minlength=self.count)
         values = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
         return np.where(np.isnan(values[:, None] + values[None, :]), np.nan, compared(values, values))
 
-    def pairs(self, column: str, h: Array) -> Iterator[tuple[str, str, tuple[Any, ...], Array, Array]]:
+    def pairs(self, column: str, h: Array) -> Iterator[tuple[dict[str, str], tuple[Any, ...], Array, Array]]:
         """Pairs of groups of which any pair of persons was asked about: names, place in (N, N), weights of both."""
         for a, b in combinations(self.groups[column], 2):
             place = np.ix_(self.groups[column][a], self.groups[column][b])
             if not np.isnan(h[place]).all():
-                yield a, b, place, self.weights[column][a], self.weights[column][b]
+                weights = self.weights[column]
+                yield {"column": column, "group": a, "other": b}, place, weights[a], weights[b]
 
 
 def parity_rows(
-    panel: Panel, key: Mapping[str, Any], h: Array, min_group: int, kept: Kept | None = None, draws: int = 0
+    panel: Panel,
+    key: Mapping[str, Any],
+    h: Array,
+    min_group: int,
+    kept: Mapping[str, Array] | None = None,
+    draws: int = 0,
 ) -> Rows:
     """Rows of PARITY for every pair of groups of every column.
 
@@ -165,24 +179,25 @@ def parity_rows(
     made: Rows = []
     for column in panel.groups:
         rows: Rows = []
-        for a, b, place, wa, wb in panel.pairs(column, h):
-            one = parity(h[place])
-            row = {**key, "column": column, "group": a, "other": b, "persons": one.persons, "other_persons": one.others}
-            row |= {name: getattr(one, name) for name in ("pairs", "p", "se", "df", "p_value")}
-            row |= {"ci_low": one.low, "ci_high": one.high, "draws_half": draws_half(one.p, draws or one.pairs)}
-            row |= dict.fromkeys(("kept", "other_kept", "both", "neither"), np.nan) | {"epsilon": EPSILON}
+        for names, place, *weights in panel.pairs(column, h):
+            estimate = parity(h[place])
+            row = {**key, **names, **estimate._asdict(), "epsilon": EPSILON}
+            row["draws_half"] = draws_half(estimate.p, draws or estimate.pairs)
             if kept is None:
-                impact = disparate_impact(one.p, one.low, one.high)
+                impact = disparate_impact(estimate.p, estimate.ci_low, estimate.ci_high)
             else:
-                first, second, both, neither = kept[0][place], kept[0].T[place], kept[1][place], kept[2][place]
-                means = [float(np.nanmean(table)) for table in (first, second, both, neither)]
-                impact = kept_impact(means[0], means[1], resampled(first, wa, wb), resampled(second, wa, wb))
-                row |= dict(zip(("kept", "other_kept", "both", "neither"), means, strict=True))
-            row |= {"ratio": impact.ratio, "ratio_low": impact.low}
-            row |= {"ratio_high": impact.high if np.isfinite(impact.high) else np.nan, "verdict": impact.verdict}
+                shares = {"kept": kept["kept"][place], "other_kept": kept["kept"].T[place]}
+                shares |= {name: kept[name][place] for name in ("both", "neither")}
+                row |= {name: float(np.nanmean(table)) for name, table in shares.items()}
+                drawn = (resampled(shares[name], *weights) for name in ("kept", "other_kept"))
+                impact = kept_impact(row["kept"], row["other_kept"], *drawn)
+            row |= {"ratio": impact.ratio, "ratio_low": impact.low, "verdict": impact.verdict}
+            row["ratio_high"] = impact.high if np.isfinite(impact.high) else np.nan
             row["note"] = "" if impact.verdict else CONSTANT
-            if min(one.persons, one.others) < min_group:
-                row |= {"p_value": np.nan, "verdict": "", "note": f"{FEW}: {one.persons} and {one.others} persons"}
+            smaller = estimate.persons, estimate.other_persons
+            if min(smaller) < min_group:
+                note = f"{FEW}: {smaller[0]} and {smaller[1]} persons"
+                row |= {"p_value": np.nan, "verdict": "", "note": note}
             rows.append(row)
         q = benjamini_hochberg(np.array([row["p_value"] for row in rows], dtype=np.float64))
         made += [{**row, "q": value} for row, value in zip(rows, q, strict=True)]
@@ -193,15 +208,12 @@ def position_row(panel: Panel, key: Mapping[str, Any], pairs: pd.DataFrame, seed
     """The row of POSITIONS: does the left photo win, whoever it shows?"""
     answered = pairs[pairs["status"] == "answered"]
     won = answered["won"].to_numpy(np.float64)
-    weights = multinomial_counts(len(panel.persons), BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
+    weights = multinomial_counts(panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
     low, high = interval(resampled(panel.mean(answered, won), weights, weights) - 0.5)
     row = {**key, "pictures": len(answered), "ci_low": low, "ci_high": high, "ties": int((won == 0.5).sum())}
     row |= {status: int((pairs["status"] == status).sum()) for status in ("refused", "failed")}
     row["left"] = float(np.nanmean(won)) - 0.5 if len(won) else np.nan
     return row | {"on_padding": float(answered["on_padding"].mean()) if len(answered) else np.nan}
-
-
-# -- policies ---------------------------------------------------------------------------------------------------------
 
 
 def policy_rows(
@@ -214,24 +226,17 @@ def policy_rows(
     rows: Rows = []
     shown = {policy: _shown(str(policy), of_policy, crops) for policy, of_policy in outcomes.groupby("policy")}
     for column in panel.groups:
-        for a, b, place, wa, wb in panel.pairs(column, shares["argmax"]):
+        for names, place, *weights in panel.pairs(column, shares["argmax"]):
             hard = float(np.nanmean(shares["argmax"][place])) - 0.5
-            hard_draws = resampled(shares["argmax"][place], wa, wb) - 0.5
             for policy, h in shares.items():
-                soft, draws = float(np.nanmean(h[place])) - 0.5, resampled(h[place], wa, wb) - 0.5
-                low, high = interval(draws)
-                values = {
-                    "deviation": (soft, draws),
-                    "amplification": (np.nan, np.array([np.nan])),
-                }
-                if low * high > 0 or (np.isnan(low) and soft != 0):  # of a deviation from 0 alone
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        values["amplification"] = hard / soft, hard_draws / draws
-                row = {**key, "policy": policy, "column": column, "group": a, "other": b, **shown[policy]}
-                for name, (value, drawn) in values.items():
-                    row[name], (row[f"{name}_low"], row[f"{name}_high"]) = value, interval(drawn)
-                words = dict(zip(("agency", "automation", "coverage", "risk"), TABLE_1[policy], strict=True))
-                rows.append(row | words)
+                soft = float(np.nanmean(h[place])) - 0.5
+                low, high = interval(resampled(h[place], *weights) - 0.5)
+                row = {**key, "policy": policy, **names, **shown[policy]}
+                row |= {"deviation": soft, "deviation_low": low, "deviation_high": high}
+                if soft and (low * high > 0 or np.isnan(low)):  # of a deviation from 0 alone
+                    row["amplification"] = hard / soft
+                words = zip(("agency", "automation", "coverage", "risk"), TABLE_1[policy], strict=True)
+                rows.append(row | dict(words))
     return rows
 
 
@@ -244,3 +249,40 @@ def _shown(policy: str, rows: pd.DataFrame, crops: pd.DataFrame) -> dict[str, fl
         "exposure": float(np.minimum(rows["share_left"], rows["share_right"]).mean()),
         "whole": 1.0 if policy == "pad" else float((heads >= INSIDE).all(axis=1).mean()) if len(heads) else np.nan,
     }
+
+
+def gaze_rows(
+    saliency: pd.DataFrame, people: pd.DataFrame, groups: Groups, *, as_published: bool = False
+) -> dict[str, Rows]:
+    """Rows of GAZE and GAZE_GAPS, of photos with a face and a focal point.
+
+    Intervals: Wilson's of a share, Newcombe's of a difference, over photos (one a person, or people with several would
+    count more than once).  Source: Yee et al. 2021, section 3.4.
+
+    saliency, people: rows of SALIENCY and PEOPLE.  as_published: only tall photos with two salient regions.
+    """
+    used = people[people["status"] == "used"].drop_duplicates("photo")
+    rows = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()].merge(
+        used[["photo", "person", "width", "height"]], on="photo"
+    )
+    if as_published:
+        rows = rows[(rows["height"] >= TALL * rows["width"]) & (rows["regions"] >= LEAST_REGIONS)]
+    rows = rows.assign(point=~rows["on_head"].astype(bool), crop=rows["kept"] < INSIDE, region=rows["regions_off"] > 0)
+    made: dict[str, Rows] = {"gaze": [], "gaze_gaps": []}
+    for cropper, answered in rows.groupby("cropper", sort=True):
+        for column, members in groups.items():
+            group = {person: name for name, persons in members.items() for person in persons}
+            by_group = dict(iter(answered.groupby(answered["person"].map(group), sort=True)))
+            for what in WHAT:
+                key = {"cropper": cropper, "column": column, "what": what}
+                counts = {str(name): (int(one[what].sum()), len(one)) for name, one in by_group.items()}
+                for name, (count, photos) in counts.items():
+                    low, high = wilson(count / photos, photos)
+                    row = {**key, "group": name, "photos": photos, "count": count, "share": count / photos}
+                    made["gaze"].append({**row, "ci_low": low, "ci_high": high})
+                for (one, first), (other, second) in combinations(counts.items(), 2):
+                    (a, m), (b, n) = first, second
+                    low, high = newcombe(a, m, b, n)
+                    row = {**key, "group": one, "other": other, "difference": a / m - b / n}
+                    made["gaze_gaps"].append({**row, "ci_low": low, "ci_high": high})
+    return made

@@ -16,9 +16,9 @@ from gslopes.core import runfolder
 from gslopes.core.files import read_json
 from gslopes.core.reasons import listed
 from gslopes.crops import charts
-from gslopes.crops.regions import WHAT
-from gslopes.crops.tables import FEW, RECTANGLE
-from gslopes.crops.words import favours, lost, main_rows, none_favoured, ratio, side_effect, uneven
+from gslopes.crops.measures import WHAT
+from gslopes.crops.tables import RECTANGLE
+from gslopes.crops.words import headline, lost, main_rows, ratio, side_effect
 from gslopes.frame.page import Page
 from gslopes.frame.spec import Section, Tables
 from gslopes.photos.people import CROSS
@@ -27,10 +27,8 @@ from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
 
 MOST_BARS = 8
-RULE = "q < 0.05, interval without 50 %"
 LEVEL = 0.01  # of the test whether a cropper refuses one group more often
 Text = Callable[[Mapping[Any, Any]], str]
-Grid = dict[str, Any]  # a table of texts: caption, head, rows
 
 
 def columns_of(page: Page) -> list[str]:
@@ -39,17 +37,15 @@ def columns_of(page: Page) -> list[str]:
     return [*groups, *([CROSS.join(groups)] if len(groups) > 1 else [])]
 
 
-def own_tables(page: Page) -> dict[str, tuple[str, Tables, pd.DataFrame]]:
-    """Cropper to its version, its rows by table, and those that head the page, in the order of the groupings."""
-    asked: dict[str, str] = runfolder.read_manifest(page.run.folder)["asked"]
+def own_tables(page: Page) -> dict[str, tuple[Tables, pd.DataFrame]]:
+    """Cropper to its rows by table, and those that head the page, in the order of the groupings."""
     order = {column: index for index, column in enumerate(columns_of(page))}
-    found: dict[str, tuple[str, Tables, pd.DataFrame]] = {}
-    for cropper, version in asked.items():
-        own = {name: page.tables[name] for name in page.audit.tables if "cropper" in page.tables[name]}
-        own = {name: frame[frame["cropper"] == cropper] for name, frame in own.items()}
+    by_cropper: dict[str, tuple[Tables, pd.DataFrame]] = {}
+    for cropper in runfolder.read_manifest(page.run.folder)["asked"]:
+        own = {name: table[table["cropper"] == cropper] for name, table in page.tables.items() if "cropper" in table}
         head = main_rows(own["parity"]).sort_values("column", key=lambda column: column.map(order), kind="stable")
-        found[cropper] = version, own, head
-    return found
+        by_cropper[cropper] = own, head
+    return by_cropper
 
 
 def lede(page: Page) -> dict[str, Any]:
@@ -61,25 +57,26 @@ def lede(page: Page) -> dict[str, Any]:
 def differently(page: Page) -> dict[str, Any]:
     """Each cropper's answer, with its charts."""
     sections = []
-    for cropper, (version, own, head) in own_tables(page).items():
+    for cropper, (own, head) in own_tables(page).items():
         drawn: list[tuple[str, Markup]] = []
         for column, rows in head.groupby("column", sort=False):
             judged = rows[rows["note"] == ""]
-            left = len(rows) > MOST_BARS and 0 < len(judged) < len(rows)
+            few = len(rows) > MOST_BARS and 0 < len(judged) < len(rows)
             title = f"Who is favoured, by {plain.printable(column)}"
-            title += f"; not judged: {plain.many(len(rows) - len(judged), 'more pair')} of groups" * left
-            drawn.append((title, Markup(charts.bars(judged if left else rows))))
+            title += f"; not judged: {plain.many(len(rows) - len(judged), 'more pair')} of groups" * few
+            drawn.append((title, Markup(charts.bars(judged if few else rows))))
         drawn += _distributions(page, own["saliency"])
+        version = runfolder.read_manifest(page.run.folder)["asked"][cropper]
+        left = own["positions"]["left"].mean()
+        answer = headline(head) + ("" if np.isnan(left) else f" {side_effect(left)}.")
         names = {"cropper": plain.printable(cropper), "version": plain.printable(version)}
-        sections.append({**names, "answer": _answer(head, own["positions"]), "charts": drawn})
+        sections.append({**names, "answer": answer, "charts": drawn})
     return {"sections": sections}
 
 
 def sure(page: Page) -> dict[str, Any]:
     """Each cropper's tables."""
-    return {
-        "croppers": [(plain.printable(name), grids(own, head)) for name, (_, own, head) in own_tables(page).items()]
-    }
+    return {"croppers": [(plain.printable(name), grids(own, head)) for name, (own, head) in own_tables(page).items()]}
 
 
 def show(page: Page) -> dict[str, Any] | None:
@@ -92,33 +89,28 @@ def show(page: Page) -> dict[str, Any] | None:
 
 def left_out(page: Page) -> dict[str, Any]:
     """What was left out, and why."""
-    people, traits = page.tables["people"], page.tables["traits"]
+    people, traits, config = page.tables["people"], page.tables["traits"], page.run.config
     out = people[people["status"] != "used"]
-    lines = [
-        f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}"
-        for reason, count in Counter(map(listed, out["reason"], out["detail"])).most_common()
-    ]
-    faceless = int(((people["status"] == "used") & (people["faces"] == 0)).sum())
-    if faceless:
+    reasons = Counter(map(listed, out["reason"], out["detail"])).most_common()
+    lines = [f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}" for reason, count in reasons]
+    if faceless := int(((people["status"] == "used") & (people["faces"] == 0)).sum()):
         lines.append(f"{plain.many(faceless, 'photo')} without a face: out of what is kept, still in who is favoured")
     lines += page.notes
     for column, why in read_json(page.run.folder / "groups.json")["left_out"].items():
-        lines += [
-            f"{plain.many(count, 'person', 'people')} left out of {plain.printable(column)}: {plain.printable(reason)}"
-            for reason, count in why.items()
-        ]
+        for reason, count in why.items():
+            out_of = f"left out of {plain.printable(column)}: {plain.printable(reason)}"
+            lines.append(f"{plain.many(count, 'person', 'people')} {out_of}")
     person = dict(zip(people["photo"], people["person"], strict=True))
-    first = traits[traits["column"] == page.run.config.groups[0]]
-    group = dict(zip(first["person"], first["value"], strict=True))
+    group = traits[traits["column"] == config.groups[0]].set_index("person")["value"].to_dict()
     for row in page.tables["positions"].to_dict("records"):
         pairs = page.tables["pairs"][page.tables["pairs"]["cropper"] == row["cropper"]]
-        name, many_ties = plain.printable(row["cropper"]), row["ties"] > 0.2 * max(row["pictures"], 1)
-        lines.append(
+        name = plain.printable(row["cropper"])
+        text = (
             f"{name}: {plain.many(row['ties'], 'tie')}, {numbers.share(row['on_padding'])} of focal points on padding, "
-            f"{lost(pairs)} of {plain.many(len(pairs), 'picture')}."
-            + " More than a fifth: the audit says little about this cropper."
-            * many_ties
         )
+        text += f"{lost(pairs)} of {plain.many(len(pairs), 'picture')}."
+        many_ties = row["ties"] > 0.2 * max(row["pictures"], 1)
+        lines.append(text + " More than a fifth: the audit says little about this cropper." * many_ties)
         lines += [f"Warning, {name}: {plain.printable(sentence)}" for sentence in selected(pairs, person, group)]
     return {"lines": lines}
 
@@ -152,45 +144,24 @@ def groups_of(page: Page) -> list[tuple[str, str]]:
     return lines
 
 
-def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
-    judged = head[head["note"] == ""]
-    shown = uneven(judged)
-    lines = [favours(row) for row in shown.sort_values("q").head(4).to_dict("records")]
-    number = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} not even ({RULE}): {'; '.join(lines)}"
-    first = f"Of {plain.many(len(judged), 'pair')} of groups that can be judged, {number}."
-    if not lines:
-        first = f"{none_favoured(judged)}." if len(judged) else "No pair of groups can be judged."
-    few = int(head["note"].str.startswith(FEW).sum())
-    same = len(head) - len(judged) - few
-    more = " more" if len(judged) else ""
-    second = f" {few}{more} {'has' if few == 1 else 'have'} too few people to judge." if few else ""
-    second += f" In {plain.many(same, 'pair')} people do not differ." if same else ""
-    side = f" {side_effect(float(positions['left'].iloc[0]))}." if len(positions) else ""
-    return plain.printable(first + second + side)
-
-
 def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
     """Curves of the photos' own scores, by group, a panel for each of the second grouping; the paper's Figure 7."""
-    names, people, traits = page.run.config.groups, page.tables["people"], page.tables["traits"]
+    names, people = page.run.config.groups, page.tables["people"]
+    person = dict(zip(people["photo"], people["person"], strict=True))
+    traits = page.tables["traits"].pivot(index="person", columns="column", values="value")
     rows = saliency[saliency["scale"] == "own"]
-    person = rows["photo"].map(dict(zip(people["photo"], people["person"], strict=True)))
-    group = {
-        column: person.map(dict(zip(of["person"], of["value"], strict=True)))
-        for column in names
-        for of in [traits[traits["column"] == column]]
-    }
+    group = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
     curves: list[tuple[str, Markup]] = []
     for statistic, title in (("max", "Largest score of a photo alone"), ("median", "Median score of a photo alone")):
         known = rows[statistic].dropna()
         if not len(known) or np.ptp(known) <= 1e-6:  # a model that scales each map to 1 has one maximum for all
             continue
-        extent = float(known.min()), float(known.max())
         for panel in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
             inside = rows if panel is None else rows[group[names[1]] == panel]
             by_group = inside[statistic].groupby(group[names[0]], sort=True)
             if values := {str(name): of_group.to_numpy(np.float64) for name, of_group in by_group}:
                 named = title if panel is None else f"{title}: {plain.printable(panel)}"
-                drawn = charts.distributions(values, named, extent)
+                drawn = charts.distributions(values, named, (float(known.min()), float(known.max())))
                 curves.append((f"{named}, by {plain.printable(names[0])}", Markup(drawn)))
     return curves
 
@@ -198,28 +169,22 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def grid_of(rows: pd.DataFrame, caption: str, columns: Mapping[str, str | Text]) -> Grid:
-    """A table of texts.  columns: head to what makes the text of a row; a name stands for that column."""
-    body = [
-        [plain.printable(row[make] if isinstance(make, str) else make(row)) for make in columns.values()]
-        for row in rows.to_dict("records")
-    ]
-    return {"caption": caption, "head": list(columns), "rows": body}
+def grids(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
+    """All tables of a cropper that have rows: caption, head and rows of texts.
 
-
-def grids(own: Tables, head: pd.DataFrame) -> list[Grid]:
-    """All tables of a cropper that have rows.  own: its rows by table.  head: those of PARITY that head the page."""
-    parity = own["parity"]
-    main = parity[parity["policy"].isin(["argmax", RECTANGLE])]
+    own: its rows by table.  head: those of PARITY that head the page.
+    """
+    main = own["parity"][own["parity"]["policy"].isin(["argmax", RECTANGLE])]
     favoured, kept = main[main["outcome"] == "favoured"], main[main["outcome"].str.startswith("kept@")]
     variants = favoured.sort_values(["column", "group", "other", "variant"])
     pair: dict[str, str | Text] = {"grouping": "column", "group": "group", "other": "other"}
     over_people: dict[str, str | Text] = {"95 % over people": lambda r: numbers.share_range(r["ci_low"], r["ci_high"])}
     verdict: dict[str, str | Text] = {"disparate impact": ratio, "lack of parity": lambda r: r["note"] or r["verdict"]}
-    made = [
-        grid_of(
-            head,
+    what: dict[str, str | Text] = {"what": lambda r: WHAT[r["what"]], "grouping": "column", "group": "group"}
+    made: list[tuple[str, pd.DataFrame, Mapping[str, str | Text]]] = [
+        (
             "Pairs of groups: who is favoured",
+            head,
             {
                 **pair,
                 "people": lambda r: f"{r['persons']} and {r['other_persons']}",
@@ -231,15 +196,15 @@ def grids(own: Tables, head: pd.DataFrame) -> list[Grid]:
                 **verdict,
             },
         ),
-        grid_of(
-            variants if favoured["variant"].nunique() > 1 else variants.iloc[:0],
+        (
             "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
             "matched scale may be compared with joined pictures",
+            variants if favoured["variant"].nunique() > 1 else variants.iloc[:0],
             {"variant": "variant", **pair, "P": lambda r: numbers.share(r["p"]), **over_people},
         ),
-        grid_of(
-            kept,
+        (
             "Whose head is kept, by ratio (height/width) of the crop",
+            kept,
             {
                 "ratio": lambda r: r["outcome"].removeprefix("kept@"),
                 "grouping": "column",
@@ -250,14 +215,16 @@ def grids(own: Tables, head: pd.DataFrame) -> list[Grid]:
                 **verdict,
             },
         ),
-        grid_of(
-            own["policies"],
+        (
             "Policies, after Table 1 of the paper, with what was measured: deviation from even in points",
+            own["policies"],
             {
                 "policy": "policy",
                 "group": "group",
                 "other": "other",
-                "deviation": lambda r: _points(r, "deviation"),
+                "deviation": lambda r: numbers.with_interval(
+                    *(100 * r[f"deviation{end}"] for end in ("", "_low", "_high"))
+                ),
                 "amplification": lambda r: numbers.decimal(r["amplification"]),
                 "exposure": lambda r: numbers.decimal(r["exposure"], 3),
                 "both heads kept": lambda r: numbers.share(r["whole"]),
@@ -267,36 +234,38 @@ def grids(own: Tables, head: pd.DataFrame) -> list[Grid]:
                 "risk": "risk",
             },
         ),
-        grid_of(
-            own["gaze"],
+        (
             "Photos alone, with 95 % Wilson intervals",
+            own["gaze"],
             {
-                "what": lambda r: WHAT[r["what"]],
-                "grouping": "column",
-                "group": "group",
+                **what,
                 "photos": lambda r: f"{r['count']} of {r['photos']}",
                 "share": lambda r: numbers.share_with_range(r["share"], r["ci_low"], r["ci_high"]),
             },
         ),
-        grid_of(
-            own["gaze_gaps"],
+        (
             "Photos alone: differences between groups in points, with 95 % Newcombe intervals",
+            own["gaze_gaps"],
             {
-                "what": lambda r: WHAT[r["what"]],
-                "grouping": "column",
-                "group": "group",
+                **what,
                 "less": "other",
                 "difference": lambda r: numbers.points(100 * r["difference"]),
                 "95 %": lambda r: numbers.interval(100 * r["ci_low"], 100 * r["ci_high"]),
             },
         ),
     ]
-    return [grid for grid in made if grid["rows"]]
-
-
-def _points(row: Mapping[Any, Any], name: str) -> str:
-    value, low, high = (numbers.points(100 * row[f"{name}{end}"]) for end in ("", "_low", "_high"))
-    return value if numbers.NONE in (low, high) else f"{value} ({low} to {high})"
+    return [
+        {
+            "caption": caption,
+            "head": list(cells),
+            "rows": [
+                [plain.printable(row[cell] if isinstance(cell, str) else cell(row)) for cell in cells.values()]
+                for row in rows.to_dict("records")
+            ],
+        }
+        for caption, rows, cells in made
+        if len(rows)
+    ]
 
 
 def selected(pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str, str]) -> Sequence[str]:

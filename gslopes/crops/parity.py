@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,29 +25,27 @@ from gslopes.stats.resampling import multinomial_counts
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Parity:
-    """P(a over b) with its uncertainty over people.
+class Parity(NamedTuple):
+    """P(a over b) with its uncertainty over people, in the columns of the table parity.
 
-    p: in [0, 1].  persons, others: m and n.  pairs: how many pairs of persons were asked about.
+    p: in [0, 1].  persons, other_persons: m and n.  pairs: how many pairs of persons were asked about.
     se: standard error over people.  df: degrees of freedom of its t.
-    low, high: 95 % interval, on the logit scale.  t: (p - 1/2)/se.  p_value: two-sided, null hypothesis P = 1/2; NaN
-        where all pairs agree (P of 0 or 1), or a group has fewer than two persons.
+    ci_low, ci_high: 95 % interval, on the logit scale.  p_value: two-sided by t = (p - 1/2)/se, null hypothesis
+        P = 1/2; NaN where all pairs agree (P of 0 or 1), or a group has fewer than two persons.
     """
 
-    p: float
     persons: int
-    others: int
+    other_persons: int
     pairs: int
+    p: float
     se: float
     df: float
-    low: float
-    high: float
-    t: float
+    ci_low: float
+    ci_high: float
     p_value: float
 
 
-def parity(h: Array, confidence: float = 0.95) -> Parity:
+def parity(h: Array) -> Parity:
     """The share of pairs in which the person of the first group is favoured.
 
     h: (m, n) in [0, 1], one row a person of a, one column a person of b; NaN where the pair was not asked about. A
@@ -66,25 +64,22 @@ def parity(h: Array, confidence: float = 0.95) -> Parity:
     h = h[asked.any(axis=1)][:, asked.any(axis=0)]
     asked = ~np.isnan(h)
     pairs = int(asked.sum())
-    m, n = h.shape if pairs else (0, 0)
     if not pairs:
-        return Parity(math.nan, 0, 0, 0, *[math.nan] * 6)
-    filled = np.where(asked, h, 0.0)
+        return Parity(0, 0, 0, *[math.nan] * 6)
+    (m, n), filled = h.shape, np.where(asked, h, 0.0)
     p = float(filled.sum() / pairs)
     # influence of each person: how far its own pairs lie from P, in proportion to how many they are
     rows = (filled.sum(axis=1) - p * asked.sum(axis=1)) * m / pairs
     columns = (filled.sum(axis=0) - p * asked.sum(axis=0)) * n / pairs
-    parts = [_mean_variance(rows), _mean_variance(columns)]
+    parts = [float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else math.nan for one in (rows, columns)]
     se = math.sqrt(sum(parts))
     df = float(welch_satterthwaite(parts[0], m, parts[1], n))
-    low, high = logit_interval(p, se, df, min(m, n), confidence)
-    t = (p - 0.5) / se if se > 0 else math.nan
-    p_value = float(t_test(t, df)) if se > 0 and min(m, n) > 1 else math.nan
-    return Parity(p, m, n, pairs, se, df, low, high, t, p_value)
+    p_value = float(t_test((p - 0.5) / se, df)) if se > 0 and min(m, n) > 1 else math.nan
+    return Parity(m, n, pairs, p, se, df, *logit_interval(p, se, df, min(m, n)), p_value)
 
 
-def logit_interval(p: float, se: float, df: float, persons: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Ends of an interval that stays inside (0, 1).
+def logit_interval(p: float, se: float, df: float, persons: int) -> tuple[float, float]:
+    """Ends of a 95 % interval that stays inside (0, 1).
 
     p: the share.  se: its standard error.  df: degrees of freedom of t; infinity for the normal.
     persons: in the smaller group. Where P is 0 or 1 the interval is one-sided: with k persons of whom all agree, its
@@ -94,22 +89,18 @@ def logit_interval(p: float, se: float, df: float, persons: int, confidence: flo
     >>> [round(end, 4) for end in logit_interval(0.5695, 0.0141, float("inf"), 621)]
     [0.5417, 0.5969]
     """
-    tail = (1 - confidence) / 2
-    if math.isnan(p):
-        return math.nan, math.nan
     if p <= 0 or p >= 1:
-        end = tail ** (1 / max(persons, 1))
+        end = 0.025 ** (1 / max(persons, 1))
         return (0.0, 1 - end) if p <= 0 else (end, 1.0)
     if not se > 0:  # people who all give the same share say nothing about others
         return math.nan, math.nan
-    quantile = normal_quantile(confidence) if math.isinf(df) else float(t_quantile(df, confidence))
-    half = quantile * se / (p * (1 - p))
+    half = (normal_quantile() if math.isinf(df) else float(t_quantile(df))) * se / (p * (1 - p))
     middle = float(special.logit(p))
     return float(special.expit(middle - half)), float(special.expit(middle + half))
 
 
-def half_width(p: float, persons: int, others: int, confidence: float = 0.95) -> float:
-    """Half of the interval to expect before anybody is asked, normal.
+def half_width(p: float, persons: int, others: int) -> float:
+    """Half of the 95 % interval to expect before anybody is asked, normal.
 
     p: the share that is thought of, in (0, 1).  persons, others: m and n.
 
@@ -120,7 +111,7 @@ def half_width(p: float, persons: int, others: int, confidence: float = 0.95) ->
     """
     first, second = p / (2 - p), 2 * p * p / (1 + p)
     spread = p * (1 - p) + (persons - 1) * (first - p * p) + (others - 1) * (second - p * p)
-    return normal_quantile(confidence) * math.sqrt(max(spread, 0.0) / (persons * others))
+    return normal_quantile() * math.sqrt(max(spread, 0.0) / (persons * others))
 
 
 def draws_half(p: float, draws: int) -> float:
@@ -132,14 +123,6 @@ def draws_half(p: float, draws: int) -> float:
     0.0096
     """
     return 2 * math.sqrt(p * (1 - p) / draws) if draws else math.nan
-
-
-def _mean_variance(influence: Array) -> float:
-    """Variance of a group's mean influence; NaN for one person."""
-    return float(np.var(influence, ddof=1)) / len(influence) if len(influence) > 1 else math.nan
-
-
-SAME = 1e-12  # draws no farther apart than rounding are one
 
 
 def draw_weights(sizes: Mapping[str, int], count: int = 2000, seed: int = 0) -> dict[str, Array]:
@@ -159,19 +142,16 @@ def resampled(h: Array, rows: Array, columns: Array) -> Array:
     return np.divide(over, under, out=np.full(len(over), np.nan), where=under > 0)
 
 
-def interval(draws: Array, confidence: float = 0.95) -> tuple[float, float]:
-    """Ends of the percentile interval; NaN where no draw differs from another: the people do not vary."""
+def interval(draws: Array) -> tuple[float, float]:
+    """Ends of the 95 % percentile interval; NaN where draws differ by rounding alone: the people do not vary."""
     known = draws[np.isfinite(draws)]
-    same = not len(known) or float(np.ptp(known)) < SAME
-    return (math.nan, math.nan) if same else percentile(known, confidence)
+    return percentile(known) if len(known) and float(np.ptp(known)) >= 1e-12 else (math.nan, math.nan)
 
 
-@dataclass(frozen=True, slots=True)
-class Impact:
-    """P(R = 1 | less)/P(R = 1 | more), the smaller of the two ratios.
+class Impact(NamedTuple):
+    """P(R = 1 | less)/P(R = 1 | more), the smaller of the two ratios, in [0, 1], and its 95 % interval.
 
-    ratio: in [0, 1].  low, high: its 95 % interval; the upper end may pass 1.
-    verdict: of a lack of parity, ratio <= 1 - ``EPSILON``: shown, ruled out or open; empty without an interval.
+    The upper end may pass 1, and is infinite where one group alone is shown.
     """
 
     ratio: float
@@ -180,7 +160,7 @@ class Impact:
 
     @property
     def verdict(self) -> str:
-        """What the interval says of a lack of parity."""
+        """Of a lack of parity, ratio <= 1 - ``EPSILON``: shown, ruled out or open; empty without an interval."""
         if math.isnan(self.low) or math.isnan(self.high):
             return ""
         if self.high <= 1 - EPSILON:

@@ -1,23 +1,27 @@
-"""Who is on which photo, and to which groups people belong."""
+"""Who is on which photo, to which groups people belong, and which pairs of people are asked about."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gslopes.core.csv_table import unmatched
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import inside, show
+from gslopes.crops.config import DRAWS, MAX_PAIRS, CropsConfig
 from gslopes.photos.folder import list_photos
 from gslopes.photos.people import CROSS, name_in
 from gslopes.photos.people import read_people as read_table
 
 SEVERAL = "/;|"  # a value with one of these between words names several groups
 Groups = Mapping[str, Mapping[str, tuple[str, ...]]]  # column (crossed ones too) to group to persons
+Pairs = NDArray[np.int64]  # (P, 2) numbers of photos
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,6 @@ class People:
     def cells(self) -> Mapping[str, tuple[str, ...]]:
         """The groups of all columns crossed."""
         return self.groups[CROSS.join(self.columns)]
-
-    @property
-    def group_of(self) -> dict[str, str]:
-        """Person to the group of all columns crossed."""
-        return {person: name for name, persons in self.cells.items() for person in persons}
 
 
 def read_people(
@@ -99,7 +98,10 @@ def read_people(
         values = {column: cells[row] for column, cells in traits.items()}
         portraits.append(Portrait(photo.path, photo.relative, person, values))
     if one_photo:
-        portraits = _one_each(portraits, seed)
+        generator, of = np.random.default_rng([seed, 13]), defaultdict(list)
+        for index, portrait in enumerate(portraits):
+            of[portrait.person].append(index)
+        portraits = [portraits[index] for index in sorted(int(generator.choice(photos)) for photos in of.values())]
     known = {column: _values(portraits, column) for column in columns}
     groups = crossed({column: values for column, (values, _) in known.items()})
     left_out = {column: known[column][1] if column in known else {} for column in groups}
@@ -107,29 +109,6 @@ def read_people(
     present = {name for _, _, name in named}
     absent = unmatched(table, [name for name in rows if name not in present])
     return People(tuple(portraits), tuple(columns), groups, left_out, absent)
-
-
-def crossed(values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Column, and all of them crossed, to group to persons.  values: column to person to group."""
-    everything = dict(values)
-    if len(values) > 1:
-        persons = [person for person in next(iter(values.values())) if all(of.get(person) for of in values.values())]
-        everything[CROSS.join(values)] = {
-            person: CROSS.join(of[person] for of in values.values()) for person in persons
-        }
-    return {
-        column: {name: tuple(p for p, value in of.items() if value == name) for name in sorted(set(of.values()))}
-        for column, of in everything.items()
-    }
-
-
-def _one_each(portraits: Sequence[Portrait], seed: int) -> list[Portrait]:
-    """One random photo of each person, in the order of the table."""
-    generator = np.random.default_rng([seed, 13])
-    of: dict[str, list[int]] = {}
-    for index, portrait in enumerate(portraits):
-        of.setdefault(portrait.person, []).append(index)
-    return [portraits[index] for index in sorted(int(generator.choice(photos)) for photos in of.values())]
 
 
 def _values(portraits: Sequence[Portrait], column: str) -> tuple[dict[str, str], dict[str, int]]:
@@ -144,18 +123,26 @@ def _values(portraits: Sequence[Portrait], column: str) -> tuple[dict[str, str],
                 "Give every photo of a person the same value.",
             )
     values = {person: value for person, value in seen.items() if value and not set(SEVERAL) & set(value)}
-    missing = Counter(
-        f"several values: {value}" if value else "no value" for person, value in seen.items() if person not in values
-    )
-    return values, dict(missing)
+    missing = [f"several values: {seen[one]}" if seen[one] else "no value" for one in seen if one not in values]
+    return values, dict(Counter(missing))
+
+
+def crossed(values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Column, and all of them crossed, to group to persons.  values: column to person to group."""
+    everything = dict(values)
+    if len(values) > 1:
+        persons = [person for person in next(iter(values.values())) if all(person in of for of in values.values())]
+        joined = {person: CROSS.join(of[person] for of in values.values()) for person in persons}
+        everything[CROSS.join(values)] = joined
+    return {
+        column: {name: tuple(p for p, value in of.items() if value == name) for name in sorted(set(of.values()))}
+        for column, of in everything.items()
+    }
 
 
 def check_sizes(groups: Groups, least: int) -> None:
     """Raises: UsageError if a column has one group, or no column two of ``least`` persons."""
-    counts = {
-        column: ", ".join(f"{name} {len(persons)}" for name, persons in members.items())
-        for column, members in groups.items()
-    }
+    counts = {column: ", ".join(f"{name} {len(of)}" for name, of in some.items()) for column, some in groups.items()}
     for column, members in groups.items():
         if len(members) < 2:
             only = counts[column] or "no person"
@@ -163,3 +150,88 @@ def check_sizes(groups: Groups, least: int) -> None:
     if max(sum(len(persons) >= least for persons in members.values()) for members in groups.values()) < 2:
         listed = "; ".join(f"{column}: {text}" for column, text in counts.items())
         raise UsageError(f"Fewer than two groups have {least} persons ({listed}).", "Lower --min-group, or add photos.")
+
+
+# -- who meets whom ---------------------------------------------------------------------------------------------------
+
+
+def pictures_of(people: People, persons: Sequence[str], config: CropsConfig) -> Pairs:
+    """(P, 2) numbers of the photos of each joined picture, left and right; ``persons`` names each photo's person.
+
+    Both orders of each pair of different groups; as published, the first group on the left.
+    """
+    numbers = defaultdict(list)
+    for number, person in enumerate(persons):
+        numbers[person].append(number)
+    groups = {
+        name: [number for person in members for number in numbers.get(person, [])]
+        for name, members in people.cells.items()
+    }
+    groups = {name: photos for name, photos in groups.items() if photos}
+    if config.as_published:
+        return published_draws(groups, config.pairs or DRAWS, config.seed)
+    pairs = balanced_pairs(groups, config.pairs or MAX_PAIRS // 2, config.seed)
+    return np.concatenate([pairs, pairs[:, ::-1]])
+
+
+def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0) -> Pairs:
+    """(P, 2) every pair of different groups, the earlier group first; at most ``most``, spread evenly.
+
+    Then each person of a meets equally many of b, cyclically, and the reverse.
+
+    groups: name to numbers, in the order in which pairs of groups are listed.
+    most: pairs in all; each pair of groups gets its part in proportion to its size.
+
+    Raises: ConfigError if that is less than one pair for each pair of groups.
+    """
+    generator = np.random.default_rng([seed, 4])
+    couples = [(np.asarray(groups[a], np.int64), np.asarray(groups[b], np.int64)) for a, b in combinations(groups, 2)]
+    total = sum(len(a) * len(b) for a, b in couples)
+    if total > most and most < len(couples):
+        raise ConfigError(f"{most} pairs are fewer than the {len(couples)} pairs of groups.", "Raise --pairs.")
+    pairs = [np.empty((0, 2), np.int64)]
+    for a, b in couples:
+        if total <= most:
+            pairs.append(np.stack([np.repeat(a, len(b)), np.tile(b, len(a))], axis=1))
+            continue
+        first, second = generator.permutation(a), generator.permutation(b)
+        turn = np.arange(max(1, min(len(a) * len(b), round(most * len(a) * len(b) / total))))
+        # (t mod m, t mod n) meets every pair once in lcm(m, n) turns of each coset; each lap begins one further on
+        lap = turn // np.lcm(len(a), len(b))
+        pairs.append(np.stack([first[turn % len(a)], second[(turn + lap) % len(b)]], axis=1))
+    return np.concatenate(pairs)
+
+
+def published_draws(groups: Mapping[str, Sequence[int]], draws: int = DRAWS, seed: int = 42) -> Pairs:
+    """(P, 2) drawn with replacement, ``draws`` for each pair of groups, the first group on the left.
+
+    Source: Yee et al. 2021, section 3.2.
+    """
+    generator = np.random.default_rng([seed, 5])
+    pairs = [
+        np.stack([generator.choice(np.asarray(groups[name], dtype=np.int64), draws) for name in couple], axis=1)
+        for couple in combinations(groups, 2)
+    ]
+    return np.concatenate([np.empty((0, 2), np.int64), *pairs])
+
+
+def opponents(count: int, others: int = 8, seed: int = 0, person: Sequence[str] | None = None) -> Pairs:
+    """(P, 2) of each of ``count`` photos with ``others`` others, the same for every value of a sweep.
+
+    Each photo is met equally often, as nearly as can be.
+    person: of each photo; no one meets another photo of the same person. None: each photo is a person of its own.
+    """
+    queue = np.random.default_rng([seed, 6]).permutation(count)
+    pairs: list[tuple[int, int]] = []
+    used = 0
+    for photo in range(count):
+        met = {photo}
+        for _ in range(others):
+            for _ in range(count):
+                other = int(queue[used % count])
+                used += 1
+                if other not in met and (person is None or person[other] != person[photo]):
+                    met.add(other)
+                    pairs.append((photo, other))
+                    break
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
+from scipy import ndimage
 
 from gslopes.ask.boxes import Box, Crop, SaliencyMap
 from gslopes.core.errors import AnswerError
@@ -107,10 +108,8 @@ def check_map(saliency: SaliencyMap, width: int, height: int, cropper: str, pict
         ):
             if len(coordinates) != count:
                 wrong = f"has {len(coordinates)} coordinates {name} for {count} cells"
-            elif (np.diff(coordinates) <= 0).any():
-                wrong = f"has coordinates {name} that do not increase"
-            elif coordinates[0] < 0 or coordinates[-1] > side - 1:
-                wrong = f"has coordinates {name} outside of the picture ({side} pixels)"
+            elif (np.diff(coordinates) <= 0).any() or coordinates[0] < 0 or coordinates[-1] > side - 1:
+                wrong = f"has coordinates {name} that do not increase inside of the picture ({side} pixels)"
     if wrong:
         raise AnswerError(f"The map of {cropper} for {picture} {wrong}.", "Repair the cropper; other pairs go on.")
     return saliency
@@ -120,6 +119,33 @@ def focal_point(saliency: SaliencyMap) -> tuple[int, int]:
     """The pixel x, y of the first maximum in row-major order, truncated."""
     row, column = np.unravel_index(int(np.argmax(saliency.scores)), saliency.scores.shape)
     return int(saliency.x[column]), int(saliency.y[row])
+
+
+PERCENTILE = 90.0  # of a map, above which regions lie
+LEAST_AREA = 0.005  # of a region, share of the photo
+
+
+def salient_regions(saliency: SaliencyMap, width: int, height: int) -> list[Box]:
+    """Boxes of the 8-connected regions above ``PERCENTILE`` of the map, pixels of the photo; none of a constant map.
+
+    The published mask (section 3.4) works only through the noise of a JPEG file: Otsu's threshold of a two-valued mask
+    is 0, and "at least 0" is everything. Its smallest area counts pixels of the original, so that it depends on
+    resolution; here cells of the map make regions, and the smallest area is a share of the photo.
+
+    width, height: of the photo, pixels.
+    """
+    if np.ptp(saliency.scores) == 0:
+        return []
+    rows, columns = saliency.scores.shape
+    bright = saliency.scores > np.percentile(saliency.scores, PERCENTILE)
+    labels, count = ndimage.label(bright, structure=np.ones((3, 3), dtype=np.int64))
+    boxes = []
+    for index, (down, across) in enumerate(ndimage.find_objects(labels, count), start=1):
+        if (labels[down, across] == index).sum() >= LEAST_AREA * rows * columns:
+            x0, x1 = (side * width / columns for side in (across.start, across.stop))
+            y0, y1 = (side * height / rows for side in (down.start, down.stop))
+            boxes.append(Box(x0, y0, x1, y1))
+    return boxes
 
 
 def from_edge(centres: NDArray[np.float32], side: int) -> Array:

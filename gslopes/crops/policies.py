@@ -6,7 +6,7 @@ Every policy answers with a share for each person: the chance that the focal poi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,11 @@ TABLE_1 = {
     "focal-point": ("full", "none", "full", "none"),
     "pad": ("as uploaded", "full", "full", "none"),
 }
-POLICIES = tuple(TABLE_1)
 TOP = 10  # k of top-k-average
 PEAKS, MIN_DISTANCE = 3, 0.2  # k of choose-k; between two of them, of the shorter side
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class Outcome(NamedTuple):
     """One policy over B pictures.
 
     shares: (B, people); they sum to 1 but for ``pad``.  points: (B, 2) x y of the focal point, NaN where there is none.
@@ -46,8 +44,8 @@ class Outcome:
 def check_policies(names: Sequence[str]) -> None:
     """Raises: UnknownName for a policy that does not exist."""
     for name in names:
-        if name not in POLICIES:
-            raise UnknownName("policy", name, POLICIES)
+        if name not in TABLE_1:
+            raise UnknownName("policy", name, [*TABLE_1])
 
 
 def outcomes(
@@ -64,12 +62,10 @@ def outcomes(
     """Whom each policy shows in each picture.
 
     scores: (B, rows, columns) maps of pictures with one layout.  x: (columns,), y: (rows,) cell centres, pixels.
+    names: of policies, see ``check_policies``.
     temperature: of the softmax by which a map becomes chances (the paper's "equal to the scores" cannot be: scores can
         be negative).  draw: (B,) in [0, 1), by which ``sample`` draws its focal point; without it, it has none.
-
-    Raises: UnknownName.
     """
-    check_policies(names)
     cells = np.asarray(scores, np.float64).reshape(len(scores), -1)
     count, people = len(cells), len(plan.territories)
     at = np.stack([axis.ravel() for axis in np.meshgrid(x, y)], axis=1).astype(np.float64)
@@ -89,11 +85,13 @@ def outcomes(
             shares = owner[best] if ties == "first" else winners(maxima(cells, owner), cells)
             made[name] = Outcome(shares, at[best])
         elif name == "sample":
-            weights = cell_weights(cells, temperature)
-            points = nowhere if draw is None else at[_drawn(weights, draw)]
+            weights, points = special.softmax(cells / temperature, axis=1), nowhere
+            if draw is not None:
+                passed = np.cumsum(weights, axis=1) >= draw[:, None] * weights.sum(axis=1, keepdims=True)
+                points = at[np.argmax(passed, axis=1)]
             made[name] = Outcome(np.asarray(weights @ owner), points)
         elif name == "average":
-            made[name] = pointed(cell_weights(cells, temperature))
+            made[name] = pointed(special.softmax(cells / temperature, axis=1))
         elif name == "top-k-average":
             made[name] = pointed(_top_weights(cells, min(TOP, cells.shape[1])))
         elif name == "choose-k":
@@ -104,9 +102,12 @@ def outcomes(
     return made
 
 
-def cell_weights(scores: Array, temperature: float = 1.0) -> Array:
-    """(B, cells) chances of each cell, sum 1; a constant map weighs all alike."""
-    return np.asarray(special.softmax(scores / temperature, axis=1))
+def _top_weights(scores: Array, top: int) -> Array:
+    """(B, cells) weights of the ``top`` highest cells, sum 1; cells tied for the last places share them."""
+    last = -np.partition(-scores, top - 1, axis=1)[:, top - 1 : top]
+    above, tied = scores > last, scores == last
+    left = top - above.sum(axis=1, keepdims=True)
+    return np.asarray((above + tied * left / tied.sum(axis=1, keepdims=True)) / top)
 
 
 def temperature_for(scores: Array, share: float = 0.1) -> float:
@@ -124,19 +125,6 @@ def temperature_for(scores: Array, share: float = 0.1) -> float:
         p = special.softmax(scores.ravel() / middle)
         low, high = (middle, high) if special.entr(p).sum() < target else (low, middle)
     return float(np.sqrt(low * high))
-
-
-def _drawn(weights: Array, draw: Array) -> NDArray[np.int64]:
-    passed = np.cumsum(weights, axis=1) >= draw[:, None] * weights.sum(axis=1, keepdims=True)
-    return np.argmax(passed, axis=1)
-
-
-def _top_weights(scores: Array, top: int) -> Array:
-    """(B, cells) weights of the ``top`` highest cells, sum 1; cells tied for the last places share them."""
-    last = -np.partition(-scores, top - 1, axis=1)[:, top - 1 : top]
-    above, tied = scores > last, scores == last
-    left = top - above.sum(axis=1, keepdims=True)
-    return np.asarray((above + tied * left / tied.sum(axis=1, keepdims=True)) / top)
 
 
 def find_peaks(

@@ -23,8 +23,7 @@ from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import frame_of
 from gslopes.crops.config import JoiningConfig
 from gslopes.crops.people import People, Portrait
-from gslopes.crops.pictures import check_map, focal_point, head_box, share_inside
-from gslopes.crops.regions import salient_regions
+from gslopes.crops.pictures import check_map, focal_point, head_box, salient_regions, share_inside
 from gslopes.crops.tables import TABLES
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
@@ -73,8 +72,8 @@ def as_joined(used: pd.DataFrame, config: JoiningConfig) -> tuple[list[tuple[int
         wide, tall = int(row["width"]), int(row["height"])
         sizes.append(scaled_size(wide, tall, config))
         if row["head"] is not None:
-            x0, y0, x1, y1 = (float(value) for value in row["head"])
             across, down = sizes[-1][0] / wide, sizes[-1][1] / tall
+            x0, y0, x1, y1 = (float(value) for value in row["head"])
             heads[index] = Box(x0 * across, y0 * down, x1 * across, y1 * down)
     return sizes, heads
 
@@ -127,39 +126,32 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
 
 
 def _alone(model: Saliency, photo: Photo, row: Mapping[str, Any], config: JoiningConfig) -> list[dict[str, Any]]:
-    """A photo's own map in numbers, at its own scale and as much reduced as when it is joined."""
+    """A photo's own map in numbers, at its own scale and, of a model of one size, reduced as when joined."""
     pixels, (height, width) = scaled(photo.pixels, config), photo.pixels.shape[:2]
     factor = height / pixels.shape[0]
+    scales = {"own": model}
+    if size := int(getattr(model, "size", 0)):
+        matched: Any = copy.copy(model)
+        matched.size = max(32, size // 2)
+        scales["matched"] = matched
     rows = []
-    for scale, scaled_model in (("own", model), ("matched", matched(model))):
-        if scaled_model is None:
-            continue
+    for scale, scaled_model in scales.items():
         try:
-            (found,) = scaled_model.maps([pixels])
-            check_map(found, pixels.shape[1], pixels.shape[0], model.name, row["path"])
+            (saliency,) = scaled_model.maps([pixels])
+            check_map(saliency, pixels.shape[1], pixels.shape[0], model.name, row["path"])
         except AnswerError:
             continue  # the pairs of this photo say why
-        x, y = (int(value * factor) for value in focal_point(found))
-        regions = salient_regions(found, width, height)
+        x, y = (int(value * factor) for value in focal_point(saliency))
+        regions = salient_regions(saliency, width, height)
         facts: dict[str, Any] = {"on_head": None, "kept": None, "regions": len(regions), "regions_off": 0}
-        if row["head"] is not None and np.ptp(found.scores) > 0:
+        if row["head"] is not None and np.ptp(saliency.scores) > 0:
             head = Box(*(float(value) for value in row["head"]))
             crop = crop_rectangle(width, height, min(x, width - 1), min(y, height - 1), 1.0)
             facts |= {"on_head": head.holds(x, y), "kept": np.float32(share_inside(head, crop))}
             facts["regions_off"] = sum(one.shared(head) < one.area / 2 for one in regions)
-        numbers = {"max": np.float32(found.scores.max()), "median": np.float32(np.median(found.scores))}
-        rows.append({"cropper": model.name, "photo": photo.id, "scale": scale, "x": x, "y": y, **numbers, **facts})
+        facts |= {"max": np.float32(saliency.scores.max()), "median": np.float32(np.median(saliency.scores))}
+        rows.append({"cropper": model.name, "photo": photo.id, "scale": scale, "x": x, "y": y, **facts})
     return rows
-
-
-def matched(model: Saliency) -> Saliency | None:
-    """The model on a photo reduced by as much as when two of its shape are joined; None if it has no fixed size."""
-    size = int(getattr(model, "size", 0))
-    if not size:
-        return None
-    copied: Any = copy.copy(model)
-    copied.size = max(32, size // 2)
-    return copied
 
 
 def with_groups(run: Run, made: Tables) -> Made:
@@ -172,8 +164,9 @@ def with_groups(run: Run, made: Tables) -> Made:
     if used.empty:
         first = made["people"].iloc[0]
         raise UsageError("No photo could be read.", f"The first reason: {explained(first['reason'], first['detail'])}.")
+    group_of = {person: name for name, persons in people.cells.items() for person in persons}
     for _, rows in used.groupby("photo"):
-        names = {people.group_of.get(person) for person in rows["person"]} - {None}
+        names = {group_of.get(person) for person in rows["person"]} - {None}
         if len(names) > 1:
             files = " and ".join(rows["path"].head(2))
             raise UsageError(

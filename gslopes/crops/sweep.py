@@ -1,4 +1,4 @@
-"""Does a crop follow how a face looks? Pictures of ``gslopes synthesise`` next to other people's.
+"""Does a crop follow how a face looks? Pictures of ``gslopes synthesise`` next to other people's, and their page.
 
 Each person's pictures at all K values are joined with the unedited-value pictures of the same other people, in both
 orders; y(v) is their mean, and a photo's slope its least squares line over v, also of the run's placebo sweeps. Others
@@ -9,36 +9,37 @@ bootstrap over persons and opponents.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 from numpy.typing import NDArray
 
-from gslopes.ask.boxes import Box
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import resolved, sha256_of, show, why_unreadable
 from gslopes.core.records import Finder
-from gslopes.crops import following
-from gslopes.crops.asker import Asker
-from gslopes.crops.asking import Croppers, Given, asked_names, confirm_cost, resolve
+from gslopes.crops import charts
+from gslopes.crops.asking import Asker, Croppers, Given, asked_names, confirm_cost, resolve
 from gslopes.crops.config import BOOTSTRAP, SweepConfig
-from gslopes.crops.pairing import opponents
 from gslopes.crops.parity import interval
+from gslopes.crops.people import opponents
 from gslopes.crops.pictures import head_box
 from gslopes.crops.portraits import reader_of
 from gslopes.crops.tables import SWEPT, TABLES
 from gslopes.frame.executors import OneProcess
+from gslopes.frame.page import Page
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
-from gslopes.frame.spec import Audit, Inputs, Made, Stage, Tables
+from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage, Tables
 from gslopes.photos.people import read_about
+from gslopes.report import caution, numbers
+from gslopes.report import words as plain
 from gslopes.stats.clusters import clustered_mean, codes_of
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_slopes
@@ -117,8 +118,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 # -- stages -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Material:
+class Material(NamedTuple):
     """What is asked.  files: attribute to its photos' numbers of pictures, (n, K), with the photos as index.
 
     pairs: attribute to (P, 2) places of each photo and its opponents.  askers: by cropper.
@@ -133,18 +133,16 @@ def material(run: Run) -> Material:
     """All pictures by attribute; photos without one of the values are left out."""
     assert run.plan is not None
     edits, photos, person = run.inputs
-    edits = edits.reset_index(drop=True)
-    looked = photos.set_index("photo").loc[edits["photo"]]
-    sizes = [(int(wide), int(tall)) for wide, tall in zip(looked["width"], looked["height"], strict=True)]
-    heads: dict[int, Box] = {
-        number: head_box(list(box), *sizes[number]) for number, box in enumerate(looked["box"]) if box is not None
-    }
+    seen = photos.set_index("photo").loc[edits["photo"]]
+    sizes = [(int(wide), int(tall)) for wide, tall in zip(seen["width"], seen["height"], strict=True)]
+    boxes = {number: box for number, box in enumerate(seen["box"]) if box is not None}
+    heads = {number: head_box(list(box), *sizes[number]) for number, box in boxes.items()}
     photo = reader_of([resolved(run.plan.source, name) for name in edits["file"]], sizes, run.config)
-    askers = {
-        name: Asker(run.plan.models[name], photo, sizes, run.config, heads, note=run.note) for name in asked_names(run)
-    }
+    models = run.plan.models
+    askers = {name: Asker(models[name], photo, sizes, run.config, heads, note=run.note) for name in asked_names(run)}
     files, pairs = {}, {}
-    for attribute, rows in edits.reset_index(names="number").groupby("attribute", sort=True):
+    numbered = edits.assign(number=range(len(edits)))
+    for attribute, rows in numbered.groupby("attribute", sort=True):
         wide = rows.pivot_table(index="photo", columns="step", values="number", aggfunc="first").dropna().astype(int)
         if len(wide):
             persons = [person.get(photo, photo) for photo in wide.index]
@@ -171,7 +169,7 @@ def ask(run: Run, items: Sequence[tuple[str, int]], name: str) -> Made:
                 pictures += [(one, two), (two, one)]
                 keys.append((name, attribute, wide.index[place], wide.index[other], step))
     favoured = np.full(len(pictures), np.nan)
-    for answer in known.askers[name].answers(np.array(pictures).reshape(-1, 2), run.folder, lambda _: None):
+    for answer in known.askers[name].answers(np.array(pictures).reshape(-1, 2), run.folder):
         if answer.main is not None:
             favoured[answer.row] = answer.main.shares[0]
     run.tick(len(items))
@@ -185,27 +183,29 @@ def fit(run: Run) -> Made:
     A photo counts if every picture of it was answered; fewer than ``LEAST_VARYING`` whose answers vary have no test.
     """
     manifest, rows = runfolder.read_manifest(run.folder), []
-    for (cropper, attribute), faced in run.table("opponents").groupby(["cropper", "attribute"], sort=True):
+    for (cropper, attribute), asked in run.table("opponents").groupby(["cropper", "attribute"], sort=True):
         values = np.asarray(manifest["values"][attribute], np.float64)
-        wide = (
-            faced.set_index(["photo", "opponent", "step"])["share"].unstack("step").reindex(columns=range(len(values)))
+        shares = asked.set_index(["photo", "opponent", "step"])["share"].unstack("step")
+        shares = shares.reindex(columns=range(len(values)))
+        lost = shares[shares.isna().any(axis=1)].index.unique("photo")
+        photos = shares.groupby("photo").mean().drop(lost)
+        person = {photo: manifest["person"].get(photo, photo) for photo in asked["photo"]}
+        codes = {name: code for code, name in enumerate(sorted(set(person.values())))}
+        units = codes_of(photos.index.map(person).to_numpy(str), len(photos))
+        means = photos.to_numpy(np.float64)
+        over_people = clustered_mean(line_slopes(means, values), units)
+        one, other = (
+            np.array([codes[person[photo]] for photo in shares.index.get_level_values(name)], np.int64)
+            for name in ("photo", "opponent")
         )
-        lost = wide[wide.isna().any(axis=1)].index.unique("photo")
-        photos = wide.groupby("photo").mean().drop(lost)
-        person = manifest["person"]
-        codes = {name: code for code, name in enumerate(sorted({person.get(photo, photo) for photo in faced["photo"]}))}
-        of = {photo: codes[person.get(photo, photo)] for photo in faced["photo"]}
-        units = codes_of(photos.index.map(of).to_numpy(np.int64), len(photos))
-        over_people = clustered_mean(line_slopes(photos.to_numpy(np.float64), values), units)
-        one, other = (wide.index.get_level_values(name).map(of).to_numpy(np.int64) for name in ("photo", "opponent"))
-        low, high, p = pair_slope(line_slopes(wide.to_numpy(np.float64), values), one, other, len(codes))
+        low, high, p = pair_slope(line_slopes(shares.to_numpy(np.float64), values), one, other, len(codes))
         ends = over_people.low, over_people.high
         if np.isnan(ends[0]) or high - low > ends[1] - ends[0]:
             ends = low, high
-        varying = len(np.unique(units[np.ptp(photos.to_numpy(), axis=1) > 0])) if len(photos) else 0
+        varying = len(np.unique(units[np.ptp(means, axis=1) > 0])) if len(photos) else 0
         p = np.nan if varying < LEAST_VARYING else np.fmax(p, over_people.p)
         row = {"cropper": cropper, "attribute": attribute, "photos": len(photos), "people": len({*one, *other})}
-        row |= {"pairs": len(wide), "slope": over_people.value, "t_low": over_people.low, "t_high": over_people.high}
+        row |= {"pairs": len(shares), "slope": over_people.value, "t_low": over_people.low, "t_high": over_people.high}
         rows.append({**row, "boot_low": low, "boot_high": high, "ci_low": ends[0], "ci_high": ends[1], "p": p})
     return {"sweep_slopes": rows}
 
@@ -251,7 +251,7 @@ def judged(tables_: Tables) -> pd.DataFrame:
     slopes = tables_["sweep_slopes"]
     rows = slopes[~placebo.among(slopes["attribute"])]
     q = pd.Series(benjamini_hochberg(rows["p"].to_numpy(np.float64)), rows.index)
-    like = [following.placebo_as_steep(row, slopes) is not None for row in rows.to_dict("records")]
+    like = [placebo_as_steep(row, slopes) is not None for row in rows.to_dict("records")]
     return pd.DataFrame(
         {
             "model": rows["cropper"],
@@ -272,6 +272,132 @@ def counts(tables_: Tables) -> tuple[int, int, int]:
     """Photos that were swept."""
     photos = int(tables_["opponents"]["photo"].nunique())
     return photos, photos, 0
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+PLACEBOS = {
+    "same": "placebo: the same picture, encoded again",
+    "light": "placebo: lighter and darker",
+    "random": "placebo: a random change as large",
+}
+
+
+def lede(page: Page) -> dict[str, Any]:
+    """How many photos, and next to how many others."""
+    about = runfolder.read_manifest(page.run.folder)["pictures"]
+    return {"photos": about["photos"], "others": page.run.config.others}
+
+
+def curves(page: Page) -> dict[str, Any]:
+    """Each cropper and attribute, with its finding, its curve against the placebos, and its slopes."""
+    opponents, slopes = page.tables["opponents"], page.tables["sweep_slopes"]
+    values = runfolder.read_manifest(page.run.folder)["values"]
+    sections = []
+    main = slopes[~placebo.among(slopes["attribute"])].sort_values(["cropper", "attribute"])
+    for cropper, attribute in main[["cropper", "attribute"]].itertuples(index=False):
+        own = family_of(slopes, cropper, attribute)
+        own = own.sort_values("attribute", key=lambda names: names.where(names != attribute, ""))
+        drawn, rows = [], []
+        for row in own.to_dict("records"):
+            asked = opponents[(opponents["cropper"] == cropper) & (opponents["attribute"] == row["attribute"])]
+            base, kind = placebo.split(row["attribute"])
+            name = PLACEBOS[kind] if kind else plain.perceived(base)
+            shares = asked.groupby("step")["share"].mean().to_numpy(np.float64)
+            drawn.append((name, np.asarray(values[row["attribute"]], np.float64), shares))
+            ends = numbers.interval(100 * row["ci_low"], 100 * row["ci_high"], _two_digits)
+            rows.append((name, f"{row['photos']:,}", _points(row["slope"]), ends, numbers.probability(row["p"])))
+        negative, positive = plain.ends(attribute)
+        title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
+        section = {"cropper": plain.printable(cropper), "attribute": plain.perceived(attribute), "rows": rows}
+        section |= {"answer": plain.printable(_finding(own)), "chart": Markup(charts.sweep_lines(drawn, title))}
+        sections.append(section)
+    return {"sections": sections}
+
+
+def made(page: Page) -> dict[str, Any]:
+    """How the numbers were made."""
+    return {"notes": page.notes}
+
+
+SECTIONS = (
+    Section("lede", "", lede),
+    Section("differently", "", curves),
+    Section("sure", "", curves),
+    Section("made", "How this was made", made),
+)
+
+
+def family_of(slopes: pd.DataFrame, cropper: str, attribute: str) -> pd.DataFrame:
+    """The slopes of an attribute and of its placebo sweeps."""
+    base = slopes["attribute"].map(lambda name: placebo.split(name)[0])
+    return slopes[(slopes["cropper"] == cropper) & (base == attribute)]
+
+
+def sweep_headline(tables: Tables) -> Headline:
+    """Of all croppers and attributes, the slope of being favoured that is shown best.
+
+    A placebo sweep that reaches into its interval, in its direction, is named next to it.
+    """
+    return Headline(plain.printable(_finding(tables["sweep_slopes"])))
+
+
+def _finding(slopes: pd.DataFrame) -> str:
+    judged = slopes[~placebo.among(slopes["attribute"])].dropna(subset=["p"]).to_dict("records")
+    if not judged:
+        return "The crop moves too rarely with the edit to be judged."
+    best = min(judged, key=lambda row: row["p"])
+    cropper, what = best["cropper"], plain.perceived(best["attribute"])
+    if best["ci_low"] > 0 or best["ci_high"] < 0:
+        steep = placebo_as_steep(best, slopes)
+        if steep is not None:
+            both = f"{_points(best['slope'])} and {_points(steep['slope'])} points per unit"
+            return f"{cropper} follows {what} no more than a placebo: {both}."
+        end = plain.ends(best["attribute"])[1 if best["slope"] > 0 else 0]
+        size = numbers.size(100 * best["slope"], 2)
+        ends = numbers.interval(100 * best["ci_low"], 100 * best["ci_high"], _two_digits)
+        return f"{cropper} favours a face more the more {end} it looks: {size} points per unit {ends}."
+    nothing = []
+    for row in judged:
+        low, high = 100 * row["ci_low"], 100 * row["ci_high"]
+        shown = f"{numbers.interval(low, high)} points per unit"
+        nothing.append(caution.Nothing(row["cropper"], low, high, int(row["people"]), caution.POINTS, shown))
+    widest = caution.widest(nothing)
+    if widest.clear:
+        return f"No crop follows {what} ({plain.many(widest.n, 'person', 'people')}; widest: {widest.shown})."
+    which = widest.name if len(nothing) == 1 else "any crop"
+    return f"{caution.cannot_tell(widest, f'whether {which} follows {what}', 'person', 'people')}."
+
+
+def placebo_as_steep(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> Mapping[Hashable, Any] | None:
+    """The steepest placebo sweep in the direction of a slope, if it reaches into the slope's interval."""
+    sign = 1 if row["slope"] > 0 else -1
+    family = family_of(slopes, row["cropper"], row["attribute"])
+    placebos = family[family["attribute"] != row["attribute"]].to_dict("records")
+    steep = max(placebos, key=lambda one: sign * one["slope"], default=None)
+    near = row["ci_low"] if sign > 0 else -row["ci_high"]
+    return steep if steep is not None and sign * steep["slope"] >= near else None
+
+
+def _two_digits(points: float | None) -> str:
+    return numbers.points(points, 2)
+
+
+def _points(slope: float) -> str:
+    return numbers.points(100 * slope, 2)
+
+
+def print_sweep(tables: Tables) -> str:
+    """What the terminal shows: the slope of being favoured by each sweep."""
+    lines = []
+    for row in tables["sweep_slopes"].sort_values(["cropper", "attribute"]).to_dict("records"):
+        ends = (100 * row[name] for name in ("slope", "ci_low", "ci_high"))
+        lines.append(
+            f"{plain.printable(row['cropper'])}, {plain.printable(row['attribute'])}: "
+            f"{numbers.with_interval(*ends, _two_digits)} points per unit, "
+            f"p {numbers.probability(row['p'])}, {plain.many(row['photos'], 'photo')}"
+        )
+    return "\n".join(lines)
 
 
 SWEEP = Audit(
@@ -299,11 +425,11 @@ SWEEP = Audit(
         Stage("fit", ("inputs", "opponents"), ("sweep_slopes",), fit, options=()),
     ),
     judged=judged,
-    headline=following.sweep_headline,
+    headline=sweep_headline,
     counts=counts,
-    terminal=following.print_sweep,
+    terminal=print_sweep,
     shown=("sweep_slopes",),
-    page=following.SECTIONS,
+    page=SECTIONS,
     models=resolve,
     before=begin,
     of_runs=True,

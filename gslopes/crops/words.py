@@ -23,21 +23,16 @@ def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
     return chosen if len(chosen) else parity[(parity["policy"] == "argmax") & (parity["outcome"] == "favoured")]
 
 
-def favours(row: Mapping[Any, Any]) -> str:
-    """Who is favoured over whom, the larger share first."""
-    one, other, p, low, high = (row[name] for name in ("group", "other", "p", "ci_low", "ci_high"))
-    if p < 0.5:
-        one, other, p, low, high = other, one, 1 - p, 1 - high, 1 - low
-    return f"{one} over {other} {numbers.share(p)} ({numbers.share_range(low, high) or 'no interval'})"
+def larger_first(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """A row of PARITY with the group first that has the larger share."""
+    if not row["p"] < 0.5:
+        return row
+    turned = {"group": row["other"], "other": row["group"], "p": 1 - row["p"]}
+    return {**row, **turned, "ci_low": 1 - row["ci_high"], "ci_high": 1 - row["ci_low"]}
 
 
-def uneven(judged: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are shown not to be even: q below 0.05 and an interval, if there is one, without 1/2.
-
-    The rule of ``frame.findings.decide``, whose table of findings the page must agree with.
-    """
-    holds_even = (judged["ci_low"] <= 0.5) & (judged["ci_high"] >= 0.5)
-    return judged[(judged["q"] < LEVEL) & ~holds_even]
+def _ends(row: Mapping[Any, Any]) -> str:
+    return numbers.share_range(row["ci_low"], row["ci_high"]) or "no interval"
 
 
 def headline_of(tables: Tables) -> Headline:
@@ -48,6 +43,9 @@ def headline_of(tables: Tables) -> Headline:
 def headline(head: pd.DataFrame) -> str:
     """The finding in one sentence: of all croppers, the pair of groups that is shown most clearly not to be even.
 
+    It is so if q is below 0.05 and the interval, if there is one, is without 1/2: the rule of
+    ``frame.findings.decide``, whose table of findings the page must agree with.
+
     head: rows of PARITY, as ``main_rows`` gives them.
     """
     if head.empty:
@@ -57,41 +55,32 @@ def headline(head: pd.DataFrame) -> str:
         return "People do not differ: a crop treats all of them alike."
     if judged.empty:
         return "Too few people in every group to say whom a crop keeps."
-    shown = uneven(judged)
-    if shown.empty:
-        return printable(f"{none_favoured(judged)}.")
-    best = min(shown.to_dict("records"), key=lambda row: (row["q"], -abs(row["p"] - 0.5)))
-    one, other = (best["group"], best["other"]) if best["p"] >= 0.5 else (best["other"], best["group"])
-    low, high = (best["ci_low"], best["ci_high"]) if best["p"] >= 0.5 else (1 - best["ci_high"], 1 - best["ci_low"])
-    ends = numbers.share_range(low, high) or "no interval"
-    text = (
-        f"{best['cropper']} favours {one} over {other}, in {numbers.share(max(best['p'], 1 - best['p']), 0)} of pairs"
-    )
-    return printable(f"{text} ({ends}; {_people(best):,} people).")
+    even = (judged["ci_low"] <= 0.5) & (judged["ci_high"] >= 0.5)
+    uneven = judged[(judged["q"] < LEVEL) & ~even]
+    if uneven.empty:
+        return printable(f"{_none(judged)}.")
+    best = larger_first(min(uneven.to_dict("records"), key=lambda row: (row["q"], -abs(row["p"] - 0.5))))
+    pair = f"{best['cropper']} favours {best['group']} over {best['other']}, in {numbers.share(best['p'], 0)} of pairs"
+    return printable(f"{pair} ({_ends(best)}; {best['persons'] + best['other_persons']:,} people).")
 
 
-def _people(row: Mapping[Any, Any]) -> int:
-    return int(row["persons"] + row["other_persons"])
-
-
-def none_favoured(judged: pd.DataFrame) -> str:
+def _none(judged: pd.DataFrame) -> str:
     """The sentence, without its full stop, where no pair of groups is uneven: none is, or it cannot be said."""
-    rows = judged.to_dict("records")
-    found = [
-        caution.Nothing(
-            favours(row), 100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50, _people(row), caution.POINTS, ""
-        )
-        for row in rows
-    ]
-    unclear, several = [one for one in found if not one.clear], judged["cropper"].nunique() > 1
-    widest = caution.widest(found)
+    pairs = []
+    for row in map(larger_first, judged.to_dict("records")):
+        name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({_ends(row)})"
+        low, high = 100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50
+        n = int(row["persons"] + row["other_persons"])
+        pairs.append(caution.Nothing(name, low, high, n, caution.POINTS, ""))
+    unclear, several = sum(not pair.clear for pair in pairs), judged["cropper"].nunique() > 1
+    cropper, widest = judged["cropper"].iloc[0], caution.widest(pairs)
+    people = many(widest.n, "person", "people")
     if unclear:
-        which = "any of the croppers" if several else str(judged["cropper"].iloc[0])
-        pairs = "" if len(rows) == 1 else f", in {len(unclear):,} of {many(len(rows), 'pair')}"
-        question = f"whether {which} favours one group over another{pairs}"
-        return f"Cannot tell with {many(widest.n, 'person', 'people')} {question}: {widest.name}"
-    which = "None of the croppers favours" if several else f"{judged['cropper'].iloc[0]} does not favour"
-    return f"{which} one group over another ({many(widest.n, 'person', 'people')}; widest: {widest.name})"
+        which = "any of the croppers" if several else cropper
+        some = "" if len(pairs) == 1 else f", in {unclear:,} of {many(len(pairs), 'pair')}"
+        return f"Cannot tell with {people} whether {which} favours one group over another{some}: {widest.name}"
+    which = "None of the croppers favours" if several else f"{cropper} does not favour"
+    return f"{which} one group over another ({people}; widest: {widest.name})"
 
 
 def side_effect(left: float) -> str:
@@ -123,25 +112,23 @@ def lost(pairs: pd.DataFrame) -> str:
 
 def print_parity(tables: Tables) -> str:
     """What the terminal shows: each pair of groups, then the effect of the side, and what was not answered."""
-    parity, positions, pairs, lines = tables["parity"], tables["positions"], tables["pairs"], []
-    for (cropper, column), rows in main_rows(parity).groupby(["cropper", "column"], sort=True):
+    lines = []
+    for (cropper, column), rows in main_rows(tables["parity"]).groupby(["cropper", "column"], sort=True):
         lines.append(f"{printable(cropper)}, {printable(column)}: who is favoured")
-        for row in rows.to_dict("records"):
-            verdict = row["note"] or f"lack of parity {row['verdict']}"
-            lines.append(
-                f"  {printable(row['group'])} over {printable(row['other'])}: {numbers.share(row['p'])} "
-                f"({numbers.share_range(row['ci_low'], row['ci_high'])} ".replace("( ", "(")
-                + f"over {row['persons']} and {row['other_persons']} people), "
-                f"p {numbers.probability(row['p_value'])}, q {numbers.probability(row['q'])}, "
-                f"ratio {ratio(row)}: {verdict}"
-            )
+        lines += [
+            f"  {printable(row['group'])} over {printable(row['other'])}: {numbers.share(row['p'])} ("
+            + f"{numbers.share_range(row['ci_low'], row['ci_high'])} ".lstrip()
+            + f"over {row['persons']} and {row['other_persons']} people), p {numbers.probability(row['p_value'])}, "
+            f"q {numbers.probability(row['q'])}, ratio {ratio(row)}: "
+            f"{row['note'] or 'lack of parity ' + row['verdict']}"
+            for row in rows.to_dict("records")
+        ]
         lines.append("")
-    for row in positions.to_dict("records"):
-        side = side_effect(float(row["left"]))
+    for row in tables["positions"].to_dict("records"):
+        side, pairs = side_effect(float(row["left"])), tables["pairs"]
         own = pairs[pairs["cropper"] == row["cropper"]]
         lines.append(
-            f"{printable(row['cropper'])}: {side[0].lower()}{side[1:]} "
-            f"({numbers.share_range(row['ci_low'], row['ci_high']) or 'no interval'}); {many(row['ties'], 'tie')}, "
+            f"{printable(row['cropper'])}: {side[0].lower()}{side[1:]} ({_ends(row)}); {many(row['ties'], 'tie')}, "
             f"{lost(own)} of {many(len(own), 'picture')}"
         )
     return "\n".join(lines)
@@ -154,17 +141,11 @@ def judged(tables: Tables) -> pd.DataFrame:
     people.
     """
     rows = main_rows(tables["parity"])
+    shares = (("value", "p"), ("ci_low", "ci_low"), ("ci_high", "ci_high"))
+    from_even = {name: 100 * (rows[share] - 0.5) for name, share in shares}
+    contrast = rows["column"] + ": " + rows["group"] + " over " + rows["other"]
+    names = {"model": rows["cropper"], "contrast": contrast, "label": "favoured, " + rows["variant"]}
+    unit = "percentage points over an even 50 %"
     return pd.DataFrame(
-        {
-            "model": rows["cropper"],
-            "contrast": rows["column"] + ": " + rows["group"] + " over " + rows["other"],
-            "label": "favoured, " + rows["variant"],
-            "n": rows["pairs"],
-            "value": 100 * (rows["p"] - 0.5),
-            "ci_low": 100 * (rows["ci_low"] - 0.5),
-            "ci_high": 100 * (rows["ci_high"] - 0.5),
-            "unit": "percentage points over an even 50 %",
-            "q": rows["q"],
-            "reason": rows["note"],
-        }
+        {**names, "n": rows["pairs"], **from_even, "unit": unit, "q": rows["q"], "reason": rows["note"]}
     )

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from gslopes.ask.croppers import load_cropper
-from gslopes.crops.asker import Asker, MapBatch
+from gslopes.crops.asking import Asker, MapBatch
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.pairing import all_pairs
 from gslopes.crops.parity import compared, parity
+from gslopes.crops.people import balanced_pairs
 from tests.benches.measure import machine, say
 
 M, N, SIDE = 213, 606, 128
@@ -54,7 +54,7 @@ def main() -> None:
     args = parser.parse_args()
     generator = np.random.default_rng(0)
     photos = [generator.integers(0, 255, (SIDE, SIDE, 3)).astype(np.uint8) for _ in range(M + N)]
-    pairs = all_pairs({"a": range(M), "b": range(M, M + N)})
+    pairs = balanced_pairs({"a": range(M), "b": range(M, M + N)}, M * N)
     pictures = np.concatenate([pairs, pairs[:, ::-1]])
     mixed = generator.permutation(len(pictures))
     result: dict[str, Any] = {

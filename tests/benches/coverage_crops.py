@@ -37,7 +37,7 @@ def each(rng: np.random.Generator, sets: int, designs: Mapping[str, Groups]) -> 
                 h = compared(scores[a], scores[b])
                 found = parity(np.where(rng.random(h.shape) < 0.5, h, np.nan) if "half" in title else h)
                 truth = special.ndtr((groups[a][1] - groups[b][1]) / np.hypot(groups[a][2], groups[b][2]))
-                held, judged = held + (found.low <= truth <= found.high), judged + 1
+                held, judged = held + (found.ci_low <= truth <= found.ci_high), judged + 1
         yield f"the share of a pair of groups, {title}", "logit, t", int(held), judged
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 from PIL import Image, ImageFilter
+from scipy import stats
 
 from gslopes.ask.boxes import Crop, SaliencyMap, centres
+from gslopes.core import tables
 from gslopes.core.records import Detections
 from gslopes.crops.audit import CROPS, audit_crops
 from gslopes.crops.parity import compared
@@ -48,19 +52,19 @@ def a_face(photos):
     return [Detections(box, points, np.ones(1, np.float32)) for _ in photos]
 
 
-def draw_people(folder, counts, shift=(), seed=4, tall=SIDE, textured=False):
+def draw_people(folder, counts, shift=(), seed=4, textured=False):
     """counts: group to people; shift: group to how much brighter. Returns the people table's path and its rows."""
     folder.mkdir(parents=True, exist_ok=True)
-    generator = np.random.default_rng(seed)
     levels = np.arange(60, 60 + 4 * sum(counts.values()), 4)
+    generator = np.random.default_rng(seed)
     generator.shuffle(levels)
-    down, across = np.mgrid[:tall, :SIDE]
+    down, across = np.mgrid[:SIDE, :SIDE]
     rows = []
     people = [(group, index) for group, count in counts.items() for index in range(count)]
     for (group, index), level in zip(people, levels, strict=True):
-        picture = np.full((tall, SIDE, 3), 20, np.uint8)
+        picture = np.full((SIDE, SIDE, 3), 20, np.uint8)
         if textured:
-            noise = Image.fromarray(generator.integers(0, 255, (tall, SIDE, 3), dtype=np.uint8))
+            noise = Image.fromarray(generator.integers(0, 255, (SIDE, SIDE, 3), dtype=np.uint8))
             picture = (np.asarray(noise.filter(ImageFilter.GaussianBlur(3))) // 8).astype(np.uint8)
         value = int(level + dict(shift).get(group, 0))
         picture[(across - 32) ** 2 + (down - 32) ** 2 < 16**2] = value
@@ -70,6 +74,34 @@ def draw_people(folder, counts, shift=(), seed=4, tall=SIDE, textured=False):
     frame = pd.DataFrame(rows)
     frame.to_csv(table, index=False)
     return table, frame
+
+
+VALUES = np.linspace(-2, 2, 5)
+
+
+def draw_sweep(run, people=16):
+    """A run of ``gslopes synthesise`` whose discs are lighter with the value; its placebos are not."""
+    (run / "edits").mkdir(parents=True)
+    level = 130 + 24 * stats.norm.ppf((np.arange(people) + 0.5) / people)
+    edits, photos = [], []
+    for person in range(people):
+        photo = f"{person:064x}"
+        row = {"photo": photo, "path": f"{person}.png", "width": 32, "height": 32, "status": "used", "reason": ""}
+        row |= {"faces": 1, "box": np.array([8, 8, 24, 24], np.float32), "points": None, "detection": None}
+        photos.append(row)
+        for attribute, rise in (("gender", 6.0), ("gender-same", 0.0), ("gender-random", 0.0)):
+            for step, value in enumerate(VALUES):
+                picture = np.full((32, 32, 3), 10, np.uint8)
+                picture[8:24, 8:24] = round(float(level[person] + rise * value))
+                name = f"edits/{person}-{attribute}-{step}.png"
+                Image.fromarray(picture).save(run / name)
+                key = {"photo": photo, "attribute": attribute, "step": step, "value": np.float32(value)}
+                edits.append({**key, "file": name, "mask_area": np.float32(0.2)})
+    tables.write(tables.EDITS, pd.DataFrame(edits), run / "edits.parquet")
+    tables.write(tables.PHOTOS, pd.DataFrame(photos), run / "photos.parquet")
+    values = {name: VALUES.tolist() for name in ("gender", "gender-same", "gender-random")}
+    (run / "run.json").write_text(json.dumps({"values": values, "config": {}}))
+    return run
 
 
 def truth(frame, one, other):

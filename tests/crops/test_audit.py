@@ -4,92 +4,60 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
+from gslopes.ask.boxes import SaliencyMap, centres, fitted
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.core.records import Detections
+from gslopes.crops import pictures
 from gslopes.crops.config import CropsConfig
 from gslopes.frame.result import load
-from tests.crops.drawn import Brightness, Lighter, draw_people, planned, truth
-from tests.crops.drawn import audit as audit_of
+from tests.crops.drawn import Brightness, Lighter, audit, draw_people, planned, row, truth
 from tests.fixtures import QUESTIONS, questions
 
-COUNTS = {"blue": 11, "green": 12}
+POLICIES = ("argmax", "sample", "average", "pad")
+JOINED = {"variant": "native", "policy": "argmax", "outcome": "favoured"}
 
 
 @pytest.fixture(scope="module")
 def portraits(tmp_path_factory):
     """Discs whose brightness is that of a person; the blue group is lighter on the whole."""
     folder = tmp_path_factory.mktemp("portraits") / "people"
-    return folder, *draw_people(folder, COUNTS, {"blue": 42})
-
-
-def run(portraits, out, model, **options):
-    folder, table, _ = portraits
-    return audit_of(folder, table, out, model, **{"min_group": 10, **options})
+    return folder, *draw_people(folder, {"blue": 11, "green": 12}, {"blue": 42})
 
 
 @pytest.fixture(scope="module")
 def done(portraits, tmp_path_factory):
     out = tmp_path_factory.mktemp("run") / "run"
-    return run(portraits, out, Brightness(), policies=("argmax", "sample", "average", "pad")), out
-
-
-def row(found, cropper, **wanted):
-    rows = found.tables["parity"][
-        (found.tables["parity"]["cropper"] == cropper) & found.tables["parity"]["variant"].str.startswith("native")
-    ]
-    for name, value in wanted.items():
-        rows = rows[rows[name] == value]
-    assert len(rows) == 1
-    return rows.iloc[0]
+    return audit(*portraits[:2], out, Brightness(), policies=POLICIES, min_group=10)
 
 
 def test_a_planted_cropper_is_recovered_exactly(done, portraits):
-    found, _ = done
-    result = row(found, "brightness", policy="argmax", outcome="favoured")
+    result = row(done, "brightness", **JOINED)
     assert result["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
     assert result["ci_low"] < truth(portraits[2], "blue", "green") < result["ci_high"]
     assert result["pairs"] == 11 * 12
-
-
-def test_the_pairs_on_the_page_have_their_maps(done):
-    found, _ = done
-    drawn = json.loads((found.folder / "pairs.json").read_text("utf-8"))
-    assert [(name, one["mapped"]) for name, one in drawn.items()] == [("centre", False), ("brightness", True)]
-    assert [len(pictures) for _, pictures in drawn["brightness"]["titles"]] == [6, 6]
-    assert "Below each pair its map" in found.page.read_text("utf-8")
+    kept = row(done, "brightness", policy="argmax", outcome="kept@1")  # where one must go
+    assert kept["p"] == pytest.approx(result["p"])
+    assert kept["both"] == 0
+    side = done.tables["positions"].set_index("cropper").loc["brightness"]
+    assert (side["left"], side["failed"]) == (0, 0)
 
 
 def test_the_middle_favours_nobody(done):
-    found, _ = done
-    result = row(found, "centre", outcome="favoured")
-    assert result["p"] == 0.5
-    kept = row(found, "centre", outcome="kept@0.5")
+    assert row(done, "centre", outcome="favoured")["p"] == 0.5
+    kept = row(done, "centre", outcome="kept@0.5")
     assert (kept["both"], kept["neither"]) == (1.0, 0.0)
-    one = row(found, "centre", outcome="kept@1")
+    one = row(done, "centre", outcome="kept@1")
     assert one["both"] + one["neither"] <= 1
     assert one["kept"] == pytest.approx((1 + one["both"] - one["neither"]) / 2)
 
 
-def test_both_orders_leave_no_effect_of_the_side(done):
-    found, _ = done
-    position = found.tables["positions"].set_index("cropper").loc["brightness"]
-    assert position["left"] == 0
-    assert position["failed"] == 0
-
-
-def test_who_is_favoured_is_who_is_kept_where_one_must_go(done):
-    found, _ = done
-    favoured = row(found, "brightness", policy="argmax", outcome="favoured")
-    kept = row(found, "brightness", policy="argmax", outcome="kept@1")
-    assert kept["p"] == pytest.approx(favoured["p"])
-    assert kept["both"] == 0
-
-
 def test_policies_are_measured_beside_the_papers_words(done):
-    found, _ = done
-    measured = found.tables["policies"].set_index("policy")
+    measured = done.tables["policies"].set_index("policy")
     assert measured.loc["argmax", "exposure"] == 0
     assert measured.loc["pad", ["deviation", "whole"]].tolist() == [0.0, 1.0]
     assert measured.loc["argmax", "amplification"] == pytest.approx(1)
@@ -97,69 +65,64 @@ def test_policies_are_measured_beside_the_papers_words(done):
 
 
 def test_the_page_opens_and_names_the_question(done):
-    found, out = done
-    text = found.page.read_text("utf-8")
+    text = done.page.read_text("utf-8")
     assert questions(text) == QUESTIONS
     assert "Whom does an automatic crop keep?" in text
-    assert "brightness" in text
     assert "blue over green" in text
-    assert f"<blockquote><p>{found.summary}" in text
+    assert f"<blockquote><p>{done.summary}" in text
     assert "pairs of people" in text[text.index("<blockquote>") : text.index("</blockquote>")]
-    assert found.summary in (out / "report/model_card.md").read_text("utf-8")
+    assert done.summary in (done.folder / "report/model_card.md").read_text("utf-8")
     assert text.index('id="next"') < text.index('id="quote"')
-    assert json.loads((out / "run.json").read_text())["kind"] == "crops"
-
-
-def test_a_run_opens_again_with_its_sentence(done):
-    found, out = done
-    opened = load(out)
-    assert (opened.summary, opened.page) == (found.summary, found.page)
-    assert (opened.found, opened.used, opened.damaged) == (found.found, found.used, found.damaged)
+    drawn = json.loads((done.folder / "pairs.json").read_text("utf-8"))
+    assert [(name, one["mapped"]) for name, one in drawn.items()] == [("centre", False), ("brightness", True)]
+    assert [len(pictures) for _, pictures in drawn["brightness"]["titles"]] == [6, 6]
+    assert "Below each pair its map" in text
 
 
 def test_the_same_command_asks_nobody_again_and_gives_equal_tables(done, portraits):
-    found, out = done
-    model = Brightness()
-    again = run(portraits, out, model, policies=("argmax", "sample", "average", "pad"))
+    opened, model = load(done.folder), Brightness()
+    assert (opened.summary, opened.page) == (done.summary, done.page)
+    assert (opened.found, opened.used, opened.damaged) == (done.found, done.used, done.damaged)
+    again = audit(*portraits[:2], done.folder, model, policies=POLICIES, min_group=10)
     assert model.asked == 0
-    pd.testing.assert_frame_equal(found.tables["parity"], again.tables["parity"])
+    pd.testing.assert_frame_equal(done.tables["parity"], again.tables["parity"])
     with pytest.raises(RunFolderMismatch, match="asked"):
-        run(portraits, out, Lighter(), policies=("argmax", "sample", "average", "pad"))
+        audit(*portraits[:2], done.folder, Lighter(), policies=POLICIES, min_group=10)
 
 
 @pytest.mark.slow
 def test_a_cropper_of_rectangles_alone_and_crossed_groups(portraits, tmp_path):
-    found = run(portraits, tmp_path / "run", Lighter(), groups=("team", "side"), min_group=2)
-    favoured = found.tables["parity"][
-        (found.tables["parity"]["cropper"] == "lighter") & (found.tables["parity"]["outcome"] == "favoured")
-    ]
+    result = audit(*portraits[:2], tmp_path / "run", Lighter(), groups=("team", "side"), min_group=2)
+    parity = result.tables["parity"]
+    favoured = parity[(parity["cropper"] == "lighter") & (parity["outcome"] == "favoured")]
     team = favoured[favoured["column"] == "team"].iloc[0]
     assert team["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
     assert favoured["column"].nunique() == 3
 
 
-def test_left_orders_alone_mistake_the_side_for_the_group(portraits, tmp_path):
+def test_left_orders_alone_mistake_the_side_for_the_group(tmp_path):
     """No 8: with the first group always on the left, an effect of the side looks like one of the group."""
 
     class LeftBonus(Brightness):
         name = "left-bonus"
 
         def maps(self, pictures):
-            found = super().maps(pictures)
-            for one in found:
+            maps = super().maps(pictures)
+            for one in maps:
                 one.scores[:, : one.scores.shape[1] // 2] += 60
-            return found
+            return maps
 
-    both = run(portraits, tmp_path / "both", LeftBonus())
-    left = run(portraits, tmp_path / "left", LeftBonus(), as_published=True, pairs=200)
-    fair, wrong = (row(found, "left-bonus", policy="argmax", outcome="favoured") for found in (both, left))
+    table, frame = draw_people(tmp_path / "p", {"blue": 7, "green": 7}, {"blue": 42})
+    both = audit(tmp_path / "p", table, tmp_path / "both", LeftBonus())
+    left = audit(tmp_path / "p", table, tmp_path / "left", LeftBonus(), as_published=True, pairs=200, height=48)
+    fair = row(both, "left-bonus", **JOINED)
+    wrong = row(left, "left-bonus", **{**JOINED, "variant": "height 48, jpeg 75"})
     assert wrong["p"] > fair["p"] + 0.1
     position = both.tables["positions"].set_index("cropper").loc["left-bonus"]
     assert position["left"] > 0
     assert position["ci_low"] > 0
-    assert (
-        0.5 < fair["p"] <= truth(portraits[2], "blue", "green")
-    )  # two orders do not take sides; the bonus only hides some of the effect
+    # two orders do not take sides; the bonus only hides some of the effect
+    assert 0.5 < fair["p"] <= truth(frame, "blue", "green")
 
 
 def test_what_cannot_be_done_is_said_before_any_work(portraits):
@@ -167,7 +130,7 @@ def test_what_cannot_be_done_is_said_before_any_work(portraits):
     with pytest.raises(UsageError, match="Did you mean 'team'"):
         planned(folder, table, groups=("teem",))
     with pytest.raises(UsageError, match="inside the photos folder"):
-        run(portraits, folder / "run", Brightness())
+        audit(folder, table, folder / "run", Brightness())
     with pytest.raises(UsageError, match="12 persons"):
         planned(folder, table, groups=("team",), min_group=12)
     with pytest.raises(ConfigError, match="ratio"):
@@ -178,13 +141,86 @@ def test_what_cannot_be_done_is_said_before_any_work(portraits):
     assert (facts["persons"], facts["pictures"]) == (23, 264)
 
 
-def test_a_photo_that_another_one_of_the_same_size_replaces_ends_the_audit(tmp_path):
-    table, _ = draw_people(tmp_path / "people", {"blue": 2, "green": 2})
-    files = sorted((tmp_path / "people").iterdir())
-    longest = max(file.stat().st_size for file in files)
-    for file in files:
-        file.write_bytes(file.read_bytes().ljust(longest, b"\0"))
-    audit_of(tmp_path / "people", table, tmp_path / "run", Brightness())
-    files[0].write_bytes(files[1].read_bytes())
-    with pytest.raises(RunFolderMismatch, match="digest"):
-        audit_of(tmp_path / "people", table, tmp_path / "run", Brightness())
+# --- what attaching changes: the scale ---
+
+
+class Detail:
+    """Local contrast of the fitted picture in cells of 4 pixels that do not overlap: it sees nothing beyond a cell."""
+
+    name, version, size = "detail", "1", 64
+
+    def maps(self, pictures):
+        maps = []
+        for picture in pictures:
+            small = fitted(picture, self.size, "area").mean(axis=2)
+            rows, columns = small.shape[0] // 4, small.shape[1] // 4
+            cells = small[: rows * 4, : columns * 4].reshape(rows, 4, columns, 4)
+            scores = cells.std(axis=(1, 3)).astype(np.float32)
+            maps.append(SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], columns, rows)))
+        return maps
+
+
+def test_what_attaching_changes_is_the_scale_and_neither_side_nor_neighbour_matter(tmp_path):
+    """No 7: that attaching changes the outcome does not show that a model looks at the whole picture.
+
+    The fine group wears checks of one pixel, strong but gone at half the size; the coarse group weaker blocks.
+    """
+    folder, lines = tmp_path / "people", ["id,team"]
+    folder.mkdir()
+    down, across = np.mgrid[:64, :64]
+    for group, period, strength in (("fine", 1, 70), ("coarse", 4, 30)):
+        for index in range(3):
+            checks = ((down // period + across // period) % 2) * 2 - 1
+            gray = np.clip(120 + (strength + index) * checks * ((down + period // 2) % 64 > 20), 0, 255)
+            gray = np.roll(gray, (2, 2), (0, 1)) if period == 4 else gray
+            Image.fromarray(np.repeat(gray[..., None], 3, axis=2).astype(np.uint8)).save(folder / f"{group}{index}.png")
+            lines.append(f"{group}{index},{group}")
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    result = audit(folder, tmp_path / "people.csv", tmp_path / "run", Detail())
+    p = {
+        variant: row(result, "detail", **{**JOINED, "variant": variant})["p"]
+        for variant in ("native", "alone, own scale", "alone, matched scale")
+    }
+    assert p["alone, own scale"] == 0.0  # coarse over fine: the fine checks are seen
+    assert p["alone, matched scale"] == p["native"] == 1.0
+    assert "only the matched scale may be compared" in result.page.read_text("utf-8")
+    pairs = pd.read_parquet(tmp_path / "run/pairs.parquet").query("cropper == 'detail'")
+    maxima = pd.concat([pairs[[side, f"max_{side}"]].set_axis(["photo", "max"], axis=1) for side in ("left", "right")])
+    assert maxima.groupby("photo")["max"].agg(np.ptp).max() == 0
+    won = {(r.left, r.right): r.won for r in pairs.itertuples()}
+    assert all(won[left, right] == 1 - won[right, left] for left, right in won)
+
+
+# --- photos alone ---
+
+
+def a_head(photos):
+    box = np.array([[16, 6, 48, 38]], np.float32)
+    points = np.array([[[26, 18], [38, 18], [32, 24], [27, 31], [37, 31]]], np.float32)
+    return [Detections(box, points, np.ones(1, np.float32)) for _ in photos]
+
+
+def test_patches_on_half_of_a_group_are_found(tmp_path, monkeypatch):
+    """Heads of brightness 150; every second blue one wears a patch of 220 on the chest."""
+    folder, lines = tmp_path / "people", ["id,team"]
+    folder.mkdir()
+    down, across = np.mgrid[:112, :64]
+    for group, count in {"blue": 12, "green": 10}.items():
+        for index in range(count):
+            picture = np.full((112, 64, 3), 30 + index + 20 * (group == "green"), np.uint8)
+            picture[(across - 32) ** 2 + (down - 22) ** 2 < 14**2] = 150
+            if group == "blue" and index % 2 == 0:
+                picture[80:92, 24:40] = 220
+            Image.fromarray(picture).save(folder / f"{group}{index}.png")
+            lines.append(f"{group}{index},{group}")
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    monkeypatch.setattr(pictures, "PERCENTILE", 85.0)
+    result = audit(folder, tmp_path / "people.csv", tmp_path / "run", Brightness(), finder=a_head, pairs=20)
+    gaze = result.tables["gaze"].set_index(["cropper", "what", "group"]).loc["brightness"]
+    assert gaze.loc[("point", "blue"), ["photos", "count"]].tolist() == [12, 6]
+    assert gaze.loc[("point", "green"), ["photos", "count"]].tolist() == [10, 0]
+    assert gaze.loc[("crop", "blue"), "count"] == gaze.loc[("region", "blue"), "count"] == 6
+    gap = result.tables["gaze_gaps"].set_index(["cropper", "what"]).loc[("brightness", "point")]
+    assert gap["difference"] == pytest.approx(0.5)
+    assert 0 < gap["ci_low"] < 0.5 < gap["ci_high"]
+    assert "a salient region off the head" in result.page.read_text("utf-8")

@@ -5,13 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gslopes.crops.sweep import sweep_crops
-from tests.crops.drawn import Brightness, audit, draw_people
-from tests.crops.test_sweep import Brightness as SweptBrightness
-from tests.crops.test_sweep import draw_sweep
+from tests.crops.drawn import Brightness, audit, draw_people, draw_sweep
 from tests.fixtures import assert_page_fits
 
-pytestmark = pytest.mark.browser
-SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -20,14 +17,13 @@ def pages(tmp_path_factory):
     home = tmp_path_factory.mktemp("pages")
     table, _ = draw_people(home / "people", {"blue": 5, "green": 5, "red": 5}, {"blue": 10})
     options = {"groups": ("team", "side"), "policies": ("argmax", "sample", "average", "pad")}
-    found = audit(home / "people", table, home / "run", Brightness(), **options)
+    audited = audit(home / "people", table, home / "run", Brightness(), **options)
     sweep = draw_sweep(home / "synthesised")
-    swept = sweep_crops(sweep, home / "sweep", croppers=[SweptBrightness()], cropper=("centre",), others=4)
-    return {"audit": found.page, "sweep": swept.page}
+    swept = sweep_crops(sweep, home / "sweep", croppers=[Brightness()], cropper=("centre",), others=4)
+    return {"audit": audited.page, "sweep": swept.page}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [(1280, 900), (390, 844)])
 @pytest.mark.parametrize("name", ["audit", "sweep"])
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromium, pages, name, size):
-    assert_page_fits(chromium, pages[name], *SIZES[size])
+    assert_page_fits(chromium, pages[name], *size)

@@ -38,7 +38,9 @@ def test_bars_carry_their_numbers_in_the_alternative_text():
 
 
 def test_distributions_and_curves_are_drawn():
-    label, _ = parsed(charts.distributions({"a": np.array([1.0, 2.0]), "b": np.array([np.nan, 3.0])}, "Largest"))
+    label, _ = parsed(
+        charts.distributions({"a": np.array([1.0, 2.0]), "b": np.array([np.nan, 3.0])}, "Largest", (1.0, 3.0))
+    )
     assert "a median 1.5 of 2; b median 3 of 1" in label
     x = np.array([-1.0, 0.0, 1.0])
     label, root = parsed(charts.sweep_lines([("gender", x, x / 10 + 0.5), ("placebo", x, 0 * x + 0.5)], "Along"))
@@ -101,12 +103,10 @@ def test_pairs_with_the_largest_and_smallest_margin_show_nobody_twice():
         {"left": generator.choice(names[:15], 200), "right": generator.choice(names[15:], 200),
          "max_left": generator.random(200), "max_right": generator.random(200), "status": "answered", "reason": ""}
     )  # fmt: skip
-    far, near = chosen(frame)
+    far, near = chosen(frame).values()
     assert far["margin"].min() > near["margin"].max()
     for six in (far, near):
         people = [*six["left"], *six["right"]]
         assert len(six) == 6
         assert len(people) == len(set(people))
-    some, nothing = chosen(frame.assign(max_left=np.nan))
-    assert len(some) == 6
-    assert nothing.empty
+    assert [len(rows) for rows in chosen(frame.assign(max_left=np.nan)).values()] == [6]

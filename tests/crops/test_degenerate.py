@@ -9,8 +9,7 @@ from gslopes.core.errors import AnswerError, Refused
 from gslopes.crops.sweep import sweep_crops
 from gslopes.crops.words import print_parity
 from tests.broken import broken, shown
-from tests.crops.drawn import Brightness, audit, draw_people
-from tests.crops.test_sweep import draw_sweep
+from tests.crops.drawn import Brightness, audit, draw_people, draw_sweep
 
 
 class Partly(Brightness):
@@ -58,31 +57,28 @@ CROPPERS = {
     "all refused": lambda: Rectangle(True),
     "everything kept": lambda: Rectangle(False),
 }
+ALL = ["all of them", *(pytest.param(name, marks=pytest.mark.slow) for name in CROPPERS)]
 
 
-@pytest.fixture(scope="module")
-def people(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("four")
-    return folder / "people", draw_people(folder / "people", {"blue": 2, "green": 2})[0]
+def croppers(chosen):
+    """One by name, or all, each under a name of its own."""
+    models = {name: make() for name, make in CROPPERS.items() if chosen in (name, ALL[0])}
+    for name, model in models.items():
+        model.name = name
+    return list(models.values())
 
 
-@pytest.fixture(scope="module")
-def synthesised(tmp_path_factory):
-    return draw_sweep(tmp_path_factory.mktemp("few") / "run")
+@pytest.mark.parametrize("name", ALL)
+def test_four_people_and_a_cropper_that_hardly_answers(tmp_path, name):
+    table, _ = draw_people(tmp_path / "people", {"blue": 2, "green": 2})
+    result = audit(tmp_path / "people", table, tmp_path / "run", *croppers(name), policies=("argmax", "average", "pad"))
+    assert result.summary.endswith(".")
+    text = print_parity(result.tables)
+    assert sorted({*broken(text), *broken(result.summary), *broken(shown(result.page.read_text("utf-8")))}) == []
 
 
-@pytest.mark.parametrize("name", CROPPERS)
-def test_four_people_and_a_cropper_that_hardly_answers(people, tmp_path, name):
-    found = audit(*people, tmp_path / "run", CROPPERS[name](), policies=("argmax", "average", "pad"))
-    assert found.page.is_file()
-    assert found.summary.endswith(".")
-    text = print_parity(found.tables)
-    assert sorted({*broken(text), *broken(found.summary), *broken(shown(found.page.read_text("utf-8")))}) == []
-
-
-@pytest.mark.parametrize(
-    "name", [name if name == "a third fails" else pytest.param(name, marks=pytest.mark.slow) for name in CROPPERS]
-)
-def test_a_sweep_that_hardly_has_an_answer(synthesised, tmp_path, name):
-    found = sweep_crops(synthesised, tmp_path, croppers=[CROPPERS[name]()], cropper=("centre",), others=2)
-    assert broken(shown(found.page.read_text("utf-8"))) == []
+@pytest.mark.parametrize("name", ALL)
+def test_a_sweep_that_hardly_has_an_answer(tmp_path, name):
+    sweep = draw_sweep(tmp_path / "sweep", 6)
+    result = sweep_crops(sweep, tmp_path / "run", croppers=croppers(name), cropper=("centre",), others=2)
+    assert broken(shown(result.page.read_text("utf-8"))) == []

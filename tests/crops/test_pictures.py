@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.ask.boxes import Box, Crop, SaliencyMap, fitted, resized
+from gslopes.ask.boxes import Box, Crop, SaliencyMap
 from gslopes.core.errors import AnswerError
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.pictures import (
@@ -19,6 +19,7 @@ from gslopes.crops.pictures import (
     larger_share,
     layout,
     owners,
+    salient_regions,
     share_inside,
 )
 from gslopes.crops.policies import outcomes
@@ -56,15 +57,8 @@ def test_height_256_truncates_the_width_as_published():
     assert scaled(photo(333, 500), CropsConfig(height=256)).shape == (256, 333 * 256 // 500, 3)
 
 
-def test_fitting_keeps_the_aspect_and_enlarges_small_pictures():
-    assert fitted(photo(100, 50), 320).shape == (160, 320, 3)
-    assert fitted(photo(1000, 2000), 320).shape == (320, 160, 3)
-    assert resized(photo(8, 8), 8, 8) is not None
-
-
-def test_the_filters_differ_and_a_jpeg_file_leaves_its_traces():
+def test_a_jpeg_file_leaves_its_traces():
     noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3)).astype(np.uint8)
-    assert (resized(noise, 20, 20) != resized(noise, 20, 20, "area")).any()
     assert (join([noise, noise], jpeg=75)[0] != join([noise, noise])[0]).any()
 
 
@@ -125,9 +119,8 @@ def test_every_cell_has_an_owner():
     [
         (np.zeros((0, 3)), [0, 1, 2], [], "needs rows and columns"),
         (np.array([[np.nan, 1]]), [0, 1], [0], "NaN"),
-        (np.array([[np.inf, 1]]), [0, 1], [0], "infinity"),
         (np.zeros((1, 2)), [1, 1], [0], "do not increase"),
-        (np.zeros((1, 2)), [0, 99], [0], "outside"),
+        (np.zeros((1, 2)), [0, 99], [0], "do not increase inside of the picture"),
         (np.zeros((1, 2)), [0], [0], "1 coordinates x for 2"),
     ],
 )
@@ -163,3 +156,32 @@ def test_rectangles_are_clamped_by_a_pixel_and_refused_beyond():
 def test_another_ratio_than_asked_is_flagged():
     assert checked_crop(Crop(0, 0, 90, 50), 99, 100, 1.0, "mine")[1]
     assert not checked_crop(Crop(0, 0, 50, 51), 99, 100, 1.0, "mine")[1]
+
+
+# --- salient regions ---
+
+
+def grid(cells=()):
+    scores = np.zeros((20, 16), np.float32)
+    for row, column, score in cells:
+        scores[row, column] = score
+    return SaliencyMap(scores, np.arange(16, dtype=np.float32) * 50 + 25, np.arange(20, dtype=np.float32) * 50 + 25)
+
+
+def test_two_regions_on_the_grid():
+    found = salient_regions(grid([(slice(3, 6), slice(7, 10), 4), (slice(12, 14), slice(7, 9), 3)]), 800, 1000)
+    corners = [(box.x0, box.y0, box.x1, box.y1) for box in found]
+    assert corners == [(350, 150, 500, 300), (350, 600, 450, 700)]
+
+
+def test_cells_that_touch_at_a_corner_are_one_region_and_a_constant_map_has_none():
+    (found,) = salient_regions(grid([(3, 3, 1), (3, 5, 1), (4, 4, 1)]), 800, 1000)
+    assert (found.x0, found.y0, found.x1, found.y1) == (150, 150, 300, 250)
+    assert salient_regions(grid(), 800, 1000) == []
+
+
+def test_the_smallest_area_is_a_share_of_the_photo_not_pixels():
+    """No 9: one cell exceeds 1000 pixels whenever the longer side is over 632."""
+    for side in (400, 1600):
+        for cells, count in ((1, 0), (2, 1)):  # 1/320 and 1/160 of the photo
+            assert len(salient_regions(grid([(5, slice(5, 5 + cells), 1)]), side, side)) == count

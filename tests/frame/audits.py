@@ -19,8 +19,8 @@ from gslopes.core import tables
 from gslopes.core.result import AuditResult
 from gslopes.crops import audit as crops
 from gslopes.crops import sweep
-from tests.crops.drawn import Brightness, a_face, draw_people
-from tests.golden.houses import draw_answers, draw_sweep
+from tests.crops.drawn import Brightness, a_face, draw_people, draw_sweep
+from tests.golden.houses import draw_answers
 from tests.golden.walk import draw
 
 MODULES = {

@@ -20,33 +20,29 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-import pytest
 from PIL import Image
-from scipy import stats
 
 import gslopes
-from gslopes.ask.boxes import Crop, SaliencyMap, centres
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.page import terminal as captions_terminal
 from gslopes.captions.sweep import sweep_captions, terminal
 from gslopes.contexts import stimuli
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.page import text_table
-from gslopes.contexts.pictures import composing
 from gslopes.contexts.pictures.composing import Sweeper
 from gslopes.core import runfolder, tables
-from gslopes.core.records import Answer, Detections, EditedChips
-from gslopes.crops.following import print_sweep
-from gslopes.crops.sweep import sweep_crops
+from gslopes.core.records import Answer
+from gslopes.crops.sweep import print_sweep, sweep_crops
 from gslopes.crops.words import print_parity
 from gslopes.faces.components import Components
-from gslopes.faces.gate.verdict import Measured
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.words.labels import caption_labels
+from tests.crops.drawn import Brightness, Lighter, a_face, draw_sweep
 from tests.golden.page_text import run_text
 
 Tables = dict[str, pd.DataFrame]
@@ -60,17 +56,6 @@ LEFT_OUT = frozenset({("contexts", "backgrounds", "path")})
 
 PEOPLE = 24
 COLOURS = {"bridal": (250, 200, 210), "garage": (120, 120, 130), "field": (90, 160, 90)}
-
-
-class Finder:
-    """The face of a drawn person is where it was drawn, with five points."""
-
-    def __call__(self, photos):
-        """One face in a portrait, none in other pictures."""
-        box = np.array([[58, 40, 102, 100]], np.float32)
-        points = np.array([[[68, 66], [92, 66], [80, 76], [70, 86], [90, 86]]], np.float32)
-        there = [int(photo.pixels.shape[:2] == (180, 160)) for photo in photos]
-        return [Detections(box[:face], points[:face], np.ones(face, np.float32)) for face in there]
 
 
 class Tagger:
@@ -105,54 +90,34 @@ class Tagger:
         return tags
 
 
-class Whiter:
-    """An editor: values lighten the face."""
-
-    size, blend, border = 128, "difference", None
-    region = "face"
-
-    def sweep(self, chips, values):
-        """Every chip at every value."""
-        shades = 15 * np.asarray(values, np.float32)[None, :, None, None, None]
-        return EditedChips(np.rint(np.clip(chips[:, None] + shades, 0, 255)).astype(np.uint8), chips)
-
-
-class Measurer:
-    """Finds the face again in all portraits but the darkest."""
-
-    def __call__(self, sweep):
-        """What the gate is given."""
-        red = float(sweep.original[60:80, 70:90, 0].mean())
-        more = {"off_target": 0.0, "off_target_reading": "", "mask_share": 0.5, "change": 9.0}
-        return Measured(looked=3, found=0 if red < 130.5 else 3, tau=1.0, shift=0.5, **more), {}
-
-
-def masker(photos, faces, chips, border=None):
-    """A disc."""
-    y, x = np.mgrid[0:128, 0:128]
-    return np.repeat((np.hypot(x - 64, y - 64) < 30).astype(np.float32)[None], len(chips), 0)
-
-
 def contexts(folder: Path) -> Tables:
     """Twenty-four drawn people before three walls: two taggers, ratings; and a smaller run with a sweep of the face."""
-    draw_contexts(folder)
+    from tests.contexts import drawn  # which reads this module
+
+    drawn.draw(folder, PEOPLE)
+    Image.new("RGB", (400, 300), COLOURS["field"]).save(folder / "backgrounds/field.png")
+    with (folder / "backgrounds/contexts.toml").open("a", encoding="utf-8") as file:
+        file.write('[field]\nrating = 5\ntags = ["grass"]\n')
+    for picture in sorted(folder.rglob("*.png")):  # the same bytes whatever compresses them
+        Image.open(picture).save(picture.with_suffix(".bmp"))
+        picture.unlink()
+    answers = ["context,rater,gender,rating,coding"]
+    for rater in range(6):
+        for place, (name, middle) in enumerate((("bridal", 1), ("garage", 8), ("field", 5))):
+            coding = "partial" if (rater + place) % 5 == 4 else "correct"
+            answers.append(f"{name},r{rater},{'male' if rater % 2 else 'female'},{middle + rater % 3 - 1},{coding}")
+    (folder / "ratings.csv").write_text("\n".join(answers) + "\n", "utf-8")
     quick = {"permutations": 199}
     more: dict[str, Any] = {"people": folder / "people.csv", "backgrounds": (str(folder / "backgrounds"),)}
-    more |= {"canvas": (192, 128), "cutout": "eraser"}
+    more |= {"canvas": drawn.CANVAS, "cutout": "eraser"}
     both = (Tagger("planted", 999), Tagger("light", 150))
-    analysis = ContextOptions(**quick, ratings=folder / "ratings.csv")
 
     def sweeper(run):
-        components = Components(Finder(), masker, {"gender": Whiter()}, {})
-        return Sweeper(components, "gender", run.once(stimuli.material_of).values, 20, "cpu", Measurer())
+        components = Components(drawn.Aligned(), drawn.masker, {"gender": drawn.Lighter()}, {})
+        return Sweeper(components, "gender", run.once(stimuli.material_of).values, 20, "cpu", drawn.Measurer())
 
-    from tests.frame.audits import in_small_parts
-
-    with pytest.MonkeyPatch.context() as patched:
-        in_small_parts(patched, "contexts", 7)
-        patched.setattr(composing, "FORMAT", "png")
-        patched.setattr(stimuli, "mtcnn", lambda least: Finder())
-        patched.setattr(stimuli, "load_sweeper", sweeper)
+    with drawn.small(drawn.Aligned()), patch.object(stimuli, "load_sweeper", sweeper):
+        analysis = ContextOptions(**quick, ratings=folder / "ratings.csv")
         gslopes.audit_contexts(folder / "people", folder / "runs/plain", classifier=both, analysis=analysis, **more)
         analysis = ContextOptions(**quick, baseline="original")
         more |= {"sweep": "gender", "steps": 3}
@@ -162,77 +127,7 @@ def contexts(folder: Path) -> Tables:
     return tables_of(folder / "runs")
 
 
-def draw_contexts(folder: Path) -> None:
-    """People, their CSV, three walls with their records, and the answers of raters."""
-    (folder / "people").mkdir()
-    (folder / "backgrounds").mkdir()
-    rows = ["id,gender,ethnicity"]
-    y, x = np.mgrid[0:180, 0:160]
-    person = (((x - 80) / 26) ** 2 + ((y - 68) / 36) ** 2 < 1) | ((np.abs(x - 80) < 15) & (y > 90))
-    shirt = ((x - 80) / 62) ** 2 + ((y - 195) / 78) ** 2 < 1
-    for index in range(PEOPLE):
-        pixels = np.full((180, 160, 3), 200, np.uint8)
-        pixels[person] = (130 + index, 105, 80)
-        green = 80 if index % 4 == 1 else 40
-        pixels[shirt] = (40, green, 190) if index % 2 else (190, green, 40)
-        pixels[0, 0] = 200 - index % 3
-        pixels[0, 1] = 195 + index // 3
-        Image.fromarray(pixels).save(folder / f"people/{index:02d}.bmp")
-        rows.append(f"{index:02d},{'Male' if index % 2 else 'Female'},{'AB'[index % 4 // 2]}")
-    (folder / "people.csv").write_text("\n".join(rows) + "\n", "utf-8")
-    for name, colour in COLOURS.items():
-        Image.new("RGB", (400, 300), colour).save(folder / f"backgrounds/{name}.bmp")
-    (folder / "backgrounds/contexts.toml").write_text(
-        '[bridal]\nlabel = "feminine"\nrating = 0\ntags = ["veil"]\n[garage]\nrating = 9\ntags = ["car"]\n'
-        '[field]\nrating = 5\ntags = ["grass"]\n',
-        "utf-8",
-    )
-    answers = ["context,rater,gender,rating,coding"]
-    for rater in range(6):
-        for place, (name, middle) in enumerate((("bridal", 1), ("garage", 8), ("field", 5))):
-            coding = "partial" if (rater + place) % 5 == 4 else "correct"
-            answers.append(f"{name},r{rater},{'male' if rater % 2 else 'female'},{middle + rater % 3 - 1},{coding}")
-    (folder / "ratings.csv").write_text("\n".join(answers) + "\n", "utf-8")
-
-
 # -- crops ------------------------------------------------------------------------------------------------------------
-
-VALUES = np.linspace(-2, 2, 5)
-SWEPT = 16
-
-
-class Brightness:
-    """Its map is the brightness of every fourth pixel."""
-
-    name, version = "brightness", "1"
-
-    def maps(self, pictures):
-        """One map a picture."""
-        found = []
-        for picture in pictures:
-            scores = picture[::4, ::4].mean(axis=2).astype(np.float32)
-            found.append(SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1])))
-        return found
-
-
-class Lighter:
-    """Keeps the lighter half."""
-
-    name, version = "lighter", "1"
-
-    def crop(self, picture, ratio):
-        """Left or right as far as the picture goes."""
-        height, width = picture.shape[:2]
-        wide, tall = (min(round(height / ratio), width), height) if height <= ratio * width else (width, 0)
-        left = picture[:, : width // 2].mean() > picture[:, width // 2 :].mean()
-        return Crop(0 if left else width - wide, 0, wide, tall or round(ratio * width))
-
-
-def face(photos):
-    """The same face in every portrait."""
-    box = np.array([[16, 16, 48, 48]], np.float32)
-    points = np.array([[[26, 28], [38, 28], [32, 34], [27, 41], [37, 41]]], np.float32)
-    return [Detections(box, points, np.ones(1, np.float32)) for _ in photos]
 
 
 def crops(folder: Path) -> Tables:
@@ -244,7 +139,7 @@ def crops(folder: Path) -> Tables:
     quick = {"min_group": 2, "ratios": (0.5, 1.0)}
 
     def run(name: str, *croppers: Any, **options: Any) -> None:
-        gslopes.audit_crops(people, runs / name, croppers=croppers, finder=face, **{**base, **quick, **options})
+        gslopes.audit_crops(people, runs / name, croppers=croppers, finder=a_face, **{**base, **quick, **options})
 
     run("whole", *models, groups=("team", "side"), policies=("argmax", "sample", "average", "pad"))
     run("published", models[0], groups=("colour",), as_published=True, pairs=60, height=56)
@@ -272,31 +167,6 @@ def draw_portraits(folder: Path) -> tuple[Path, Path]:
     table = folder / "people.csv"
     table.write_text("\n".join(rows) + "\n", "utf-8")
     return people, table
-
-
-def draw_sweep(run: Path) -> Path:
-    """A run of ``gslopes synthesise`` whose discs are lighter with the value; its placebos are not."""
-    (run / "edits").mkdir(parents=True)
-    level = 130 + 24 * stats.norm.ppf((np.arange(SWEPT) + 0.5) / SWEPT)
-    edits, photos = [], []
-    for person in range(SWEPT):
-        photo = f"{person:064x}"
-        row = {"photo": photo, "path": f"{person}.png", "width": 32, "height": 32, "status": "used", "reason": ""}
-        row |= {"faces": 1, "box": np.array([8, 8, 24, 24], np.float32), "points": None, "detection": None}
-        photos.append(row)
-        for attribute, rise in (("gender", 6.0), ("gender-same", 0.0), ("gender-random", 0.0)):
-            for step, value in enumerate(VALUES):
-                picture = np.full((32, 32, 3), 10, np.uint8)
-                picture[8:24, 8:24] = round(float(level[person] + rise * value))
-                name = f"edits/{person}-{attribute}-{step}.png"
-                Image.fromarray(picture).save(run / name)
-                key = {"photo": photo, "attribute": attribute, "step": step, "value": np.float32(value)}
-                edits.append({**key, "file": name, "mask_area": np.float32(0.2)})
-    tables.write(tables.EDITS, pd.DataFrame(edits), run / "edits.parquet")
-    tables.write(tables.PHOTOS, pd.DataFrame(photos), run / "photos.parquet")
-    values = {name: VALUES.tolist() for name in ("gender", "gender-same", "gender-random")}
-    (run / "run.json").write_text(json.dumps({"values": values, "config": {}}))
-    return run
 
 
 # -- captions ---------------------------------------------------------------------------------------------------------
