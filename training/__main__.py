@@ -17,7 +17,6 @@ class Commands(LazyGroup):
         "train": ("training.commands", "Train a model from its recipe."),
         "evaluate": ("training.commands", "Measure a model on held-out people."),
         "pack": ("training.commands", "Pack an editor's photos into one file."),
-        "colours": ("training.commands", "Measure the colours of skin."),
         "calibrate": ("training.commands", "Study: the walk against planted biases."),
         "captions": ("training.commands", "Study: the captions audit against planted harms."),
     }

@@ -75,24 +75,17 @@ def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: st
         points = [CELEBA_POINTS * read_rgb(photos.paths[0]).shape[1]] * len(photos)
     else:
         points = find_points(photos.paths, folder, device)
-    kept = [i for i, p in enumerate(points) if p is not None]
-    pixels = np.lib.format.open_memmap(
-        folder / "pixels.npy", mode="w+", dtype=np.uint8, shape=(len(kept), size, size, 3)
-    )
+    matrices = [None if found is None else similarity(found, FRAMES[crop] * size - 0.5) for found in points]
+    kept = [(index, matrix) for index, matrix in enumerate(matrices) if matrix is not None]
+    shape = (len(kept), size, size, 3)
+    pixels = np.lib.format.open_memmap(folder / "pixels.npy", mode="w+", dtype=np.uint8, shape=shape)
     share = np.zeros(len(kept), np.float32)
-    good = np.ones(len(kept), bool)
-    for row, index in enumerate(tqdm(kept, desc=f"align {photos.set}", unit="face")):
+    for row, (index, matrix) in enumerate(tqdm(kept, desc=f"align {photos.set}", unit="face")):
         picture = read_rgb(photos.paths[index])
-        found = points[index]
-        matrix = None if found is None else similarity(found, FRAMES[crop] * size - 0.5)
-        if matrix is None:
-            good[row] = False
-            continue
         pixels[row] = warp(picture, matrix, size)
         share[row] = outside(matrix, picture.shape[1], picture.shape[0], size)
-    share[~good] = 1
     pixels.flush()
-    _save(folder / "kept.npz", kept=np.array(kept), outside=share)
+    _save(folder / "kept.npz", kept=np.array([index for index, _ in kept]), outside=share)
 
 
 def _save(file: Path, **arrays: NDArray[Any]) -> None:

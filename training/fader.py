@@ -23,7 +23,7 @@ from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.faces.networks.fader import Fader
 from gslopes.faces.zoo import ModelSpec, build
-from training.augment import Augmentation, color_jitter, mirrored_outside, random_rectangle, to_float, warp
+from training.augment import Augmentation, to_float, varied
 from training.chips import face_window
 from training.critics import LatentCritic
 from training.loop import Ema, Steps, descend, seed_step, set_rate
@@ -150,12 +150,7 @@ def train_fader(
 
         # A batch: mirrored and slightly moved and recoloured; some cut tight.
         index = torch.multinomial(odds, optimisation.batch, replacement=True, generator=generator)
-        x = to_float(x_all[index], spec.mean, spec.std)
-        if augmentation.mirrored:
-            x = mirrored_outside(x, random_rectangle(optimisation.batch, generator, share=augmentation.mirrored))
-        x = warp(x, augmentation.affine(optimisation.batch, generator))
-        x = color_jitter(x, generator, strength=augmentation.color).clamp(-1, 1)
-        a = a_all[index]
+        x, a = varied(x_all[index], augmentation, generator), a_all[index]
 
         with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
             z, rebuilt = compiled_network(x, a)
@@ -180,7 +175,9 @@ def train_fader(
         right = ((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean()
         losses = {"reconstruction": error.mean(), "critic": critic_loss, "fooling": fooling, "accuracy": right}
         if loop.end(**losses):
-            sheet(spec, average.average, pixels[:8], labels[:8], folder / f"sheet-{step + 1:06}.png", device)
+            sheet(
+                spec, cast(Fader, average.average), pixels[:8], labels[:8], folder / f"sheet-{step + 1:06}.png", device
+            )
     return average.state_dict()
 
 

@@ -21,19 +21,14 @@ class Steps:
 
     folder: of the checkpoint ``state.pt`` and of ``log.jsonl``.  steps: the last one.
     parts: name to module or optimiser (anything with ``state_dict``); restored if there is a checkpoint.
-    generator: the loop's own random numbers, stored with torch's global ones (dropout); None where ``seed_step`` is
-        called.
     report_every, save_every: steps between two lines of the log, and between two checkpoints; the last is always saved.
     """
 
-    def __init__(
-        self, folder: Path, steps: int, parts: dict[str, Any], generator: torch.Generator | None = None, *,
-        report_every: int, save_every: int,
-    ) -> None:  # fmt: skip
+    def __init__(self, folder: Path, steps: int, parts: dict[str, Any], *, report_every: int, save_every: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.steps, self.parts, self.generator = folder, steps, parts, generator
+        self.folder, self.steps, self.parts = folder, steps, parts
         self.report_every, self.save_every = report_every, save_every
-        self.first = self.done = load_state(folder / "state.pt", parts, generator)
+        self.first = self.done = load_state(folder / "state.pt", parts)
         self.bar = tqdm(total=steps, initial=self.first, unit="step", mininterval=5)
         self.began = time.monotonic()
 
@@ -49,7 +44,7 @@ class Steps:
             self._report({name: v.item() if isinstance(v, Tensor) else v for name, v in metrics.items()})
         saves = self.done % self.save_every == 0 or self.done == self.steps
         if saves:
-            save_state(self.folder / "state.pt", self.done, self.parts, self.generator)
+            save_state(self.folder / "state.pt", self.done, self.parts)
         return saves
 
     def _report(self, metrics: dict[str, float]) -> None:
@@ -61,24 +56,21 @@ class Steps:
         self.bar.set_postfix({k: f"{v:.3g}" for k, v in metrics.items()})
 
 
-def save_state(path: Path, step: int, parts: dict[str, Any], generator: torch.Generator | None) -> None:
-    """Write all that the next step depends on, atomically."""
+def save_state(path: Path, step: int, parts: dict[str, Any]) -> None:
+    """Write all that the next step depends on, torch's random numbers (dropout) among it, atomically."""
     state = {name: part.state_dict() for name, part in parts.items()}
-    random = {"torch": torch.get_rng_state()} | ({"loop": generator.get_state()} if generator else {})
     partial = path.with_suffix(".partial")
-    torch.save({"step": step, "state": state, "random": random}, partial)
+    torch.save({"step": step, "state": state, "random": {"torch": torch.get_rng_state()}}, partial)
     os.replace(partial, path)
 
 
-def load_state(path: Path, parts: dict[str, Any], generator: torch.Generator | None) -> int:
+def load_state(path: Path, parts: dict[str, Any]) -> int:
     """Restore what ``save_state`` wrote; returns the step to go on with, 0 if there is no file."""
     if not path.is_file():
         return 0
     stored = torch.load(path, map_location="cpu", weights_only=True)
     for name, part in parts.items():
         part.load_state_dict(stored["state"][name])
-    if generator:
-        generator.set_state(stored["random"]["loop"])
     torch.set_rng_state(stored["random"]["torch"])
     return int(stored["step"])
 

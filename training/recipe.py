@@ -20,7 +20,7 @@ from gslopes.faces.zoo import ModelSpec, load, loading
 from gslopes.faces.zoo.spec import HOME_VARIABLE, PACKAGE, asset_names, find_asset, find_spec
 from training.distillation import train_edit_ends
 from training.edit_field import train_edit_field
-from training.face_parser import efficientnet_lite_file, train_face_parser
+from training.face_parser import train_face_parser
 from training.fader import train_fader, with_template
 from training.measure import measure
 from training.sets import SETS
@@ -42,7 +42,7 @@ class Recipe:
 
     model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
     template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
-        its slowly varying colour that stays, see ``train.template``.
+        its slowly varying colour that stays, see ``training.fader``.
     """
 
     model: str
@@ -79,47 +79,32 @@ def run_recipe(
     if plan.set not in SETS:
         raise UnknownName("training set", plan.set, SETS)
     check_template(plan, spec, path)
-    if options.get("pretrained"):
-        efficientnet_lite_file()  # raises where it is not there, before any photo is read
     if options.get("begin_with"):
         check_beginning(load(options["begin_with"]).spec, spec)
     if "teacher" in options:
         check_teacher(options["teacher"], spec, path)
     folder = out or _writable() / plan.model
-    resolved = {
-        "recipe": path.name,
-        **asdict(plan),
-        "train": to_dict(options),
-        "device": device,
-        "torch": torch.__version__,
-    }
+    resolved = {"recipe": path.name, **asdict(plan), "train": to_dict(options), "device": device}
+    resolved["torch"] = torch.__version__
     if dry_run:
         print(json.dumps({**resolved, "out": str(folder)}, indent=2))
         return folder
     work = folder / "training"
     with runfolder.locked(work):
         keep_options(work / "options.json", resolved)
-        return _trained(plan, spec, options, path, data, device, folder)
-
-
-def _trained(
-    plan: Recipe, spec: ModelSpec, options: dict[str, Any], path: Path, data: Path, device: str, folder: Path
-) -> Path:
-    """Read the set, train, and write what ``run_recipe`` says."""
-    work = folder / "training"
-    everything = SETS[plan.set](spec, data, device)
-    aside = everything.held_out if everything.calibration is None else everything.held_out | everything.calibration
-    seen = everything.part(~aside)
-    state = LOOPS[spec.network](spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
-    if plan.template:
-        subset = slice(None, None, max(1, len(seen.pixels) // plan.template))
-        state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
-    if everything.calibration is not None:
-        state = calibrated(spec, state, everything.part(everything.calibration), device)
-    digest = loading.save_weights(folder, spec, state, eight_bits=spec.network == "edit-field")  # a teacher's
-    numbers = measure(spec, folder, everything.part(everything.held_out), device)
-    facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
-    runfolder.write_json(folder / "metrics.json", {**facts, **numbers})
+        everything = SETS[plan.set](spec, data, device)
+        aside = everything.held_out if everything.calibration is None else everything.held_out | everything.calibration
+        seen = everything.part(~aside)
+        state = loop(spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
+        if plan.template:
+            subset = slice(None, None, max(1, len(seen.pixels) // plan.template))
+            state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
+        if everything.calibration is not None:
+            state = calibrated(spec, state, everything.part(everything.calibration), device)
+        digest = loading.save_weights(folder, spec, state, eight_bits=spec.network == "edit-field")  # a teacher's
+        numbers = measure(spec, folder, everything.part(everything.held_out), device)
+        facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
+        runfolder.write_json(folder / "metrics.json", {**facts, **numbers})
     return folder
 
 

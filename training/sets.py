@@ -21,7 +21,6 @@ from gslopes.core.records import ByteArray
 from gslopes.faces.zoo import ModelSpec, load
 from gslopes.faces.zoo.framing import CHIP, FRAMES
 from gslopes.faces.zoo.parsing import class_probabilities
-from gslopes.faces.zoo.spec import find_spec
 from gslopes.photos import drawn
 from gslopes.photos.decode import named_picture
 from training.augment import to_float
@@ -63,8 +62,8 @@ class TrainingSet:
         )
 
 
-def write_packed(data: TrainingSet, path: Path) -> int:
-    """Write the set and return how many photos it has; the folder is made if missing."""
+def write_packed(data: TrainingSet, path: Path) -> None:
+    """Write the set, chips as WebP; the folder is made if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     quality = [cv2.IMWRITE_WEBP_QUALITY, QUALITY]
     files = [np.asarray(cv2.imencode(".webp", chip[..., ::-1], quality)[1], np.uint8) for chip in data.pixels]
@@ -76,17 +75,11 @@ def write_packed(data: TrainingSet, path: Path) -> int:
         weights=data.weights,
         held_out=data.held_out,
     )
-    return len(files)
 
 
-def packed(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
-    """The set that ``training.sets`` wrote to ``data/<model>.npz``.  Raises: DataMissing."""
-    del device
+def packed(spec: ModelSpec, data: Path) -> TrainingSet:
+    """The set that ``write_packed`` wrote to ``data/<model>.npz``."""
     path = data / f"{spec.name}.npz"
-    if not path.is_file():
-        raise DataMissing(
-            f"There is no packed set {path}.", f"Make it: python -m training pack {spec.name} DATA {path}"
-        )
     with np.load(path) as file:
         webp, starts = file["webp"], np.concatenate([[0], file["ends"]])
         chips = [np.asarray(cv2.imdecode(webp[a:b], cv2.IMREAD_COLOR))[..., ::-1] for a, b in pairwise(starts)]
@@ -116,11 +109,10 @@ def evened(angles: NDArray[np.float64]) -> NDArray[np.float64]:
 def judge(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     """The judges' fold of UTKFace for gender, race and age, CelebA for gender and smile; unknown labels stay open."""
     utk, celebs = utkface_fold(data, "judges", device), aligned(read_celeba(data), crop=spec.crop, device=device)
-    first = _own_labels(utk)
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     second[:, spec.labels.index("masculine")] = celebs.photos.column("Male")
     second[:, spec.labels.index("smiling")] = celebs.photos.column("Smiling")
-    return _two_sets(spec, utk, first, celebs, second)
+    return _two_sets(spec, utk, celebs, second)
 
 
 def labeller(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
@@ -129,18 +121,19 @@ def labeller(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     No photo of the judge's, so that what labels an editor's photos, or reads a face's own values, never judges.
     """
     utk, celebs = utkface_fold(data, "editors", device), aligned(read_celeba_wide(data), crop=spec.crop, device=device)
-    first = _own_labels(utk)
     tags = tagged(read_celeba_wide(data), celebs, device)
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     for label, tag in (("masculine", "Male"), ("smiling", "Smiling")):
         second[:, spec.labels.index(label)] = _where_certain(tags[tag])
-    return _two_sets(spec, utk, first, celebs, second)
+    return _two_sets(spec, utk, celebs, second)
 
 
-def _two_sets(
-    spec: ModelSpec, utk: Chips, first: NDArray[np.float32], celebs: Chips, second: NDArray[np.float32]
-) -> TrainingSet:
-    """UTKFace's labels and CelebA's; drawn evenly over gender, race and age, and over gender and smile."""
+def _two_sets(spec: ModelSpec, utk: Chips, celebs: Chips, second: NDArray[np.float32]) -> TrainingSet:
+    """UTKFace's own labels and CelebA's (n, 8); drawn evenly over gender, race and age, and over gender and smile."""
+    races = [utk.photos.column(name) for name in ("white", "black", "asian", "indian", "other")]
+    young = (utk.photos.column("age") < YOUNG).astype(np.float32)
+    no_smile = np.full(len(young), np.nan, np.float32)
+    first = np.stack([utk.photos.column("masculine"), *races, young, no_smile], 1)
     gender, smile = (second[:, spec.labels.index(name)] for name in ("masculine", "smiling"))
     weights = balanced(first[:, 0], np.argmax(first[:, 1:6], 1).astype(np.float32), first[:, 6])
     other = balanced(np.nan_to_num(gender, nan=0.5), np.nan_to_num(smile, nan=0.5))
@@ -165,13 +158,6 @@ def _where_certain(probability: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.where(probability >= CERTAIN, 1, np.where(probability <= 1 - CERTAIN, 0, np.nan)).astype(np.float32)
 
 
-def _own_labels(utk: Chips) -> NDArray[np.float32]:
-    """UTKFace's own labels in the order of the judge's, (n, 8); the smile is unknown."""
-    races = [utk.photos.column(name) for name in ("white", "black", "asian", "indian", "other")]
-    young = (utk.photos.column("age") < YOUNG).astype(np.float32)
-    return np.stack([utk.photos.column("masculine"), *races, young, np.full(len(young), np.nan, np.float32)], 1)
-
-
 def tagger(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     """CelebA in its own framing, as often as it comes."""
     chips = aligned(read_celeba(data), crop=spec.crop, size=spec.size, device=device)
@@ -187,19 +173,14 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     pairs = read_celebamask(data)
     points = find_points(tuple(photo for photo, _ in pairs), cache_folder() / "celebamask", device)
     size = spec.size * 3 // 2
+    border: dict[str, Any] = {"dsize": (size, size), "borderMode": cv2.BORDER_REFLECT_101}
     photos, masks, names, angles = [], [], [], []
     for (photo, mask), found in zip(pairs, points, strict=True):
         matrix = None if found is None else similarity(found, FRAMES[spec.crop] * spec.size - 0.5 + spec.size / 4)
         if matrix is not None:
-            flat = np.asarray(named_picture(mask))
-            photos.append(
-                cv2.warpAffine(
-                    read_rgb(photo), matrix, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101
-                )
-            )
-            masks.append(
-                cv2.warpAffine(flat, matrix, (size, size), flags=cv2.INTER_NEAREST, borderMode=cv2.BORDER_REFLECT_101)
-            )
+            classes = np.asarray(named_picture(mask))
+            photos.append(cv2.warpAffine(read_rgb(photo), matrix, flags=cv2.INTER_LINEAR, **border))
+            masks.append(cv2.warpAffine(classes, matrix, flags=cv2.INTER_NEAREST, **border))
             names.append(photo.name)
             angles.append(typology_angle_of(np.asarray(photos[-1], np.uint8), masks[-1] == spec.labels.index("skin")))
     keep = np.array([held_out(name) for name in names])
@@ -221,7 +202,7 @@ def fader(spec: ModelSpec, data: Path, device: str, tone: bool = False) -> Train
     Raises: DataMissing.
     """
     if (data / f"{spec.name}.npz").is_file():
-        return packed(spec, data, device)
+        return packed(spec, data)
     parts = []
     counted = is_census(data)
     for source in (read_census(data),) if counted else (read_celeba_wide(data), read_utkface(data)):
@@ -229,25 +210,23 @@ def fader(spec: ModelSpec, data: Path, device: str, tone: bool = False) -> Train
         held_out = chips.photos.held_out()
         fold = chips.photos.fold("editors") if source.set == "utkface" else ~held_out
         parts.append(_editor_part(spec, chips, tight, fold | held_out, tagged(source, chips, device), device, tone))
-    return _joined(parts, (1.0,)) if counted else _joined(parts)
-
-
-def _check_ends(spec: ModelSpec, edited: NDArray[np.float32], aside: NDArray[np.bool_]) -> None:
-    """Raises: DataMissing if a census names too few faces at an end of the edited attribute, (n,) -1 or 1."""
-    low, high = (int(((edited == end) & ~aside).sum()) for end in (-1, 1))
-    if min(low, high) < LEAST or not aside.any():
-        attribute, ends = spec.labels[0], " and ".join(spec.ends)
-        raise DataMissing(
-            f"The census names {low} and {high} faces as {ends}, and {int(aside.sum())} held out.",
-            f"{LEAST} each are needed: collect more, or answer the review of gslopes census --unsure {attribute}.",
-        )
+    shares = (1.0,) if counted else (0.65, 0.35)  # how often each source is drawn
+    return TrainingSet(
+        np.concatenate([part.pixels for part in parts]),
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([share * part.weights for part, share in zip(parts, shares, strict=True)]),
+        np.concatenate([part.held_out for part in parts]),
+    )
 
 
 def _editor_part(
     spec: ModelSpec, chips: Chips, tight: Chips, chosen: NDArray[np.bool_], tags: dict[str, NDArray[np.float32]],
     device: str, tone: bool = False,
 ) -> TrainingSet:  # fmt: skip
-    """One source of an editor's photos: those whose edited attribute is known, see ``fader`` for glasses."""
+    """One source of an editor's photos: those whose edited attribute is known, see ``fader`` for glasses.
+
+    Raises: DataMissing if a census names too few faces at an end of the edited attribute.
+    """
     photos = chips.photos
     read = _probabilities("labeller", tight.pixels, device)
     known = {
@@ -274,7 +253,13 @@ def _editor_part(
     index = np.flatnonzero(chosen & np.isfinite(known[edited]) & clear & (chips.outside < 0.6))
     labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
     if counted:
-        _check_ends(spec, labels[:, 0], photos.held_out()[index])
+        aside = photos.held_out()[index]
+        low, high = (int(((labels[:, 0] == end) & ~aside).sum()) for end in (-1, 1))
+        if min(low, high) < LEAST or not aside.any():
+            raise DataMissing(
+                f"The census names {low} and {high} faces as {' and '.join(spec.ends)}; {aside.sum()} are held out.",
+                f"{LEAST} of each are needed: collect more, or answer the review of gslopes census --unsure {edited}.",
+            )
     groups: list[NDArray[Any]] = [known[edited][index], known["young"][index].round(), known["smiling"][index].round()]
     if tone:
         groups += [np.digitize(_tones(chips.pixels, index, device), TONES), known["beard"][index].round()]
@@ -295,16 +280,6 @@ def _tones(pixels: ByteArray, index: NDArray[np.intp], device: str) -> NDArray[n
         masks = class_probabilities(parser, chips, torch.device(device))[:, skin].cpu().numpy() > 0.5
         angles += [typology_angle_of(chip, mask) for chip, mask in zip(chips, masks, strict=True)]
     return np.array(angles)
-
-
-def _joined(parts: list[TrainingSet], shares: tuple[float, ...] = (0.65, 0.35)) -> TrainingSet:
-    """Several sources as one set, each drawn as often as its share says."""
-    return TrainingSet(
-        np.concatenate([part.pixels for part in parts]),
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([share * part.weights for part, share in zip(parts, shares, strict=True)]),
-        np.concatenate([part.held_out for part in parts]),
-    )
 
 
 def tagged(source: LabelledPhotos, chips: Chips, device: str) -> dict[str, NDArray[np.float32]]:
@@ -370,15 +345,3 @@ SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
     "drawn": drawn_faces,
     "drawn-confounded": partial(drawn_faces, faces=9000, seed=2, confound=CONFOUND),
 }
-
-
-def pack(model: str, data: Path, out: Path, device: str = "cpu") -> int:
-    """Write the file and return the number of its photos.
-
-    model: an editor, such as ``gender-field``.  data: the folder that holds the data sets.
-    device: where faces are found and read, if that is not in the cache yet.
-
-    Raises: UnknownName, DataMissing.
-    """
-    spec = find_spec(model)
-    return write_packed(SETS["fader"](spec, data, device), out)

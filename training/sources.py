@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
-from gslopes.core.files import is_file, read_text, without_guard
-
-# -- photos with labels ------------------------------------------------------------------------------------------------
+from gslopes.core.files import is_file, without_guard
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +88,6 @@ def need(path: Path, what: str) -> Path:
     return path
 
 
-# -- CelebA (Liu et al. 2015) ------------------------------------------------------------------------------------------
-
-
 # Where MTCNN finds the five points in the set's aligned pictures, medians over 9,980 of them, in units of the width
 # (89 of its 89 x 109 pixels): the set is aligned by the eyes, so these hold for every picture within a pixel or two.
 CELEBA_POINTS = (
@@ -100,31 +96,26 @@ CELEBA_POINTS = (
 
 
 def read_celeba(data: Path) -> LabelledPhotos:
-    """The set below ``data``: its 40 attributes as 1 and 0, for the pictures that are there.
+    """CelebA (Liu et al. 2015) below ``data``: its 40 attributes as 1 and 0, for the pictures that are there.
 
-    Raises: DataMissing if the list or the pictures are not there; TableError if the list is not CelebA's.
+    Raises: DataMissing if the list or the pictures are not there, or the list is not CelebA's.
     """
     folder = need(data / "img_align_celeba", "CelebA's folder of aligned pictures")
     listed = need(data / "list_attr_celeba.txt", "CelebA's list of attributes")
-    lines = read_text(listed, raises=DataMissing).splitlines()
-    names = tuple(lines[1].split()) if len(lines) > 1 else ()
-    if len(names) != 40:
-        raise DataMissing(
-            f"{data / 'list_attr_celeba.txt'} is not CelebA's list: its second line names {len(names)}, not 40.",
-            "Take the file as CelebA publishes it.",
-        )
-    paths, rows = [], []
-    for line in lines[2:]:
-        file, *values = line.split()
-        if len(values) != 40:
-            what = f"{listed} has {len(values)} values for {file[:40]}, not 40."
-            raise DataMissing(what, "Take the file as CelebA publishes it.")
-        if (folder / file).is_file():
-            paths.append(folder / file)
-            rows.append([value == "1" for value in values])
-    if not paths:
+    try:
+        table = pd.read_csv(listed, sep=r"\s+", skiprows=1)  # the first line is their number
+        values = table.to_numpy(np.float32) == 1
+    except ValueError as error:
+        raise DataMissing(f"{listed} is not CelebA's list: {error}.", "Take it as CelebA publishes it.") from error
+    if len(table.columns) != 40:
+        what = f"{listed} is not CelebA's list: it names {len(table.columns)} attributes, not 40."
+        raise DataMissing(what, "Take it as CelebA publishes it.")
+    paths = [folder / str(name) for name in table.index]
+    there = np.array([path.is_file() for path in paths], bool)
+    if not there.any():
         raise DataMissing(f"{folder} holds none of the pictures of its list.", "Unpack img_align_celeba there.")
-    return LabelledPhotos("celeba", tuple(paths), names, np.array(rows, np.float32))
+    kept = tuple(path for path, is_there in zip(paths, there, strict=True) if is_there)
+    return LabelledPhotos("celeba", kept, tuple(table.columns), values[there].astype(np.float32))
 
 
 def read_celeba_wide(data: Path) -> LabelledPhotos:
@@ -139,11 +130,8 @@ def read_celeba_wide(data: Path) -> LabelledPhotos:
     return LabelledPhotos("celeba-wide", paths, (), np.zeros((len(paths), 0), np.float32))
 
 
-# -- CelebAMask-HQ (Lee et al. 2020) -----------------------------------------------------------------------------------
-
-
 def read_celebamask(data: Path) -> list[tuple[Path, Path]]:
-    """(photo, mask) files below ``data/celebamask-mini``.
+    """(photo, mask) files of CelebAMask-HQ (Lee et al. 2020) below ``data/celebamask-mini``.
 
     A mask is an 8-bit picture of class numbers, as ``faces.zoo.parsing.CLASSES``.
 
@@ -158,9 +146,6 @@ def read_celebamask(data: Path) -> list[tuple[Path, Path]]:
             f"{folder} holds no photo with a mask.", "Name the folder in which CelebAMask-HQ was unpacked."
         )
     return pairs
-
-
-# -- a census of gslopes -----------------------------------------------------------------------------------------------
 
 
 CENSUS_COLUMNS = ("path", "perceived_gender", "perceived_race", "perceived_age")
@@ -198,15 +183,12 @@ def read_census(data: Path) -> LabelledPhotos:
     return LabelledPhotos(f"census-{digest}", tuple(paths), CENSUS_NAMES, np.array(values, np.float32))
 
 
-# -- the London set (DeBruine & Jones 2017) ----------------------------------------------------------------------------
-
-
 RACES = ("white", "black", "east_asian", "west_asian")
 LONDON_NAMES = ("masculine", "age", *RACES)
 
 
 def read_london(data: Path, expression: Literal["neutral", "smiling"] = "neutral") -> LabelledPhotos:
-    """The portraits with one expression, and what the people said of themselves.
+    """Portraits of the London set (DeBruine & Jones 2017) with one expression, and what people said of themselves.
 
     Labels: masculine 1 or 0, age in years, each ethnicity 1 or 0; NaN where a person gave none, or several ethnicities.
 
@@ -218,27 +200,21 @@ def read_london(data: Path, expression: Literal["neutral", "smiling"] = "neutral
         raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack the London set there.")
     table = need(data / "people.csv", "The London set's table of people")
     people = {row["id"]: row for _, row in read_csv(table, ("id",), unique=("id",), raises=DataMissing).rows()}
-    rows = [_labels(people.get(path.stem, {})) for path in paths]
+    rows = []
+    for path in paths:
+        person = people.get(path.stem, {})
+        age, ethnicity = person.get("age", ""), person.get("ethnicity", "")
+        masculine = {"male": 1.0, "female": 0.0}.get(person.get("gender", ""), np.nan)
+        races = [float(ethnicity == race) if ethnicity in RACES else np.nan for race in RACES]
+        rows.append([masculine, float(age) if age.isdecimal() else np.nan, *races])
     return LabelledPhotos("london", paths, LONDON_NAMES, np.array(rows, np.float32))
-
-
-def _labels(person: dict[str, str]) -> list[float]:
-    nan = float("nan")
-    gender = {"male": 1.0, "female": 0.0}.get(person.get("gender", ""), nan)
-    age = person.get("age", "")
-    ethnicity = person.get("ethnicity", "")
-    races = [float(ethnicity == race) if ethnicity in RACES else nan for race in RACES]
-    return [gender, float(age) if age.isdecimal() else nan, *races]
-
-
-# -- UTKFace (Zhang, Song, Qi 2017) ------------------------------------------------------------------------------------
 
 
 UTKFACE_NAMES = ("masculine", "age", "white", "black", "asian", "indian", "other")
 
 
 def read_utkface(data: Path) -> LabelledPhotos:
-    """The set below ``data/UTKFace``; perceived gender and race as its annotators gave them, age in years.
+    """UTKFace (Zhang, Song, Qi 2017) below ``data/UTKFace``: perceived gender and race by annotators, age in years.
 
     Files whose names lack a part (some of the official set do) are left out.
 

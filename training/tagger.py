@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
 from gslopes.faces.zoo import ModelSpec, build
 from gslopes.stats.score_test import fit_weighted
 from training.augment import color_jitter, random_affine, random_blur, to_float, warp
-from training.loop import Ema, Steps, descend, one_cycle
+from training.loop import Ema, Steps, descend, one_cycle, seed_step
 from training.sets import TrainingSet
 
 
@@ -31,7 +30,6 @@ def train_tagger(
     lr: float = 2e-3,  # peak, of a one-cycle cosine
     decay: float = 0.02,  # AdamW's weight decay
     smooth: float = 0.02,  # label smoothing
-    adversarial_radius: float = 0.0,  # L2 length, normalised units, of the worst change that it should bear
     ema: float = 0.998,
     seed: int = 0,
     device: str = "cpu",
@@ -40,17 +38,16 @@ def train_tagger(
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
-    Loss: binary cross-entropy averaged over the known labels of a batch. With ``adversarial_radius`` on pictures
-    changed for the worse: one gradient step from a random start, after Wong et al. 2020, arXiv 2001.03994.
+    Loss: binary cross-entropy averaged over the known labels of a batch.
     """
     # What is trained, and where it stands.
     torch.manual_seed(seed)
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator()
     network = build(spec).to(device).to(memory_format=torch.channels_last).train()
     average = Ema(network, build(spec).to(device), ema)
     optimiser = torch.optim.AdamW(network.parameters(), lr=lr, weight_decay=decay, betas=(0.9, 0.99))
     parts = {"network": network, "average": average, "optimiser": optimiser}
-    loop = Steps(folder, steps, parts, generator, report_every=report_every, save_every=save_every)
+    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
     x_all = torch.from_numpy(pixels).to(device)
@@ -58,6 +55,7 @@ def train_tagger(
     odds = torch.from_numpy(weights / weights.sum())
 
     for step in loop:
+        seed_step(seed, step, generator)
         rate = one_cycle(optimiser, lr, step, steps)
 
         # A batch: drawn with replacement, moved, recoloured, sometimes blurred.
@@ -70,36 +68,12 @@ def train_tagger(
         y = y_all[index]
         known = y.isfinite()
         target = torch.where(known, y, 0.5) * (1 - 2 * smooth) + smooth
-        if adversarial_radius:
-            x = l2_fgm(network, x, target, known, adversarial_radius * min(1.0, 3 * step / steps), generator)
-        loss = loss_of(network(x), target, known)
+        losses = F.binary_cross_entropy_with_logits(network(x), target, reduction="none")
+        loss = (losses * known).sum() / known.sum()
         descend(optimiser, loss)
         average.update(network, step)
         loop.end(loss=loss, lr=rate)
     return average.state_dict()
-
-
-def loss_of(logits: Tensor, target: Tensor, known: Tensor) -> Tensor:
-    """Mean binary cross-entropy over the known entries of (B, L)."""
-    losses = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
-    return (losses * known).sum() / known.sum()
-
-
-def l2_fgm(
-    network: nn.Module, x: Tensor, target: Tensor, known: Tensor, radius: float, generator: torch.Generator
-) -> Tensor:
-    """Pictures (B, 3, S, S) moved by at most ``radius`` (L2) to where the loss is larger."""
-    start = torch.randn(x.shape, generator=generator).to(x)
-    perturbed = (x + unit(start) * 0.5 * radius).detach().requires_grad_()
-    (slope,) = torch.autograd.grad(loss_of(network(perturbed), target, known), perturbed)
-    change = perturbed.detach() + unit(slope) * radius - x
-    length = change.flatten(1).norm(dim=1)[:, None, None, None]
-    return x + change * (radius / length.clamp_min(1e-9)).clamp(max=1)
-
-
-def unit(x: Tensor) -> Tensor:
-    """Each picture of (B, C, H, W) divided by its L2 length."""
-    return x / x.flatten(1).norm(dim=1).clamp_min(1e-9)[:, None, None, None]
 
 
 LAST = "head.3"  # the tagger's linear layer, into which scale and shift are folded

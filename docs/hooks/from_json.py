@@ -229,9 +229,9 @@ def editors() -> str:
     """A column an editor of photos, of what its card's first table has; race may lack a row that gender has."""
     found = []
     for name in EDITORS:
-        rows = load(f"weights/{name}/metrics.json")["evaluation"]["tables"]["asked and reached"]
+        rows = load(f"weights/{name}/metrics.json")["evaluation"]["tables"]["reached"]
         found.append(
-            {key.replace("P(masculine)", "P").replace("P(White)", "P"): row["reached"] for key, row in rows.items()}
+            {key.replace("P(masculine)", "P").replace("P(White)", "P"): row["number"] for key, row in rows.items()}
         )
     keys = [key for key in dict.fromkeys(key for one in found for key in one) if "UTKFace" in key or "London" in key]
     shown = [(key, *("–" if key not in one else _ended(one[key], ".2f") for one in found)) for key in keys]

@@ -15,7 +15,7 @@ from gslopes.frame.commands import verb
 @verb(
     "gslopes train gender-field --data data --dry-run",
     "gslopes train celeba-tagger --data data --device cuda --out weights/celeba-tagger",
-    "gslopes train training/face-parser.toml --data data --steps 200 --out trial",
+    "gslopes train training/judge.toml --data data --steps 200 --out trial",
     context_settings={"ignore_unknown_options": True},
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)

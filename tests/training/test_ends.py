@@ -31,13 +31,6 @@ def run(pixels, folder, steps):
     )  # fmt: skip
 
 
-def test_it_begins_with_the_trunk_of_its_teacher_and_no_edit(pixels, tmp_path):
-    state = run(pixels, tmp_path / "none", 0)
-    teacher = zoo.load("gender-teacher").module.state_dict()
-    assert torch.equal(state["stem.weight"], teacher["stem.weight"])
-    assert not state["to_ends.weight"].any()
-
-
 @pytest.mark.slow
 def test_what_is_left_of_the_teacher_falls_and_is_a_share_of_what_it_shows(pixels, tmp_path):
     run(pixels, tmp_path / "run", 12)

@@ -41,7 +41,7 @@ def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
     result = measure_model("gender-field", data=few, photos=48, write=False, sheets=tmp_path / "sheets")
     found = result["tables"]
     titles = {"what it edits", "what else moves", "for whom", "how natural", "who it is"}
-    assert set(found) == {"asked and reached", *(f"{title}, UTKFace" for title in titles)}
+    assert set(found) == {"reached", *(f"{title}, UTKFace" for title in titles)}
     assert len(found["what it edits, UTKFace"]) == 3
     assert len(found["how natural, UTKFace"]) == 5
     assert np.isfinite(found["how natural, UTKFace"]["face, ratio at +2"]["two-sample AUC"]["value"])

@@ -25,18 +25,6 @@ def ratio_editor(chips, **config):
     return state["template"], FaderEditor(zoo.LoadedModel(network, spec, "0" * 64), reader=None)
 
 
-def test_the_template_is_even_and_a_sweep_moves_every_chip_from_its_own_value():
-    chips = drawn_chips(rendered.sample(8, seed=4), 64)
-    form, editor = ratio_editor(chips)
-    assert form.shape == (3, 64, 64)
-    torch.testing.assert_close(form, form.flip(2))
-    swept = editor.sweep(chips[:3], np.array([-1, 0, 1], np.float32))
-    edited, neutral = swept.edited, swept.neutral
-    np.testing.assert_allclose(neutral, chips[:3], atol=0.01)
-    along = (np.log(edited + OFFSET) * form.permute(1, 2, 0).numpy()).sum((2, 3, 4))
-    assert (np.diff(along, axis=1) > 0).all()
-
-
 def test_the_template_is_the_edit_of_a_unit():
     chips = drawn_chips(rendered.sample(4, seed=4), 64)
     form, editor = ratio_editor(chips, gain=1.5)

@@ -6,7 +6,6 @@ import torch
 from scipy.ndimage import gaussian_filter
 
 from gslopes.core.geometry import LUMA, OFFSET
-from gslopes.faces.zoo.framing import CHIP
 from training.field_template import (
     BROAD,
     CEILING,
@@ -17,30 +16,7 @@ from training.field_template import (
     TemplateEdits,
     TemplateUse,
     blurred,
-    inverse_over_parts,
 )
-
-CHIP_PIXELS = torch.empty(128, 128)
-
-
-def only(part):
-    return tuple(0.1 if name == part else 0.0 for name in PARTS)
-
-
-@pytest.mark.parametrize(("part", "point"), [("eyes", 0), ("eyes", 1), ("nose", 2), ("lips", 3), ("lips", 4)])
-def test_a_part_is_where_the_template_has_it(part, point):
-    """Eyes and nose lie within theirs, the corners of the mouth near the edge of the lips'."""
-    x, y = (round(float(v) * 128) for v in CHIP[point])
-    inverse = inverse_over_parts(only(part), CHIP_PIXELS)
-    assert inverse[y, x] > (5 if part == "lips" else 8)
-
-
-def test_bounds_have_no_edge_from_part_to_part():
-    inverse = inverse_over_parts(only("eyes"), CHIP_PIXELS)
-    assert inverse.max().item() == pytest.approx(10, rel=0.05)
-    assert inverse.diff(dim=0).abs().max() < 1.2
-    assert inverse[100:].max() < 1e-3
-
 
 LIGHTNESS = 0.2
 TONE = TemplateUse(LIGHTNESS)
@@ -64,24 +40,11 @@ def edits(
     return template_edits(chips, template, FACE, torch.tensor([distances]), TemplateUse(lightness))[0]
 
 
-def test_nothing_moves_at_distance_0_and_lightness_rises_with_it():
-    edited = edits(flat(0.4), -3.0, -1.0, 0.0, 1.0, 3.0).mean((1, 2, 3))
-    assert edited[2] == pytest.approx(0, abs=1e-6)
-    assert (edited.diff() > 0.05).all()
-
-
 def test_the_log_odds_of_luminance_move_by_so_much_a_unit():
     moved = (edits(flat(0.3), 1.0)[0, :, 16, 16] * torch.tensor(LUMA)).sum()
     level = torch.expm1(moved) * (0.3 * 255 + OFFSET) / 255 + 0.3
     odds = (level / (CEILING - level)) / (0.3 / (CEILING - 0.3))
     assert odds.log().item() == pytest.approx(LIGHTNESS, rel=1e-3)
-
-
-def test_what_is_bright_hardly_becomes_brighter_and_nothing_passes_the_ceiling():
-    dark, bright = (edits(flat(level), 2.0).mean() for level in (0.2, 0.8))
-    assert bright < 0.2 * dark
-    level = torch.expm1(edits(flat(0.8), 9.0)[0].mean()) * (0.8 * 255 + OFFSET) / 255 + 0.8
-    assert level <= CEILING
 
 
 def test_where_skin_darkens_light_and_shade_darken_more_alike_than_in_log_odds_and_highlights_stay():
@@ -110,14 +73,6 @@ def test_skin_grows_paler_as_it_grows_lighter_and_gets_more_colour_as_it_darkens
     assert paler[0] < paler[1] < paler[2]
     browner = edits(skin, -1.0).mean((2, 3))[0]
     assert browner[0] > browner[1] > browner[2]
-
-
-def test_a_template_gives_form_but_no_mean_of_its_own():
-    template = PLAIN.clone()
-    template[:, :16], template[:, 16:] = 0.2, 0.1
-    edited, plain = (edits(flat(0.3), 1.0, template=each)[0] for each in (template, PLAIN + 5.0))
-    assert edited[:, :16].mean() > edited[:, 16:].mean() + 0.05
-    torch.testing.assert_close(plain, edits(flat(0.3), 1.0)[0])
 
 
 def test_an_attribute_that_is_no_tone_of_skin_moves_form_alone():
@@ -162,19 +117,6 @@ def test_however_far_an_edit_goes_no_part_darkens_beyond_the_darkest_and_what_li
     assert free[2, 8] < 1.5 * asked
     assert (held.diff(dim=0)[:, 8] <= 0).all()
     assert held[3, 8].item() == pytest.approx(asked.item(), rel=1e-3)
-
-
-def test_however_far_an_edit_goes_no_part_lightens_beyond_the_brightest_and_what_darkens_goes_on():
-    line = PLAIN.clone()
-    line[:, :, 8], line[:, :, 20] = -0.3, 0.3
-    uses = TemplateUse(), TemplateUse(brightest=0.9)
-    ways = torch.tensor([[0.1, 40.0]])
-    free, held = (template_edits(flat(0.4), line, FACE, ways, use)[0, :, 0, 4] for use in uses)
-    torch.testing.assert_close(held[0, 20], free[0, 20], rtol=0.01, atol=0)  # a short way stays
-    torch.testing.assert_close(held[:, 8], free[:, 8])
-    asked = template_edits(flat(0.4), line * 3, FACE, torch.tensor([[1.0]]))[0, 0, 0, 4, 20]
-    assert held[1, 20].item() == pytest.approx(asked.item(), rel=1e-3)
-    assert free[1, 20] > held[1, 20] + 0.3
 
 
 def test_less_of_what_varies_slowly_stays_where_the_tone_darkens_and_all_of_it_where_it_lightens():
@@ -223,15 +165,6 @@ def test_bounds_by_part_hold_where_the_tone_darkens_and_not_where_it_lightens():
         assert abs(kept) == pytest.approx(asked * SLOPE, rel=0.02)
         assert abs(beside_the_tone(sign * left, -200.0, held)[16, 6]) < 1.05 * 0.1 * SLOPE
         torch.testing.assert_close(*(beside_the_tone(sign * left, 2.0, use) for use in (free, held)))
-
-
-def test_a_bound_shortens_what_lies_near_together_by_one_factor():
-    """Of a dark patch with a darker line the line stands out as before; pixel by pixel both would be at the bound."""
-    patch = PLAIN.clone()
-    patch[:, :, :16], patch[:, :, 6] = 0.3, 0.6
-    edited = beside_the_tone(patch, -2.0, bounded(darkest=0.1))[16]
-    assert edited[6] / edited[2] == pytest.approx(2, rel=0.25)
-    assert abs(edited[2]) < 0.1 * SLOPE
 
 
 @pytest.mark.parametrize("sigma", [SMOOTH, BROAD])

@@ -25,20 +25,12 @@ def test_a_packed_set_comes_back_whole(tmp_path):
     drawn = rendered.sample(20, seed=3)
     chips = drawn_chips(drawn, spec.size)
     held = np.arange(20) % 5 == 0
-    count = write_packed(
-        TrainingSet(chips, drawn.gender[:, None], np.arange(20.0), held), tmp_path / f"{spec.name}.npz"
-    )
-    again = packed(spec, tmp_path, "cpu")
-    assert count == len(again.pixels) == 20
+    write_packed(TrainingSet(chips, drawn.gender[:, None], np.arange(20.0), held), tmp_path / f"{spec.name}.npz")
+    again = packed(spec, tmp_path)
     assert np.abs(again.pixels.astype(int) - chips).mean() < 4
     np.testing.assert_array_equal(again.labels, drawn.gender[:, None])
     np.testing.assert_array_equal(again.weights, np.arange(20.0))
     np.testing.assert_array_equal(again.held_out, held)
-
-
-def test_without_the_file_it_says_how_to_make_it(tmp_path):
-    with pytest.raises(DataMissing, match="training pack drawn-fader"):
-        packed(find_spec("drawn-fader"), tmp_path, "cpu")
 
 
 def test_rare_skin_tones_are_drawn_more_often_and_common_ones_still_most():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from gslopes.core.errors import DataMissing
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.faces.compose.masks import heads_of
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.skin import ParserMasker
-from gslopes.faces.edit.editors import FaceEditor, FaderEditor
+from gslopes.faces.edit.editors import FaceEditor, FaderEditor, editor_of
 from gslopes.faces.zoo import load
 from gslopes.faces.zoo.framing import CHIP, TIGHT
+from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.faces.zoo.spec import Blend
 from gslopes.photos.folder import open_photo
 from training.chips import cache_folder, find_points
@@ -111,6 +114,14 @@ def london_faces(data: Path, device: str, size: int = 128) -> HeldOut:
     return _aligned("London", every, np.ones(len(every), bool), "london-neutral", device, size)
 
 
+def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) -> list[HeldOut]:
+    """One half of UTKFace's held-out faces, and of London's portraits where the set is there."""
+    found = [held_out_faces(data, attribute, most, device, half=half)]
+    with contextlib.suppress(DataMissing):
+        found.append(london_faces(data, device).half(half))
+    return found
+
+
 def _aligned(
     name: str, every: LabelledPhotos, chosen: NDArray[np.bool_], cache: str, device: str, size: int, beyond: float = 1.0
 ) -> HeldOut:
@@ -173,23 +184,30 @@ FACES = 12
 MARGIN = 0.9  # around the box of the five points, in units of its longer side
 
 
-def contact_sheet(
-    held: HeldOut, editor: FaceEditor, path: Path, *, side: int = 256, seed: int = 0, way: Way | None = None
-) -> Path:
-    """Write a picture with a row a face: the photo, then its composites at -2, -1, 0, 1, 2; returns the path.
+def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path, side: int = 256) -> None:
+    """Write sheets of twelve faces of each set, chosen by seed from the half that may be looked at.
 
-    side: of a cell, pixels.  seed: chooses the faces; never the eye.  way: one of ``ways(editor)``, the first if None.
+    A row is a face: the photo, then its composites at -2, -1, 0, 1, 2, cells of ``side`` pixels. One sheet in an
+    editor's default way, and one as published where ``ways`` has that.
+
+    Raises: DataMissing, ModelError.
     """
-    way = way or ways(editor)[0]
-    few = held.take(np.sort(np.random.default_rng(seed).permutation(len(held))[:FACES]))
-    rows: list[ByteArray] = []
-    for batch in swept(few, editor, str(editor.device)):
-        pictures = batch.pictures[way]
-        for photo, face, row in zip(few.photos[batch.rows], few.faces[batch.rows], pictures, strict=True):
-            cells = [_cut(picture, face.points, side) for picture in (photo.pixels, *row)]
-            rows.append(np.concatenate(cells, 1))
-    Image.fromarray(np.concatenate(rows)).save(path)
-    return path
+    folder.mkdir(parents=True, exist_ok=True)
+    editor = editor_of(model, device)
+    sheets = {ways(editor)[0]: ""} | {way: "-as-published" for way in ways(editor)[1:] if way == PUBLISHED}
+    for held in sets(data, model.spec.labels[0], None, device, "choose"):
+        few = held.take(np.sort(np.random.default_rng(0).permutation(len(held))[:FACES]))
+        batches = list(swept(few, editor, device))
+        for way, name in sheets.items():
+            rows = [
+                np.concatenate([_cut(picture, face.points, side) for picture in (photo.pixels, *pictures)], 1)
+                for batch in batches
+                for photo, face, pictures in zip(
+                    few.photos[batch.rows], few.faces[batch.rows], batch.pictures[way], strict=True
+                )
+            ]
+            file = folder / f"{model.spec.name}-{held.name.lower()}{name}.png"
+            Image.fromarray(np.concatenate(rows)).save(file)
 
 
 def _cut(picture: ByteArray, points: np.ndarray[tuple[int, ...], np.dtype[np.float32]], side: int) -> ByteArray:

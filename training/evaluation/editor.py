@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,39 +9,82 @@ from typing import Any
 
 import cv2
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from gslopes.core.errors import DataMissing, UsageError
-from gslopes.core.records import ByteArray, FloatArray
-from gslopes.faces.edit.editors import FaceEditor, FaderEditor, editor_of
+from gslopes.core.geometry import warp
+from gslopes.core.records import ByteArray, Face, FloatArray
+from gslopes.faces.edit.editors import FaceEditor, editor_of
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import mean
+from gslopes.faces.gate.sweep_measurer import luminance, sharpness
+from gslopes.faces.networks.mtcnn import Mtcnn
+from gslopes.faces.zoo import reader
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.photos.folder import open_photo
 from training.chips import cache_folder, find_points
-from training.evaluation import measures, realism
+from training.evaluation import measures
 from training.evaluation.composites import (
     PUBLISHED,
     VALUES,
-    Half,
     HeldOut,
     Way,
-    contact_sheet,
-    held_out_faces,
-    london_faces,
+    sets,
     swept,
     ways,
 )
-from training.evaluation.judges import Judges, Readings
-from training.evaluation.tables import Table, asked, cell
+from training.measure import cell, thirds
+
+Table = dict[str, dict[str, Any]]  # row to column to a number with its interval, a number or a word
+Readings = dict[str, NDArray[np.float64]]
 
 OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
 GALLERY = 200  # faces among which the recogniser looks for each
 SIDE = 64  # pixels of the two-sample test's chips
 TESTED = 600  # faces in one draw of that test: with more of them its network sees more
 CENTRE = VALUES.index(0.0)
+
+
+class Judges:
+    """The networks that read composites: the judge, which shares no photo and no weight with the editors, and MTCNN.
+
+    The judge learned from the judges' fold of UTKFace and from CelebA's first 10,000 pictures, whose identities are not
+    among the editors' wide portraits.
+    """
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.judge = reader.FaceReader.load(device)
+        self.detector = Mtcnn(30).to(device)
+
+    def read(self, pictures: list[list[ByteArray]], faces: list[Face], masks: FloatArray) -> tuple[Readings, ByteArray]:
+        """({reading: (B, K)}, chips (B, K, S, S, 3)) of B photos at K values.
+
+        pictures: B lists of K photos, (H, W, 3) uint8 RGB.  masks: (B, S, S), for luminance and sharpness.
+
+        Probabilities in [0, 1]; race is that of White among White and Black; luminance is mean L* in 0 to 100 and
+        sharpness the logarithm of the Laplacian's variance, both within the mask.
+        """
+        size = masks.shape[1]
+        chips = np.stack(
+            [[warp(picture, face.matrix, size) for picture in row] for row, face in zip(pictures, faces, strict=True)]
+        )
+        count, steps = chips.shape[:2]
+        flat = chips.reshape(-1, size, size, 3)
+        read = self.judge(flat, 128)
+        within = np.repeat(masks, steps, 0)
+        columns = {
+            **{name: reader.attribute(read, name) for name in ("gender", "race", "young", "smiling")},
+            "luminance": luminance(flat, within),
+            "sharpness": sharpness(flat, within),
+        }
+        return {name: np.asarray(v, np.float64).reshape(count, steps) for name, v in columns.items()}, chips
+
+    def found(self, pictures: list[list[ByteArray]]) -> NDArray[np.bool_]:
+        """(B, K) whether MTCNN still finds a face."""
+        flat = [picture for row in pictures for picture in row]
+        return np.array([len(d.scores) > 0 for d in self.detector(flat)]).reshape(len(pictures), -1)
 
 
 @dataclass
@@ -82,10 +124,8 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
             "what it edits": edited_table(composites, attribute),
             "what else moves": leakage_table(composites, attribute),
             "for whom": group_table(composites, held, attribute),
-            "how natural": realism_table(composites, held, attribute),
+            "how natural": realism_table(composites, held),
         }
-        if held.name == "UTKFace" and isinstance(editor, FaderEditor):
-            found |= {"latent and reconstruction": latent_table(held, editor, attribute, device)}
         found |= identity_tables(held, composites, data)
         tables |= {f"{title}, {held.name}": table for title, table in found.items()}
         counts.append(f"{len(held)} of {held.name}")
@@ -93,34 +133,49 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
         f"Measured on the half of the held-out people that nothing is chosen on, {' and '.join(counts)}, composited "
         "into their photos at full size as an audit does. The judge shares no photo or weight with the editor, nor "
         "with what labelled its training photos or reads a face's own values. In brackets 95 % bootstrap intervals "
-        "over photos. The matched test compares composites with photos of other people whose reading is the same."
+        "over photos."
     )
-    return note, {"asked and reached": asked(attribute, f"{editor.region}, {editor.blend}", tables), **tables}
+    return note, {"reached": reached(attribute, f"{editor.region}, {editor.blend}", tables), **tables}
 
 
-def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) -> list[HeldOut]:
-    """One half of UTKFace's held-out faces, and of London's portraits where the set is there."""
-    found = [held_out_faces(data, attribute, most, device, half=half)]
-    with contextlib.suppress(DataMissing):
-        found.append(london_faces(data, device).half(half))
-    return found
-
-
-def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path) -> list[Path]:
-    """Sheets of twelve faces of each set, by seed from the half that may be looked at; the paths.
-
-    One in an editor's default way, and one as published where ``ways`` has that.
-
-    Raises: DataMissing, ModelError.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    editor = editor_of(model, device)
-    looked_at = ways(editor)[:1] + tuple(way for way in ways(editor) if way == PUBLISHED)
-    return [
-        contact_sheet(held, editor, folder / f"{model.spec.name}-{held.name.lower()}{name}.png", way=way)
-        for held in sets(data, model.spec.labels[0], None, device, "choose")
-        for way, name in zip(looked_at, ("", "-as-published"), strict=False)
-    ]
+def reached(attribute: str, way: str, tables: dict[str, Table]) -> Table:
+    """The rows of the card, of each set of faces that was measured.  way: of an audit, such as ``face, ratio``."""
+    target = "P(masculine)" if attribute == "gender" else "P(White)"
+    rows: dict[str, Any] = {}
+    for name in ("UTKFace", "London"):
+        of_set = {title.removesuffix(f", {name}"): table for title, table in tables.items() if title.endswith(name)}
+        if "what it edits" not in of_set:
+            continue
+        edits, natural = of_set["what it edits"], of_set["how natural"]
+        own, published = edits[f"{way}: reader"], edits.get("skin, paste: reader")
+        found = {
+            f"shift of {target} from -2 to 2": own["shift"],
+            f"shift of {target} from -1 to 1": own["shift, -1 to 1"],
+            "faces whose reading follows the values (tau 0.8)": own["monotone"],
+        }
+        for value in ("-2", "-1", "+1", "+2"):
+            found[f"two-sample AUC at {value}"] = natural[f"{way} at {value}"]["two-sample AUC"]
+        for other, row in of_set["what else moves"].items():
+            if other != "sharpness" and (other != "luminance" or attribute == "gender"):  # race moves it by design
+                found[f"{other}, share of the target's slope"] = row[way]
+        for group, row in of_set["for whom"].items():
+            if group in ("gap by gender", "gap by race", "gap by age", "gap by skin tone"):
+                found[f"{group} of the shift"] = row["shift"]
+        if published:
+            found[f"as published: shift of {target} from -2 to 2"] = published["shift"]
+            for value in ("-2", "+2"):
+                test = natural[f"skin, paste at {value}"]["two-sample AUC"]
+                found[f"as published: two-sample AUC at {value}"] = test
+        worst = {
+            "face still found, worst value": [row["face found"] for row in natural.values() if "face found" in row]
+        }
+        identity = of_set.get("who it is", {}).values()
+        worst["nearer to its own photo than to anyone else's, worst value"] = [
+            row["nearest to itself"] for row in identity if "nearest to itself" in row
+        ]
+        found |= {what: min(numbers, key=lambda n: n["value"]) for what, numbers in worst.items() if numbers}
+        rows |= {f"{what}, {name}": {"number": number} for what, number in found.items()}
+    return rows
 
 
 def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Composites:
@@ -203,46 +258,22 @@ def group_table(composites: Composites, held: HeldOut, attribute: str) -> Table:
     return table
 
 
-def thirds(luminance: NDArray[np.float64]) -> NDArray[np.object_]:
-    """(n,) names of each face's third by the luminance of its skin in the photo."""
-    rank = np.argsort(np.argsort(luminance, kind="stable"), kind="stable") * 3 // max(1, len(luminance))
-    return np.array(["darkest third", "middle third", "lightest third"], object)[rank]
-
-
-def realism_table(composites: Composites, held: HeldOut, attribute: str) -> Table:
+def realism_table(composites: Composites, held: HeldOut) -> Table:
     """Are composites and photos distinguishable, and is a face still found?"""
 
     def small(chips: ByteArray) -> ByteArray:
         return np.stack([cv2.resize(c, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for c in chips])
 
     table: Table = {}
-    photos, people = small(held.chips(composites.masks["face"].shape[1])), np.arange(len(held))
+    photos = small(held.chips(composites.masks["face"].shape[1]))
     for way, chips in composites.chips.items():
         for k, value in enumerate(tqdm(VALUES, desc="two-sample tests", unit="value")):
-            tested = small(chips[:, k])
-            row = {"two-sample AUC": cell(realism.two_sample_auc(photos, tested, people, most=TESTED))}
-            read = composites.plain[attribute], composites.readings[way][attribute][:, k]
-            matched = realism.two_sample_auc(photos, tested, people, most=TESTED, readings=read)
-            if np.isfinite(matched.value):
-                row["matched two-sample AUC"] = cell(matched)
+            tested = measures.two_sample_auc(photos, small(chips[:, k]), most=TESTED)
+            row = {"two-sample AUC": cell(tested)}
             if way == composites.default and composites.found is not None:
                 row["face found"] = cell(mean(composites.found[:, k].astype(float)))
             table[f"{way[0]}, {way[1]} at {value:+g}"] = row
     return table
-
-
-def latent_table(held: HeldOut, editor: FaderEditor, attribute: str, device: str) -> Table:
-    """What a fresh probe reads from the latent."""
-    chips = held.chips(editor.size)
-    truth = held.labels["masculine" if attribute == "gender" else "white"] > 0.5
-    latents = []
-    with torch.inference_mode():
-        for start in range(0, len(chips), 32):
-            x = torch.from_numpy(chips[start : start + 32]).to(device).permute(0, 3, 1, 2).float() / 127.5 - 1
-            latents.append(editor.network.encode(x).flatten(1).float().cpu().numpy())
-    z = np.concatenate(latents)
-    number = measures.probe_auc(z, truth, measures.folds_by_people(np.arange(len(z))))
-    return {"probe on the latent, AUC": {"number": cell(number)}}
 
 
 def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[str, Table]:

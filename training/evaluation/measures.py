@@ -1,4 +1,4 @@
-"""Measures on arrays: probabilities and truth, who is who, what a latent remembers."""
+"""Measures of composites: is it the same person, and does it look like a photo?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.errors import ModelError, UsageError
@@ -18,39 +18,9 @@ from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Estimate, Floats
-from gslopes.stats import agreement
+from gslopes.faces.networks.tagger import Tagger, TaggerConfig
+from gslopes.stats.agreement import auc
 from gslopes.stats.resampling import Rows
-
-# -- how well a reader tells yes from no -------------------------------------------------------------------------------
-
-
-def discrimination(truth: ArrayLike, scores: ArrayLike, people: ArrayLike | None = None) -> Estimate:
-    """The area under the ROC curve with its interval over photos, or over people (n,) where several photos show one."""
-    yes, score = np.asarray(truth, bool), np.asarray(scores, np.float64)
-    clusters = None if people is None else np.asarray(people)
-    return manipulation.interval(lambda rows: agreement.auc(yes[rows], score[rows]), len(yes), clusters=clusters)
-
-
-def expected_calibration_error(truth: ArrayLike, probability: ArrayLike, bins: int = 15) -> Estimate:
-    """Mean distance between what the probabilities say and how often it is so, over bins of equal mass.
-
-    truth: (n,) bool.  probability: (n,) in [0, 1], of yes.
-
-    A finite sample has an error above 0 even where the probabilities are right (about 1 / sqrt(n / bins) at most), and
-    a resample a larger one: the interval leans upwards.
-
-    Source: Naeini et al. 2015; bins of equal mass as in Nixon et al. 2019, Measuring calibration in deep learning.
-    """
-    yes, predicted = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
-
-    def error(rows: Rows) -> float:
-        order = rows[np.argsort(predicted[rows], kind="stable")]
-        ends = np.linspace(0, len(order), min(bins, len(order)) + 1).astype(np.intp)
-        sums = np.add.reduceat((predicted - yes)[order], ends[:-1])
-        return float(np.abs(sums).sum() / len(order))
-
-    return manipulation.interval(error, len(yes))
-
 
 # -- is it still the same person? --------------------------------------------------------------------------------------
 
@@ -122,85 +92,79 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
     return embedded
 
 
-# -- has a latent forgotten the attribute? -----------------------------------------------------------------------------
+# -- does it look like a photo? A small network that learns to tell them apart, as a two-sample test -------------------
 
 
-_HIDDEN, _EPOCHS, _EARLY_STOPPING_EPOCHS = 32, 40, 6
+_EPOCHS, _BATCH = 20, 32
 
 
-def folds_by_people(people: ArrayLike, folds: int = 5, seed: int = 0) -> NDArray[np.intp]:
-    """The fold of each photo, (n,) from 0 to folds-1: all photos of a person in one.  people: (n,) ids."""
-    names, which = np.unique(np.asarray(people), return_inverse=True)
-    order = np.random.default_rng(seed).permutation(len(names)) % folds
-    return np.asarray(order[which], np.intp)
-
-
-def probe_auc(
-    latents: ArrayLike, truth: ArrayLike, folds: ArrayLike, *, people: ArrayLike | None = None, seed: int = 0
+def two_sample_auc(
+    photos: ByteArray, composites: ByteArray, most: int | None = None, draws: int = 5, seed: int = 0
 ) -> Estimate:
-    """Can the attribute be read from the latent by a probe trained afresh? AUC 0.5 means that it cannot.
+    """AUC with which a small network, trained for it, tells composites from photos: 0.5 if it cannot.
 
-    latents: (n, D).  truth: (n,) bool.
-    folds: (n,) integers, three kinds or more, as ``folds_by_people`` makes them: each fold is judged by probes trained
-        on the others, of which one decides when to stop.
-    people: (n,) ids for the interval, which is over photos without them.
+    photos, composites: (n, S, S, 3) uint8 RGB, row by row of the same photo, sides of 32 or more.
+    most: photos in a draw, all of them if None: the more a network learns from, the more it sees.
+    draws: of photos, halves and networks; the AUC is their mean, since one draw of some hundred faces may be 0.1 off.
 
-    A network with one hidden layer, on the latent's principal components. The AUC is that of each photo's rank within
-    its fold, as scores of different probes do not compare.
+    Every row is drawn to be a photo or a composite, and to be in one of two halves; a network trained on either half
+    judges the other, so no face is in both classes, nor in training and test. Colour and position vary little while
+    training (mirror, shifts of two pixels), for they may be what gives a composite away. The AUC is the mean of both
+    halves', its interval over photos, with these draws and networks. Near 0.5 means that this network saw no difference
+    with this many photos; another one with more of them may.
 
-    Raises: ValueError with fewer than three folds.
+    Source: Lopez-Paz & Oquab 2017, Revisiting classifier two-sample tests.
     """
-    x, yes, fold = np.asarray(latents, np.float32), np.asarray(truth, bool), np.asarray(folds)
-    kinds = np.unique(fold)
-    if len(kinds) < 3:
-        raise ValueError("a probe needs three folds or more: to train, to validate, to test")
-    ranks = np.zeros(len(x))
-    for index, kind in enumerate(kinds):
-        test, validation = fold == kind, fold == kinds[(index + 1) % len(kinds)]
-        training = ~(test | validation)
-        parts = _components(x, training)
-        scores = _network(
-            (parts[training], yes[training]), (parts[validation], yes[validation]), parts[test], seed + index
-        )
-        ranks[test] = (np.argsort(np.argsort(scores)) + 0.5) / test.sum()
-    return discrimination(yes, ranks, people)
+    trials = []
+    for draw in range(draws):
+        order = np.random.default_rng(seed + draw).permutation(len(photos))
+        taken, fake, half = order < (most or len(photos)), order % 2 == 1, order % 4 // 2
+        chips = np.where(fake[:, None, None, None], composites, photos)
+        scores = np.zeros(len(chips))
+        for index in (0, 1):
+            train, test = taken & (half != index), taken & (half == index)
+            scores[test] = _train_and_score(chips, fake, train, test, 2 * (seed + draw) + index)
+            trials.append((test, fake, scores))
+
+    def mean(rows: Rows) -> float:
+        judged = ((rows[test[rows]], fake, scores) for test, fake, scores in trials)
+        return float(np.nanmean([auc(fake[part], scores[part]) for part, fake, scores in judged]))
+
+    return manipulation.interval(mean, len(photos))
 
 
-def _components(x: NDArray[np.float32], fit: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """All photos in the principal components of those to fit on, scaled by one factor: nothing of those is lost."""
-    centre = x[fit].mean(0)
-    spread = x[fit].std(0)
-    standard = (x - centre) / np.where(spread > 1e-6, spread, 1)
-    values, vectors = np.linalg.eigh(standard[fit] @ standard[fit].T)
-    keep = values > 1e-4 * values[-1]
-    base = (standard[fit].T @ vectors[:, keep]) / np.sqrt(values[keep])
-    parts = standard @ base
-    return np.asarray(parts / parts[fit].std(), np.float32)
-
-
-Known = tuple[NDArray[np.float32], NDArray[np.bool_]]
-
-
-def _network(train: Known, validation: Known, test: NDArray[np.float32], seed: int) -> Floats:
+def _train_and_score(
+    chips: ByteArray, fake: NDArray[np.bool_], train: NDArray[np.bool_], test: NDArray[np.bool_], seed: int
+) -> Floats:
+    """Logits of a network trained on the rows ``train`` for the rows ``test``."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        x, y = torch.from_numpy(train[0]), torch.from_numpy(train[1]).float()
-        probe = nn.Sequential(nn.Linear(x.shape[1], _HIDDEN), nn.ReLU(), nn.Dropout(0.5), nn.Linear(_HIDDEN, 1))
-        optimiser = torch.optim.AdamW(probe.parameters(), 3e-3, weight_decay=0.1)
-        best, waited, logits = -np.inf, 0, np.zeros(len(test))
+        network = Tagger(TaggerConfig(1, (16, 32, 64)))
+        x, y = _tensor(chips[train]), torch.from_numpy(fake[train]).float()
+        steps = _EPOCHS * -(-len(x) // _BATCH)
+        optimiser = torch.optim.AdamW(network.parameters(), 2e-3, weight_decay=0.05)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, total_steps=steps)
+        network.train()
         for _ in range(_EPOCHS):
-            probe.train()
-            for rows in torch.randperm(len(x)).split(32):
+            for rows in torch.randperm(len(x)).split(_BATCH):
                 optimiser.zero_grad()
-                F.binary_cross_entropy_with_logits(probe(x[rows])[:, 0], y[rows]).backward()
+                F.binary_cross_entropy_with_logits(network(_augmented(x[rows]))[:, 0], y[rows]).backward()
                 optimiser.step()
-            probe.eval()
-            with torch.no_grad():
-                reached = agreement.auc(validation[1], probe(torch.from_numpy(validation[0]))[:, 0].numpy())
-                if reached > best:
-                    best, waited, logits = reached, 0, probe(torch.from_numpy(test))[:, 0].double().numpy()
-                    continue
-            waited += 1
-            if waited == _EARLY_STOPPING_EPOCHS:
-                break
-    return logits
+                schedule.step()
+        network.eval()
+        with torch.no_grad():
+            judged = _tensor(chips[test])
+            logits = [(network(part) + network(part.flip(3)))[:, 0] for part in judged.split(_BATCH)]
+    return torch.cat(logits).double().numpy()
+
+
+def _tensor(chips: ByteArray) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(chips.transpose(0, 3, 1, 2))).float() / 127.5 - 1
+
+
+def _augmented(x: Tensor) -> Tensor:
+    """Half of the chips mirrored, all of them shifted by up to two pixels."""
+    mirrored = torch.where(torch.rand(len(x), 1, 1, 1) < 0.5, x.flip(3), x)
+    down, right = torch.randint(0, 5, (2,)).tolist()
+    padded = F.pad(mirrored, (2, 2, 2, 2), mode="reflect")
+    return padded[:, :, down : down + x.shape[2], right : right + x.shape[3]]

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from gslopes.core.config import load_toml
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import write_bytes
 from gslopes.faces.zoo import load, load_folder, loading
-from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.faces.zoo.spec import find_asset, read_spec
-from training.evaluation.editor import contact_sheets, evaluate_editor
-from training.evaluation.tables import Table
-from training.evaluation.taggers import evaluate_face_parser, evaluate_tagger
-
-# -- measure a model ---------------------------------------------------------------------------------------------------
-
-
-KINDS: dict[str, Callable[[LoadedModel, Path, int | None, str], tuple[str, dict[str, Table]]]] = {
-    "fader": evaluate_editor,
-    "edit-ends": evaluate_editor,
-    "feature-pyramid": evaluate_face_parser,
-    "tagger": evaluate_tagger,
-}
+from training.evaluation.composites import contact_sheets
+from training.evaluation.editor import evaluate_editor
+from training.measure import measure
+from training.recipe import Recipe, find_recipe
+from training.sets import SETS
 
 
 def measure_model(
@@ -48,19 +41,29 @@ def measure_model(
     """
     folder = Path(model) if (Path(model) / "model.safetensors").is_file() else find_asset("weights", model)
     loaded = load(model, device) if folder is None else load_folder(folder, device)  # load says what is not there
-    note, tables = KINDS[loaded.spec.network](loaded, data, photos, device)
-    result = {"note": note, "tables": tables}
-    if sheets is not None and loaded.spec.network in ("fader", "edit-ends"):
-        contact_sheets(loaded, data, device, sheets)
+    spec = loaded.spec
+    if spec.network in ("fader", "edit-ends"):
+        note, tables = evaluate_editor(loaded, data, photos, device)
+        new: dict[str, Any] = {"evaluation": {"note": note, "tables": tables}}
+        if sheets is not None:
+            contact_sheets(loaded, data, device, sheets)
+    else:
+        plan = load_toml(Recipe, find_recipe(spec.recipe))
+        everything = SETS[plan.set](spec, data, device)
+        rows = np.random.default_rng(0).permutation(np.flatnonzero(everything.held_out))[:photos]
+        assert folder is not None
+        new = measure(spec, folder, everything.part(rows), device)
+        note = f"Measured on {new['held_out']} held-out photos, never trained on by any model."
+        parts = {kind: numbers for kind, numbers in new.items() if isinstance(numbers, dict)}
+        tables = {kind: {row: {"number": number} for row, number in rows.items()} for kind, rows in parts.items()}
     if write and folder is not None:
         file = folder / "metrics.json"
         known = read_json(file) if file.is_file() else {}
-        text = json.dumps({**known, "evaluation": result}, indent=2)
-        write_bytes(file, (text + "\n").encode())
-        card = folder.parents[1] / "models" / loaded.spec.name / "card.md"
+        write_bytes(file, (json.dumps({**known, **new}, indent=2) + "\n").encode())
+        card = folder.parents[1] / "models" / spec.name / "card.md"
         if card.is_file():
-            write_bytes(card, fill(folder.parents[1], loaded.spec.name).encode())
-    return result
+            write_bytes(card, fill(folder.parents[1], spec.name).encode())
+    return {"note": note, "tables": tables}
 
 
 # -- model cards: facts and numbers between the marks come from spec and metrics ---------------------------------------
@@ -92,7 +95,6 @@ FADER_ROWS = (
     "as published: shift",
     "two-sample AUC at -2",
     r"two-sample AUC at \+2",
-    "probe on the latent",
 )
 MOST = 10
 
@@ -137,11 +139,11 @@ def numbers(metrics: dict[str, Any]) -> str:
 
 def _headline(metrics: dict[str, Any]) -> dict[str, Any]:
     """The rows of a card: of an editor what was asked of it, of every other model its lowest values."""
-    reached = metrics.get("evaluation", {}).get("tables", {}).get("asked and reached", {})
+    reached = metrics.get("evaluation", {}).get("tables", {}).get("reached", {})
     if reached:
         patterns = FADER_ROWS if any(row.startswith("as published") for row in reached) else EDITOR_ROWS
         chosen = [row for pattern in patterns for row in reached if re.match(pattern, row)]
-        return {row: reached[row]["reached"] for row in chosen}
+        return {row: reached[row]["number"] for row in chosen}
     rows: dict[str, Any] = {}
     for kind, value in metrics.items():
         if isinstance(value, dict) and kind != "evaluation":

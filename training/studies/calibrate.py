@@ -7,7 +7,6 @@ faces are drawn that way too, so that a comparison of the photos as they are is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +21,6 @@ from gslopes.core.records import FloatArray
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
 from gslopes.photos.drawn.folder import FACES, MASKS
-from gslopes.report import numbers
-from gslopes.report.charts import LIGHT, new_figure, render, tidy
 from gslopes.slopes import audit as stages
 from gslopes.slopes.demo import SIZE, drawn_in_place
 from gslopes.slopes.fit.analysis import analyse
@@ -37,84 +34,50 @@ EDITOR = "drawn-confounded"
 READING = "photo-rate"
 ATTRIBUTE = "gender"
 LEVEL = 0.05
-NAMES = {"": "no confounder", "hair": "hair", "background": "background", "smile": "smile"}
-COLOURS = {"": LIGHT.ink, "hair": LIGHT.series[1], "background": LIGHT.series[0], "smile": LIGHT.series[3]}
-PANELS = (("recovered", "the walk, per unit of the attribute"), ("naive", "comparing photos of men and women"))
-
-
-@dataclass(frozen=True, slots=True)
-class PlantedStudy:
-    """What was found.
-
-    labels: a row a label, see ``compare``.  summary: what is said in one line each.
-    reach: how far the edit moves the drawn cue, as a share of drawing the face again.
-    table, picture: where they were written.  run: the audit's folder.
-    """
-
-    labels: pd.DataFrame
-    summary: dict[str, float]
-    reach: float
-    table: Path
-    picture: Path
-    run: Path
 
 
 def calibrate(
-    out: str | Path, executor: Executor, *, faces: int = 1000, sets: int = 10, seed: int = 0, device: str = "auto"
-) -> PlantedStudy:
+    out: Path, executor: Executor, *, faces: int = 1000, sets: int = 10, seed: int = 0, device: str = "auto"
+) -> tuple[pd.DataFrame, dict[str, float]]:
     """Draw faces, audit them, compare with the truth; called again, it goes on where it was stopped.
 
     faces: how many are drawn.  sets: into how many audits they are dealt, each fitted by itself.
 
+    Returns a row a label (see ``compare``), and one number a line (see ``summarise``) with ``reach``: how far the edit
+    moves the drawn cue, as a share of drawing the face again. They are written to calibration.csv and calibration.json.
+
     Raises: StorageError, ModelError.
     """
-    out = Path(out)
     runfolder.make_folder(out)
     parameters = drawn_in_place(faces, seed + 200, CONFOUND)
     classifier = PlantedClassifier()
     executor.note(f"{faces:,} drawn faces, {len(GRID)} planted biases, {sets} audits of {faces // sets} photos each.")
-    run = audit_drawn(out, parameters, classifier, executor, seed, device)
+    photos, run = out / "photos", out / "run"
+    with runfolder.storage(out):
+        rendered.write_folder(parameters, photos, SIZE)
+    known = {"landmarks": photos / FACES, "masks": photos / MASKS, "editor": EDITOR}
+    stages.synthesise(photos, run, executor=executor, seed=seed, device=device, **known)
+    stages.score_photos(run, classifier, executor=executor)
 
     executor.note("truth      every face drawn again at every value")
     values = values_for("gender")
-    shares, cue = drawn_anew(parameters, classifier, values)
+    shares, cue = drawn_again(parameters, classifier, values)
     weights = line_weights(values.astype(np.float64))
-    truth = 100 * shares @ weights
     redrawn = float(cue @ weights)
-    seen = cue_by_photo(run, classifier, values)
-    reach = float(seen["reach"].mean()) / redrawn
+    moved = cue_by_photo(run, classifier, values)
+    reach = float(moved["reach"].mean()) / redrawn
 
     executor.note("fit        each audit by itself")
-    found = fit_sets(run, sets, seed, seen)
+    slopes = fit_sets(run, sets, seed, moved)
     unedited = totals(classifier.read(rendered.render(parameters, SIZE).pixels)) > 0
-    labels = compare(truth, found, naive(unedited, parameters.gender, faces, sets), reach, redrawn)
-    summary = summarise(labels)
-    table, picture = out / "calibration.csv", out / "calibration.png"
-    runfolder.write_bytes(table, csv_bytes(labels))
-    runfolder.write_bytes(picture, draw_planted(labels, reach))
-    runfolder.write_json(out / "calibration.json", {"faces": faces, "sets": sets, "reach": reach, **summary})
-    return PlantedStudy(labels, summary, reach, table, picture, run)
+    labels = compare(100 * shares @ weights, slopes, naive(unedited, parameters.gender, faces, sets), reach, redrawn)
+    summary = {"reach": reach, **summarise(labels)}
+    runfolder.write_bytes(out / "calibration.csv", csv_bytes(labels))
+    runfolder.write_json(out / "calibration.json", {"faces": faces, "sets": sets, **summary})
+    return labels, summary
 
 
-def audit_drawn(
-    out: Path,
-    parameters: rendered.FaceParameters,
-    classifier: PlantedClassifier,
-    executor: Executor,
-    seed: int,
-    device: str,
-) -> Path:
-    """Write the faces, and walk through them with the confounded editor, known landmarks and known masks."""
-    folder, run = out / "photos", out / "run"
-    with runfolder.storage(out):
-        photos = rendered.write_folder(parameters, folder, SIZE)
-    known = {"landmarks": folder / FACES, "masks": folder / MASKS, "editor": EDITOR}
-    stages.synthesise(photos, run, executor=executor, seed=seed, device=device, **known)
-    stages.score_photos(run, classifier, executor=executor)
-    return run
-
-
-def drawn_anew(
+def drawn_again(
     parameters: rendered.FaceParameters, classifier: PlantedClassifier, values: FloatArray
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Every face drawn with the cue at each value: (labels, K) shares of photos with the label, (K,) mean cue."""
@@ -181,7 +144,7 @@ def naive(unedited: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int) -
 
 
 def compare(
-    truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.float64], reach: float, redrawn: float
+    truth: NDArray[np.float64], slopes: pd.DataFrame, plain: NDArray[np.float64], reach: float, redrawn: float
 ) -> pd.DataFrame:
     """A row a label, slopes in percentage points per unit of the attribute.
 
@@ -196,10 +159,8 @@ def compare(
     """
     rows = []
     for index, bias in enumerate(GRID):
-        of_label = found[found["label"] == bias.label]
-        low, high = of_label["ci_low"], of_label["ci_high"]
-        real = float(truth[index])
-        less, more = redrawn * of_label["ratio_low"], redrawn * of_label["ratio_high"]
+        label, real = slopes[slopes["label"] == bias.label], float(truth[index])
+        mean, per_cue = mean_t(label["slope"].to_numpy(float)), redrawn * label[["ratio_low", "ratio_high"]]
         rows.append(
             {
                 "label": bias.label,
@@ -207,17 +168,17 @@ def compare(
                 "confounder": bias.confounder,
                 "amount": bias.amount,
                 "truth": real,
-                "recovered": float(of_label["slope"].mean()),
-                "recovered_low": mean_t(of_label["slope"].to_numpy(float)).low,
-                "recovered_high": mean_t(of_label["slope"].to_numpy(float)).high,
-                "per_reach": float(of_label["slope"].mean()) / reach,
-                "covered": float(((low <= real) & (real <= high)).mean()),
-                "covered_per_reach": float(((less <= real) & (real <= more)).mean()),
-                "flagged": float((of_label["q"] < LEVEL).mean()),
-                "decided": float((of_label["decision"] == "finding").mean()),
+                "recovered": mean.value,
+                "recovered_low": mean.low,
+                "recovered_high": mean.high,
+                "per_reach": mean.value / reach,
+                "covered": float(((label["ci_low"] <= real) & (real <= label["ci_high"])).mean()),
+                "covered_per_reach": float(((per_cue["ratio_low"] <= real) & (real <= per_cue["ratio_high"])).mean()),
+                "flagged": float((label["q"] < LEVEL).mean()),
+                "decided": float((label["decision"] == "finding").mean()),
                 "naive": float(plain[:, index, 0].mean()),
                 "naive_flagged": float((plain[:, index, 1] < LEVEL).mean()),
-                "audits": len(of_label),
+                "audits": len(label),
             }
         )
     return pd.DataFrame(rows)
@@ -229,50 +190,13 @@ def summarise(labels: pd.DataFrame) -> dict[str, float]:
     Coverage is over labels with a planted cue: where nothing moves, an interval of no width misses a truth of 0.002.
     """
     no_cue, confounded = labels["cue"] == 0, labels["confounder"] != ""
-
-    def error(column: str, rows: pd.Series) -> float:
-        return float(np.sqrt(((labels[column] - labels["truth"])[rows] ** 2).mean()))
-
-    return {
-        "error": error("recovered", labels["cue"].notna()),
-        "error_per_reach": error("per_reach", labels["cue"].notna()),
-        "error_naive": error("naive", labels["cue"].notna()),
-        "covered": float(labels.loc[~no_cue, "covered"].mean()),
-        "covered_per_reach": float(labels.loc[~no_cue, "covered_per_reach"].mean()),
-        "false_positives_nothing": float(labels.loc[no_cue & ~confounded, "flagged"].mean()),
-        "false_positives_confounder_only": float(labels.loc[no_cue & confounded, "flagged"].mean()),
-        "findings_nothing": float(labels.loc[no_cue & ~confounded, "decided"].mean()),
-        "findings_confounder_only": float(labels.loc[no_cue & confounded, "decided"].mean()),
-        "naive_false_positives_nothing": float(labels.loc[no_cue & ~confounded, "naive_flagged"].mean()),
-        "naive_false_positives_confounder_only": float(labels.loc[no_cue & confounded, "naive_flagged"].mean()),
-    }
-
-
-def draw_planted(labels: pd.DataFrame, reach: float) -> bytes:
-    """Draw the recovered slopes against their truth, one panel for the walk and one for the naive way.
-
-    labels: columns truth, recovered, naive, confounder.  reach: how far the edit moves the cue, drawn as a line.
-
-    Returns the bytes of a PNG.
-    """
-    figure = new_figure(10, 5, dpi=120, layout="constrained")
-    axes = figure.subplots(1, 2, sharex=True, sharey=True)
-    most = 1.1 * float(np.nanmax(np.abs(labels[["truth", "recovered", "naive"]].to_numpy())))
-    for axis, (column, title) in zip(axes, PANELS, strict=True):
-        tidy(axis)
-        axis.plot([-most, most], [-most, most], color=LIGHT.faint, linewidth=1)
-        axis.axhline(0, color=LIGHT.faint, linewidth=0.5)
-        for name, colour in COLOURS.items():
-            part = labels[labels["confounder"] == name]
-            axis.scatter(part["truth"], part[column], s=26, color=colour, label=NAMES[name], alpha=0.85)
-        axis.set_title(title, loc="left", fontsize=10, color=LIGHT.ink)
-        axis.set_xlabel("truth: the same faces drawn again, percentage points per unit")
-        axis.set_xlim(-most, most)
-        axis.set_ylim(-most, most)
-    axes[0].plot([-most, most], [-most * reach, most * reach], color=LIGHT.faint, linestyle=":", linewidth=1)
-    note = f"the edit moves the cue {numbers.decimal(reach)} times as far"
-    at = {"xytext": (4, 6), "textcoords": "offset points"}
-    axes[0].annotate(note, (-most, -most * reach), **at, color=LIGHT.faint, fontsize=8)
-    axes[0].set_ylabel("found, percentage points per unit")
-    axes[1].legend(loc="lower right", frameon=False, fontsize=8, title="planted in addition to the cue")
-    return render(figure)
+    summary = {}
+    for name, column in (("error", "recovered"), ("error_per_reach", "per_reach"), ("error_naive", "naive")):
+        summary[name] = float(np.sqrt(((labels[column] - labels["truth"]) ** 2).mean()))
+    for column in ("covered", "covered_per_reach"):
+        summary[column] = float(labels.loc[~no_cue, column].mean())
+    rates = {"false_positives": "flagged", "findings": "decided", "naive_false_positives": "naive_flagged"}
+    for name, column in rates.items():
+        summary[f"{name}_nothing"] = float(labels.loc[no_cue & ~confounded, column].mean())
+        summary[f"{name}_confounder_only"] = float(labels.loc[no_cue & confounded, column].mean())
+    return summary

