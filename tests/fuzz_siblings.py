@@ -239,9 +239,9 @@ def spelt(data: bytes) -> None:
 
 def presence(folder: Path, data: bytes) -> None:
     """Which labels counted, as the page reads it."""
-    from gslopes.slopes.report.answers import limits
+    from gslopes.slopes.report.answers import cut_of
 
     (folder / PRESENCE).write_bytes(data)
-    least, most = limits(folder, "c")
-    assert isinstance(least, float)
-    assert isinstance(most, int)
+    cut = cut_of(folder, "c")
+    assert 0 <= cut.score <= 1
+    assert cut.most >= 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import runfolder, runtime
 from gslopes.core.files import read_json, sha256_of
 from gslopes.report.layouts import markdown
 
@@ -77,13 +77,13 @@ class Facts:
 
 
 def facts(run: Path, form: str, rows: pd.DataFrame) -> Facts:
-    """The facts of an export.  rows: as ``pictures`` made them."""
+    """The facts of an export.  rows: as ``pictures`` made them, all sweeps of the run."""
     from gslopes.faces.gate.verdict import VALIDITY  # it needs torch
 
     manifest = runfolder.read_manifest(run)
     edited = rows[rows["kind"] == "edit"]
     attributes = tuple(sorted(set(edited["attribute"])))
-    verdicts = _verdicts(run, attributes)
+    verdicts = rows.drop_duplicates("set")
     photos = rows.drop_duplicates("photo")
     licences = photos["licence"].fillna("") if "licence" in rows else pd.Series("", index=photos.index)
     models = edited.drop_duplicates("attribute")
@@ -109,17 +109,6 @@ def facts(run: Path, form: str, rows: pd.DataFrame) -> Facts:
         measured=tuple(one for one in measured if one.get("attribute") in attributes),
         made=str(manifest.get("created", "")),
     )
-
-
-def _verdicts(run: Path, attributes: tuple[str, ...]) -> pd.DataFrame:
-    """Verdicts on the sweeps of the run along these attributes; all are kept where no gate judged them."""
-    path = run / f"{tables.VERDICTS.name}.parquet"
-    if path.is_file():
-        frame = tables.read(tables.VERDICTS, path)
-    else:
-        edits = tables.read(tables.EDITS, run / f"{tables.EDITS.name}.parquet")
-        frame = edits.drop_duplicates(["photo", "attribute"]).assign(kept=True, reason="")
-    return frame[frame["attribute"].isin(attributes)]
 
 
 def _counts(texts: pd.Series, sort: bool = True) -> dict[str, int]:

@@ -140,29 +140,6 @@ def text(
     axes.text(x, y, content, ha=align, va="center", fontsize=size, color=colour, weight=weight, parse_math=False)
 
 
-def dots(
-    axes: Axes,
-    at: Any,
-    rows: Any,
-    columns: tuple[str, str, str],
-    *,
-    colour: str,
-    label: str = "",
-    marker: str = "o",
-    size: float = 4,
-    scale: float = 1,
-    across: bool = False,
-) -> None:
-    """A dot with its interval for each row.
-
-    at: (n,) places on the other axis.  rows: a data frame.  columns: of value, low and high end.
-    scale: that the numbers are multiplied by.  across: intervals lie along x, not y.
-    """
-    middle, low, high = (scale * rows[name].to_numpy(float) for name in columns)
-    (axes.hlines if across else axes.vlines)(at, low, high, color=colour, linewidth=1.5)
-    axes.plot(*((middle, at) if across else (at, middle)), marker, color=colour, markersize=size, label=label)
-
-
 def sweep_axis(axes: Axes, values: Array, ticks: Array) -> None:
     """The values of an attribute along x; shaded: the range that the editor saw in training."""
     axes.axvspan(-1, 1, color=LIGHT.shade, zorder=0, linewidth=0)
@@ -195,30 +172,6 @@ def picture(axes: Axes, pixels: NDArray[np.uint8] | None, left: float, top: floa
         text(axes, left + side / 2, top + side / 2, "no picture", size=8, align="center", colour=LIGHT.faint)
     else:
         axes.imshow(pixels, extent=(left, left + side, top + side, top), aspect="auto", interpolation="antialiased")
-
-
-def spread(heights: list[float], gap: float, low: float, high: float) -> list[float]:
-    """Heights moved as little as needed to lie ``gap`` apart and, if there is room, between ``low`` and ``high``.
-
-    >>> spread([1.0, 1.0, 3.0], 0.5, 0.0, 4.0)
-    [0.75, 1.25, 3.0]
-    """
-    order = sorted(range(len(heights)), key=lambda index: heights[index])
-    groups: list[tuple[float, int]] = []  # (lowest place, members), from the bottom up
-    for index in order:
-        start, size = max(heights[index], low), 1
-        # A group that reaches into the one below joins it, and both are centred on where their members want to be.
-        while groups and groups[-1][0] + groups[-1][1] * gap > start:
-            below, members = groups.pop()
-            middle = (below + (members - 1) * gap / 2) * members + (start + (size - 1) * gap / 2) * size
-            size += members
-            start = max(middle / size - (size - 1) * gap / 2, low)
-        groups.append((start, size))
-    positions = [start + offset * gap for start, size in groups for offset in range(size)]
-    for index in range(len(positions) - 1, -1, -1):
-        ceiling = high if index == len(positions) - 1 else positions[index + 1] - gap
-        positions[index] = min(positions[index], ceiling)
-    return [place for _, place in sorted(zip(order, positions, strict=True))]
 
 
 # -- SVG in a page: colours are the page's variables, so that it follows light and dark -------------------------------

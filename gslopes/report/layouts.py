@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 RACES = ("API", "Black", "Slope", "API ", "White", "Slope ")
 TEXTS = ("API", "Label", "Occupation", "occupation", "Black", "White")
@@ -18,13 +16,9 @@ _SPECIAL = {
 }  # fmt: skip
 
 
-def to_markdown(shown: pd.DataFrame, caption: str, grey: NDArray[np.bool_] | None = None) -> str:
-    """A table of untrusted texts as Markdown under its caption, numbers to the right; grey cells in italics."""
-    grey = np.zeros(shown.shape, dtype=bool) if grey is None else grey
-    rows = [
-        [f"*{_escaped(cell)}*" if pale else _escaped(cell) for cell, pale in zip(*pair, strict=True)]
-        for pair in zip(shown.to_numpy().tolist(), grey.tolist(), strict=True)
-    ]
+def to_markdown(shown: pd.DataFrame, caption: str) -> str:
+    """A table of untrusted texts as Markdown under its caption, numbers to the right."""
+    rows = [[_escaped(cell) for cell in row] for row in shown.to_numpy().tolist()]
     rules = ["---" if str(column).strip() in TEXTS else "---:" for column in shown]
     head = [str(column).strip() for column in shown]
     return "\n".join([caption, "", *map(_md, [head, rules, *rows]), ""])
@@ -53,27 +47,23 @@ def to_html(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.bool_] | None = None) -> str:
+def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
     r"""A table of untrusted texts as LaTeX with booktabs; the classifier stands at its first row only.
 
-    grey: (rows, columns) cells that are printed in grey, which needs xcolor.
     Where rows come from one classifier after the other, ``\midrule`` parts them; in Table 4 they do not.
     """
     by_api = "API" in shown and list(shown) != list(RACES)
-    grey = np.zeros(shown.shape, dtype=bool) if grey is None else grey
     lines, before = [], ""
-    for row, pale in zip(shown.to_numpy().tolist(), grey, strict=True):
+    for row in shown.to_numpy().tolist():
         first = row[0]
         if by_api and first == before:
             row = ["", *row[1:]]
         elif before and by_api:
             lines.append("\\midrule")
         before = first
-        pairs = zip(map(latex, row), pale, strict=True)
-        lines.append(_tex(f"\\textcolor{{gray}}{{{cell}}}" if dim and cell else cell for cell, dim in pairs))
-    packages = "booktabs,xcolor" if grey.any() else "booktabs"
+        lines.append(_tex(map(latex, row)))
     kinds = "".join("l" if str(column).strip() in TEXTS else "r" for column in shown)
-    top = [f"% needs \\usepackage{{{packages}}}", "\\begin{table}", "\\centering", f"\\caption{{{latex(caption)}}}"]
+    top = ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering", f"\\caption{{{latex(caption)}}}"]
     head = [str(column).strip() for column in shown]
     return "\n".join([*top, f"\\label{{tab:{label}}}", tabular(head, lines, kinds) + "\\end{table}\n"])
 

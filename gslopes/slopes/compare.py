@@ -123,7 +123,7 @@ def cuts_of(run: Path, classifiers: Sequence[str]) -> dict[str, Cut]:
     """Which labels counted when the run was fitted, or would count if it were."""
     if not (run / PRESENCE).is_file():
         return presence.cuts(classifiers, FitConfig().presence)
-    return {name: Cut(*matrix.limits(run, name)) for name in classifiers}
+    return {name: matrix.cut_of(run, name) for name in classifiers}
 
 
 def _same(first: dict[tuple[str, str], Answers], second: dict[tuple[str, str], Answers]) -> list[tuple[str, str]]:

@@ -37,7 +37,7 @@ from scipy import sparse
 from gslopes.stats.intervals import half_width, t_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
 from gslopes.stats.outcomes import Integers, Moments
-from gslopes.stats.permutation import count_extreme, permutation_p, random_signs, welch_permutation
+from gslopes.stats.permutation import count_extreme, permutation_p, random_signs
 from gslopes.stats.resampling import seeded_blocks
 
 Array = NDArray[np.float64]
@@ -193,14 +193,40 @@ def difference(
 
 
 def membership_p(units: Units, first: Flags, permutations: int, seed: int, within: Integers | None = None) -> Array:
-    """(L,) two-sided p of Welch's t where membership is permuted; null hypothesis: both groups have the same mean.
+    """(L,) two-sided p of Welch's t where membership is permuted; NaN where all is 0.
 
-    It holds its level where one group is small and the label rare, as Welch's t against its own table may not.
+    Null hypothesis: membership is exchangeable over the units.  With many units the level also holds where only the
+    means are equal and the groups differ in spread.  It holds where one group is small and the label rare, as Welch's t
+    against its own table may not.
 
     first: (U,) which units are in the first group.  within: (U,) codes, inside of which membership is permuted.
+
+    Sources: Janssen 1997, doi 10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi 10.1214/13-AOS1090.
     """
-    drawn = _memberships(first, within, permutations, seed, units.sums.shape[0])
-    return welch_permutation(units.sums, units.sizes, first, drawn, permutations)
+    sums, sizes = units.sums, units.sizes
+    matrices = [sparse.csr_array(part, dtype=np.float64) for part in (sums, sums * sizes[None, :], sums.multiply(sums))]
+    observed = _welch(matrices, sizes, first[:, None].astype(np.float64))[:, 0]
+    exceeding = np.zeros(len(observed), dtype=np.int64)
+    for members in _memberships(first, within, permutations, seed, sums.shape[0]):
+        exceeding += (_welch(matrices, sizes, members) >= observed[:, None] * (1 - _TIE)).sum(axis=1)
+    return np.where(np.diff(matrices[0].indptr) > 0, permutation_p(exceeding, permutations), np.nan)
+
+
+def _welch(matrices: list[sparse.csr_array], sizes: Array, members: Array) -> Array:
+    """(L, b) absolute Welch t of (U, b) memberships."""
+    first = [matrix @ members for matrix in matrices]
+    second = [np.asarray(matrix.sum(axis=1)).reshape(-1, 1) - one for matrix, one in zip(matrices, first, strict=True)]
+    means, spreads = [], []
+    for (total, weighted, squares), part in ((first, members), (second, 1 - members)):
+        numbers, units = np.maximum(sizes @ part, 1), part.sum(axis=0)
+        mean = total / numbers
+        spread = squares - 2 * mean * weighted + mean**2 * (np.square(sizes) @ part)
+        means.append(mean)
+        spreads.append(np.maximum(spread, 0) * units / np.maximum(units - 1, 1) / numbers**2)
+    distance, variance = np.abs(means[0] - means[1]), spreads[0] + spreads[1]
+    flat = variance <= 1e-20
+    exact = np.where(distance > 1e-9, np.inf, 0.0)
+    return np.where(flat, exact, distance / np.sqrt(np.where(flat, 1, variance)))
 
 
 def _memberships(first: Flags, within: Integers | None, count: int, seed: int, labels: int) -> Iterator[Array]:

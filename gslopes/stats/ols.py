@@ -94,9 +94,7 @@ def line_slopes(curves: ArrayLike, values: ArrayLike) -> Array:
     >>> line_slopes([[0.0, 1.0, 2.0]], [-1.0, 0.0, 1.0]).tolist()
     [1.0]
     """
-    steps = np.asarray(values, np.float64)
-    centred = steps - steps.mean()
-    return np.asarray(np.asarray(curves, np.float64) @ centred / float(centred @ centred), dtype=np.float64)
+    return np.asarray(np.asarray(curves, np.float64) @ line_weights(np.asarray(values, np.float64)), dtype=np.float64)
 
 
 def t_ratio(slope: Array, se: Array) -> Array:

@@ -35,7 +35,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from gslopes.stats.outcomes import Outcomes
 from gslopes.stats.resampling import seeded_blocks
@@ -67,43 +66,6 @@ def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) 
     for block in assignments:
         extreme += (np.abs(sums @ block) >= limit[:, None]).sum(axis=1)
     return extreme
-
-
-def welch_permutation(sums: Any, sizes: Array, first: NDArray[np.bool_], drawn: Iterable[Array], count: int) -> Array:
-    """(L,) two-sided p of Welch's t of the means of two groups under ``count`` memberships; NaN where all is 0.
-
-    Null hypothesis: membership is exchangeable over the units.  With many units the level also holds where only the
-    means are equal and the groups differ in spread.
-
-    sums: (L, U) each unit's sum, sparse.  sizes: (U,) how many numbers it is of.  first: (U,) which units are in the
-    first group.  drawn: blocks of (U, b) memberships, 0 or 1.
-
-    Sources: Janssen 1997, doi 10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi 10.1214/13-AOS1090.
-    """
-    parts = [matrix.astype(np.float64) for matrix in (sums, sums * sizes[None, :], sums.multiply(sums))]
-    matrices = [sparse.csr_array(part) for part in parts]
-    observed = _welch(matrices, sizes, first[:, None].astype(np.float64))[:, 0]
-    exceeding = np.zeros(len(observed), dtype=np.int64)
-    for members in drawn:
-        exceeding += (_welch(matrices, sizes, members) >= observed[:, None] * (1 - _TIE)).sum(axis=1)
-    return np.where(np.diff(matrices[0].indptr) > 0, permutation_p(exceeding, count), np.nan)
-
-
-def _welch(matrices: list[sparse.csr_array], sizes: Array, members: Array) -> Array:
-    """(L, b) absolute Welch t of (U, b) memberships."""
-    first = [matrix @ members for matrix in matrices]
-    second = [np.asarray(matrix.sum(axis=1)).reshape(-1, 1) - one for matrix, one in zip(matrices, first, strict=True)]
-    means, spreads = [], []
-    for (total, weighted, squares), part in ((first, members), (second, 1 - members)):
-        numbers, units = np.maximum(sizes @ part, 1), part.sum(axis=0)
-        mean = total / numbers
-        spread = squares - 2 * mean * weighted + mean**2 * (np.square(sizes) @ part)
-        means.append(mean)
-        spreads.append(np.maximum(spread, 0) * units / np.maximum(units - 1, 1) / numbers**2)
-    distance, variance = np.abs(means[0] - means[1]), spreads[0] + spreads[1]
-    flat = variance <= 1e-20
-    exact = np.where(distance > 1e-9, np.inf, 0.0)
-    return np.where(flat, exact, distance / np.sqrt(np.where(flat, 1, variance)))
 
 
 def random_signs(shape: tuple[int, int], generator: np.random.Generator) -> NDArray[np.float32]:

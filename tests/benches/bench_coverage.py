@@ -9,8 +9,7 @@ is the photo's own (variance 0.6), e_k what the K pictures of it add (variance 0
     drift    smooth along the sweep (Gaussian, length 1): exchangeability does not hold, the mean slope is 0
     slopes   the photo's own random slope times the value, and a little noise: the same
 
-With an effect, 0.15 per unit is added for every photo; the true slope is then computed exactly (scores: by
-quadrature). Scores are the probit of the latent score's excess, 0 where the label is not shown. A thousand data sets a
+With an effect, 0.15 per unit is added for every photo; the true slope is then computed exactly. A thousand data sets a
 cell (a quarter of that at 3,000 photos), 499 permutations each. Data sets in which fewer than 10
 photos show the label are too rare to judge, as in the fit; the share of the others is given. One process a size may run
 beside the others: --photos 30 --out a, and so on, then --merge a.json b.json c.json --out all.
@@ -35,7 +34,7 @@ from coverage_salience import CASES as CASES_OF_SALIENCE
 from coverage_truth import CASES as CASES_OF_TRUTH
 from scipy import special
 
-from gslopes.slopes.fit.estimators import KINDS, linear
+from gslopes.slopes.fit.estimators import linear
 from gslopes.stats.contrast import infer
 from gslopes.stats.ols import fit_lines, line_weights
 from gslopes.stats.outcomes import dense, moments
@@ -51,7 +50,7 @@ CASES |= CASES_OF_TRUTH  # new cases last: their seeds are their places
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, PERMUTATIONS, MIN_ACTIVE = 0.15, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")
-ESTIMATORS = ("photo-rate", "photo-score")
+ESTIMATORS = ("photo-rate",)
 
 
 def variances(kind: str) -> np.ndarray:
@@ -71,22 +70,12 @@ def latent(generator: np.random.Generator, shape: tuple[int, int], kind: str, ef
     return noise @ root.T + (effect * VALUES).astype(np.float32)
 
 
-def scores(excess: np.ndarray) -> np.ndarray:
-    return np.where(excess > 0, special.ndtr(np.maximum(excess, 0)), 0).astype(np.float32)
-
-
 def truth(kind: str, rate: float, effect: float) -> dict[str, float]:
     deviations = np.sqrt(np.diag(variances(kind)))
     limit = deviations[3] * special.ndtri(1 - rate)
     shares = special.ndtr((effect * VALUES - limit) / deviations)
     slope = float(line_weights(VALUES) @ shares)
     found = {"photo-rate": 100 * slope, "paper": slope / shares[3]}
-    # the mean score at each value, by quadrature over the latent score
-    nodes = np.linspace(1e-6, 12, 200_001)
-    density = np.exp(-0.5 * np.square((nodes + limit - effect * VALUES[:, None]) / deviations[:, None]))
-    density /= deviations[:, None] * np.sqrt(2 * np.pi)
-    means = np.trapezoid(special.ndtr(nodes) * density, nodes, axis=1)
-    found["photo-score"] = float(line_weights(VALUES) @ means)
     return found
 
 
@@ -127,10 +116,9 @@ def _share(hits: np.ndarray) -> dict[str, float | None]:
 
 def study(excess: np.ndarray, known: dict[str, float], effect: float, tally: dict, seed: int) -> int:
     """Add each method's (low, high, p, truth) of every judged data set to the tally; how many were judged."""
-    by_kind = {"rate": dense((excess > 0).astype(np.float32), VALUES), "score": dense(scores(excess), VALUES)}
-    sums = {kind: moments(profile) for kind, profile in by_kind.items()}
-    judged = np.diff(by_kind["rate"].starts) >= MIN_ACTIVE
-    shares = sums["rate"].first / sums["rate"].photos
+    profile = dense((excess > 0).astype(np.float32), VALUES)
+    sums, judged = moments(profile), np.diff(profile.starts) >= MIN_ACTIVE
+    shares = sums.first / sums.photos
     centre = shares[:, 3] > 0
 
     def add(estimator: str, method: str, low: np.ndarray, high: np.ndarray, p: np.ndarray, keep: np.ndarray) -> None:
@@ -143,15 +131,12 @@ def study(excess: np.ndarray, known: dict[str, float], effect: float, tally: dic
     add("paper", "t", line.low, line.high, line.p, centre & judged)
     if not judged.any():
         return 0
-    for name in ESTIMATORS:
-        lines = infer(linear(KINDS[name], sums[KINDS[name]], VALUES), sums[KINDS[name]])
-        add(name, "t", lines.low, lines.high, lines.p, judged & np.isfinite(lines.slope))
+    lines = infer(linear("rate", sums, VALUES), sums)
+    add("photo-rate", "t", lines.low, lines.high, lines.p, judged & np.isfinite(lines.slope))
     if effect == 0:
-        for kind, name in (("rate", "photo-rate"), ("score", "photo-score")):
-            permuted = permute(by_kind[kind], judged, PERMUTATIONS, seed, paper=kind == "rate")
-            add(name, "permutation", gap, gap, permuted.p, judged)
-            if kind == "rate":
-                add("paper", "permutation", gap, gap, permuted.p_paper, judged & centre)
+        permuted = permute(profile, judged, PERMUTATIONS, seed, paper=True)
+        add("photo-rate", "permutation", gap, gap, permuted.p, judged)
+        add("paper", "permutation", gap, gap, permuted.p_paper, judged & centre)
     return int(judged.sum())
 
 

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from PIL import Image
 
 from gslopes.collect.census import chances, read_answers
 from gslopes.collect.review import item_of, render_review
 from gslopes.core.csv_table import read_csv
-from gslopes.core.files import csv_bytes, without_guard
+from gslopes.core.files import without_guard
 from gslopes.report.inline import render, templates
 from gslopes.report.review import review_data
 from tests.fixtures import assert_page_fits
@@ -75,6 +74,11 @@ def test_accept_correct_exclude_undecided_and_both_other_answers_by_keyboard(pag
     assert page.inner_text("#place") == "Photo 1 of 5"
     assert page.inner_text("[data-field=gender_text]") == "female (70 %)"
     assert page.inner_text("[data-field=race_text]") == "White (50 %)"
+    assert len(page.locator("button").all_inner_texts()) == 22, "every key has a button; one is hidden"
+    page.wait_for_function("document.getElementById('photo').naturalWidth === 80")
+    photo, box = (page.locator(name).bounding_box() for name in ("#photo", "#box"))
+    assert (box["x"] - photo["x"]) / photo["width"] == pytest.approx(0.25, abs=0.01)
+    assert box["height"] / photo["height"] == pytest.approx(0.5, abs=0.01)
     press(page, "a n u x d")
     assert page.inner_text("#counts") == "4 of 5 decided"
     assert page.inner_text("#saved") == "not saved to a file yet"
@@ -109,15 +113,6 @@ def test_race_and_age_are_corrected_before_moving_on_and_answers_can_be_changed(
 
 
 @pytest.mark.browser
-def test_the_photo_and_the_frame_around_its_face_are_shown(page):
-    page.wait_for_function("document.getElementById('photo').naturalWidth === 80")
-    photo, box = (page.locator(name).bounding_box() for name in ("#photo", "#box"))
-    assert (box["x"] - photo["x"]) / photo["width"] == pytest.approx(0.25, abs=0.01)
-    assert box["height"] / photo["height"] == pytest.approx(0.5, abs=0.01)
-    assert "not who the person is" in page.inner_text("header")
-
-
-@pytest.mark.browser
 def test_words_of_strangers_stay_words_and_no_server_is_asked(page):
     press(page, "ArrowRight")
     assert NASTY in page.inner_text("#occupation")
@@ -126,16 +121,9 @@ def test_words_of_strangers_stay_words_and_no_server_is_asked(page):
     assert page.title().startswith("Review")
     assert all(url.startswith(("file:", "blob:")) for url in page.asked)
     assert page.locator("#credit img, #occupation img").count() == 0
-
-
-@pytest.mark.browser
-def test_the_sources_page_is_a_link_that_tells_nobody_where_the_reader_came_from(page):
-    press(page, "ArrowRight ArrowRight")
+    press(page, "ArrowRight")
     link = page.locator("#credit a")
     assert (link.get_attribute("href"), link.get_attribute("rel")) == ("https://example.org/2", "noreferrer noopener")
-    assert page.inner_text("#credit") == "CC0 1.0 · https://example.org/2"
-    press(page, "ArrowRight")
-    assert page.locator("#credit a").count() == 0
     assert page.problems == []
 
 
@@ -160,30 +148,9 @@ def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, chr
 
 
 @pytest.mark.browser
-def test_earlier_answers_come_with_the_page_and_are_saved_again(page, tmp_path):
-    earlier = [
-        {"photo": "f" * 64, "path": 'quo"te,d.jpg', "decision": "correct", "gender": "male", "race": "", "age": ""}
-    ]
-    (tmp_path / "census/again.html").write_text(render_review(items(tmp_path / "photos"), earlier, 0.9), "utf-8")
-    page.goto((tmp_path / "census/again.html").as_uri())
-    press(page, "a")
-    rows = save(page, tmp_path / "review.csv")
-    assert rows[0] == earlier[0]
-    assert list(rows[1].values())[2:] == ["accept", "female", "white", "under 35"]
-
-
-@pytest.mark.browser
-def test_every_key_has_a_button_that_a_screen_reader_can_name(page):
-    names = [name.strip() for name in page.locator("button").all_inner_texts()]
-    assert len(names) == 22  # one hidden
-    page.get_by_role("button", name=re.compile("non-binary")).click()
-    assert page.inner_text("#counts") == "1 of 5 decided"
-
-
-@pytest.mark.browser
 @pytest.mark.parametrize(
     ("size", "count"),
-    [((390, 844), 5), *(pytest.param(*one, marks=pytest.mark.slow) for one in (((1280, 900), 0), ((1280, 900), 5)))],
+    [((390, 844), 5), pytest.param((1280, 900), 0, marks=pytest.mark.slow)],
 )
 def test_the_page_fits_the_window_and_axe_finds_no_serious_fault(chromium, tmp_path, size, count):
     (tmp_path / "photos").mkdir()
@@ -197,20 +164,7 @@ GRID = """{% extends "shell.html.j2" %}{% from "review-controls.html.j2" import 
 <div data-item tabindex="0">{{ one }}<button data-key="a">A</button><input type="text" data-column="note"></div>
 {% endfor %}{% endblock %}"""
 IDS = ('=HYPERLINK("http://x")', "a,b\nc", 'quo"te', "'+1", "plain")
-NOTES = (
-    "\ttab",
-    "'apostrophe",
-    "'=1+1",
-    "''=x",
-    "=1+1",
-    "-1",
-    ' "quoted", twice"',
-    "two\nlines",
-    "@me",
-    "+",
-    "ünïcode",
-    "'",
-)
+NOTES = ("\ttab", "'apostrophe", "'=1+1", "''=x", "-1", ' "quoted", twice"', "two\nlines", "ünïcode")
 
 
 def grid(folder: Path, answers: list[dict[str, str]], ids: tuple[str, ...] = IDS) -> str:
@@ -256,18 +210,6 @@ def test_ids_and_notes_come_back_as_they_were_and_none_is_a_formula(page, tmp_pa
     save(page, tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "review.csv").read_bytes()
     assert page.problems == []
-
-
-@pytest.mark.browser
-def test_what_our_tables_write_a_review_reads_as_it_was(page, tmp_path):
-    table = pd.DataFrame({"id": IDS, "answer": "yes", "by": "me", "note": NOTES[: len(IDS)]})
-    (tmp_path / "review.csv").write_bytes(csv_bytes(table))
-    page.goto(grid(tmp_path / "grid", []))
-    page.set_input_files("#load", str(tmp_path / "review.csv"))
-    page.wait_for_function("document.getElementById('saved').textContent === '5 answers read'")
-    assert page.locator("[data-column]").nth(0).input_value() == "\ttab"
-    save(page, tmp_path / "again.csv")
-    assert rows_of(tmp_path / "again.csv") == table.to_dict("records")
 
 
 @pytest.mark.browser
@@ -330,11 +272,8 @@ def rows_saved(page: Any, folder: Path) -> list[dict[str, str]]:
     ("text", "message"),
     [
         ("a,b\n1,2\n", "it has no column id"),
-        ("", "it has no column id"),
         ("id,answer\nplain,maybe\n", "row 1: answer is maybe"),
-        ("id,answer\nplain,yes,2\n", "row 1 has another number of cells"),
         ('id,answer\n"plain,yes\n', "a quotation mark is never closed"),
-        ("id,answer,answer\nplain,yes,no\n", "a column stands there twice"),
     ],
 )
 def test_a_file_that_is_no_review_changes_nothing_and_says_why(page, tmp_path, text, message):
@@ -349,11 +288,6 @@ def test_a_file_that_is_no_review_changes_nothing_and_says_why(page, tmp_path, t
 def test_a_page_with_nothing_to_review_says_so():
     text = render_review([], [], 0.9)
     assert "There is nothing to review." in text
-
-
-def test_the_policy_lets_nothing_in_but_our_own_files_and_photos():
-    text = render_review([], [], 0.9)
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', text)
     assert "default-src 'none'" in policy
-    assert "unsafe" not in policy
-    assert "http" not in policy
+    assert not re.search("unsafe|http", policy)

@@ -6,9 +6,9 @@ import pytest
 
 from gslopes.core.tables import SLOPES
 from gslopes.report import units
+from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.frames import fit_slopes
 from gslopes.slopes.report import page_data
-from gslopes.slopes.report.answers import Answers
 from gslopes.slopes.report.decisions import Decision, headline
 from gslopes.slopes.report.evidence import summary
 
@@ -36,22 +36,16 @@ def test_the_headline_speaks_in_the_measure_of_the_label():
     assert sentence(presence).startswith("“nsfw” appears 3.0 points more often per step toward masculine [1.0, 5.0]")
 
 
+def test_a_row_has_the_unit_of_its_measure_and_without_one_that_of_presence():
+    assert units.unit_of({"measure": "presence", "unit": "years per unit"}) == "percentage points per unit"
+    assert units.unit_of({"measure": "value", "unit": "years per unit"}) == "years per unit"
+    assert units.measure_of({"measure": None}) == units.measure_of({}) == "presence"
+    assert units.writer("log-odds")(math.nan) == "–"
+
+
 def test_labels_of_different_units_are_ranked_by_how_sure_they_are():
     text = sentence({"measure": "log-odds"}, {"measure": "value", "label": "age", "slope": 9.0, "t": 3.0})
     assert text.startswith("The odds of the score of “nsfw”")
-
-
-@pytest.mark.parametrize(("measure", "unit"), [("presence", "percentage points per unit"), ("value", "years per unit")])
-def test_the_unit_of_a_row(measure, unit):
-    assert units.unit_of({"measure": measure, "unit": "years per unit"}) == unit
-
-
-def test_a_row_of_an_older_table_is_of_presence():
-    assert units.measure_of({"measure": None}) == units.measure_of({}) == "presence"
-
-
-def test_an_odds_ratio_without_bounds_is_a_dash():
-    assert units.writer("log-odds")(math.nan) == "–"
 
 
 def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_numbers():
@@ -60,8 +54,9 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
     rows = [(f"p{i:02d}", value, "age", ages[i, k]) for i in range(12) for k, value in enumerate(values)]
     rows += [(f"p{i:02d}", value, "hat", 0.9) for i in range(12) for value in values if (i + value) % 3]
     slopes = fit_slopes(pd.DataFrame(rows, columns=["photo", "value", "label", "score"]), options={})
-    photos = [f"p{i:02d}" for i in range(12)]
-    answers = Answers(values, photos, ["age"], np.ones(12, bool), np.arange(12), np.zeros(12, int), ages)
+    photos, label = np.array([f"p{i:02d}" for i in range(12)], object), np.array(["age"], object)
+    pairs = np.arange(12, dtype=np.int32), np.zeros(12, np.int32), np.ones(ages.shape, bool), ages.astype(np.float32)
+    answers = Answers("c", "gender", values, label, photos, {}, *pairs, 0.0)
     page = page_data.finding(slopes, slopes[:0], answers, {}, {})
     assert page["labels"] == ["age", "hat"]
     assert page["units"] == ["of its number per unit", "percentage points per unit"]

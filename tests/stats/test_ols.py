@@ -3,7 +3,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -22,17 +21,6 @@ def test_line_is_the_one_that_statsmodels_stored(case: dict) -> None:
     lines = fit_lines(np.array(case["values"]), np.array([case["curve"]]))
     for field in FIELDS:
         assert getattr(lines, field)[0] == pytest.approx(case[field], rel=1e-8, abs=1e-12), field
-
-
-def test_all_lines_of_a_call_are_those_that_statsmodels_fits_one_by_one() -> None:
-    noisy = 1 + np.random.default_rng(5).normal(0, 0.2, (50, 5))
-    values = np.linspace(-2, 2, 5)
-    lines = fit_lines(values, noisy)
-    for index, curve in enumerate(noisy):
-        fit = sm.OLS(curve, sm.add_constant(values)).fit()
-        low, high = fit.conf_int()[1]
-        expected = (fit.params[1], fit.params[0], fit.bse[1], fit.tvalues[1], fit.pvalues[1], low, high)
-        np.testing.assert_allclose([getattr(lines, field)[index] for field in FIELDS], expected, rtol=1e-8, atol=1e-12)
 
 
 @given(st.floats(0.001, 100))

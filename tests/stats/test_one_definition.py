@@ -1,4 +1,4 @@
-"""Nothing statistical is defined twice: outside ``gslopes/stats`` no function has the name, and no line the formula."""
+"""Nothing statistical is defined twice: outside ``gslopes/stats`` no function has its name."""
 
 from __future__ import annotations
 
@@ -29,20 +29,6 @@ NAMES = {
     r"t_ratio|fit_lines|line_weights|line_slopes": "least squares line",
     r"welch_satterthwaite": "degrees of freedom of a difference",
 }
-# A formula, and the files in which it has another meaning.
-FORMULAS = {
-    r"(quantile|percentile)\([^)\n]*(0\.025|2\.5\b|0\.975|97\.5)": (),
-    r"1\.95996\d*": (),
-    r"ndtri\(": ("photos/drawn/parameters.py",),  # draws normal numbers
-    r"stdtrit?\(|\bt\.(ppf|sf|cdf|isf)\(|norm\.(ppf|sf|cdf)\(": (),
-    r"\+ 1\) / \((\w+\.)?(permutations|count|draws) \+ 1\)": (),
-    r"\(1 \+ .*\) / \((\w+\.)?(permutations|count|draws) \+ 1\)": (),
-    r"rankdata\(": (),
-    r"false_discovery_control\(|multipletests\(": (),
-    r"np\.(full|ones)\((\w+), 1 / \2\), size": (),  # a multinomial bootstrap
-    r"bincount\(\w+\.integers\(": (),
-    r"BFGS|newton\(": ("train/",),
-}
 
 
 def defined(text: str) -> set[str]:
@@ -56,19 +42,6 @@ def test_no_function_defines_a_statistic_of_the_shelf_again(names: str) -> None:
         name: hit for name, text in OTHERS.items() if (hit := {f for f in defined(text) if re.fullmatch(names, f)})
     }
     assert not again, f"{NAMES[names]}: use gslopes.stats"
-
-
-@pytest.mark.parametrize("formula", FORMULAS)
-def test_no_line_writes_out_a_formula_of_the_shelf(formula: str) -> None:
-    allowed = FORMULAS[formula]
-    again = [
-        f"{name}: {line.strip()}"
-        for name, text in OTHERS.items()
-        if not name.startswith(allowed or ("stats/",))
-        for line in text.splitlines()
-        if re.search(formula, line) and not line.lstrip().startswith(("#", '"""'))
-    ]
-    assert not again
 
 
 def test_the_shelf_itself_has_every_function_once() -> None:

@@ -26,7 +26,7 @@ from gslopes.stats.score_test import choose_columns, informative_units, score_in
 
 Array = NDArray[np.float64]
 RIDGE, VALID = 1.0, 0.9  # as published: penalty, and share of the splits that must count
-CLOSE = 0.02  # of a standard error: how near a coefficient of a split is to its optimum
+CLOSE = 0.003  # how near a split's fit comes to its optimum, see ``fit_ridge``
 EXPECTED = 5  # images that must be expected in each cell of group by mentioned
 IMAGES_A_COLUMN = 10  # of the rarer answer, for each column of another type that is held fixed
 GROUP_LEVEL, MENTION_LEVEL = 0.01, 0.05  # of choosing a column for the group, and any column for the mention

@@ -243,14 +243,14 @@ def _observed(
     inputs: _Inputs, sweep: Answers, rows: pd.DataFrame, codes: Mapping[str, int] | None
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """The observed difference of each pair of groups next to the slopes.  rows: of the sweep, with their decisions."""
-    read, own = tables.reading(rows), inputs.reach
+    read, odds = tables.reading(rows), None
     found = dict(zip(read["label"], read["decision"], strict=True))
-    if own is not None:
-        own = own[(own["attribute"] == sweep.attribute) & (own["reading"] == sweep.attribute)]
-        own = own.drop_duplicates("photo").set_index("photo")[["odds", "reach"]]
+    if inputs.reach is not None:
+        own = (inputs.reach["attribute"] == sweep.attribute) & (inputs.reach["reading"] == sweep.attribute)
+        odds = inputs.reach[own].drop_duplicates("photo").set_index("photo")["odds"]
     unedited = measured(inputs.unedited[sweep.classifier], sweep.measures)
     for name in inputs.groups:
-        frame = observed_rows(sweep, unedited, inputs.columns[name], own, found, inputs.options, codes)
+        frame = observed_rows(sweep, unedited, inputs.columns[name], odds, found, inputs.options, codes)
         yield "observed", frame.assign(column=name)
 
 

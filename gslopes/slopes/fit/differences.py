@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse
 
 from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, same_photos
 from gslopes.slopes.fit.estimators import KINDS, linear
-from gslopes.slopes.fit.measures import Kind, choose, outcomes, unit_slopes
+from gslopes.slopes.fit.measures import Kind, choose, outcomes, slopes_by_measure, unit_slopes
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import FEW, effective_units, named_codes
-from gslopes.stats.contrast import Units, contrast, difference, infer, membership_p
+from gslopes.stats.contrast import contrast, difference, infer, membership_p
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.outcomes import moments, varying
 from gslopes.stats.permutation import below_floor
@@ -154,7 +153,7 @@ def paired_differences(
     labels = all_labels(one, other)
     codes = None if cluster is None else named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
     measures = common_measures(first, second, min_varying)
-    old, new = (_slopes(replace(answers, measures=measures), codes, labels) for answers in (first, second))
+    old, new = (slopes_by_measure(replace(answers, measures=measures), codes, labels) for answers in (first, second))
     result = contrast(new.minus(old), permutations=permutations)
     either = (abs(old.sums) + abs(new.sums)).tocsr()
     either.eliminate_zeros()
@@ -177,14 +176,3 @@ def common_measures(one: Answers, other: Answers, min_varying: int) -> dict[str,
     each = [choose([answers], min_varying) for answers in (one, other)]
     found: dict[str, str] = {**each[1], **each[0]}
     return {label: "value" if "value" in (each[0].get(label), each[1].get(label)) else found[label] for label in found}
-
-
-def _slopes(answers: Answers, codes: Codes | None, labels: NDArray[np.object_]) -> Units:
-    """Each unit's slopes: photo-rate, but of the labels with a measure, whose rows are of that."""
-    rate = unit_slopes(answers, "rate", codes, labels)
-    if not answers.measures:
-        return rate
-    number = unit_slopes(answers, "measure", codes, labels)
-    by_number = np.array([label in answers.measures for label in labels.tolist()])[:, None]
-    sums = rate.sums.multiply(~by_number) + number.sums.multiply(by_number)
-    return Units(sparse.csr_array(sums), rate.sizes)

@@ -14,8 +14,6 @@ estimator                 slope                                         unit
 ``photo-rate``            mean over photos of the slope of presence     percentage points per unit of the attribute
 ``photo-measure``         the same of the number by which a label     log-odds or its own unit, per unit
                           is judged that is always returned
-``photo-score``           the same of the score, 0 where not returned;  score (0 to 1) per unit
-                          only where it is asked for
 ========================  ============================================  ================================================
 
 Null hypothesis of each p: the mean slope over photos is 0; single photos may move. Interval: t with U - 1 degrees of
@@ -54,13 +52,11 @@ NEVER = "never active at the centre"
 UNITS = {
     "paper": "share of y_centre per unit",
     "photo-rate": "percentage points per unit",
-    "photo-score": "score per unit",
     "photo-measure": "",  # by label: slopes.fit.measures.UNITS
 }
 KINDS: dict[str, Kind] = {
     "paper": "rate",
     "photo-rate": "rate",
-    "photo-score": "score",
     "photo-measure": "measure",
 }
 

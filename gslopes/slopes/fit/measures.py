@@ -43,8 +43,8 @@ from gslopes.stats.outcomes import Outcomes, gathered
 
 Pairs = NDArray[np.int64]
 Measure = Literal["presence", "log-odds", "value"]
-Kind = Literal["rate", "score", "measure"]
-SCALE: dict[str, float] = {"rate": 100.0, "score": 1.0, "measure": 1.0}
+Kind = Literal["rate", "measure"]
+SCALE: dict[str, float] = {"rate": 100.0, "measure": 1.0}
 UNITS: dict[str, str] = {
     "presence": "percentage points per unit",
     "log-odds": "log-odds per unit",
@@ -115,14 +115,12 @@ def numbers(sweep: Answers, pairs: Pairs) -> NDArray[np.float32]:
 def outcomes(answers: Answers, kind: Kind = "rate", cluster: Pairs | None = None) -> Outcomes:
     """The answers as outcomes of one kind of number.
 
-    kind: ``rate``: 1 where the label was returned, 0 elsewhere.  ``score``: the score, 0 where it was not returned.
-        ``measure``: of the labels that are not judged by presence; the others have none.
+    kind: ``rate``: 1 where the label was returned, 0 elsewhere.  ``measure``: the numbers of the labels that are not
+        judged by presence; the others have none.
     cluster: (n,) codes from 0 of the units that photos belong to; each photo is its own without it.
     """
-    photo, label, rows = answers.photo, answers.label, answers.score
-    if kind == "rate":
-        rows = answers.present.astype(np.float32)
-    elif kind == "measure":
+    photo, label, rows = answers.photo, answers.label, answers.present.astype(np.float32)
+    if kind == "measure":
         known = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
         pairs = np.flatnonzero(known[label])
         photo, label, rows = photo[pairs], label[pairs], numbers(answers, pairs)
@@ -143,6 +141,16 @@ def unit_slopes(
     kept = np.abs(slopes) > 1e-12 * SCALE[kind]
     cells = (slopes[kept], (place[rows.label[kept]], rows.unit[kept]))
     return Units(sparse.csr_array(cells, shape=(len(names), len(rows.sizes))), rows.sizes)
+
+
+def slopes_by_measure(answers: Answers, cluster: Pairs | None, labels: NDArray[np.object_]) -> Units:
+    """Each unit's slopes: photo-rate, but of the labels that are judged by their number those of the number."""
+    rate = unit_slopes(answers, "rate", cluster, labels)
+    if not answers.measures:
+        return rate
+    number = unit_slopes(answers, "measure", cluster, labels)
+    by_number = np.array([label in answers.measures for label in labels.tolist()])[:, None]
+    return Units(sparse.csr_array(rate.sums.multiply(~by_number) + number.sums.multiply(by_number)), rate.sizes)
 
 
 def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:

@@ -29,7 +29,7 @@ class FitOptions:
 
     def __post_init__(self) -> None:
         for name in self.estimators:
-            if name not in (*ESTIMATORS, "photo-score"):
+            if name not in ESTIMATORS:
                 raise UnknownName("estimator", name, ESTIMATORS)
         for name in ("permutations", "min_varying", "seed"):
             if getattr(self, name) < 0:

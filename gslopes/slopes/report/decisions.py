@@ -122,7 +122,7 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     first = order.iloc[0]
     end = words.ends(attribute)[0 if first["slope"] < 0 else 1]
     text = f"{_moves(first, words.printable(order.index[0]), end, words.ends(attribute)[1])}; "
-    text += f"{moves:,} of {_labels(judged)} move{'s' * (moves == 1)}{_as_expected(named, moves)}"
+    text += f"{moves:,} of {words.many(judged, 'label')} move{'s' * (moves == 1)}{_as_expected(named, moves)}"
     clear = sum(one.clear for one in quiet)
     text += f", {clear:,} do{'es' * (clear == 1)} not" if clear else ""
     text += f", of {len(quiet) - clear:,} it cannot be said" if len(quiet) > clear else ""
@@ -147,13 +147,13 @@ def _none(quiet: Sequence[caution.Nothing], attribute: str, placebo: bool) -> st
     clear, widest = [one for one in quiet if one.clear], caution.widest(quiet)
     chance = "chance or a placebo explains" if placebo else "chance explains"
     if not clear:
-        which = f"{widest.name} moves" if len(quiet) == 1 else f"any of {_labels(len(quiet))} moves"
+        which = f"{widest.name} moves" if len(quiet) == 1 else f"any of {words.many(len(quiet), 'label')} moves"
         return caution.cannot_tell(widest, f"whether {which} with {attribute} more than {chance}", "photo")
     if len(clear) < len(quiet):
-        text = f"None of {_labels(len(quiet))} is shown to move with {attribute} more than {chance}; of "
+        text = f"None of {words.many(len(quiet), 'label')} is shown to move with {attribute} more than {chance}; of "
         text += f"{len(quiet) - len(clear):,} it cannot be said with {words.many(widest.n, 'photo')}"
         return f"{text}: {caution.fits(widest)}"
-    text = f"{clear[0].name} does not move" if len(clear) == 1 else f"None of {_labels(len(clear))} moves"
+    text = f"{clear[0].name} does not move" if len(clear) == 1 else f"None of {words.many(len(clear), 'label')} moves"
     return f"{text} with {attribute} more than {chance} ({words.many(widest.n, 'photo')}; widest: {widest.shown})"
 
 
@@ -193,10 +193,6 @@ def _moves(row: pd.Series, name: str, end: str, upper: str) -> str:
     return f"The number “{name}” {'rises' if rises else 'falls'} by {change} per step toward {upper}{interval}"
 
 
-def _labels(many: int) -> str:
-    return words.many(many, "label")
-
-
 # -- the table of findings --------------------------------------------------------------------------------------------
 
 COLUMNS = (
@@ -217,6 +213,7 @@ COLUMNS = (
 )
 
 ERRORS = "percentage points of errors per unit"
+# The columns of slopes.csv: what a reader needs; the Parquet table has the others.
 TIDY = (
     *("classifier", "attribute", "label", "estimator", "n", "slope", "ci_low", "ci_high", "unit", "p_test", "q"),
     "decision",
@@ -261,11 +258,6 @@ def summary_rows(findings: pd.DataFrame) -> pd.DataFrame:
     """A table of findings as the rows of ``core.summary.FINDINGS``."""
     names = {"classifier": "model", "attribute": "contrast", "slope": "value"}
     return findings.rename(columns=names)[summary.FINDINGS.columns]
-
-
-def tidy(slopes: pd.DataFrame) -> pd.DataFrame:
-    """The columns of the slopes table that a reader needs, every estimator's rows; the Parquet table has the others."""
-    return slopes.reindex(columns=list(TIDY))
 
 
 def write_findings(report: Path, slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> pd.DataFrame:

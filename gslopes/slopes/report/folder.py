@@ -16,6 +16,7 @@ from gslopes.core.reasons import explained, listed
 from gslopes.report import choices, words
 from gslopes.report.quote import of_findings, write_card
 from gslopes.slopes import method
+from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import (
     Watch,
     decisions,
@@ -25,7 +26,6 @@ from gslopes.slopes.report import (
     page_data,
     paper,
     paper_figures,
-    pictures,
     screen,
     validity,
 )
@@ -54,18 +54,17 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         album = page_data.build_album(run, report, _steps(source), options.embed, tick)
     known = loading.read_credits(run) if pictured else {}
     funnels = {(one.classifier, one.attribute): one for one in loading.funnels(run)}
-    screens, entries, scores, flips = [], [], {}, {}
+    screens, entries, scores = [], [], {}
     for finding in source.findings:
         decided = decisions.decide(finding.read)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
         entry = _write_data(report, run, finding, album, decided, answers)
-        flips[finding.key] = page_data.flipped(answers, album)
         scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
         screens.append(screen.screen(finding, decided, answers, album, counted, known))
         entries.append({**entry, "forest": screens[-1].forest, "forestUnit": screens[-1].unit})
         tick(_STEPS)
-    _write_explorer(report, source, album, scores, known, flips)
+    _write_explorer(report, source, album, scores, known)
     differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
     numbered = paper_figures.write(report, source, pictures=pictured, labels=options.labels)
     if differs:
@@ -127,7 +126,7 @@ def _write_tables(report: Path, source: Source, options: ReportOptions) -> tuple
     """Write the findings, the slopes and the paper's tables; the names of the latter, and the findings."""
     wrong = loading.read_rows(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
     found = decisions.write_findings(report, source.slopes, wrong)
-    runfolder.write_bytes(report / "slopes.csv", csv_bytes(decisions.tidy(source.slopes)))
+    runfolder.write_bytes(report / "slopes.csv", csv_bytes(source.slopes.reindex(columns=list(decisions.TIDY))))
     slopes = source.real[source.real["estimator"] == PAPER]
     return paper.write(report, source.run, slopes, found, p=options.p, slope=options.slope), found
 
@@ -141,7 +140,7 @@ def _write_data(
     finding: Finding,
     album: page_data.Album,
     decided: Mapping[str, decisions.Decision],
-    answers: matrix.Answers,
+    answers: Answers,
 ) -> dict[str, Any]:
     """Write the data files of one finding; what the page must know of it."""
     content = page_data.finding(finding.rows, finding.placebo, answers, album.index, decided)
@@ -182,7 +181,6 @@ def _data(
         "attributes": attributes,
         "perFile": page_data.PHOTOS_A_FILE,
         "embed": options.embed,
-        "brightest": pictures.BRIGHTEST,
         "decisions": {
             code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]} for code in decisions.CODES
         },
@@ -205,12 +203,11 @@ def _write_explorer(
     album: page_data.Album,
     scores: Mapping[str, Mapping[str, list[list[Any]]]],
     known: Mapping[str, loading.Credit],
-    flips: Mapping[str, list[list[Any]]],
 ) -> None:
     verdicts = loading.read_rows(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"])
     out = verdicts[~verdicts["kept"].astype(bool)] if source.gated else verdicts[:0]
     why = zip(out["photo"], out["attribute"], map(explained, out["reason"], out["detail"]), strict=True)
-    content = page_data.photo_listing(album, list(_steps(source)), why, known, flips)
+    content = page_data.photo_listing(album, list(_steps(source)), why, known)
     runfolder.write_bytes(report / "data" / "photos.js", page_data.script("photos", content))
     for place, chunk in enumerate(page_data.scores_files(album, scores)):
         name = f"scores-{place}"

@@ -182,14 +182,6 @@ def unanswered(run: Path) -> list[str]:
     return found
 
 
-def answered_everywhere(run: Path, classifier: str, attribute: str, steps: int) -> list[str]:
-    """Photos, sorted, that the classifier answered at all K steps."""
-    here = of_pair(classifier, attribute) & _is("status", "answered")
-    asked = read_rows(tables.ASKED, run, ["photo", "step"], here).drop_duplicates()
-    counts = asked["photo"].value_counts()
-    return sorted(counts[counts == steps].index)
-
-
 def face_box(value: object) -> tuple[float, float, float, float] | None:
     """A box of the photos table as four numbers, or None if it is none."""
     numbers = [] if value is None else [float(number) for number in np.ravel(np.asarray(value, dtype=float))]
@@ -200,11 +192,7 @@ def face_box(value: object) -> tuple[float, float, float, float] | None:
 
 def of_pair(classifier: str, attribute: str) -> pc.Expression:
     """The rows of one classifier along one attribute."""
-    return _is("classifier", classifier) & _is("attribute", attribute)
-
-
-def _is(column: str, value: str) -> pc.Expression:
-    return pc.field(column) == value
+    return (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
 
 
 # -- what became of the photos ----------------------------------------------------------------------------------------

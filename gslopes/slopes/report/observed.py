@@ -118,10 +118,6 @@ def _panel(part: pd.DataFrame) -> Panel:
 
 def _row(row: dict[Any, Any]) -> dict[str, Any]:
     write = writer(row)
-    share = numbers.NONE
-    if row["share"] == row["share"]:
-        ends = "–".join(f"{100 * row[name]:.0f}".replace("-", "−") for name in ("share_low", "share_high"))
-        share = f"{100 * row['share']:.0f} % ({ends})".replace("-", "−")
     return {
         "label": name_of(row),
         "means": f"{_mean(row, 'mean')} and {_mean(row, 'mean_other')}",
@@ -129,8 +125,6 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
         "ends": numbers.interval(row["ci_low"], row["ci_high"], write),
         "q": numbers.probability(row["q"]),
         "slope": write(row["slope"]),
-        "explained": numbers.with_interval(row["explained"], row["explained_low"], row["explained_high"], write),
-        "share": share,
         "meaning": words.printable(row["note"]) if row["note"] else MEANING[row["agreement"]],
         "code": row["agreement"] or ("too rare" if row["note"] else numbers.NONE),
         "shown": bool(row["q"] < LEVEL),

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import rounded
+from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions, loading, pictures
-from gslopes.slopes.report.answers import Answers
 from gslopes.slopes.report.decisions import Decision
 from gslopes.slopes.report.loading import PAPER, Credit, Embed, face_box
 from gslopes.stats.multiplicity import LEVEL
@@ -93,11 +94,11 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
     Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
     """
     chosen = matrix.strongest(answers)
-    slopes = np.round(answers.slopes()[chosen], 4)
+    slopes, scores = np.round(matrix.slopes(answers)[chosen], 4), matrix.scores(answers)
     labels = [words.label(label) for label in answers.labels]
     result: dict[str, list[list[Any]]] = {}
     for row, slope in zip(chosen.tolist(), slopes.tolist(), strict=True):
-        content = [labels[answers.label[row]], slope, _thousandths(answers, row)]
+        content = [labels[answers.label[row]], slope, _thousandths(scores[row])]
         result.setdefault(answers.photos[answers.photo[row]], []).append(content)
     return result
 
@@ -157,23 +158,22 @@ def _varying_photos(
     """For each label: place of the photo, slope of its score, and its K scores in thousandths (null: not returned)."""
     if not len(answers.values):
         return [[] for _ in labels]
-    slopes = answers.slopes()
+    slopes, scores = matrix.slopes(answers), matrix.scores(answers)
     by_label = dict(zip(answers.labels, matrix.movers(answers), strict=True))
     result = []
     for label in labels:
         rows = [row for row in by_label.get(label, []) if answers.photos[answers.photo[row]] in index]
         result.append(
             [
-                [index[answers.photos[answers.photo[row]]], round(float(slopes[row]), 4), *_thousandths(answers, row)]
+                [index[answers.photos[answers.photo[row]]], round(float(slopes[row]), 4), *_thousandths(scores[row])]
                 for row in rows
             ]
         )
     return result
 
 
-def _thousandths(answers: Answers, row: int) -> list[float | None]:
-    """Whole ones, or with two digits more where the scores differ by little."""
-    scores = answers.scores[row]
+def _thousandths(scores: NDArray[np.float64]) -> list[float | None]:
+    """Whole ones, or with two digits more where the scores differ by little.  scores: (K,)."""
     digits = 2 if np.nanmax(scores) - np.nanmin(scores) < 0.02 else None
     return [None if np.isnan(score) else round(1000 * float(score), digits) for score in scores]
 
@@ -236,8 +236,6 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
 
 # -- the explorer's photos --------------------------------------------------------------------------------------------
 
-MOST_FLIPS = 200  # labels of the explorer's filter
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Album:
@@ -288,48 +286,18 @@ def photo_listing(
     attributes: Sequence[str],
     why: Iterable[tuple[str, str, str]] = (),
     known: Mapping[str, Credit] | None = None,
-    flips: Mapping[str, list[list[Any]]] | None = None,
 ) -> dict[str, Any]:
     """The file with the list: names, and for each attribute and photo its pictures (none, one strip, or K).
 
     why: (photo, attribute, reason) of the sweeps that the gate dropped.  known: photo to credit.
-    flips: key of a finding to its ``flipped``.
     """
     files = {name: [album.files.get((photo, name), []) for photo in album.photos] for name in attributes}
     dropped: dict[str, dict[int, str]] = {name: {} for name in attributes}
     for photo, attribute, reason in why:
         if attribute in dropped and photo in album.index:
             dropped[attribute][album.index[photo]] = words.printable(reason)
-    differences = {
-        name: [pictures.difference_name(photo, name) if (photo, name) in album.files else "" for photo in album.photos]
-        for name in attributes
-    }
-    return {
-        "names": album.names,
-        "files": files,
-        "differences": differences,
-        "dropped": dropped,
-        "credits": loading.credit_listing(known or {}, album.photos),
-        "flips": dict(flips or {}),
-    }
-
-
-def flipped(answers: Answers, album: Album) -> list[list[Any]]:
-    """[label, places of photos] for each label that is there at one end of a photo's sweep and not at the other.
-
-    Labels with most such photos first, at most ``MOST_FLIPS``.
-    """
-    if not len(answers.values):
-        return []
-    there = ~np.isnan(answers.scores[:, [0, -1]])
-    rows = np.flatnonzero((there[:, 0] != there[:, 1]) & answers.complete[answers.photo])
-    found: dict[str, list[int]] = {}
-    for row in rows.tolist():
-        place = album.index.get(answers.photos[answers.photo[row]])
-        if place is not None:
-            found.setdefault(answers.labels[answers.label[row]], []).append(place)
-    order = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_FLIPS]
-    return [[words.label(label), sorted(places)] for label, places in order]
+    credited = loading.credit_listing(known or {}, album.photos)
+    return {"names": album.names, "files": files, "dropped": dropped, "credits": credited}
 
 
 def scores_files(album: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]) -> list[dict[str, Any]]:

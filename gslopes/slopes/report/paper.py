@@ -2,20 +2,17 @@
 
 Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to the masculine end, slopes rising in
 each API.  Table 3: the ten occupations most female next to the ten most male.  Table 4: API, label and slope of those
-pulled to Black next to those pulled to White, the steepest first.  Plain concepts ("face", "Red color") are left out of
-the paper's tables: here they stand at the end, greyed (italic in Markdown), and not in the CSV.  The paper's estimator
-has no interval to judge by: labels that are no finding are marked in Markdown and LaTeX; what is judged, with
-intervals, is in ``findings.csv`` and ``findings.tex``.
+pulled to Black next to those pulled to White, the steepest first.  Plain concepts ("face", "Red color") are left out as
+in the paper.  The paper's estimator has no interval to judge by: labels that are no finding are marked in Markdown and
+LaTeX; what is judged, with intervals, is in ``findings.csv`` and ``findings.tex``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.core import runfolder
 from gslopes.core.files import csv_bytes, read_text
@@ -46,23 +43,21 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *,
     """
     folder = report / FOLDER
     folder.mkdir(exist_ok=True)
-    frames = dict(_frames(run, slopes, p, slope))
+    plain = plain_concepts(run)
+    pale = slopes["label"].map(lambda label: is_plain(str(label), plain)).astype(bool)
+    frames = _frames(run, slopes[~pale], p, slope)
     for old in folder.iterdir():
         if old.stem not in frames:
             old.unlink()
-    plain = plain_concepts(run)
     sure = found[found["decision"] == FINDING]
     for name, (frame, caption, attribute) in frames.items():
-        frame, grey = plain_last(frame, plain)
-        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(left_out(frame, grey), digits=6))
+        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame, digits=6))
         names = sure.loc[sure["attribute"] == attribute, ["classifier", "label"]].to_numpy().tolist()
         pairs = {(words.printable(api), words.label(label)) for api, label in names}
         shown, marked = _marked(as_text(frame), pairs)
         caption += f" {MARK}: no finding; findings.tex has what is judged, with intervals." if marked else ""
-        caption += " Greyed: plain concepts, which the paper leaves out." if grey.any() else ""
-        texts = to_markdown(shown, caption, grey), to_latex(shown, caption, name, grey)
-        runfolder.write_bytes(folder / f"{name}.md", texts[0].encode("utf-8", "replace"))
-        runfolder.write_bytes(folder / f"{name}.tex", texts[1].encode("utf-8", "replace"))
+        for form, text in (("md", to_markdown(shown, caption)), ("tex", to_latex(shown, caption, name))):
+            runfolder.write_bytes(folder / f"{name}.{form}", text.encode("utf-8", "replace"))
     return [f"{FOLDER}/{name}" for name in frames]
 
 
@@ -76,10 +71,10 @@ def _marked(shown: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFr
     return marked, any_marked
 
 
-def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> Mapping[str, tuple[pd.DataFrame, str, str]]:
+def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str, tuple[pd.DataFrame, str, str]]:
     """Name to table, caption and attribute."""
     found: dict[str, tuple[pd.DataFrame, str, str]] = {}
-    thresholds = f"p < {p:g}, |slope| > {slope:g}; paper's estimator"
+    thresholds = f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts"
     gender, race = (slopes[slopes["attribute"] == name] for name in ("gender", "race"))
     if len(gender):
         for name, rows, end in zip(
@@ -155,35 +150,6 @@ def is_plain(label: str, plain: frozenset[str]) -> bool:
     return label in plain or any(one[0] == "*" and label.endswith(one[1:]) for one in plain)
 
 
-def plain_last(frame: pd.DataFrame, plain: frozenset[str]) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
-    """Plain concepts at the end, and (rows, columns) which cells are theirs; a table without labels has none.
-
-    In a table of two sides each side has its own end.
-    """
-    grey = np.zeros(frame.shape, dtype=bool)
-    parts = []
-    for columns in _sides_of(frame):
-        side = frame[columns]
-        pale = side[columns[1]].map(lambda label: is_plain(str(label), plain)).astype(bool)
-        after = side.isna().all(axis=1).to_numpy()  # the shorter side's empty cells stay below
-        order = np.argsort(pale.to_numpy() + 2 * after, kind="stable")
-        grey[:, frame.columns.get_indexer(pd.Index(columns))] = pale.to_numpy()[order][:, None]
-        parts.append(side.iloc[order].reset_index(drop=True))
-    return (pd.concat(parts, axis=1), grey) if parts else (frame, grey)
-
-
-def left_out(frame: pd.DataFrame, grey: NDArray[np.bool_]) -> pd.DataFrame:
-    """The table without the plain concepts, as the paper prints it."""
-    sides = _sides_of(frame)
-    if not sides:
-        return frame
-    kept = [
-        frame.loc[~grey[:, frame.columns.get_loc(columns[0])], columns].dropna(how="all").reset_index(drop=True)
-        for columns in sides
-    ]
-    return pd.concat(kept, axis=1)
-
-
 def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
     """The columns of each list of labels in a table; none in Table 3, which is of occupations."""
     columns = [str(column) for column in frame]
@@ -195,19 +161,12 @@ def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Every cell as it is printed: slopes with their sign, shares in per cent, a dash where there is none."""
     shown = frame.astype(object)
-    for column in frame:
-        shown[column] = [_cell(str(column), value) for value in frame[column]]
+    for column in map(str, frame):
+        if column.strip() in TEXTS:
+            shown[column] = [str(text) if pd.notna(text) else "" for text in frame[column]]
+        else:
+            shown[column] = frame[column].map(numbers.signed if column.strip() == "Slope" else numbers.share)
     return shown
-
-
-def _cell(column: str, value: object) -> str:
-    if isinstance(value, float):
-        if pd.isna(value):
-            return "–" if column.strip() not in TEXTS else ""
-        if column.strip() == "Slope":
-            return numbers.signed(value)
-        return numbers.probability(value) if column in ("p", "q") else numbers.share(value)
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 # -- Tables 1 and 2 ---------------------------------------------------------------------------------------------------

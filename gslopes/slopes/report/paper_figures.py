@@ -23,6 +23,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UnknownName
 from gslopes.report import charts, numbers, words
 from gslopes.report.charts import LIGHT, MARKERS, fitted_line, new_figure, new_sheet, sweep_axis, sweep_heads, text
+from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import loading, paper, pictures
 from gslopes.slopes.report.loading import PAPER, Finding, Source
@@ -161,7 +162,7 @@ def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
         if row["label"] not in answers.labels:
             continue
-        shares = matrix.curves(answers)[0][answers.labels.index(row["label"])]
+        shares = matrix.curves(answers)[0][answers.labels == row["label"]][0]
         ratio = shares / float(row["y_centre"])
         found.append(Line(finding.classifier, ratio, float(row["intercept"]), float(row["slope"])))
     return found
@@ -177,8 +178,7 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
     """
     values, attribute = here[0].values, here[0].attribute
     said = {finding.classifier: matrix.read(run, finding.classifier, attribute, values) for finding in here}
-    whole = [{photo for photo, known in zip(one.photos, one.complete, strict=True) if known} for one in said.values()]
-    common = sorted(set.intersection(*whole))
+    common = sorted(set.intersection(*(set(one.photos) for one in said.values())))
     positions = np.linspace(0, len(common) - 1, PHOTOS + 2).round().astype(int)[1:-1].tolist() if common else []
     chosen = [common[place] for place in dict.fromkeys(positions)]
     edits, known = _edits(run, attribute, chosen), _photos(run, chosen)
@@ -194,17 +194,16 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
 
 
 def labels_of(
-    answers: matrix.Answers, photo: str, plain: frozenset[str], wanted: Sequence[str] = ()
+    answers: Answers, photo: str, plain: frozenset[str], wanted: Sequence[str] = ()
 ) -> list[tuple[list[LabelCell], int]]:
     """For each picture of a photo the scores of its labels, and how many other labels it has.
 
     The labels are the same under every picture: those wanted, any case; else first those that are not under every
     picture, the steepest first, and then the highest.
     """
-    rows = np.flatnonzero(answers.photo == answers.photos.index(photo))
-    names = [answers.labels[place] for place in answers.label[rows].tolist()]
-    there = ~np.isnan(answers.scores[rows])
-    table = np.nan_to_num(answers.scores[rows])
+    rows = np.flatnonzero(answers.photos[answers.photo] == photo)
+    names = answers.labels[answers.label[rows]].tolist()
+    there, table = answers.present[rows], answers.score[rows].astype(np.float64)
     slopes, changing = table @ (answers.values - answers.values.mean()), ~there.all(axis=1)
     side = np.where(changing, np.sign(slopes), 0).astype(int)
     first = np.lexsort((np.array(names, str), -table.mean(axis=1), np.where(changing, -np.abs(slopes), 0), ~changing))
@@ -213,16 +212,13 @@ def labels_of(
         place = {name.casefold(): row for row, name in enumerate(names)}
         chosen = [(label, place.get(label.casefold(), -1)) for label in wanted]
     drawn = sorted({row for _, row in chosen if row >= 0})
-    found = []
-    for step in range(len(answers.values)):
-        cells = [
-            LabelCell(name, int(side[row]), paper.is_plain(name, plain), float(table[row, step]))
-            if row >= 0
-            else LabelCell(name, 0, paper.is_plain(name, plain))
-            for name, row in chosen
-        ]
-        found.append((cells, int(there[:, step].sum()) - int(there[drawn, step].sum())))
-    return found
+    others = there.sum(axis=0) - there[drawn].sum(axis=0)
+    table, side = np.pad(table, ((0, 1), (0, 0))), np.append(side, 0)  # the last row: never returned for this photo
+    cells = [(name, row, int(side[row]), paper.is_plain(name, plain)) for name, row in chosen]
+    return [
+        ([LabelCell(name, towards, pale, float(table[row, step])) for name, row, towards, pale in cells], more)
+        for step, more in enumerate(others.tolist())
+    ]
 
 
 # -- Figure 1 ---------------------------------------------------------------------------------------------------------
@@ -235,14 +231,13 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
     """
     for finding in here:
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
-        complete = [name for name, whole in zip(answers.photos, answers.complete, strict=True) if whole]
-        places = np.unique(np.linspace(0, len(complete) - 1, 4).round().astype(int)).tolist() if complete else []
-        chosen = [complete[place] for place in places]
+        places = np.linspace(0, len(answers.photos) - 1, 4 if len(answers.photos) else 0).round().astype(int)
+        chosen = answers.photos[np.unique(places)].tolist()
         edits, known = _edits(run, finding.attribute, chosen), _photos(run, chosen)
-        slopes = answers.slopes()
+        slopes = matrix.slopes(answers)
         for name in chosen:
             files = edits.get(name, [])
-            rows = np.flatnonzero(answers.photo == answers.photos.index(name))
+            rows = np.flatnonzero(answers.photos[answers.photo] == name)
             steepest = rows[np.lexsort((-slopes[rows], -np.abs(slopes[rows])))[:1]]
             # less than a hundredth over the whole sweep could not be seen in two decimals
             moved = np.abs(slopes[steepest]) * np.ptp(finding.values) >= 0.01
@@ -265,7 +260,7 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
                 [pictures.picture(file, box, run) for file in files],
                 finding.classifier,
                 answers.labels[answers.label[row]],
-                answers.scores[row],
+                matrix.scores(answers)[row],
             )
     return None
 
@@ -323,19 +318,13 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
     colours = [LIGHT.series[place % len(LIGHT.series)] for place in range(len(lines))]
     for place, (line, colour) in enumerate(zip(lines, colours, strict=True)):
         marker = MARKERS[place % len(MARKERS)]
-        axes.plot(values, line.ratio, color=colour, marker=marker, markersize=3.5, linewidth=1.2, zorder=4)
+        name = f"{words.shorten(words.printable(line.classifier), 30)}\n{numbers.signed(line.slope)}"
+        axes.plot(values, line.ratio, color=colour, marker=marker, markersize=3.5, linewidth=1.2, zorder=4, label=name)
         fitted_line(axes, values, line.intercept, line.slope, colour)
     axes.set_ylabel("presence / presence at 0", fontsize=8, color=LIGHT.ink)
-    low, high = axes.get_ylim()
-    gap = (high - low) * 0.115
-    heights = charts.spread([float(line.ratio[-1]) for line in lines], gap, low + gap / 2, high - gap / 2)
-    edge, wide = axes.get_xlim()[1], float(np.ptp(values))
-    for line, height, colour in zip(lines, heights, colours, strict=True):
-        lead = ([values[-1], edge + 0.05 * wide], [line.ratio[-1], height])
-        axes.plot(*lead, color=colour, linewidth=0.5, clip_on=False)
-        name = f"{words.shorten(words.printable(line.classifier), 30)}\n{numbers.signed(line.slope)}"
-        text(axes, edge + 0.07 * wide, height, name, size=6.8, colour=colour)
-    axes.set_ylim(low, high)
+    legend = axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, fontsize=6.8)
+    for entry, colour in zip(legend.get_texts(), colours, strict=True):
+        entry.set(color=colour, parse_math=False)
     title = f"“{words.shorten(words.label(label), 40)}” along {words.perceived(attribute)}"
     figure.text(0.09, 0.93, title, fontsize=9, weight="bold", color=LIGHT.ink, parse_math=False)
     return figure

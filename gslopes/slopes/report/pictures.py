@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,6 @@ from gslopes.slopes.report.loading import Embed
 
 FOLDER = "pictures"
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
-BRIGHTEST = 48  # levels of 255 that the difference view shows as its brightest colour
 _WIDE, _NARROW, _MANY = 224, 128, 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
 
 
@@ -35,29 +33,12 @@ class Wanted:
     files: tuple[Path, ...]
 
 
-def side_for(sweeps: int) -> int:
-    """Pixels of a square in a strip: fewer where there are many, so that the folder stays small."""
-    return _WIDE if sweeps <= _MANY else _NARROW
-
-
-def strip_name(photo: str, attribute: str) -> str:
-    """Where a sweep's strip lies, relative to the report."""
-    return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}.webp"
-
-
-def difference_name(photo: str, attribute: str) -> str:
-    """Where the strip of a sweep's differences lies, relative to the report."""
-    return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-difference.webp"
-
-
 def write(
     report: Path, run: Path, sweeps: Sequence[Wanted], embed: Embed, tick: Callable[[int], None] | None = None
 ) -> dict[tuple[str, str], list[str]]:
     """Write the pictures, and remove those that an earlier report left and this one does not name.
 
     Strips: K squares around the face side by side, WebP.  A strip that is newer than its pictures is kept.
-
-    Next to each lies a strip of differences from the picture at the middle value, see ``differences``.
 
     tick: called with 1 for every sweep.
 
@@ -68,7 +49,7 @@ def write(
     if embed == "none":
         shutil.rmtree(report / FOLDER, ignore_errors=True)
         return {}
-    side = side_for(len(sweeps))
+    side = _WIDE if len(sweeps) <= _MANY else _NARROW  # smaller where there are many, so that the folder stays small
     for attribute in {sweep.attribute for sweep in sweeps}:
         runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
@@ -80,59 +61,25 @@ def write(
             if tick is not None:
                 tick(1)
     keep = {report / name for names in written.values() for name in names}
-    keep |= {report / difference_name(*pair) for pair in written}
-    for file in _files(report / FOLDER):
-        if file not in keep:
+    for file in (report / FOLDER).rglob("*"):
+        if file.is_file() and file not in keep:
             file.unlink()
     return written
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else iter(())
-
-
 def _make(report: Path, run: Path, sweep: Wanted, side: int) -> list[str]:
-    name, difference = strip_name(sweep.photo, sweep.attribute), difference_name(sweep.photo, sweep.attribute)
-    wide = side * len(sweep.files)
-    if _fresh(report / name, sweep.files, wide) and _fresh(report / difference, sweep.files, wide):
+    name = f"{FOLDER}/{runfolder.slug(sweep.attribute)}/{sweep.photo[:16]}.webp"
+    if _fresh(report / name, sweep.files, side * len(sweep.files)):
         return [name]
     squares = [picture(file, sweep.box, run, side) for file in sweep.files]
     if all(square is None for square in squares):
         return []
-    _write_webp(report / difference, differences(squares, side), lossless=True)
     grey = np.full((side, side, 3), 128, np.uint8)
     strip = np.concatenate([grey if square is None else square for square in squares], axis=1)
-    _write_webp(report / name, strip, quality=76)
-    return [name]
-
-
-def differences(squares: Sequence[NDArray[np.uint8] | None], side: int) -> NDArray[np.uint8]:
-    """How far every picture of a sweep is from the middle one, as colours: (S, K S, 3) uint8 RGB.
-
-    squares: K of (S, S, 3) uint8 RGB, as they were before anything lossy, or None.  side: S.
-
-    The largest difference of a pixel's three channels; black for at most one level, which is rounding, up to the
-    brightest colour of inferno for ``BRIGHTEST`` levels of 255 and more.
-    """
-    from matplotlib import colormaps
-
-    centre = squares[len(squares) // 2]
-    colours = (np.asarray(colormaps["inferno"](np.linspace(0, 1, BRIGHTEST + 1)))[:, :3] * 255).round().astype(np.uint8)
-    colours[:2] = 0
-    parts = []
-    for square in squares:
-        if square is None or centre is None:
-            parts.append(np.zeros((side, side, 3), np.uint8))
-            continue
-        difference = np.abs(square.astype(np.int16) - centre).max(axis=2)
-        parts.append(colours[np.minimum(difference, BRIGHTEST)])
-    return np.concatenate(parts, axis=1)
-
-
-def _write_webp(path: Path, pixels: NDArray[np.uint8], **options: Any) -> None:
     buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, "WEBP", method=2, **options)
-    runfolder.write_bytes(path, buffer.getvalue())
+    Image.fromarray(strip).save(buffer, "WEBP", method=2, quality=76)
+    runfolder.write_bytes(report / name, buffer.getvalue())
+    return [name]
 
 
 def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
@@ -144,11 +91,6 @@ def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
         return named_picture(strip, load=False).width == width
     except (OSError, UsageError):
         return False
-
-
-def size(report: Path) -> int:
-    """Bytes of everything in the report folder."""
-    return sum(path.stat().st_size for path in _files(report))
 
 
 def picture(

@@ -12,9 +12,9 @@ import pandas as pd
 
 from gslopes.report import numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About
+from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions
-from gslopes.slopes.report.answers import Answers
 from gslopes.slopes.report.decisions import Decision, Headline, headline
 from gslopes.slopes.report.loading import STEPS, Credit, Finding, Funnel
 from gslopes.slopes.report.page_data import Album
@@ -141,7 +141,7 @@ def strip(finding: Finding, label: str, answers: Answers, album: Album, known: M
     if not files:
         return None
     values = [numbers.value(value, sign=True) for value in finding.values]
-    scores = numbers.apart(answers.scores[row].tolist())
+    scores = numbers.apart(matrix.scores(answers)[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
     return Strip(photo, album.names[album.index[photo]], words.label(label), tuple(files), cells, known.get(photo))
 

@@ -3,28 +3,16 @@ const LISTED = 24;
 let showPhoto = () => {};
 
 function explorerApp(root, album) {
-  const names = Object.keys(page.attributes), state = { attribute: names[0], photo: 0, step: 0, from: 0, text: "", heat: false, flip: "" };
-  const flips = () => page.sections.filter((one) => one.attribute === state.attribute).flatMap((one) => (album.flips?.[one.key] ?? []).map(([label, photos]) => [`${one.key} ${label}`, label, photos, one.classifier]));
-  const inside = () => (state.flip ? new Set(flips().filter(([key]) => state.flip === "any" || key === state.flip).flatMap(([, , photos]) => photos)) : null);
-  const hits = () => { const kept = inside(); return album.names.map((_, i) => i).filter((i) => (!kept || kept.has(i)) && album.names[i].toLowerCase().includes(state.text)); };
+  const names = Object.keys(page.attributes), state = { attribute: names[0], photo: 0, step: 0, from: 0, text: "" };
+  const hits = () => album.names.map((_, i) => i).filter((i) => album.names[i].toLowerCase().includes(state.text));
   const list = roving(el("ul", { class: "album", "aria-label": "Photos; arrow keys go from one to the next" }), "button"), pages = el("p", { class: "count", role: "status" });
   const back = el("button", { class: "plain", onclick: () => { state.from -= LISTED; listPhotos(); } }, "Earlier photos");
   const on = el("button", { class: "plain", onclick: () => { state.from += LISTED; listPhotos(); } }, "More photos");
   const text = el("input", { type: "search", oninput: () => { state.text = text.value.trim().toLowerCase(); state.from = 0; listPhotos(); } });
   const slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "Value of the attribute", oninput: () => { state.step = Number(slider.value); move(); } });
-  const heat = el("input", { type: "checkbox", onchange: () => { state.heat = heat.checked; move(); } });
   const title = el("h3", { tabindex: "-1" }), now = el("output", { class: "now" }), frame = el("div", { class: "frame" }), ends = el("p", { class: "ends" });
   const scores = el("div", { class: "scores-now" }), credited = el("div", {});
-  const flipped = choice([], "", (value) => { state.flip = value; state.from = 0; state.photo = hits()[0] ?? state.photo; choose(); listPhotos(); });
-  // A label that is there at one end of the sweep and not at the other.
-  function listFlips() {
-    const rows = flips(), several = new Set(rows.map((row) => row[3])).size > 1, any = new Set(rows.flatMap((row) => row[2])).size;
-    const options = [["", "all photos"], ...(any ? [["any", `any label (${any.toLocaleString("en")})`]] : []), ...rows.map(([key, label, photos, name]) => [key, `${cut(label, 40)} (${photos.length.toLocaleString("en")})${several ? ` · ${cut(name, 24)}` : ""}`])];
-    flipped.replaceChildren(...options.map(([value, title]) => el("option", { value }, title)));
-    flipped.value = state.flip = "";
-  }
-  const pick = choice(names.map((name) => [name, page.attributes[name].perceived]), state.attribute, (value) => { state.attribute = value; state.step = page.attributes[value].middle; listFlips(); choose(); listPhotos(); });
-  const scale = el("p", { class: "scale", hidden: true }, el("span", {}, "no difference"), el("span", { class: "ramp", "aria-hidden": "true" }), el("span", {}, `${page.brightest} of 255 levels and more`));
+  const pick = choice(names.map((name) => [name, page.attributes[name].perceived]), state.attribute, (value) => { state.attribute = value; state.step = page.attributes[value].middle; choose(); listPhotos(); });
   let bars = [];
 
   function files() { return album.files[state.attribute]?.[state.photo] ?? []; }
@@ -34,15 +22,9 @@ function explorerApp(root, album) {
     const files = album.files[state.attribute]?.[photo] ?? [], K = steps();
     if (!files.length) return null;
     if (files.length > 1) return el("img", { src: files[step], alt: "", loading: "lazy" });
-    const image = cells(files[0]);
+    const image = el("img", { src: files[0], alt: "", loading: "lazy", class: "cells" }); // K squares, one of them in the frame
+    image.style.width = `${100 * K}%`;
     image.style.transform = `translateX(${(-100 * step) / K}%)`;
-    return image;
-  }
-
-  // K squares side by side, of which the frame shows one.
-  function cells(file) {
-    const image = el("img", { src: file, alt: "", loading: "lazy", class: "cells" });
-    image.style.width = `${100 * steps()}%`;
     return image;
   }
 
@@ -53,7 +35,7 @@ function explorerApp(root, album) {
     list.replaceChildren(...shown.map((photo) => el("li", {}, el("button", {
       class: "photo", "aria-pressed": String(photo === state.photo), onclick: () => { state.photo = photo; choose(); listPhotos(); list.querySelector("[aria-pressed=true]")?.focus(); },
     }, el("span", { class: "thumb" }, crop(photo, page.attributes[state.attribute].middle)), el("span", { class: "file" }, album.names[photo])))));
-    pages.textContent = found.length ? `${state.from + 1}–${state.from + shown.length} of ${many(found.length, "photo")}` : "No photo of that name and kind";
+    pages.textContent = found.length ? `${state.from + 1}–${state.from + shown.length} of ${many(found.length, "photo")}` : "No photo of that name";
     back.hidden = state.from === 0;
     on.hidden = state.from + LISTED >= found.length;
   }
@@ -64,13 +46,10 @@ function explorerApp(root, album) {
     slider.max = steps() - 1;
     const two = page.attributes[state.attribute].ends;
     ends.replaceChildren(el("span", {}, `← ${two[0]}`), el("span", {}, `${two[1]} →`));
-    const face = crop(state.photo, state.step), difference = album.differences?.[state.attribute]?.[state.photo];
-    const parts = face ? [face] : [el("p", { class: "none" }, "no picture in this report")];
-    if (face && difference) parts.push(cells(difference));
-    frame.replaceChildren(...parts);
+    const face = crop(state.photo, state.step);
+    frame.replaceChildren(face ?? el("p", { class: "none" }, "no picture in this report"));
     frame.classList.toggle("whole", files().length > 1);
     if (face) { face.className += " face"; face.loading = "eager"; }
-    if (parts.length > 1) { parts[1].className += " difference"; parts[1].loading = "eager"; }
     scores.replaceChildren(el("p", { class: "none" }, "reading the scores"));
     const photo = state.photo, attribute = state.attribute, chunk = Math.floor(photo / page.perFile);
     bars = [];
@@ -92,7 +71,7 @@ function explorerApp(root, album) {
         bars.push({ bar, number, numbers });
         return el("li", { class: side }, el("span", { class: "name" }, label), el("span", { class: "bar", "aria-hidden": "true" }, bar), number);
       });
-      if (!why || items.length) parts.push(el("h4", {}, section.classifier), items.length ? el("ul", {}, ...items) : el("p", { class: "none" }, "no label was returned"));
+      if (!why || items.length) parts.push(el("h4", {}, section.classifier), items.length ? el("ul", {}, ...items) : el("p", { class: "none" }, "no label was returned, or not every value was answered"));
     }
     scores.replaceChildren(...parts);
     move();
@@ -104,15 +83,12 @@ function explorerApp(root, album) {
     const spoken = `${value > 0 ? "+" : ""}${short(value)}${state.step === middle ? ", neutral" : `, more ${two[value < 0 ? 0 : 1]}`}`;
     slider.setAttribute("aria-valuetext", spoken);
     now.textContent = spoken;
-    const [face, difference] = frame.querySelectorAll("img"), K = values.length;
-    if (difference) difference.style.transform = `translateX(${(-100 * state.step) / K}%)`;
+    const face = frame.querySelector("img");
     if (face) {
-      face.alt = `${album.names[state.photo]} at ${spoken}${state.heat ? ", difference from value 0" : ""}`;
+      face.alt = `${album.names[state.photo]} at ${spoken}`;
       if (files().length > 1) face.src = files()[state.step];
-      else face.style.transform = `translateX(${(-100 * state.step) / K}%)`;
+      else face.style.transform = `translateX(${(-100 * state.step) / values.length}%)`;
     }
-    frame.classList.toggle("heat", state.heat && Boolean(difference));
-    scale.hidden = !(state.heat && difference);
     for (const { bar, number, numbers } of bars) {
       const score = numbers[state.step];
       const share = numbers.every((one) => one === null || (one >= 0 && one <= 1000)); // a number in a unit of its own has no bar
@@ -125,7 +101,6 @@ function explorerApp(root, album) {
     Object.assign(state, { photo, attribute, step: page.attributes[attribute].middle, text: "", from: Math.floor(photo / LISTED) * LISTED });
     pick.value = attribute;
     text.value = "";
-    listFlips();
     choose();
     listPhotos();
     title.focus();
@@ -133,18 +108,17 @@ function explorerApp(root, album) {
   };
 
   root.replaceChildren(
-    el("div", { class: "controls" }, field("Find a photo", text), field("Label flips between the ends", flipped), names.length > 1 ? field("Attribute", pick) : null),
+    el("div", { class: "controls" }, field("Find a photo", text), names.length > 1 ? field("Attribute", pick) : null),
     el("div", { class: "explorer" },
       el("div", { class: "side" }, pages, list, el("p", { class: "turn" }, back, on)),
       el("div", { class: "stage" }, title, frame, credited,
-        el("div", { class: "drag" }, ends, slider, now), page.embed === "none" ? null : el("label", { class: "check" }, heat, el("span", {}, "Show the difference from value 0")), scale,
+        el("div", { class: "drag" }, ends, slider, now),
       ),
       scores),
     el("p", { class: "method" }, "Teal: the score on this photo grows towards the positive end; orange: towards the negative end; a dash: not returned. ",
       "Of each classifier the labels that move most on this photo, 24 at the most. One photo's scores are an illustration, no estimate."));
   state.step = page.attributes[state.attribute].middle;
   state.photo = Math.max(0, album.names.findIndex((_, i) => !album.dropped[state.attribute]?.[i]));
-  listFlips();
   choose();
   listPhotos();
 }

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.answers import ALL, Answers, Cut, encode, gather, present, values_by_attribute
+from gslopes.slopes.fit.answers import ALL, Answers, Cut, gather, present, values_by_attribute
 from gslopes.slopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 3)
@@ -79,18 +79,6 @@ def test_dropped_photos_are_counted_once_each_under_the_first_reason(answers) ->
     assert len(sweep.photos) == 2
 
 
-def test_dictionary_encoded_texts_are_the_same_texts(answers) -> None:
-    scores, asked = answers(np.random.default_rng(0).random((5, 3, 3)) < 0.5, VALUES)
-    plain = [tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked)]
-    texts = [field.name for field in tables.SCORES.schema if field.type == pa.string()]
-    coded = plain[0]
-    for name in texts:
-        coded = coded.set_column(coded.schema.get_field_index(name), name, coded.column(name).dictionary_encode())
-    one, other = (next(gather(table, plain[1], {"gender": VALUES})) for table in (plain[0], coded))
-    np.testing.assert_array_equal(as_dense(one), as_dense(other))
-    assert one.labels.tolist() == other.labels.tolist()
-
-
 def test_some_of_the_photos_are_as_if_the_others_had_not_been_there(answers) -> None:
     present = np.random.default_rng(1).random((8, 3, 3)) < 0.5
     (sweep,) = gathered(*answers(present, VALUES))
@@ -98,11 +86,6 @@ def test_some_of_the_photos_are_as_if_the_others_had_not_been_there(answers) -> 
     part = sweep.only(keep)
     np.testing.assert_array_equal(as_dense(part), as_dense(sweep)[keep])
     assert part.photos.tolist() == sweep.photos[keep].tolist()
-
-
-def test_no_column_has_no_codes() -> None:
-    codes, names = encode(pa.chunked_array([], type=pa.string()))
-    assert len(codes) == len(names) == 0
 
 
 SEVEN = np.linspace(-2, 2, 7)
@@ -117,15 +100,6 @@ def arrow(answers):
     return make
 
 
-def test_values_are_read_from_the_scores_table(arrow) -> None:
-    assert values_by_attribute(*arrow(np.ones((2, 1, 7), bool)))["gender"].tolist() == SEVEN.tolist()
-
-
-def test_uneven_values_are_kept(arrow) -> None:
-    uneven = [-2.0, -0.5, 0.0, 0.25, 1.0]
-    assert values_by_attribute(*arrow(np.ones((2, 1, 5), bool), uneven))["gender"].tolist() == uneven
-
-
 def test_steps_without_any_label_need_the_values(arrow) -> None:
     present = np.ones((2, 1, 7), bool)
     present[:, :, 1:3] = False
@@ -137,24 +111,19 @@ def test_steps_without_any_label_need_the_values(arrow) -> None:
 def test_given_values_and_those_of_the_table_are_the_same_to_the_bit(arrow) -> None:
     scores, asked = arrow(np.ones((2, 1, 7), bool))
     read = values_by_attribute(scores, asked)["gender"]
+    assert read.tolist() == SEVEN.tolist()
+    with pytest.raises(TableError, match="other values of gender"):
+        values_by_attribute(scores, asked, {"gender": np.linspace(-1, 1, 7).tolist()})
+    with pytest.raises(TableError, match="steps 0 to 6"):
+        values_by_attribute(scores, asked, {"gender": [-2.0, 0.0, 2.0]})
     for values in (SEVEN.tolist(), SEVEN.astype(np.float32).tolist()):
         assert (values_by_attribute(scores, asked, {"gender": values})["gender"] == read).all()
 
 
-@pytest.mark.parametrize("given", [[-1, -0.5, 0.5, 1], [0.0], [-1, 0, 0], [2, 0, -2], [-1, 0, np.nan], [[1], [2], [3]]])
+@pytest.mark.parametrize("given", [[-1, -0.5, 0.5, 1], [-1, 0, 0], [-1, 0, np.nan], [[1], [2], [3]]])
 def test_given_values_must_be_odd_in_number_and_increase(arrow, given: list) -> None:
     with pytest.raises(ConfigError):
         values_by_attribute(*arrow(np.ones((2, 1, 3), bool), [-1.0, 0.0, 1.0]), {"gender": given})
-
-
-def test_given_values_that_contradict_the_table_are_refused(arrow) -> None:
-    with pytest.raises(TableError, match="other values of gender"):
-        values_by_attribute(*arrow(np.ones((2, 1, 7), bool)), {"gender": np.linspace(-1, 1, 7).tolist()})
-
-
-def test_more_steps_than_given_values_are_refused(arrow) -> None:
-    with pytest.raises(TableError, match="steps 0 to 6"):
-        values_by_attribute(*arrow(np.ones((2, 1, 7), bool)), {"gender": [-2.0, 0.0, 2.0]})
 
 
 def test_two_values_for_one_step_are_refused(answers) -> None:
@@ -214,21 +183,9 @@ def test_the_highest_of_each_picture_are_counted_and_ties_all_count():
     assert set(kept(scores, Cut(0, 1))["label"]) == {"label 0"}
     assert set(kept(scores, Cut(0, 2))["label"]) == {"label 0", "label 1", "label 2"}
     assert set(kept(scores, Cut(0, 3))["label"]) == {"label 0", "label 1", "label 2"}
-
-
-def test_other_classifiers_keep_every_row():
-    scores = tables.check(tables.SCORES, service()[0])
-    assert present(scores, {"google": Cut(0.9)}).equals(scores)
-    assert present(scores, {"rekognition": ALL}) is scores
-
-
-def test_a_score_at_the_cut_counts():
-    scores = service(labels=1, photos=1)[0]
-    scores["score"] = np.float32(0.55)
-    assert len(kept(scores, Cut(0.55))) == len(scores)
-
-
-@pytest.mark.parametrize("wrong", [(-0.1, 0), (1.1, 0), (0.5, -1)])
-def test_impossible_cuts_are_refused(wrong):
-    with pytest.raises(ConfigError):
-        Cut(*wrong)
+    assert set(kept(scores, Cut(0.9))["label"]) == {"label 0"}, "a score at the cut counts"
+    table = tables.check(tables.SCORES, scores)
+    assert present(table, {"google": Cut(0.9), "rekognition": ALL}).equals(table)
+    for wrong in ((-0.1, 0), (1.1, 0), (0.5, -1)):
+        with pytest.raises(ConfigError):
+            Cut(*wrong)

@@ -9,7 +9,6 @@ from gslopes.core.tables import MEASURED, reading
 from gslopes.slopes.fit.answers import Answers, gather
 from gslopes.slopes.fit.differences import paired_differences
 from gslopes.slopes.fit.frames import fit_slopes
-from gslopes.slopes.fit.measures import choose, measured
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 OPTIONS = {"permutations": 0}
@@ -93,19 +92,6 @@ def test_only_rare_labels_are_called_rare(slopes):
     assert rate["hire"] == "on practically every picture: read photo-measure, which goes by its log-odds"
 
 
-def test_placebos_and_presence_alone_do_not_move(frame):
-    tags = frame[frame["label"].isin(["hat", "dog"])]
-    photos = sorted(frame["photo"].unique())
-    options = {"permutations": 99}
-    plain = fit_slopes(tags, photos=photos, options=options)
-    rest = plain[plain["estimator"] == "photo-rate"].set_index("label")
-    whole = fit_slopes(frame, options=options)
-    same = ["slope", "se", "p", "ci_low", "ci_high", "varying"]
-    mixed = whole[whole["estimator"] == "photo-rate"].set_index("label").loc[rest.index]
-    pd.testing.assert_frame_equal(mixed[same], rest[same])
-    assert MEASURED not in set(plain["estimator"])
-
-
 def test_a_photo_without_its_number_is_left_out(frame):
     lost = frame[~((frame["photo"] == "p00") & (frame["value"] == 1) & (frame["label"] == "age"))]
     read = reading(fit_slopes(lost, options=OPTIONS)).set_index("label")
@@ -125,9 +111,3 @@ def test_a_change_between_runs_is_of_the_same_measure(frame):
     assert found.loc["age", "measure"] == "value"
     assert found.loc["hire", "measure"] == "log-odds"
     assert found.loc["hire", "difference"] == pytest.approx(0, abs=1e-6)
-
-
-def test_a_group_of_sweeps_shares_its_measures(frame):
-    sweep = answers_of(frame)
-    chosen = choose([sweep], 10)
-    assert set(measured(sweep, chosen).measures) == {"age", "hire", "reject"}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.observed import observed_rows
@@ -16,119 +15,91 @@ VALUES = np.linspace(-2.0, 2.0, 5)
 OPTIONS = FitOptions(permutations=0)
 
 
-def answers(presence: np.ndarray, score: np.ndarray | None = None, measure: str = "") -> Answers:
-    """Of one label.  presence: (n, K)."""
-    n, steps = presence.shape
-    names = np.array([f"p{place:04d}" for place in range(n)], dtype=object)
-    values = VALUES if steps == len(VALUES) else np.zeros(1)
-    scores = (presence if score is None else score).astype(np.float32)
-    head = ("c", "gender" if steps > 1 else "unedited", values, np.array(["a"], dtype=object), names, {})
-    index = np.arange(n, dtype=np.int32)
-    found = Answers(*head, index, np.zeros(n, dtype=np.int32), presence.astype(bool), scores, 0.0)
-    return replace(found, measures={"a": measure} if measure else {})
+def answers(values: np.ndarray, steps: np.ndarray, measure: str = "") -> Answers:
+    """values: (labels, n, K), each label on every photo; presence where there is no measure."""
+    count, n, _ = values.shape
+    labels = np.array([f"l{place:03d}" for place in range(count)], dtype=object)
+    photo, label = np.tile(np.arange(n, dtype=np.int32), count), np.repeat(np.arange(count, dtype=np.int32), n)
+    rows = values.reshape(count * n, -1).astype(np.float32)
+    present = np.ones(rows.shape, bool) if measure else rows > 0
+    head = ("c", "gender", steps, labels, people(n).index.to_numpy(object), {})
+    return Answers(*head, photo, label, present, rows, 0.0, dict.fromkeys(labels.tolist(), measure) if measure else {})
 
 
 def people(n: int) -> pd.Series:
     return pd.Series(["man"] * (n // 2) + ["woman"] * (n - n // 2), index=[f"p{i:04d}" for i in range(n)])
 
 
-def numbers(
-    n: int, gap: float, slope: float, distance: float, reach: float, seed: int = 0
-) -> tuple[Answers, Answers, pd.DataFrame]:
-    """A label with a number of its own: men have ``gap`` more of it, edits move it by ``slope`` a unit."""
-    draw = np.random.default_rng(seed)
+def planted(n: int, gap: float, distance: float, labels: int = 1) -> tuple[Answers, Answers, pd.Series]:
+    """Labels with a number of their own: men have ``gap`` more of it, edits move it by 0.5 a unit; and odds."""
+    draw = np.random.default_rng(n)
     man = (people(n) == "man").to_numpy().astype(float)
-    own = gap * man + draw.normal(0, 1, n)
-    along = own[:, None] + (slope + draw.normal(0, 0.3, n))[:, None] * VALUES
-    odds = distance * (man - 0.5) + draw.normal(0, 1, n)
-    read = pd.DataFrame({"odds": odds, "reach": reach + draw.normal(0, 0.3, n)}, index=people(n).index)
-    everywhere = np.ones_like(along)
-    return answers(everywhere, along, "value"), answers(everywhere[:, :1], own[:, None], "value"), read
+    own = gap * man + draw.normal(0, 1, (labels, n))
+    along = own[..., None] + (0.5 + draw.normal(0, 0.3, (labels, n)))[..., None] * VALUES
+    odds = pd.Series(distance * (man - 0.5) + draw.normal(0, 1, n), people(n).index)
+    return answers(along, VALUES, "value"), answers(own[..., None], np.zeros(1), "value"), odds
 
 
-def row(sweep: Answers, unedited: Answers, read: pd.DataFrame | None, decision: str = "finding") -> pd.Series:
-    found = observed_rows(sweep, unedited, people(len(sweep.photos)), read, {"a": decision}, OPTIONS)
-    assert len(found) == 1
-    return found.iloc[0]
+def fitted(
+    sweep: Answers, unedited: Answers, odds: pd.Series | None, decision: str = "finding", cluster: dict | None = None
+) -> pd.DataFrame:
+    found = dict.fromkeys(sweep.labels.tolist(), decision)
+    return observed_rows(sweep, unedited, people(len(sweep.photos)), odds, found, OPTIONS, cluster)
 
 
-def test_what_was_planted_is_found() -> None:
-    found = row(*numbers(2000, gap=2.0, slope=0.5, distance=4.0, reach=2.0))
-    assert (found["group"], found["other"], found["measure"]) == ("man", "woman", "value")
-    assert found["observed"] == pytest.approx(2.0, abs=0.15)
-    assert found["distance"] == pytest.approx(4.0, abs=0.15)
-    assert found["explained"] == pytest.approx(1.0, abs=0.08)  # 0.5 / 2 x 4
-    assert found["share_low"] < 0.5 < found["share_high"]
-    assert found["agreement"] == "same sign"
-
-
-def test_the_group_nearer_the_positive_end_stands_first_and_signs_follow() -> None:
-    sweep, unedited, read = numbers(600, gap=2.0, slope=0.5, distance=-4.0, reach=2.0)
-    found = row(sweep, unedited, read)
-    assert (found["group"], found["other"]) == ("woman", "man")
-    assert found["observed"] < 0 < found["explained"]
-    assert found["share"] < 0
-    assert found["agreement"] == "opposite signs"
+def test_of_many_labels_the_differences_are_scipys_and_their_intervals_hold() -> None:
+    sweep, unedited, odds = planted(80, 2.0, 4.0, labels=400)
+    found = fitted(sweep, unedited, odds)
+    values = unedited.score.reshape(400, 80).astype(float)
+    theirs = stats.ttest_ind(values[:, :40], values[:, 40:], axis=1, equal_var=False)
+    ends = theirs.confidence_interval()
+    np.testing.assert_allclose(found["p"], theirs.pvalue, rtol=1e-5)
+    np.testing.assert_allclose(found[["ci_low", "ci_high"]], np.stack(ends, 1), rtol=1e-4)
+    held = ((found["ci_low"] <= 2.0) & (found["ci_high"] >= 2.0)).mean()
+    assert 0.915 < held < 0.983  # 95 % within three standard errors of 400 draws
+    assert set(found["agreement"]) == {"same sign"}
+    assert found["slope"].mean() == pytest.approx(0.5, abs=0.01)
+    assert found["distance_low"].iloc[0] < 4 < found["distance_high"].iloc[0]
 
 
 @pytest.mark.parametrize(
-    ("gap", "decision", "agreement"),
-    [(2.0, "none", "observed only"), (0.0, "finding", "edit only"), (0.0, "none", "neither")],
+    ("gap", "distance", "decision", "agreement"),
+    [
+        (2.0, 4.0, "none", "observed only"),
+        (0.0, 4.0, "finding", "edit only"),
+        (0.0, 4.0, "none", "neither"),
+        (2.0, 0.0, "finding", ""),  # the reader does not tell them apart
+        (2.0, None, "finding", ""),
+        (2.0, -4.0, "finding", "opposite signs"),
+    ],
 )
-def test_one_is_shown_and_the_other_is_not(gap: float, decision: str, agreement: str) -> None:
-    found = row(*numbers(600, gap, 0.5, 4.0, 2.0, seed=3), decision)
+def test_slope_and_difference_agree_or_not(gap: float, distance: float | None, decision: str, agreement: str) -> None:
+    sweep, unedited, odds = planted(600, gap, distance or 0.0)
+    found = fitted(sweep, unedited, None if distance is None else odds, decision).iloc[0]
     assert found["agreement"] == agreement
-    if not gap:
-        assert np.isnan(found["share"])  # no share of a difference that may be 0
-
-
-def test_groups_that_the_reader_does_not_tell_apart_are_not_compared() -> None:
-    found = row(*numbers(600, 2.0, 0.5, 0.0, 2.0, seed=1))
-    assert found["agreement"] == ""
-    assert np.isnan(found["share"])
-    sweep, unedited, _ = numbers(600, 2.0, 0.5, 4.0, 2.0)
-    unread = row(sweep, unedited, None)
-    assert unread["observed"] == pytest.approx(2.0, abs=0.3)
-    assert np.isnan(unread["explained"])
-    assert unread["agreement"] == ""
+    assert found["group"] == ("woman" if found["distance"] < 0 or (distance or 0) < 0 else "man")
+    assert not found["distance"] < 0, "the group nearer the positive end stands first"
 
 
 def test_presence_is_a_difference_of_shares_in_points() -> None:
-    said = np.zeros((100, 5), dtype=bool)
-    said[:30] = said[50:60] = True
-    read = numbers(100, 0, 0, 4.0, 2.0)[2]
-    found = row(answers(said), answers(said[:, :1]), read, "none")
+    said = np.zeros((1, 100, 5))
+    said[:, :30] = said[:, 50:60] = 1
+    odds = planted(100, 0.0, 4.0)[2]
+    found = fitted(answers(said, VALUES), answers(said[..., :1], np.zeros(1)), odds, "none").iloc[0]
     assert (found["mean"], found["mean_other"], found["observed"]) == (60.0, 20.0, pytest.approx(40.0))
     assert (found["ci_low"], found["ci_high"]) == (pytest.approx(21.0, abs=0.05), pytest.approx(54.97, abs=0.3))
     assert found["agreement"] == "observed only"
 
 
-def test_intervals_hold_at_their_level() -> None:
-    """Of 400 sets 95 % of the intervals hold the truth, of the observed, the explained and the share."""
-    rows = [row(*numbers(80, 2.0, 0.5, 4.0, 2.0, seed)) for seed in range(400)]
-    frame = pd.DataFrame(rows)
-    for name, truth in (("ci", 2.0), ("distance", 4.0), ("explained", 1.0), ("share", 0.5)):
-        held = ((frame[f"{name}_low"] <= truth) & (frame[f"{name}_high"] >= truth)).mean()
-        assert 0.915 < held < 0.983, (name, held)  # 95 % within three standard errors of 400 draws
-
-
 def test_photos_of_a_person_count_once() -> None:
-    sweep, unedited, read = numbers(60, 2.0, 0.5, 4.0, 2.0)
-    index = np.repeat(np.arange(60), 4)
-
-    def four(one: Answers) -> Answers:
-        names = np.array([f"{one.photos[place]}-{copy}" for copy, place in enumerate(index)], dtype=object)
-        order = np.argsort(names.astype(str))
-        place = np.arange(240, dtype=np.int32)
-        facts = {"photos": names[order], "photo": place, "label": np.zeros(240, dtype=np.int32)}
-        return replace(one, **facts, present=one.present[index][order], score=one.score[index][order])
-
-    many, bare = four(sweep), four(unedited)
-    own = [str(name).split("-")[0] for name in many.photos]
-    who = pd.Series(people(60)[own].to_numpy(), index=many.photos)
-    codes = {photo: int(name[1:]) for photo, name in zip(many.photos, own, strict=True)}
-    known = pd.DataFrame(read.loc[own].to_numpy(), index=many.photos, columns=read.columns)
-    whole = observed_rows(many, bare, who, known, {"a": "finding"}, OPTIONS, codes).iloc[0]
-    once = row(sweep, unedited, read)
-    for name in ("observed", "ci_low", "ci_high", "explained_low", "share_high"):
+    """Pairs of photos that are alike say what one of each says."""
+    sweep, unedited, odds = planted(60, 2.0, 4.0)
+    odds[:] = np.repeat(odds.to_numpy()[::2], 2)
+    for one in (sweep, unedited):
+        one.score[:] = np.repeat(one.score[::2], 2, axis=0)
+    pairs = {photo: place // 2 for place, photo in enumerate(sweep.photos)}
+    whole = fitted(sweep, unedited, odds, cluster=pairs).iloc[0]
+    half = np.arange(60) % 2 == 0
+    once = observed_rows(sweep.only(half), unedited.only(half), people(60), odds, {}, OPTIONS).iloc[0]
+    for name in ("observed", "ci_low", "ci_high", "distance_low"):
         assert whole[name] == pytest.approx(once[name], rel=1e-6), name

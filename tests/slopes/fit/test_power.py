@@ -39,13 +39,6 @@ def test_the_three_questions_agree() -> None:
     assert power(design, 500, -slope) == power(design, 500, slope)
 
 
-def test_more_photos_show_more_and_no_slope_is_found_at_the_level() -> None:
-    few, many = (smallest_slope(Design(0.1), photos) for photos in (100, 10_000))
-    assert many < few / 9
-    assert Design(0.1).deviation(9) > Design(0.1).deviation(1)
-    assert power(Design(0.1), 50, 0.0) == pytest.approx(0.05, abs=1e-4)
-
-
 @pytest.mark.parametrize(
     "attempt",
     [

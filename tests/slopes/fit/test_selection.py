@@ -116,10 +116,3 @@ def test_without_a_sample_the_dropped_are_unknown(answers) -> None:
     row = gating(answers, present, gate, gate.to_numpy())
     assert np.isnan(row["ungated"])
     assert "no dropped one was asked about" in row["note"]
-
-
-def test_a_gate_that_keeps_all_changes_nothing(answers) -> None:
-    present, gate = shared_error(200, 4)
-    row = gating(answers, present, gate | True, np.ones(200, bool))
-    assert row["gated"] == pytest.approx(row["ungated"])
-    assert row["note"] == ""

@@ -98,6 +98,7 @@ def test_a_label_that_is_always_given_where_it_is_true_has_no_misses_and_is_judg
     assert set(found.error_slopes["decision"]) == {"unjudged"}
 
 
+@pytest.mark.slow
 def test_intervals_hold_and_nothing_is_found_where_errors_do_not_depend_on_the_value() -> None:
     """Of 400 sets without an effect 95 % of the intervals hold the truth."""
     rates, slopes = [], []
@@ -141,7 +142,7 @@ def test_a_label_has_misses_and_false_alarms() -> None:
     assert np.isnan(slopes.loc["false alarm", "ci_low"])  # no photo changes
 
 
-@pytest.mark.parametrize("words", [("yes", "no"), ("1", "-1"), ("True", "FALSE"), (" 1 ", "0")])
+@pytest.mark.parametrize("words", [("True", "FALSE"), (" 1 ", "-1")])
 def test_yes_and_no_as_tables_write_them(words: tuple[str, str]) -> None:
     scores, about = world(40, np.zeros(5))
     cells = about["is_chef"].map({"yes": words[0], "no": words[1]})

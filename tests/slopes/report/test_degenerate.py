@@ -41,16 +41,12 @@ CASES: dict[str, Callable[[pd.DataFrame, pd.DataFrame], Frames]] = {
     "no label": lambda scores, asked: (scores[:0], asked),
     "all refused": lambda scores, asked: refused(scores, asked, asked["step"] >= 0),
     "a third of every photo refused": lambda scores, asked: refused(scores, asked, asked["step"] % 3 == 0),
-    "one value of every photo refused": lambda scores, asked: refused(scores, asked, asked["step"] == 3),
-    "one row": lambda scores, asked: (scores[:1], asked),
     "one photo": lambda scores, asked: only(scores, asked, 1),
-    "two photos": lambda scores, asked: only(scores, asked, 2),
-    "the same score": lambda scores, asked: (scores.assign(score=scores["score"] * 0 + 0.5), asked),
     "one of two classifiers refuses": lambda scores, asked: refused(scores, asked, asked["classifier"] == "second"),
 }
 
 
-QUICK = ("no row", "a third of every photo refused", "one photo", "one of two classifiers refuses")
+QUICK = ("a third of every photo refused", "one of two classifiers refuses")
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one in QUICK else pytest.mark.slow) for one in CASES])
@@ -95,6 +91,7 @@ def test_all_refused_says_how_many_and_nothing_of_thresholds(make, tmp_path: Pat
         assert "threshold=0" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_what_scripts_draw_says_nothing_broken_and_a_long_label_is_cut(make, chromium, tmp_path: Path):
     long = "wig " * 20_000

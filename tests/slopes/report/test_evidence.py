@@ -40,7 +40,11 @@ def row(text: str, label: str) -> list[str]:
 
 
 def test_a_row_has_slope_interval_decision_q_and_photos_within_100_columns(slopes) -> None:
-    text = print_evidence(slopes)
+    text = print_evidence(slopes, funnels=[Funnel("c", "gender", {"found": 70, "judged": 60})])
+    lines = text.splitlines()
+    assert lines[0] == "c along perceived gender"
+    assert "points more often per step toward" in lines[1]
+    assert "Photos: 70 found → 60 judged" in text
     known = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
     cells = row(text, "Falling")
     assert " ".join(cells[1:4]) == numbers.with_interval(known["slope"], known["ci_low"], known["ci_high"])
@@ -50,12 +54,6 @@ def test_a_row_has_slope_interval_decision_q_and_photos_within_100_columns(slope
     assert max(map(len, text.splitlines())) <= 100
     for word in ("photo-rate", "t over photos", "exchangeable", "Benjamini and Hochberg", "percentage points"):
         assert word in text
-
-
-def test_the_finding_comes_first_in_one_sentence(slopes) -> None:
-    lines = print_evidence(slopes).splitlines()
-    assert lines[0] == "c along perceived gender"
-    assert "points more often per step toward" in lines[1]
 
 
 def test_labels_that_are_all_too_rare_give_a_sentence_and_no_empty_table(slopes) -> None:
@@ -70,11 +68,6 @@ def test_rare_labels_have_a_line_of_their_own_and_strangers_cannot_colour_it(slo
     text = print_evidence(slopes)
     assert any(line.startswith("  ") and line.endswith(": Rare") for line in text.splitlines())
     assert "\x1b" not in text
-
-
-def test_the_correction_is_named(slopes) -> None:
-    assert "p_perm after Benjamini and Hochberg" in print_evidence(slopes)
-    assert "p after Benjamini and Hochberg" in print_evidence(slopes.assign(p_perm=np.nan))
 
 
 def test_only_so_many_rows_are_shown_those_with_evidence_first(slopes) -> None:
@@ -111,11 +104,6 @@ def test_a_label_has_one_line_however_long_its_name(slopes) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_what_became_of_the_photos_is_told_as_on_the_page(slopes) -> None:
-    text = print_evidence(slopes, funnels=[Funnel("c", "gender", {"found": 70, "judged": 60})])
-    assert "Photos: 70 found → 60 judged" in text
-
-
 def test_labels_that_name_the_attribute_stand_last_and_are_said_to_be_expected(slopes) -> None:
     text = print_evidence(slopes.assign(expected=slopes["label"] == "Falling"))
     lines = [line for line in text.splitlines() if line.startswith((" Falling ", " Flat"))]
@@ -139,7 +127,4 @@ def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_htm
     assert SCRIPT not in html
     assert "&lt;script&gt;" in html
     assert "file://" in html
-
-
-def test_a_run_that_is_not_fitted_says_so(one: Path) -> None:
     assert "not fitted yet" in audit_html(one, None, None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,11 +11,11 @@ import pandas as pd
 import pytest
 
 from gslopes.core import placebo, tables
-from gslopes.core.errors import ConfigError, TableError, UnknownName
+from gslopes.core.errors import TableError
 from gslopes.core.tables import SOURCES
 from gslopes.report.words import link
 from gslopes.slopes.report import loading, write_report
-from gslopes.slopes.report.loading import ReportOptions, load
+from gslopes.slopes.report.loading import load
 
 
 def test_every_pair_of_classifier_and_attribute_is_a_finding_with_a_key_of_its_own(
@@ -43,22 +42,6 @@ def test_placebo_sweeps_are_no_findings_but_stand_beside_theirs(make: Callable[.
     assert len(source.real) == len(slopes)
 
 
-def test_a_run_is_gated_only_if_its_manifest_says_so(make: Callable[..., Path], tmp_path: Path) -> None:
-    run = make(tmp_path / "run", [("a", "gender")], photos=12)
-    assert not load(run).gated
-    manifest = json.loads((run / "run.json").read_text()) | {"gate": {"applied": True}}
-    (run / "run.json").write_text(json.dumps(manifest))
-    assert load(run).gated
-
-
-@pytest.mark.parametrize("options", [ReportOptions(p=0), ReportOptions(slope=-1), ReportOptions(slope=float("nan"))])
-def test_thresholds_out_of_range_are_refused(options: ReportOptions) -> None:
-    with pytest.raises(ConfigError):
-        options.check()
-    with pytest.raises(UnknownName):
-        ReportOptions(embed="all").check()  # type: ignore[arg-type]
-
-
 # -- test tally -------------------------------------------------------------------------------------------------------
 
 
@@ -66,25 +49,10 @@ def read(run: Path, name: str) -> pd.DataFrame:
     return tables.read(tables.TABLES[name], run / f"{name}.parquet")
 
 
-def test_photo_refused_at_one_step_is_in_no_figure(one: Path) -> None:
-    asked = read(one, "asked")
-    refused = asked.loc[asked["status"] == "refused", "photo"].item()
-    answered = loading.answered_everywhere(one, "celeba-tagger", "gender", 7)
-    assert len(answered) == 79
-    assert refused not in answered
-
-
 def test_pictures_are_counted_by_what_became_of_them(one: Path) -> None:
     found = loading.outcomes_of(one)
     assert found == {("celeba-tagger", "gender"): {"answered": (559, ""), "refused": (1, "too small")}}
-
-
-def test_what_was_refused_says_why(one: Path) -> None:
     assert loading.lost(one) == {"celeba-tagger": "1 refused (too small) of 560 pictures"}
-
-
-def test_missing_table_is_an_empty_one(tmp_path: Path) -> None:
-    assert loading.outcomes_of(tmp_path) == {}
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1 no more", None])
@@ -119,50 +87,21 @@ def test_every_step_loses_the_photos_that_it_lost(make: Callable[..., Path], tmp
     assert loading.funnels(run)[0].counts["kept"] == 17
 
 
-def test_the_page_has_the_numbers_of_the_funnel(make: Callable[..., Path], tmp_path: Path) -> None:
-    run = make(tmp_path / "run", [("c", "gender")], photos=20)
-    html = write_report(run, embed="none").read_text("utf-8")
-    for step, number in loading.funnels(run)[0].counts.items():
-        assert f"<b>{number}</b> <span>{loading.STEPS[step]}</span>" in html
-
-
 # -- test credit ------------------------------------------------------------------------------------------------------
 
 SCRIPT = "<script>alert(1)</script>"
 GOOD = "https://example.org/photo?id=1&size=2#top"
 
 
-@pytest.mark.parametrize("address", [GOOD, "http://example.org", "https://例え.jp/写真"])
-def test_addresses_of_http_are_links(address: str) -> None:
-    assert link(address) == address
-
-
 @pytest.mark.parametrize(
-    "address",
-    [
-        "javascript:alert(1)",
-        "JaVaScRiPt:alert(1)",
-        "data:text/html,x",
-        "file:///etc/passwd",
-        "//example.org",
-        "https://",
-        "https:///x",
-        "https://user:word@example.org",
-        f"https://example.org/{SCRIPT}",
-        'https://example.org/" onclick="alert(1)',
-        "https://example.org/\nx",
-        "https://[bad",
-        "https://example.org/" + "x" * 3000,
-        "",
-    ],
+    "address", ["JaVaScRiPt:alert(1)", "//example.org", "https:///x", "https://[bad", f'{GOOD}"', ""]
 )
 def test_other_addresses_are_none(address: str) -> None:
     assert link(address) == ""
 
 
-def sourced(one: Path, run: Path) -> Path:
+def sourced(run: Path) -> Path:
     """A run of which every photo but the last was collected, from hostile sources."""
-    shutil.copytree(one, run, ignore=shutil.ignore_patterns("report"))
     photos = sorted(tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique())[:-1]
     rows = pd.DataFrame(
         {"photo": photos, "title": SCRIPT, "creator": "Ada\x1b[31m", "creator_url": "javascript:alert(1)"}
@@ -174,12 +113,12 @@ def sourced(one: Path, run: Path) -> Path:
     return run
 
 
-def test_every_photo_shown_has_its_credit_and_no_picture_no_credit(one: Path, tmp_path: Path) -> None:
-    run = sourced(one, tmp_path / "run")
+def test_every_photo_shown_has_its_credit_and_no_picture_no_credit(make: Callable[..., Path], tmp_path: Path) -> None:
+    run = sourced(make(tmp_path / "run", [("c", "gender")], photos=12))
     html = write_report(run).read_text(encoding="utf-8")
     assert "javascript:" not in html
     album = json.loads((run / "report/data/photos.js").read_text("ascii").removeprefix('gslopes("photos",')[:-3])
-    assert len(album["credits"]) == 79
+    assert len(album["credits"]) == 11
     assert album["credits"]["0"] == {
         "title": SCRIPT,
         "creator": "Ada\\x1b[31m",

@@ -4,7 +4,6 @@ import re
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,9 +11,8 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.report import words
-from gslopes.report.inline import TEMPLATES, render
+from gslopes.report.inline import TEMPLATES
 from gslopes.slopes.report import decisions, page, write_report
-from gslopes.slopes.report.decisions import Headline
 from gslopes.slopes.report.loading import Finding, ReportOptions
 from tests.fixtures import QUESTIONS, questions
 
@@ -74,8 +72,9 @@ def test_labels_and_file_names_of_strangers_are_text(html: str) -> None:
 def test_manifest_of_strangers_is_text() -> None:
     hostile = dict.fromkeys(("created", "gslopes", "config", "models", "classifiers", "versions"), SCRIPT)
     nested = {"models": {SCRIPT: {SCRIPT: SCRIPT}}, "classifiers": {SCRIPT: {"version": SCRIPT}}, "config": {SCRIPT: 1}}
-    for manifest in (hostile, nested):
-        assert Reader(page.render(manifest, NO_PHOTOS, [], options=OPTIONS)).tags.count("script") == 3
+    for manifest in (hostile, nested, {}, {"config": None, "models": [], "classifiers": {"c": "1"}, "created": 5}):
+        reader = Reader(page.render(manifest, NO_PHOTOS, [], options=OPTIONS))
+        assert (reader.tags.count("script"), reader.open) == (3, [])
 
 
 def test_page_asks_nothing_of_any_server(html: str) -> None:
@@ -101,9 +100,9 @@ def test_policy_lets_in_our_style_and_nothing_else(html: str) -> None:
     assert "http" not in policy[1]
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
+def test_the_page_says_what_was_done_and_how_to_read_it(html: str) -> None:
+    text = re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
+    for sentence in (
         "86 photos found in the folder",
         "79 answered at every value",
         "pictures: 559 answered, 1 refused (too small)",
@@ -120,10 +119,10 @@ def test_policy_lets_in_our_style_and_nothing_else(html: str) -> None:
         "ab" * 32,
         "non-commercial research",
         "9 labels along 7 values",
-    ],
-)
-def test_page_says(html: str, sentence: str) -> None:
-    assert sentence in re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
+        "perceived gender",
+    ):
+        assert sentence in text
+    assert not re.search("debias|unbiased|detector", text.lower())
 
 
 def test_the_plots_are_drawn_by_the_very_files_that_npm_gives_with_their_licences() -> None:
@@ -136,12 +135,6 @@ def test_the_plots_are_drawn_by_the_very_files_that_npm_gives_with_their_licence
     assert all("Permission to use" in (vendor / f"{name}.LICENSE").read_text("utf-8") for name in ("d3", "plot"))
 
 
-def test_words_are_those_of_the_house(html: str) -> None:
-    text = Reader(html).text.lower()
-    assert "perceived gender" in text
-    assert not [word for word in ("debias", "unbiased", "detector") if word in text]
-
-
 def test_every_slope_and_its_interval_reach_the_page(one: Path, html: str) -> None:
     slopes = tables.read(tables.SLOPES, one / "slopes.parquet")
     text = (one / "report" / "data" / "f0.js").read_text("ascii")
@@ -152,11 +145,6 @@ def test_every_slope_and_its_interval_reach_the_page(one: Path, html: str) -> No
         for column in ("slope", "ci_low", "ci_high", "q"):
             number = content["estimators"]["paper"][column][place]
             assert number == (None if np.isnan(row[column]) else pytest.approx(row[column], rel=1e-3))
-
-
-@pytest.mark.parametrize("manifest", [{}, {"config": None, "models": [], "classifiers": {"c": "1"}, "created": 5}])
-def test_page_leaves_out_what_the_manifest_lacks(manifest: dict) -> None:
-    assert Reader(page.render(manifest, NO_PHOTOS, [], options=OPTIONS)).open == []
 
 
 def test_many_reasons_and_files_are_cut_and_say_so() -> None:
@@ -204,11 +192,3 @@ def test_what_next_is_concrete_and_by_what_was_found(html: str) -> None:
     assert "gslopes compare RUN NEW-RUN --fail-if changed" in after
     assert "gslopes audit RUN --photos-csv people.csv --groups COLUMN" in after
     assert "Do not conclude that a classifier is fair where nothing moved" in after
-
-
-def test_what_next_asks_to_look_where_a_label_moves_and_for_more_photos_where_one_is_not_judged() -> None:
-    screens = [SimpleNamespace(headline=Headline("", "", 2, 1, 1))]
-    html = render("next.html.j2", house=page.HERE, screens=screens, album=True, observed=None)
-    text = re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
-    assert "Look at the pictures of the photos whose answers move most, in the explorer, before" in text
-    assert "if you need the label that is not judged (1)." in text

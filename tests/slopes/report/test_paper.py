@@ -11,7 +11,7 @@ import pytest
 from gslopes.core import tables
 from gslopes.core import tables as schemas
 from gslopes.core.tables import COMPOSITION
-from gslopes.report.layouts import RACES, latex, to_latex, to_markdown
+from gslopes.report.layouts import latex, to_latex
 from gslopes.slopes.report import paper, write_report
 from gslopes.slopes.report.paper import pulled
 
@@ -111,65 +111,25 @@ def test_what_the_page_does_not_call_a_finding_is_marked_and_its_interval_is_nam
     assert pd.read_csv(tmp_path / "tables/table1.csv")["Label"].tolist() == ["sure", "open"]
 
 
+def test_plain_concepts_are_left_out_by_our_list_or_the_runs_own(tmp_path: Path) -> None:
+    slopes = pd.DataFrame({"label": ["Man", "nurse", "FACE", "Red color"], "slope": [-0.5, -0.4, -0.3, -0.2]})
+    slopes = slopes.assign(classifier="a", attribute="gender", p=0.0001)
+    for own, left in ((None, ["nurse"]), ("# ours\nnurse\n* color\n", ["Man", "FACE"])):
+        if own:
+            (tmp_path / paper.PLAIN).write_text(own)
+        paper.write(tmp_path, tmp_path, slopes, slopes.assign(decision="finding"), p=0.001, slope=0.03)
+        assert pd.read_csv(tmp_path / "tables/table1.csv")["Label"].tolist() == left
+    ours = paper.plain_concepts(tmp_path / "nowhere")
+    assert paper.is_plain("coal black Color", ours)
+    assert not any(paper.is_plain(word, ours) for word in ("black", "white", "Brown", "Red color guard"))
+
+
 def test_two_apis_with_one_label_have_a_row_each_in_table_4(tmp_path: Path) -> None:
     rows = [("ibm", "worker", -0.131), ("clarifai", "worker", -0.05), ("google", "beauty", -0.09)]
     black = pd.DataFrame(rows, columns=["classifier", "label", "slope"])
     frame = paper._races(black, black[:0])
     assert frame.iloc[:, :3].to_numpy().tolist() == [list(rows[0]), list(rows[2]), list(rows[1])]
     assert to_latex(paper.as_text(frame), "c", "table4").count("\\midrule") == 1
-
-
-@pytest.mark.parametrize(("label", "plain"), [("Red color", True), ("coal black Color", True), ("blue", True)])
-@pytest.mark.parametrize("extra", ["", " guard"])
-def test_colours_are_plain_concepts(label: str, plain: bool, extra: str, tmp_path: Path) -> None:
-    assert paper.is_plain(label + extra, paper.plain_concepts(tmp_path)) == (plain and not extra)
-
-
-def test_colours_that_are_said_of_people_are_no_plain_concepts(tmp_path: Path) -> None:
-    for word in ("black", "white", "Brown"):
-        assert not paper.is_plain(word, paper.plain_concepts(tmp_path))
-
-
-def test_plain_concepts_stand_at_the_end_greyed_and_a_runs_own_list_replaces_ours(tmp_path: Path) -> None:
-    rows = [("a", "Man", -0.5), ("a", "nurse", -0.4), ("a", "FACE", -0.3), ("b", "chef", -0.2)]
-    frame = pd.DataFrame(rows, columns=list(paper.COLUMNS))
-    ordered, grey = paper.plain_last(frame, paper.plain_concepts(tmp_path))
-    assert ordered["Label"].tolist() == ["nurse", "chef", "Man", "FACE"]
-    assert grey.tolist() == [[False] * 3, [False] * 3, [True] * 3, [True] * 3]
-    assert paper.left_out(ordered, grey)["Label"].tolist() == ["nurse", "chef"]
-    shown = paper.as_text(ordered)
-    assert "| *a* | *Man* | *−0.500* |" in to_markdown(shown, "A caption.", grey)
-    assert to_latex(shown, "A caption.", "t", grey).count("\\textcolor{gray}") >= 4
-    (tmp_path / paper.PLAIN).write_text("# ours\nchef\n")
-    assert paper.plain_last(frame, paper.plain_concepts(tmp_path))[1][:, 0].tolist() == [False, False, False, True]
-
-
-def test_in_the_table_of_two_sides_each_side_has_its_own_plain_concepts() -> None:
-    rows = [
-        ("a", "Face", -0.5, "a", "chef", 0.4),
-        ("b", "nurse", -0.3, "a", "Man", 0.2),
-        (None, None, None, "b", "x", 0.1),
-    ]
-    frame = pd.DataFrame(rows, columns=list(RACES))
-    ordered, grey = paper.plain_last(frame, frozenset({"face", "man"}))
-    assert ordered["Black"].tolist()[:2] == ["nurse", "Face"]
-    assert ordered["White"].tolist() == ["chef", "x", "Man"]
-    assert grey[:, 0].tolist() == [False, True, False]
-    assert grey[:, 3].tolist() == [False, False, True]
-    kept = paper.left_out(ordered, grey)
-    assert kept["Black"].dropna().tolist() == ["nurse"]
-    assert kept["White"].tolist() == ["chef", "x"]
-    text = to_markdown(paper.as_text(ordered), "A caption.", grey)
-    assert "| *a* | *Face* | *−0.500* | b | x | +0.100 |" in text
-
-
-@pytest.mark.parametrize("text", ["50 % of R&D_x", "a\\b~c^d{e}#$", "<|>"])
-def test_latex_leaves_no_special_character_bare(text: str) -> None:
-    plain = latex(text)
-    for char in "%&_#$":
-        assert plain.count(char) == plain.count(f"\\{char}")
-    assert "~" not in plain
-    assert "<" not in plain
 
 
 # -- test tables ------------------------------------------------------------------------------------------------------
@@ -197,18 +157,20 @@ EXAMPLE = [
 ]
 
 
+@pytest.mark.parametrize("text", ["50 % of R&D_x", "a\\b~c^d{e}#$<|>"])
+def test_latex_leaves_no_special_character_bare(text: str) -> None:
+    plain = latex(text)
+    for char in "%&_#$":
+        assert plain.count(char) == plain.count(f"\\{char}")
+    assert not set("~<") & set(plain)
+
+
 def test_labels_past_both_thresholds_are_pulled_the_steepest_first() -> None:
     negative, positive = pulled(slopes_table(EXAMPLE))
     assert negative["label"].tolist() == ["steep down", "down"]
     assert positive["label"].tolist() == ["up"]
     assert list(negative.columns) == schemas.SLOPES.columns
-
-
-def test_thresholds_can_be_set() -> None:
     negative, positive = pulled(slopes_table(EXAMPLE), p=0.5, slope=0.15)
     assert negative["label"].tolist() == ["unsure", "steep down"]
     assert set(positive["label"]) == {"up", "at the limit of p"}
-
-
-def test_no_label_gives_two_empty_tables() -> None:
     assert [len(side) for side in pulled(schemas.SLOPES.empty())] == [0, 0]
