@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 
 from gslopes.core import placebo, tables
-from gslopes.core.tables import SOURCES
 from gslopes.report import numbers, words
 from gslopes.slopes.report import write_report
 
@@ -152,49 +151,6 @@ def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
     assert "holds inside" in panel.inner_text()
     assert wrong == []
     page.close()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
-def test_credits_of_strangers_are_texts_and_links_that_nothing_follows_by_itself(
-    chromium: Any, one: Path, tmp_path: Path
-) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(one, run, ignore=shutil.ignore_patterns("report"))
-    photos = tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()
-    urls = {
-        "creator_url": "javascript:alert(1)",
-        "licence_url": "https://example.org/by",
-        "page": "https://example.org/1",
-    }
-    rows = pd.DataFrame(
-        {"photo": photos, "title": SCRIPT, "creator": SCRIPT, "licence": "CC BY 4.0", **urls, "source": "s"}
-    )
-    tables.write(SOURCES, rows, run / "sources.parquet")
-    page = chromium.new_page()
-    wrong: list[str] = []
-    page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda asked: None if asked.url.startswith("file:") else wrong.append(asked.url))
-    page.goto(write_report(run).as_uri())
-    for place in (explorer(page).locator(".stage .credit"), opened(page).locator(".moved-photo .credit").first):
-        assert place.inner_text() == f"{SCRIPT}, {SCRIPT}, CC BY 4.0, source"
-        links = place.locator("a")
-        assert [link.get_attribute("href") for link in links.all()] == [
-            "https://example.org/by",
-            "https://example.org/1",
-        ]
-        assert {link.get_attribute("rel") for link in links.all()} == {"noreferrer noopener"}
-    assert wrong == []
-    page.close()
-
-
-def opened(page: Any) -> Any:
-    """The panel of a label."""
-    page.evaluate("document.getElementById('findings').scrollIntoView()")
-    page.locator("#app-f0 button.label", has_text="Lipstick").click()
-    panel = page.locator("#app-f0 .panel")
-    panel.locator(".moved-photo").first.wait_for()
-    return panel
 
 
 def test_the_first_screen_has_the_finding_and_the_slider_moves_picture_and_scores(page: Any) -> None:
