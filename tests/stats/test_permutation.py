@@ -108,13 +108,3 @@ def test_a_cluster_is_permuted_as_one() -> None:
     one = dense(answers, VALUES)
     twice = Outcomes(VALUES, np.full(6, 2.0), one.unit, one.starts, 2 * one.numbers)
     assert permute(one, np.array([True]), 499, 0).p == permute(twice, np.array([True]), 499, 0).p
-
-
-def test_uneven_values_and_scores_can_be_permuted_too() -> None:
-    values = np.array([-2.0, -0.5, 0.0, 0.2, 3.0])
-    rng = np.random.default_rng(3)
-    numbers = rng.random((2, 100, 5)).astype(np.float32)
-    numbers[1] += (0.3 * values).astype(np.float32)
-    p = permute(dense(numbers, values), np.ones(2, bool), 499, 0).p
-    assert p[0] > 0.01
-    assert p[1] == 1 / 500

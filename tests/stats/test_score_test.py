@@ -52,17 +52,6 @@ def test_a_column_that_the_design_holds_has_no_interval() -> None:
     assert informative_units(design[:, 1] - 2, design, y) == 0
 
 
-def test_a_fit_that_reached_no_maximum_has_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    tested, design, y = drawn()
-    fit = score_test.fit_weighted
-    monkeypatch.setattr(
-        score_test, "fit_weighted", lambda x, *args, **more: fit(x, *args, **more) + 5 * (x.shape[1] == 4)
-    )
-    found = score_interval(tested, design, y)
-    assert found.value > 5
-    assert all(math.isnan(number) for number in found[1:])
-
-
 def test_columns_that_matter_are_chosen_and_no_more_than_the_limit() -> None:
     random = np.random.default_rng(3)
     candidates = random.normal(size=(400, 50))

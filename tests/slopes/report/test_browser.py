@@ -6,7 +6,6 @@ Without either, these tests skip and say so; ``.ci/run`` sets GSLOPES_BROWSER=re
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -220,40 +219,6 @@ def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
     before = slider.input_value()
     page.keyboard.press("ArrowRight")
     assert int(slider.input_value()) == int(before) + 1
-
-
-@pytest.mark.slow
-def test_on_paper_every_label_is_there_in_ink_and_nothing_to_press(chromium: Any, one: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(one, run, ignore=shutil.ignore_patterns("report", "edits"))
-    found = tables.read(tables.SLOPES, run / "slopes.parquet")
-    row = found[found["label"] == "Necktie"]
-    many = [row.assign(label=f"A label of a stranger whose name is long, number {i}") for i in range(70)]
-    tables.write(tables.SLOPES, pd.concat([found, *many]), run / "slopes.parquet")
-    page = chromium.new_page(viewport={"width": 703, "height": 1000}, color_scheme="dark")  # A4 less its margins
-    page.goto(write_report(run, embed="none").as_uri())
-    page.wait_for_selector("#app-f0 table.labels", state="attached")  # built out of sight
-    assert page.locator("#app-f0 table.labels tbody tr").count() == 50
-    page.evaluate(PAPER)
-    assert page.pdf(format="A4").startswith(b"%PDF")
-    assert page.evaluate("seen") == {"rows": 79, "shut": 0}
-    assert page.locator("#app-f0 table.labels tbody tr").count() == 50  # as it was
-    page.emulate_media(media="print", color_scheme="dark")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    style = "(({ backgroundColor, color }) => [backgroundColor, color])(getComputedStyle(document.body))"
-    assert page.evaluate(style) == ["rgb(255, 255, 255)", "rgb(29, 36, 48)"]
-    for control in ("input", "select", "nav", "button.plain"):
-        assert [one for one in page.locator(control).all() if one.is_visible()] == []
-    too_wide = (
-        "[...document.querySelectorAll('html, .scroll, table, figure')].filter((one) => one.scrollWidth > 704).length"
-    )
-    assert page.evaluate(too_wide) == 0
-    page.close()
-
-
-PAPER = """addEventListener("beforeprint", () => { window.seen = {
-  rows: document.querySelectorAll("#app-f0 table.labels tbody tr").length,
-  shut: document.querySelectorAll("details:not([open]):not(.screen)").length } })"""
 
 
 @pytest.mark.parametrize(
