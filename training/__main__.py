@@ -18,7 +18,6 @@ class Commands(LazyGroup):
         "evaluate": ("training.commands", "Measure a model on held-out people."),
         "pack": ("training.commands", "Pack an editor's photos into one file."),
         "calibrate": ("training.commands", "Study: the walk against planted biases."),
-        "captions": ("training.commands", "Study: the captions audit against planted harms."),
     }
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -120,23 +120,3 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
     say(f"\nPercentage points per unit (photo-rate), means of {sets} audits of {faces // sets} photos.")
     say("\n".join(f"{name:<36}{value:.3f}" for name, value in summary.items()))
     return 0
-
-
-@verb(
-    "python -m training captions --out planted --sets 200",
-)
-@out_option("DIR", "The folder, made if missing.")
-@click.option("--sets", type=click.IntRange(min=1), default=200, metavar="N", help="Number of sets. [default: 200]")
-@json_option
-def captions(out: Path, sets: int, as_json: bool) -> int:
-    """Plant harms in made-up scenes, and show how the captions audit recovers them."""
-    from training.studies.captions import recover
-
-    table = recover(out, sets, progress=True)
-    if as_json:
-        print_json(table)
-    else:
-        import pandas as pd
-
-        say(pd.DataFrame(table).to_string(index=False, float_format="{:.3f}".format))
-    return 0

@@ -17,7 +17,6 @@ RESULTS = BENCHES / "results"
 # Files whose bench is not bench_<name>.py, and tables too long for a page, whose bench writes a page of its own.
 SOURCES = {
     "gpu": "gpu.py",
-    "captions-planted": "python -m training captions",
     "fuzz": "python -m tests.fuzz",
     "soak": "soak.py",
 }

@@ -7,7 +7,7 @@ Captions are distinct, drawn from templates over people, places and things, and 
 S2 is on random layouts of that many types.
 ``--paper N`` fits N splits of eight of 500 types on layouts of 6,500 images, the commonest type in 60 % of them and the
 k-th in 60 / (1 + k / 8) %, and says what 1,000 splits of all 500 take: between the eight, linear in their rank.
-``--scenes N`` measures all techniques but S2 to S4 on N planted scenes, with 2,000 resamples. Times are of one process;
+``--scenes N`` measures all techniques but S2 to S4 on N planted scenes. Times are of one process;
 the parser's table says what 240,000 captions would take on two.
 """
 
@@ -194,13 +194,9 @@ def paper(count: int) -> dict[str, object]:
 def measuring(images: int) -> dict[str, float]:
     """Seconds of each technique, without those that compare distributions."""
     from gslopes.captions.analysis import RUNNERS, run_technique
-    from gslopes.words.graph import Senses
-    from gslopes.words.mentions import Mentions
-    from gslopes.words.wordlists import shipped
-    from gslopes.words.wordnet import wordnet
-    from training.studies.scenes import Planted, scenes
+    from tests.benches.bench_captions_planted import Planted, scenes
 
-    material, _ = scenes(Planted(), images, 0, Mentions(Senses(wordnet()), shipped()), standard().tag)
+    material, _ = scenes(Planted(), images, 0)
     found: dict[str, float] = {"images": images}
     for name in RUNNERS:
         if name not in ("S2", "S3", "S4"):

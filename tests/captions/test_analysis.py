@@ -11,6 +11,7 @@ from gslopes.captions.config import TECHNIQUES, AuditOptions, CaptionsConfig, ex
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import build
 from gslopes.words.mentions import Mentions
+from tests.benches.bench_captions_planted import COUNTS, Planted, recover, truths
 from tests.captions.conftest import material, things
 
 
@@ -67,3 +68,12 @@ def test_unknown_stages_and_techniques_are_named():
     for given in ({"truth": "labels"}, {"techniques": ["S9"]}):
         with pytest.raises(UnknownName):
             build(CaptionsConfig, given)
+
+
+def test_planted_harms_are_counted_to_the_case_and_recovered_within_their_intervals():
+    found, truth = recover(Planted(), images=400, seed=5), truths(Planted())
+    for name in COUNTS:
+        planted, value = (found[f"{name}, cases"][column] for column in ("planted", "value"))
+        assert value == planted > 0 if name != "D4 female" else value <= planted  # D4 goes by the tags of the text
+    for name in ("D2 unmentioned, pp", "S1 umbrella, pp", "S3 dog in human captions, pp", "D1 lazy, pp"):
+        assert found[name]["ci_low"] <= truth[name] <= found[name]["ci_high"]

@@ -1,1 +1,1 @@
-"""Biases and harms that were planted, and what an audit recovers of them."""
+"""Biases that were planted, and what an audit recovers of them."""
