@@ -117,7 +117,7 @@ def read(run: Run) -> Made:
         for why, count in sorted(rows.dropped.items()):
             run.note(f"{stage}: {many(count, 'row')} left out: {why}.")
         lost = rows.dropped.get("synset that this WordNet does not have", 0)
-        if lost > 0.05 * max(1, len(rows.objects)):
+        if lost > 0.05 * max(1, sum(label.kind == "object" for label in rows.labels)):
             run.note(f"{stage}: many synsets are unknown; another version of WordNet may be meant.")
     partial = int((images["stages"].str.count(",") + 1 < len(found.stages)).sum())
     if partial:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,56 +19,52 @@ from gslopes.core.text import plain
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
 LONGEST_CAPTION = 131_072  # characters, as many as a cell of a CSV may have
 _LONGEST = 1_000_000  # pixels of an image's side
-UNUSABLE_BOX = "box without area inside its image, or image of unknown size"
 
 
-class BoxRow(NamedTuple):
-    """One object; corners as shares of the sides, NaN where there is no box."""
+class Label(NamedTuple):
+    """One object, attribute (of its subject) or relation.
 
-    image: str
-    word: str
-    synset: str | None
-    x0: float = math.nan
-    y0: float = math.nan
-    x1: float = math.nan
-    y1: float = math.nan
-    score: float = math.nan
-
-
-class LinkRow(NamedTuple):
-    """One attribute (object empty) or relation."""
+    corners: of an object's box, x0, y0, x1 and y1 as shares of the sides, or None.
+    """
 
     image: str
     kind: str
     word: str
     synset: str | None
-    subject: str
+    subject: str = ""
     subject_synset: str | None = None
     object: str = ""
     object_synset: str | None = None
+    corners: tuple[float, float, float, float] | None = None
+    score: float = math.nan
 
 
 @dataclass(slots=True)
 class StageRows:
     """The rows of one or more files.
 
-    images: id to width and height in pixels, or None.  captions: image and caption as it was read, a text or any other
-    value.  closed: synsets of a closed vocabulary of objects, empty for an open one.  dropped: reason to rows left out.
-    unsized: images with a box that could not be used.  kinds: of facts that labels have, where the file says so.
+    captions: image and caption as it was read, a text or any other value.  closed: synsets of a closed vocabulary of
+    objects, empty for an open one.  dropped: reason to rows left out.  unsized: images with a box that could not be
+    used.  kinds: of facts that labels have, where the file says so.  seen: ids of the records.
     """
 
-    images: dict[str, tuple[int, int] | None] = field(default_factory=dict)
+    images: set[str] = field(default_factory=set)
     captions: list[tuple[str, Any]] = field(default_factory=list)
-    objects: list[BoxRow] = field(default_factory=list)
-    links: list[LinkRow] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
     closed: frozenset[str] = frozenset()
     dropped: Counter[str] = field(default_factory=Counter)
     unsized: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
+    seen: set[tuple[str, str]] = field(default_factory=set)
 
     def drop(self, reason: str) -> None:
         """Count a row that is left out."""
         self.dropped[reason] += 1
+
+    def drop_box(self, image: str) -> None:
+        """Count a box that is left out, and its image."""
+        self.drop("box without area inside its image, or image of unknown size")
+        self.unsized.add(image)
 
     def take(self, other: StageRows) -> None:
         """Add the rows of another file."""
@@ -76,13 +72,25 @@ class StageRows:
             own, others = getattr(self, one.name), getattr(other, one.name)
             setattr(self, one.name, own + others if isinstance(own, list | Counter) else own | others)
 
-    def records(self, entries: Iterable[Any], what: str) -> Iterator[Mapping[str, Any]]:
-        """The entries that are records; the others are counted as dropped."""
+    def records(
+        self, entries: Iterable[Any], what: str, key: Callable[[Mapping[str, Any]], str] = lambda row: ""
+    ) -> Iterator[Mapping[str, Any]]:
+        """The entries that are records, each key once unless it is empty; the others are counted as dropped."""
         for entry in entries:
-            if isinstance(entry, Mapping):
-                yield entry
-            else:
+            if not isinstance(entry, Mapping):
                 self.drop(f"{what} that is no record")
+            elif (what, number := key(entry)) in self.seen:
+                self.drop(f"{what} that came before")
+            else:
+                self.seen |= {(what, number)} if number else set()
+                yield entry
+
+
+def id_of(value: Any) -> str:
+    """An id as text; empty for none. A whole number is one id in whichever way it is written."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return ""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
 
 
 def size_of(image: Mapping[str, Any]) -> tuple[float, float] | None:
@@ -152,27 +160,24 @@ def read_table(file: Path) -> StageRows:
 
 
 def _labels(frame: pd.DataFrame) -> StageRows:
-    rows = StageRows(kinds={str(kind) for kind in frame["kind"].unique()})
-    twice = frame.astype(str).duplicated()
-    rows.dropped.update({"row that stood there before": int(twice.sum())} if twice.any() else {})
-    for row in frame[~twice].to_dict("records"):
-        image, kind = str(row["image"]), str(row["kind"])
-        rows.images.setdefault(image, None)
-        names = ("synset", "subject", "subject_synset", "object", "object_synset")
+    rows = StageRows(kinds={str(kind) for kind in frame["kind"].unique()}, images=set(frame["image"].astype(str)))
+    for row in rows.records(frame.to_dict("records"), "row", repr):
+        kind, names = str(row["kind"]), ("synset", "subject", "subject_synset", "object", "object_synset")
         synset, subject, subject_synset, other, other_synset = (str(_text(row.get(name)) or "") for name in names)
         word = plain(str(row["word"])).strip().lower().replace(" ", "_" if kind != "relation" else " ")
-        if kind == "object":
-            corners = [number_of(row.get(side)) for side in ("x0", "y0", "x1", "y1")]
-            whole = all(0 <= side <= 1 for side in corners) and corners[0] < corners[2] and corners[1] < corners[3]
+        ends = (plain(subject), subject_synset or None, plain(other), other_synset or None)
+        x0, y0, x1, y1 = corners = tuple(number_of(row.get(side)) for side in ("x0", "y0", "x1", "y1"))
+        whole = 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1
+        if kind not in ("object", "attribute", "relation"):
+            rows.drop(f"kind {kind[:20]!r}")
+        elif kind != "object":
+            rows.labels.append(Label(str(row["image"]), kind, word, synset or None, *ends))
+        else:
             if not whole and not all(map(math.isnan, corners)):
                 rows.drop("box outside of its image")
-            corners = [*(corners if whole else [math.nan] * 4), number_of(row.get("score"))]
-            rows.objects.append(BoxRow(image, word, synset or None, *corners))
-        elif kind in ("attribute", "relation"):
-            ends = (plain(subject), subject_synset or None, plain(other), other_synset or None)
-            rows.links.append(LinkRow(image, kind, word, synset or None, *ends))
-        else:
-            rows.drop(f"kind {kind[:20]!r}")
+            box = (x0, y0, x1, y1) if whole else None
+            score = number_of(row.get("score"))
+            rows.labels.append(Label(str(row["image"]), kind, word, synset or None, corners=box, score=score))
     return rows
 
 

@@ -7,7 +7,6 @@ person is.  Source: Zhao, Wang & Russakovsky 2021, Understanding and Evaluating 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.captions import coco, visual_genome
+from gslopes.captions import image_sets
 from gslopes.captions.caption_tables import LARGEST, StageRows, read_table
 from gslopes.captions.config import STAGES, CaptionsConfig
 from gslopes.captions.material import MOST_VALUES, Coverage
@@ -53,13 +52,13 @@ class Read:
     def images(self, stage: str) -> set[str]:
         """Ids of the images that a stage has."""
         rows = self.stages[stage]
-        return {image for image, _ in rows.captions} | set(rows.images)
+        return {image for image, _ in rows.captions} | rows.images
 
     @property
     def has_boxes(self) -> bool:
         """Whether the human labels say where things are."""
         labels = self.stages.get("human-labels")
-        return labels is not None and any(not math.isnan(row.x0) for row in labels.objects)
+        return labels is not None and any(row.corners for row in labels.labels)
 
     def all_images(self) -> set[str]:
         """Ids of the images that any stage has."""
@@ -120,22 +119,23 @@ def read_stages(stages: Mapping[str, Iterable[Path]], wordnet: WordNet) -> Read:
 def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRows:
     rows = StageRows()
     forms: list[tuple[Path, str, Any]] = []  # of Visual Genome, read when all of its files are known
-    data: visual_genome.ImageData = {}
+    data: image_sets.ImageData = {}
     synsets: dict[str, str] = {}
     for file in files:
         bytes_read = read_named(file, LARGEST, raises=DataMissing, hint="Check the path.")
         digest.update(bytes_read)
         with _damaged_file(file):
-            content: Any = None if file.suffix in _TABLES else _json(file, bytes_read)
-            form = visual_genome.form_of(content)
             if file.suffix in _TABLES:
                 rows.take(read_table(file))
-            elif coco.is_instances(content):
-                rows.take(coco.read_instances(content))
-            elif (captions := coco.caption_entries(content)) is not None:
-                rows.take(coco.read_captions(captions))
+                continue
+            content = _json(file, bytes_read)
+            form = image_sets.form_of(content)
+            if form == "instances":
+                rows.take(image_sets.read_instances(content))
+            elif form == "captions":
+                rows.take(image_sets.read_captions(content))
             elif form == "image_data":
-                data = visual_genome.read_image_data(content)
+                data = image_sets.read_image_data(content)
             elif form == "attribute_synsets":
                 synsets = content
             elif form:
@@ -144,7 +144,7 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
                 raise DataMissing(f"{show(file)} is of no known form.", _LOOKED_FOR)
     for file, form, content in forms:
         with _damaged_file(file):
-            rows.take(visual_genome.read_form(content, form, data, synsets, wordnet.known))
+            rows.take(image_sets.read_form(content, form, data, synsets, wordnet.known))
     return rows
 
 
@@ -185,10 +185,10 @@ def images_table(read: Read, mentions: Mentions, limit: int | None) -> pd.DataFr
             have.setdefault(name, []).append(stage)
     labels = read.stages.get("human-labels", StageRows())
     people: dict[str, list[tuple[float, float, float, float]]] = {}  # x, y, width, height; COCO's where there are any
-    for row in labels.objects:
-        person = row.word == "person" if labels.closed else mentions.is_person(row.word, row.synset)
-        if person and not math.isnan(row.x0):
-            people.setdefault(row.image, []).append((row.x0, row.y0, row.x1 - row.x0, row.y1 - row.y0))
+    for row in labels.labels:
+        if row.corners and (row.word == "person" if labels.closed else mentions.is_person(row.word, row.synset)):
+            x0, y0, x1, y1 = row.corners
+            people.setdefault(row.image, []).append((x0, y0, x1 - x0, y1 - y0))
     unusable = dict.fromkeys(labels.unsized)
     areas = {image: covered(boxes) for image, boxes in people.items()} | unusable
     records = [(image, ",".join(have[image]), areas.get(image)) for image in sorted(have)[:limit]]

@@ -97,17 +97,17 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame
     """The tuples of labels; instances of one word by their corners, so that the order of the files changes nothing."""
     records: list[tuple[Any, ...]] = []
     for stage in (stage for stage in LABELS if stage in stages):
-        for row in stages[stage].objects:
-            sense = label_sense(row.word, row.synset, "object", senses)
-            fact = Fact("object", row.word, synset=sense.synset, relaxed=sense.relaxed, rule=sense.rule)
-            records.append((row.image, stage, -1, *_values(fact), row.x0, row.y0, row.x1, row.y1, row.score))
-        for link in stages[stage].links:
-            sense = label_sense(link.word, link.synset, link.kind, senses)
-            subject = label_sense(link.subject, link.subject_synset, "object", senses).synset
-            other = label_sense(link.object, link.object_synset, "object", senses).synset if link.object else None
+        for row in stages[stage].labels:
+            sense, (subject, other) = (
+                label_sense(row.word, row.synset, row.kind, senses),
+                (
+                    label_sense(word, synset, "object", senses).synset if word else None
+                    for word, synset in ((row.subject, row.subject_synset), (row.object, row.object_synset))
+                ),
+            )
             meanings = (sense.synset, subject, other, sense.relaxed, sense.rule)
-            fact = Fact(link.kind, link.word, link.subject, link.object, *meanings)
-            records.append((link.image, stage, -1, *_values(fact), *(math.nan,) * len(SIDES)))
+            fact = Fact(row.kind, row.word, row.subject, row.object, *meanings)
+            records.append((row.image, stage, -1, *_values(fact), *(row.corners or (math.nan,) * 4), row.score))
     frame = pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES, kind="stable")
     return frame.astype(_TUPLE_TYPES)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from gslopes.captions import coco
 from gslopes.captions.caption_tables import clip, read_table
+from gslopes.captions.image_sets import form_of, read_captions, read_form, read_image_data, read_instances, types
 from gslopes.captions.stimuli import LONGEST, find_stages, judge_text, read_stages
-from gslopes.captions.visual_genome import form_of, read_form, read_image_data
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.words.wordnet import wordnet
 
@@ -65,20 +63,6 @@ def test_a_stage_that_can_be_read_in_two_ways_is_an_error_that_names_the_file(
     assert error.value.message.count(f"human-labels{name}") == 1
 
 
-def test_annotations_and_rows_of_labels_that_stand_there_twice_count_once(tmp_path: Path):
-    person = {"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 5, 5]}
-    content = {
-        "images": [{"id": 1, "width": 10, "height": 10}] * 2,
-        "annotations": [person] * 2,
-        "categories": [{"id": 1, "name": "person"}] * 2,
-    }
-    rows = read_one(tmp_path, ".json", json.dumps(content)).stages["human-labels"]
-    assert (len(rows.objects), sum(rows.dropped.values())) == (1, 1)
-    (tmp_path / "human-labels.json").unlink()
-    rows = read_one(tmp_path, ".csv", "image,kind,word\n1,object,dog\n1,object,dog\n").stages["human-labels"]
-    assert (len(rows.objects), sum(rows.dropped.values())) == (1, 1)
-
-
 # -- captions as texts -------------------------------------------------------------------------------------------------
 
 
@@ -115,13 +99,14 @@ def test_captions_of_a_csv_in_the_order_of_their_source(tmp_path: Path):
 def test_labels_with_boxes(tmp_path: Path):
     lines = ["image,kind,word,synset,subject,object,x0,y0,x1,y1"]
     lines += ["a,object,wine glass,,,,0.1,0.1,0.5,0.5", "a,object,dog,dog.n.01,,,0.5,0.1,0.2,0.5"]
-    lines += ["a,attribute,red,,dog,,,,,", "a,relation,sit on,,dog,chair,,,,", "a,nonsense,x,,,,,,,"]
+    lines += ["a,attribute,red,,dog,,,,,"] * 2 + ["a,relation,sit on,,dog,chair,,,,", "a,nonsense,x,,,,,,,"]
     (tmp_path / "l.csv").write_text("\n".join(lines))
     rows = read_table(tmp_path / "l.csv")
-    assert [row.word for row in rows.objects] == ["wine_glass", "dog"]
-    assert rows.objects[0].x0 == 0.1
-    assert [(row.kind, row.word) for row in rows.links] == [("attribute", "red"), ("relation", "sit on")]
-    assert sum(rows.dropped.values()) == 2
+    assert [(row.kind, row.word) for row in rows.labels] == [
+        *(("object", "wine_glass"), ("object", "dog"), ("attribute", "red"), ("relation", "sit on"))
+    ]
+    assert [row.corners for row in rows.labels[:2]] == [(0.1, 0.1, 0.5, 0.5), None]
+    assert sum(rows.dropped.values()) == 3
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b"image\n"])
@@ -152,94 +137,63 @@ CAPTIONS = {"info": {}, "images": [IMAGE], "annotations": [{"id": 9, "image_id":
 RESULTS = [{"image_id": 391895, "caption": "a man"}]
 
 
-def test_the_forms_are_known_by_their_keys():
-    contents = (INSTANCES, CAPTIONS, RESULTS, {"annotations": []}, [], [{"image_id": 1}], 3)
-    assert [coco.is_instances(content) for content in contents] == [True] + 6 * [False]
-    entries = [coco.caption_entries(content) for content in contents]
-    assert entries == [None, CAPTIONS["annotations"], RESULTS, [], None, None, None]
-
-
 def test_boxes_become_shares_and_types_synsets():
-    rows = coco.read_instances(INSTANCES)
-    (person,) = rows.objects
-    assert (person.image, person.synset) == ("391895", "person.n.01")
-    assert (person.x0, person.y0, person.x1, person.y1) == pytest.approx((0.1, 0.1, 0.6, 0.6))
+    rows = read_instances(INSTANCES)
+    (person,) = rows.labels
+    assert (person.image, person.word, person.synset) == ("391895", "person", "person.n.01")
+    assert person.corners == pytest.approx((0.1, 0.1, 0.6, 0.6))
     assert rows.closed == {"person.n.01", "hand_blower.n.01"}
 
 
-def test_unknown_categories_and_empty_boxes_are_counted():
-    bad = [{"category_id": 7}, {"bbox": [0, 0, 0, 5]}, {"bbox": [float("nan")] * 4}]
-    bad = [{**PERSON, **wrong, "id": number} for number, wrong in enumerate(bad, 2)]
-    rows = coco.read_instances({**INSTANCES, "annotations": [*bad, PERSON]})
-    assert (len(rows.objects), sum(rows.dropped.values())) == (1, 3)
-    assert rows.unsized == {"391895"}
-
-
-def test_captions_and_results():
-    for content, text in ((CAPTIONS, "A man."), (RESULTS, "a man")):
-        rows = coco.read_captions(coco.caption_entries(content)).captions
-        assert rows == [("391895", text)]
-
-
-@pytest.mark.parametrize("extra", [{"categories": []}, {"images": [IMAGE], "categories": INSTANCES["categories"]}])
-def test_what_the_rows_are_decides_and_not_the_keys_around_them(extra):
-    content = {"annotations": [{"image_id": 9}, *CAPTIONS["annotations"]], **extra}
-    assert not coco.is_instances(content)
-    assert len(coco.caption_entries(content)) == 2
-
-
-def test_rows_that_are_no_captions_are_counted_and_lists_are_several():
-    odd = [3, None, "text", {"caption": "of no image"}, {"image_id": None, "caption": "x"}, {"image_id": 1.0}]
-    rows = coco.read_captions([*odd, {"image_id": 1, "caption": ["a man", "a dog"]}, {"image_id": 2, "caption": []}])
-    assert rows.captions == [("1", None), ("1", "a man"), ("1", "a dog"), ("2", None)]
-    assert rows.dropped == {"annotation that is no record": 3, "annotation without an image": 2}
-
-
-@pytest.mark.parametrize("side", ["640", 640.0, "640.0", " 640 "])
-def test_a_side_may_be_a_text_or_a_fraction(side):
-    rows = coco.read_instances({**INSTANCES, "images": [{**IMAGE, "width": side}]})
-    assert rows.images["391895"] == (640, 480)
-    assert len(rows.objects) == 1
-
-
-@pytest.mark.parametrize("side", [float("inf"), float("nan"), -3, 0, True, [640], "wide", {}, 10**400])
-def test_a_side_that_is_none_is_counted_and_its_boxes_with_it(side):
-    rows = coco.read_instances({**INSTANCES, "images": [{**IMAGE, "width": side}]})
-    assert rows.images["391895"] is None
-    assert rows.dropped["image size that is no size"] == 1
-    assert not rows.objects
-
-
-def test_images_and_categories_that_are_no_records_are_counted():
-    odd = {"images": [5, {"width": 3}, IMAGE], "categories": [3, {"id": 2, "name": None}, *INSTANCES["categories"]]}
-    rows = coco.read_instances({**INSTANCES, **odd})
-    assert len(rows.objects) == 1
-    assert sum(rows.dropped.values()) == 4
-
-
 def test_all_eighty_types_have_a_synset():
-    assert len(coco.types()) == 80
-    assert all(wordnet().known(synset) for synset in coco.types().values())
+    assert len(types()) == 80
+    assert all(wordnet().known(synset) for synset in types().values())
+
+
+@pytest.mark.parametrize(
+    ("changes", "dropped"),
+    [
+        ({"annotations": [{**PERSON, "id": 2, "category_id": 7}, PERSON]}, 1),
+        ({"annotations": [{**PERSON, "id": 2, "bbox": [0, 0, 0, 5]}, {**PERSON, "id": 3, "bbox": "box"}, PERSON]}, 2),
+        ({"annotations": [PERSON, PERSON, 3]}, 2),
+        ({"images": [5, {"width": 3}, IMAGE, IMAGE]}, 2),
+        ({"images": [{**IMAGE, "width": " 640 "}]}, 0),
+        ({"categories": [3, {"id": 2, "name": None}, *INSTANCES["categories"]]}, 2),
+    ],
+)
+def test_what_cannot_be_used_is_counted_and_the_rest_is_read(changes: dict[str, object], dropped: int):
+    rows = read_instances({**INSTANCES, **changes})
+    assert (len(rows.labels), sum(rows.dropped.values())) == (1, dropped)
+
+
+@pytest.mark.parametrize("side", [float("inf"), -3, True, [640], "wide", 10**400])
+def test_a_size_that_is_none_costs_its_boxes(side: object):
+    rows = read_instances({**INSTANCES, "images": [{**IMAGE, "width": side}]})
+    assert (rows.labels, rows.unsized, sum(rows.dropped.values())) == ([], {"391895"}, 1)
+
+
+def test_two_things_of_one_id_are_an_error():
+    category = INSTANCES["categories"][0]
+    for twice in ({"images": [IMAGE, {**IMAGE, "width": 7}]}, {"categories": [category, {**category, "name": "cat"}]}):
+        with pytest.raises(DataMissing, match=r"id .* stands for"):
+            read_instances({**INSTANCES, **twice})
 
 
 @pytest.mark.parametrize(
     ("box", "expected"),
-    [([-10, 0, 30, 50], (0, 0, 0.2, 0.5)), ([90, 90, 50, 50], (0.9, 0.9, 1, 1)), ([200, 0, 5, 5], None), ("box", None)],
+    [([-10, 0, 30, 50], (0, 0, 0.2, 0.5)), ([90, 90, 50, 50], (0.9, 0.9, 1, 1)), ([200, 0, 5, 5], None)],
 )
 def test_boxes_are_clipped(box: object, expected: object):
     assert clip(box, (100, 100)) == expected
 
 
-def test_an_annotation_of_the_same_id_counts_once_and_two_things_of_one_id_are_an_error():
-    rows = coco.read_instances({**INSTANCES, "annotations": [{**PERSON, "id": 5}] * 3})
-    assert (len(rows.objects), sum(rows.dropped.values())) == (1, 2)
-    rows = coco.read_captions([{"image_id": 1, "caption": "a", "id": 1}] * 2 + [{"image_id": 1, "caption": "a"}] * 2)
-    assert (len(rows.captions), sum(rows.dropped.values())) == (3, 1)
-    image, category = INSTANCES["images"][0], INSTANCES["categories"][0]
-    for twice in ({"images": [image, {**image, "width": 7}]}, {"categories": [category, {**category, "name": "cat"}]}):
-        with pytest.raises(DataMissing, match=r"id .* stands for"):
-            coco.read_instances({**INSTANCES, **twice})
-    coco.read_instances({**INSTANCES, "images": [image] * 2, "categories": [category] * 2})
+def test_captions_and_results_of_which_lists_are_several():
+    for content, text in ((CAPTIONS, "A man."), (RESULTS, "a man")):
+        assert read_captions(content).captions == [("391895", text)]
+    odd = [3, None, {"caption": "of no image"}, {"image_id": 1.0}, {"image_id": 1, "caption": "a", "id": 1}]
+    rows = read_captions([*odd, odd[-1], {"image_id": 1, "caption": ["b", "c"]}, {"image_id": 2, "caption": []}])
+    assert rows.captions == [("1", None), ("1", "a"), ("1", "b"), ("1", "c"), ("2", None)]
+    assert sum(rows.dropped.values()) == 4
 
 
 DATA = [{"image_id": 1, "width": 800, "height": 600, "coco_id": 42, "flickr_id": None, "url": "https://x"}]
@@ -261,38 +215,41 @@ def read(content, form: str, synsets=None):
     return read_form(content, form, read_image_data(DATA), synsets or {}, wordnet().known)
 
 
-def test_the_forms_of_visual_genome_are_known_by_their_keys():
-    contents = (DATA, OBJECTS, ATTRIBUTES, RELATIONSHIPS, {"green": "green.s.01"}, {"a": 1}, [], [3])
-    assert [form_of(content) for content in contents] == [
-        *("image_data", "objects", "attributes", "relationships", "attribute_synsets"),
-        *("", "", ""),
-    ]
+GENOME = ("image_data", "objects", "attributes", "relationships")
+
+
+def test_the_forms_are_known_by_their_keys():
+    known = [INSTANCES, CAPTIONS, RESULTS, {"annotations": []}, DATA, OBJECTS, ATTRIBUTES, RELATIONSHIPS]
+    known += [{"annotations": [{"image_id": 9}, *CAPTIONS["annotations"]], "images": [IMAGE], "categories": []}]
+    forms = [form_of(content) for content in [*known, {"green": "green.s.01"}]]
+    assert forms == ["instances", *3 * ["captions"], *GENOME, "captions", "attribute_synsets"]
+    assert {form_of(content) for content in ({"a": 1}, [], [{"image_id": 1}], [3], 3)} == {""}
 
 
 def test_images_join_coco_and_boxes_are_shares_of_its_own_size():
-    (tree,) = read(OBJECTS, "objects").objects
+    (tree,) = read(OBJECTS, "objects").labels
     assert (tree.image, tree.word, tree.synset) == ("42", "tree", "tree.n.01")
-    assert (tree.x0, tree.y0, tree.x1, tree.y1) == pytest.approx((0.5, 0.5, 1, 1))
+    assert tree.corners == pytest.approx((0.5, 0.5, 1, 1))
 
 
 def test_attributes_may_be_absent_and_have_synsets_of_their_own():
-    rows = read(ATTRIBUTES, "attributes", {"green": "green.s.01"}).links
-    assert [(row.word, row.synset, row.subject_synset) for row in rows] == [
-        ("green", "green.s.01", "tree.n.01"),
-        ("tall", None, "tree.n.01"),
+    rows = read(ATTRIBUTES, "attributes", {"green": "green.s.01"}).labels
+    assert [(row.word, row.synset, row.subject, row.subject_synset) for row in rows] == [
+        ("green", "green.s.01", "tree", "tree.n.01"),
+        ("tall", None, "tree", "tree.n.01"),
     ]
 
 
 def test_predicates_come_in_capitals_and_names_in_two_forms():
     rows = read(RELATIONSHIPS, "relationships")
-    (row,) = rows.links
+    (row,) = rows.labels
     assert (row.word, row.synset, row.subject, row.object) == ("stands near", "stand.v.01", "man", "tree")
     assert sum(rows.dropped.values()) == 1
 
 
 def test_an_unknown_synset_is_counted_and_an_image_without_coco_has_an_id_of_its_own():
-    odd = [{"image_id": 7, "objects": [{**TREE, "synsets": ["nothing.n.99"]}]}]
+    odd = [{"image_id": 7, "objects": [{**TREE, "synsets": ["nothing.n.99"]}] * 2}]
     rows = read_form(odd, "objects", {}, {}, wordnet().known)
-    assert rows.objects[0].image == "vg7"
-    assert rows.objects[0].synset is None
+    assert [(row.image, row.synset, row.corners) for row in rows.labels] == [("vg7", None, None)]
     assert rows.dropped["synset that this WordNet does not have"] == 1
+    assert sum(rows.dropped.values()) == 3
