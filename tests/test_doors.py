@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.ask.questions import read_picture
+from gslopes.ask.answers import read_picture
 from gslopes.captions import tables as captions
 from gslopes.contexts import page as context_page
 from gslopes.contexts import tables as contexts

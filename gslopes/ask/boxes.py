@@ -111,7 +111,7 @@ def crop_rectangle(width: int, height: int, x: int, y: int, ratio: float) -> Cro
     Sides are rounded as in the published program: float32, halves up. (The published Python rounds halves to even; they
     differ by a pixel in about one case of twenty.)
 
-    Raises: ConfigError if the ratio is no positive number, or the point lies outside.
+    Raises: ConfigError if the ratio is not a positive number, or the point lies outside.
 
     >>> crop = crop_rectangle(1200, 800, 300, 200, 1.0)
     >>> crop.left, crop.top, crop.width, crop.height
@@ -129,7 +129,7 @@ def crop_rectangle(width: int, height: int, x: int, y: int, ratio: float) -> Cro
 
 
 def check_ratio(ratio: float) -> float:
-    """A ratio as users give them.  Raises: ConfigError if it is no height/width between 0.01 and 100."""
+    """A ratio as users give them.  Raises: ConfigError if it is not a height/width between 0.01 and 100."""
     if not (math.isfinite(ratio) and 0.01 <= ratio <= 100):
         raise ConfigError(f"The ratio {ratio} is not between 0.01 and 100.", "Ratios are height/width, such as 0.56.")
     return ratio

@@ -193,19 +193,19 @@ class AnswerCache:
 
     def has(self, classifier_id: int, pictures: Iterable[bytes]) -> set[bytes]:
         """Which of the pictures have an answer."""
-        found: set[bytes] = set()
+        present: set[bytes] = set()
         for part in _chunks(list(dict.fromkeys(pictures))):
             query = f"SELECT picture FROM answers WHERE classifier = ? AND {_in_clause(part)}"
-            found |= {row[0] for row in self.rows(query, classifier_id, *part)}
-        return found
+            present |= {row[0] for row in self.rows(query, classifier_id, *part)}
+        return present
 
     def find(self, classifier_id: int, pictures: Iterable[bytes]) -> dict[bytes, CachedAnswer]:
         """The answers that there are, by the sha256 of their pictures."""
-        found: dict[bytes, CachedAnswer] = {}
+        answers: dict[bytes, CachedAnswer] = {}
         for part in _chunks(list(dict.fromkeys(pictures))):
             rows = self.rows(_ANSWERS + _in_clause(part), classifier_id, *part)
-            found |= {row[0]: CachedAnswer(row[1], self._unpacked(row[2]), *row[3:]) for row in rows}
-        return found
+            answers |= {row[0]: CachedAnswer(row[1], self._unpacked(row[2]), *row[3:]) for row in rows}
+        return answers
 
     def claim(self, classifier_id: int, pictures: Sequence[bytes]) -> Claim:
         """Take the pictures that have no answer and that no other process is asking, to be asked by us."""
@@ -214,7 +214,7 @@ class AnswerCache:
             with self._transaction():
                 claim.cached.update(self.find(classifier_id, part))
                 claim.in_progress.update(self._claimed_by_others(classifier_id, part))
-                to_ask = [one for one in part if one not in claim.cached and one not in claim.in_progress]
+                to_ask = [key for key in part if key not in claim.cached and key not in claim.in_progress]
                 claims = [(classifier_id, picture, self.owner, time.time() + LEASE) for picture in to_ask]
                 self._db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)", claims)
                 claim.to_ask.update(to_ask)
@@ -225,8 +225,15 @@ class AnswerCache:
         now, client = int(time.time()), gslopes_version()
         with self._transaction():
             rows = [
-                (classifier_id, picture, one.status, _packed(one.raw), self._source(one, client), one.asked or now)
-                for picture, one in answers.items()
+                (
+                    classifier_id,
+                    picture,
+                    answer.status,
+                    _packed(answer.raw),
+                    self._source(answer, client),
+                    answer.asked or now,
+                )
+                for picture, answer in answers.items()
             ]
             columns = "(classifier, picture, status, raw, source, asked)"
             self._db.executemany(f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)", rows)
@@ -236,8 +243,8 @@ class AnswerCache:
 
     def begun(self, classifier_id: int, picture: bytes) -> object:
         """What the requests about a picture that has no answer yet have brought; None if there were none."""
-        found = self.rows("SELECT raw FROM begun WHERE classifier = ? AND picture = ?", classifier_id, picture)
-        return self._unpacked(found[0][0]) if found else None
+        rows = self.rows("SELECT raw FROM begun WHERE classifier = ? AND picture = ?", classifier_id, picture)
+        return self._unpacked(rows[0][0]) if rows else None
 
     def keep_begun(self, classifier_id: int, picture: bytes, raw: object) -> None:
         """Write what the requests about a picture have brought so far, durable when this returns."""
@@ -285,9 +292,9 @@ class AnswerCache:
         return self._sources[key]
 
     def _id_of(self, table: str, columns: tuple[str, str], values: tuple[str, str]) -> int:
-        one, other = columns
-        self._db.execute(f"INSERT OR IGNORE INTO {table} ({one}, {other}) VALUES (?, ?)", values)
-        row = self._db.execute(f"SELECT id FROM {table} WHERE {one} = ? AND {other} = ?", values).fetchone()
+        first, second = columns
+        self._db.execute(f"INSERT OR IGNORE INTO {table} ({first}, {second}) VALUES (?, ?)", values)
+        row = self._db.execute(f"SELECT id FROM {table} WHERE {first} = ? AND {second} = ?", values).fetchone()
         return int(row[0])
 
     # -- claims of others ---------------------------------------------------------------------------------------------
@@ -391,13 +398,13 @@ class CachedClassifier:
 
 def facts(cache: AnswerCache) -> list[CachedClassifier]:
     """What the cache holds, by classifier.  Raises: StorageError."""
-    found = []
+    rows = []
     for classifier_id, name, version in cache.rows(_CLASSIFIERS):
         ((answers, refused, first, last, size),) = cache.rows(_FACTS, classifier_id)
         if answers:
             models = [model for (model,) in cache.rows(_MODELS, classifier_id) if model]
-            found.append(CachedClassifier(name, version, answers, refused, _when(first), _when(last), models, size))
-    return found
+            rows.append(CachedClassifier(name, version, answers, refused, _when(first), _when(last), models, size))
+    return rows
 
 
 def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
@@ -414,8 +421,8 @@ def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
             last = 0
             while name in ("", classifier) and (rows := cache.rows(_NEXT, classifier_id, last, CHUNK)):
                 last = rows[-1][0]
-                found = cache.find(classifier_id, [picture for _, picture in rows])
-                for picture, cached in ((picture, found[picture]) for _, picture in rows):
+                answers = cache.find(classifier_id, [picture for _, picture in rows])
+                for picture, cached in ((picture, answers[picture]) for _, picture in rows):
                     line = {"classifier": classifier, "version": version, "picture": picture.hex()}
                     line |= {"status": cached.status, "raw": cached.raw, "model": cached.model}
                     line |= {"asked": _when(cached.asked), "client": cached.client}

@@ -17,11 +17,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.ask.answers import ClassifierCache, asked_rows, failed_answer, score_rows
+from gslopes.ask.answers import (
+    ClassifierCache,
+    PartProgress,
+    Worker,
+    asked_rows,
+    digest,
+    failed_answer,
+    ordered,
+    read_picture,
+    score_rows,
+)
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.cost import Budget, UsageStats, limits_of
 from gslopes.ask.pictures import fit_pictures
-from gslopes.ask.questions import PartProgress, Worker, digest, ordered, read_picture
 from gslopes.ask.retry import RetryPolicy
 from gslopes.core.errors import ClassifierError, PhotoError, Refused
 from gslopes.core.reasons import Reason, SkipReason
@@ -121,7 +130,8 @@ class Client:
                 self._record(key, answer, [progress])
                 fresh.remove(key)
             of_photo = [(folder, progress.questions[position].file) for position in positions]
-            for key, data in self._fitted(progress, fresh, pictures).items():
+            photo = progress.questions[positions[0]].photo
+            for key, data in self._fitted(progress, photo, fresh, pictures).items():
                 heavy = self._limits.request_bytes
                 if pending and heavy and sum(map(len, pending.values())) + len(data) > heavy:
                     self._send(pending, files, progress)
@@ -140,7 +150,7 @@ class Client:
             try:
                 data = read_picture(folder, progress.questions[position].file)
             except PhotoError as error:
-                progress.mark_unreadable(position, failed_answer(error))
+                progress.outcomes[position] = failed_answer(error)
                 self._count(failed_answer(error), 1)
                 continue
             key = digest(data)
@@ -154,9 +164,11 @@ class Client:
             if progress not in self._in_flight[key]:
                 self._in_flight[key].append(progress)
             return False
-        return not progress.has(key)
+        return key not in progress.answers
 
-    def _fitted(self, progress: PartProgress, fresh: list[bytes], pictures: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    def _fitted(
+        self, progress: PartProgress, photo: str, fresh: list[bytes], pictures: dict[bytes, bytes]
+    ) -> dict[bytes, bytes]:
         """The fresh pictures of a photo as the service takes them; all of the photo's are treated alike."""
         if not fresh:
             return {}
@@ -171,7 +183,7 @@ class Client:
             self.usage.add(refitted=len(fresh))
         fitted = dict(zip(pictures, encoded, strict=True))
         if about := getattr(self.classifier, "about", None):
-            about(progress.photo_of(fresh[0]), [fitted[key] for key in fresh])
+            about(photo, [fitted[key] for key in fresh])
         return {key: fitted[key] for key in fresh}
 
     def _send(self, pending: dict[bytes, bytes], files: dict[bytes, _Files], progress: PartProgress) -> None:
@@ -240,7 +252,7 @@ class Client:
         for progress in [progress for progress in self._open if progress.complete]:
             self._open.remove(progress)
             self._stop_if_all_failed(progress)
-            questions, outcomes, name = progress.questions, progress.outcomes(), self.classifier.name
+            questions, outcomes, name = progress.questions, progress.in_order(), self.classifier.name
             asked, scores = asked_rows(questions, outcomes, name), score_rows(questions, outcomes, name)
             done(progress.number, asked, scores, progress)
 
@@ -259,7 +271,7 @@ class Client:
 
     def _stop_if_all_failed(self, progress: PartProgress) -> None:
         """Stop a walk that would only collect failures: scores in percent, a wrong model."""
-        answers = progress.distinct()
+        answers = list(progress.answers.values())
         all_failed = bool(answers) and all(answer.status == "failed" for answer in answers)
         if all_failed and len(progress.photos()) >= MIN_PHOTOS_ALL_FAILED:
             why = f"on all {many(len(answers), 'picture')} of a part, first with: {answers[0].reason.rstrip('.')}."

@@ -19,10 +19,10 @@ from gslopes.core.records import Classifier
 class Limits:
     """The limits and the price of a classifier; the defaults are those of a local one: none.
 
-    requests_per_second, pictures_per_second: of one account; 0 is no limit.  concurrency: requests in flight at once.
-    picture_bytes: of one encoded picture; 0 is no limit.  Larger ones are encoded again, with a note.
-    request_bytes: of all encoded pictures of one request together, before any base64; 0 is no limit.
-    max_pixels: of one picture; 0 is no limit. Larger ones are scaled down.
+    requests_per_second, pictures_per_second: of one account; 0: unlimited.  concurrency: requests in flight at once.
+    picture_bytes: of one encoded picture; 0: unlimited.  Larger ones are encoded again, with a note.
+    request_bytes: of all encoded pictures of one request together, before any base64; 0: unlimited.
+    max_pixels: of one picture; 0: unlimited. Larger ones are scaled down.
     min_side, max_side: pixels; smaller pictures are refused without asking, larger ones are scaled down.
     formats: what it takes, as Pillow names it; others are encoded as JPEG.  Empty: everything.
     price: USD per 1,000 pictures; 0 for a local classifier, None where it depends on the user's plan.
@@ -111,8 +111,8 @@ LOCAL = Limits()
 
 def limits_of(classifier: Classifier) -> Limits:
     """The classifier's own limits, or none."""
-    found = getattr(classifier, "limits", LOCAL)
-    return found if isinstance(found, Limits) else LOCAL
+    limits = getattr(classifier, "limits", LOCAL)
+    return limits if isinstance(limits, Limits) else LOCAL
 
 
 # -- budget and counts -------------------------------------------------------------------------------------------------

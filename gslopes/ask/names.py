@@ -4,7 +4,7 @@ r"""Names with parameters: one grammar for the command line, the configuration a
     NAME[:key=value[,key=value...]]     celeba-tagger:threshold=0.3
 
 Croppers have the same. Options are a frozen dataclass: fields are the keys, their types are checked, a field made by
-``field(metadata=ARGUMENT)`` is what stands right after the colon, and one by ``field(metadata=OPERATIONAL)`` moves no
+``field(metadata=ARGUMENT)`` is written right after the colon, and one by ``field(metadata=OPERATIONAL)`` moves no
 answer (a rate, a price) and is left out of the canonical name. A list of numbers is written with slashes
 (``mean=0.5/0.5/0.5``), a comma inside a value as ``\,``.  The canonical name has sorted keys and no defaults, so that
 one classifier with one set of parameters has one name in the tables however it was typed.
@@ -48,7 +48,7 @@ _BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": 
 
 
 def check_unit(kind: str, unit: str) -> None:
-    """Raises: ConfigError for the unit of what is no number of its own."""
+    """Raises: ConfigError for a unit of scores."""
     if unit and kind != "number":
         raise ConfigError("A unit is that of a number.", f"Give kind=number,unit={unit}.")
 
@@ -86,22 +86,22 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
         if not equals:
             message = f"The {kind} {base!r} cannot read {scrub(key)!r}: a parameter is written key=value."
             raise ConfigError(message, r"A comma inside a value is written \,.")
-        known = sorted(name for name in fields if name != leading)
-        if key not in known:
-            close = get_close_matches(key, known, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"It has: {', '.join(known) or 'no parameters'}."
+        keys = sorted(name for name in fields if name != leading)
+        if key not in keys:
+            close = get_close_matches(key, keys, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"It has: {', '.join(keys) or 'no parameters'}."
             raise ConfigError(f"The {kind} {base!r} has no parameter {key!r}.", hint)
         if key in texts:
             raise ConfigError(f"The {kind} {base!r} has the parameter {key!r} twice.", "Give it once.")
         texts[key] = value
     public = _BOOLEANS.get(texts.get("public", "").lower(), False)
     for value in texts.values():  # a name is stored in tables and caches; nothing of an address is repeated
-        if found := secret_in_address(value, public=public):
+        if secret := secret_in_address(value, public=public):
             hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
             if base != "http":
                 hint = f"Set the environment variables that gslopes list classifiers names for {base} instead."
             hint += "" if public else NO_KEY
-            raise ConfigError(f"The address of {base} holds {found}, which would be stored with the answers.", hint)
+            raise ConfigError(f"The address of {base} holds {secret}, which would be stored with the answers.", hint)
     required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
     for name in required:
         if name not in texts:
@@ -134,12 +134,12 @@ def usage(cls: type[Dataclass]) -> tuple[str, ...]:
     rows, kinds = [], get_type_hints(cls)
     groups = ("argument", "", "operational")
     for item in sorted(dataclasses.fields(cls), key=lambda item: groups.index(next(iter(item.metadata), ""))):
-        shown = item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
+        default = item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
         if "argument" in item.metadata:
             choices = get_args(kinds[item.name]) if get_origin(kinds[item.name]) is Literal else ()
-            rows.append("|".join(choices) or shown)
+            rows.append("|".join(choices) or default)
         else:
-            rows.append(f"{item.name}={shown}")
+            rows.append(f"{item.name}={default}")
     return tuple(rows)
 
 
@@ -173,7 +173,7 @@ def _value(what: str, kind: Any, text: str) -> Any:
             raise ConfigError(f"{what} must be {len(kinds)} values with slashes between them, not {text!r}.")
         return tuple(_value(what, each, part) for each, part in zip(kinds, parts, strict=True))
     if type(None) in get_args(kind):  # what is not given depends on the rest
-        (kind,) = (one for one in get_args(kind) if one is not type(None))
+        (kind,) = (option for option in get_args(kind) if option is not type(None))
     reader, word = _READERS[kind]
     try:
         return reader(text)

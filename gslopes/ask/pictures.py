@@ -87,8 +87,8 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
     pixels = max(head[0] * head[1] for head in headers)
     if limits.max_pixels and pixels * scale**2 > limits.max_pixels:
         scale = (limits.max_pixels / pixels) ** 0.5 * 0.999  # sides are rounded
-    known = not limits.formats or all(head[2] in limits.formats for head in headers)
-    if scale == 1.0 and known and _fits(pictures, limits):
+    is_format_known = not limits.formats or all(head[2] in limits.formats for head in headers)
+    if scale == 1.0 and is_format_known and _fits(pictures, limits):
         return list(pictures), ""
     for quality, smaller in JPEG_ATTEMPTS:
         size = round(longest * min(scale, smaller))

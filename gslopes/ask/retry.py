@@ -83,7 +83,7 @@ RETRYABLE = (Throttled, Unavailable)
 
 
 class Stopped(Exception):
-    """The run was stopped while a request waited to be sent; nothing was sent."""
+    """The run was stopped while something waited: a request to be sent, or a connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,10 @@ class RequestSender:
         if count is None:
             return each * len(judged)
         used = [count(raw) for raw in judged]
-        self._usage.add(tokens_in=sum(one.tokens_in for one in used), tokens_out=sum(one.tokens_out for one in used))
-        return float(sum(one.usd if one.usd is not None and 0 <= one.usd < math.inf else each for one in used))
+        self._usage.add(
+            tokens_in=sum(usage.tokens_in for usage in used), tokens_out=sum(usage.tokens_out for usage in used)
+        )
+        return float(sum(usage.usd if usage.usd is not None and 0 <= usage.usd < math.inf else each for usage in used))
 
     def _request(self, pictures: list[bytes]) -> list[object]:
         """One request; its cost counts as spent unless the service certainly did not bill it."""

@@ -65,11 +65,12 @@ def remember_secret(value: str) -> None:
 
 @lru_cache(maxsize=8)
 def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
-    """What finds each secret: as it is, within JSON, percent-encoded, and in base64 within a longer text."""
+    """What finds each secret: plain, within JSON, percent-encoded, and in base64 within a longer text."""
     forms: set[str] = set()
     for secret in secrets:
         data = secret.encode("utf-8", "surrogateescape")
-        forms |= {secret, json.dumps(secret)[1:-1], quote(data, safe=""), quote(data), quote_plus(data)}
+        forms |= {secret, quote(data, safe=""), quote(data), quote_plus(data)}
+        forms |= {json.dumps(secret, ensure_ascii=ascii_alone)[1:-1] for ascii_alone in (True, False)}
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             for before in range(3):  # bytes of another text, such as user:; characters with bits of it are left out
                 text = encode(b"\0" * before + data).decode()
@@ -206,7 +207,7 @@ def shown_address(url: str) -> str:
     except ValueError:
         return _HIDDEN
     segments = parts.path.partition(";")[0].split("/")
-    path = "/".join(_HIDDEN if looks_random(one) or _is_secret(one) else one for one in segments)
+    path = "/".join(_HIDDEN if looks_random(segment) or _is_secret(segment) else segment for segment in segments)
     address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
     return address if address == url else f"{address} {hashlib.sha256(url.encode()).hexdigest()[:4]}"
 

@@ -20,6 +20,8 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
+from gslopes.ask.retry import Stopped
+
 MOST = 32 << 20  # bytes of a reply, after decompression
 CONNECT = 10.0  # seconds, to connect
 SECONDS = 120.0  # from the first byte sent to the last one received
@@ -29,10 +31,6 @@ _BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE")  # beyond S
 _DROPPED = ("content-encoding", "content-length", "transfer-encoding", "set-cookie", "set-cookie2")
 
 T = TypeVar("T")
-
-
-class Stopped(Exception):
-    """It was stopped while something waited."""
 
 
 class DeadlineExceeded(Exception):
@@ -183,14 +181,6 @@ class WatchedNetwork(httpcore.NetworkBackend):
         stream = self._exchange.run(lambda: self._inner.connect_tcp(host, port, left, local_address, socket_options))
         return WatchedStream(stream, self._exchange)
 
-    def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
-        """Raises: httpcore.ConnectError: no address of ours means one."""
-        raise httpcore.ConnectError("a local socket")
-
-    def sleep(self, seconds: float) -> None:
-        """For the retries of httpcore, which are not used."""
-        self._inner.sleep(seconds)
-
 
 def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
     """A body, decompressed.
@@ -254,8 +244,8 @@ class BoundedTransport(httpx.BaseTransport):
         except TooLarge:
             raise Oversized(f"the reply has more than {self._max_bytes >> 20} MiB", request=request) from None
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError) as error:
-            if found := _lasting(error):
-                raise Permanent(found, request=request) from None
+            if reason := _lasting(error):
+                raise Permanent(reason, request=request) from None
             kind: type[httpx.TransportError] = getattr(httpx, type(error).__name__, httpx.ReadError)
             raise kind(str(error) or type(error).__name__, request=request) from error
         except (OverflowError, UnicodeError):  # a port, or a host's name, beyond reason
@@ -291,8 +281,8 @@ class BoundedTransport(httpx.BaseTransport):
             body = decoded(response.stream, headers.get("content-encoding", ""), self._max_bytes)
         finally:
             response.close()
-        kept = [(name, value) for name, value in headers.multi_items() if name not in _DROPPED]
-        return httpx.Response(response.status, headers=kept, content=body, request=request)
+        passed = [(name, value) for name, value in headers.multi_items() if name not in _DROPPED]
+        return httpx.Response(response.status, headers=passed, content=body, request=request)
 
     def _pool(self, url: httpx.URL) -> httpcore.ConnectionPool:
         """The connections to a server, by the proxy that the environment names, as every client has it."""
@@ -329,8 +319,8 @@ def _lasting(error: BaseException | None) -> str:
         return "the address, or a key, has characters that cannot be sent"
     while error is not None:
         if isinstance(error, ssl.SSLError) and not isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):
-            said = getattr(error, "verify_message", "") or str(error.reason or "").replace("_", " ").lower()
-            return f"no encrypted connection: {said}"
+            reason = getattr(error, "verify_message", "") or str(error.reason or "").replace("_", " ").lower()
+            return f"no encrypted connection: {reason}"
         error = error.__cause__ or error.__context__
     return ""
 

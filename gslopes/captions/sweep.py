@@ -81,7 +81,7 @@ def look(run: Path, config: SweepConfig) -> Inputs:
     scores = read["scores"]
     captioners = sorted(scores["classifier"][scores["label"].str.startswith("mention:")].unique())
     if not captioners:
-        hint = "Run gslopes audit with --classifier captioner-chat:MODEL."
+        hint = "Run gslopes audit with --classifier llm:MODEL,prompt=caption."
         raise UsageError(f"No classifier of {show(run)} is a captioner.", hint)
     known = sorted(name for name in scores["attribute"].unique() if not placebo.is_placebo(name))
     for name in config.attributes:
@@ -298,7 +298,7 @@ SWEEP = Audit(
     source="RUN",
     about="""R2: words for people along the sweep of a run of gslopes audit with a captioner; no captioner is asked.""",
     examples=(
-        "gslopes audit PHOTOS --attribute gender --classifier captioner-chat:MODEL --out AUDIT",
+        "gslopes audit PHOTOS --attribute gender --classifier llm:MODEL,prompt=caption --out AUDIT",
         "gslopes captions sweep AUDIT --out RUN",
     ),
     config=SweepConfig,

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import httpcore
 import httpx
 
-from gslopes.ask.retry import seconds_to_wait
-from gslopes.ask.transport import DeadlineExceeded, Exchange, Stopped, TooLarge, WatchedNetwork, decoded
+from gslopes.ask.retry import Stopped, seconds_to_wait
+from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, WatchedNetwork, decoded
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, SkipReason
 

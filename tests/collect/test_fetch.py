@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gslopes.ask.transport import Exchange, Stopped
+from gslopes.ask.retry import Stopped
+from gslopes.ask.transport import Exchange
 from gslopes.collect.fetch import (
     AGENT,
     LONGEST_DELAY,

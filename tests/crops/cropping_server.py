@@ -67,7 +67,7 @@ class _Handler(QuietHandler):
         if service.refuse(picture):
             return self.send(422, b"policy", "text/plain")
         left, top, wide, tall = lighter(picture, ratio)
-        answer = {"crop": {"x": left, "y": top, "width": wide, "height": tall}}
+        answer = {"x": left, "y": top, "width": wide, "height": tall}
         return self.send(200, json.dumps(answer).encode(), "application/json")
 
 

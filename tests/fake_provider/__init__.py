@@ -1,8 +1,7 @@
-"""One loopback server with the protocols of five tagging services and a language model, for their official clients.
+"""One loopback server with the protocols of five tagging services and of a language model.
 
     with FakeProvider() as provider:
         provider.environment            what to set so that gslopes, or a client of your own, asks it
-        provider.limit("google", 50)    throttle above 50 requests a second
         provider.trouble(0.2)           a fifth of all requests fails, in every way there is
         provider.log.calls              who asked what, when, and what became of it
 

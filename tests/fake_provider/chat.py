@@ -1,6 +1,6 @@
 """The OpenAI-compatible chat endpoint: POST /v1/chat/completions, strictly, never streaming.
 
-The model sees a place (a, u) in each picture, see ``pictures``, or is told it by the picture's sha256. Of the options
+The model sees a place (a, u) in each picture, see ``pictures``. Of the options
 that it is given, one with a planted slope b has the probability ``SURE`` where u < c (1 + b a), else the others share
 it; what stands first is preferred by ``ChatSettings.first``. A refusal has a slope of its own.
 """
@@ -16,37 +16,15 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.fake_provider.pictures import kind, present
-from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request, whole
+from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request, Service, whole
 
 NAME = "chat"
 SURE = 0.9
-IMAGE_BYTES = 20_000_000
-_FIELDS = {
-    "model",
-    "messages",
-    "temperature",
-    "seed",
-    "max_tokens",
-    "max_completion_tokens",
-    "stream",
-    "response_format",
-    "logprobs",
-    "top_logprobs",
-    "n",
-}
-_STATUS = {
-    "credentials": (401, "invalid_request_error", "invalid_api_key"),
-    "throttled": (429, "requests", "rate_limit_exceeded"),
-    "failed": (500, "server_error", None),
-    "unavailable": (503, "server_error", None),
-    "invalid": (400, "invalid_request_error", None),
-    "large": (400, "invalid_request_error", "image_too_large"),
-    "format": (400, "invalid_request_error", "invalid_image_format"),
-    "policy": (400, "invalid_request_error", "content_policy_violation"),
-}
+_RANGES = {"temperature": (0, 2), "top_logprobs": (0, 20), "max_tokens": (1, 4096)}
+_FIELDS = {*_RANGES, "model", "messages", "seed", "max_completion_tokens", "stream", "response_format", "logprobs"}
 
 
 @dataclass
@@ -55,18 +33,15 @@ class ChatSettings:
 
     slopes: of planted options.  otherwise: the option that is answered where no planted one is.
     refusals: share at the centre and slope of refusals.  first: weight of what stands first.
-    malformed: share of the replies that are no valid answer.  unsupported: parameters that are not taken.
-    ignored: parameters that are taken and have no effect.  planted_values: sha256 of a picture to its (a, u).
+    unsupported: parameters that are not taken.  ignored: parameters that are taken and have no effect.
     """
 
     slopes: dict[str, float] = field(default_factory=lambda: {"nurse": -0.25, "engineer": 0.25, "tourist": 0.0})
     refusals: tuple[float, float] = (0.0, 0.0)
     otherwise: str = "doctor"
     first: float = 0.0
-    malformed: float = 0.0
     unsupported: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
-    planted_values: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 class Unsupported(Bad):
@@ -77,10 +52,21 @@ class Unsupported(Bad):
         self.name = name
 
 
-class Chat:
+class Chat(Service):
     """The endpoint of one model."""
 
     name = NAME
+    KINDS = ("JPEG", "PNG", "GIF", "WEBP")
+    STATUSES: ClassVar = {
+        "credentials": (401, ("invalid_request_error", "invalid_api_key")),
+        "throttled": (429, ("requests", "rate_limit_exceeded")),
+        "failed": (500, ("server_error", None)),
+        "unavailable": (503, ("server_error", None)),
+        "invalid": (400, ("invalid_request_error", None)),
+        "large": (400, ("invalid_request_error", "image_too_large")),
+        "format": (400, ("invalid_request_error", "invalid_image_format")),
+        "policy": (400, ("invalid_request_error", "content_policy_violation")),
+    }
 
     def __init__(self, settings: ChatSettings) -> None:
         self.settings = settings
@@ -101,10 +87,7 @@ class Chat:
         _check(asked)
         for name in sorted(self.settings.unsupported & set(asked)):
             raise Unsupported(name)
-        if len(image) > IMAGE_BYTES:
-            raise Bad("large", "The image is too large.")
-        if kind(image) not in ("JPEG", "PNG", "GIF", "WEBP"):
-            raise Bad("format", "You uploaded an unsupported image.")
+        self.check(image)
         kept = {key: value for key, value in asked.items() if key not in ("messages", *self.settings.ignored)}
         return Job([image], kept | {"text": text})
 
@@ -113,9 +96,8 @@ class Chat:
         asked, text = job.parameters, str(job.parameters["text"])
         sha256 = hashlib.sha256(job.images[0]).hexdigest()
         lot = random.Random(f"{sha256} {asked.get('seed')}")
-        count = int(str(asked.get("n") or 1))
-        choices = [self._choice(number, text, asked, place["a"], place["u"], lot) for number in range(count)]
-        said = sum(max(1, len(str(one["message"]["content"] or "")) // 4) for one in choices)
+        choice = self._choice(text, asked, place["a"], place["u"], lot)
+        said = max(1, len(str(choice["message"]["content"] or "")) // 4)
         asked_for = 85 + len(text) // 4
         content = {
             "id": f"chatcmpl-{sha256[:12]}",
@@ -123,40 +105,34 @@ class Chat:
             "created": 1_790_000_000,
             "model": version,
             "system_fingerprint": f"fp_{version}",
-            "choices": choices,
+            "choices": [choice],
             "usage": {"prompt_tokens": asked_for, "completion_tokens": said, "total_tokens": asked_for + said},
         }
         return Reply.of(200, content)
 
-    def error(self, bad: Bad, retry_after: float) -> Reply:
-        status, kind_of_error, code = _STATUS[bad.kind]
-        headers = {"Retry_After": f"{retry_after:g}"} if bad.kind == "throttled" and retry_after else {}
-        named = getattr(bad, "name", None)
-        content = {"message": str(bad), "type": kind_of_error, "param": named, "code": code}
-        return Reply.of(status, {"error": content}, **headers)
+    def wrong(self, status: int, code: Any, bad: Bad) -> object:
+        del status
+        return {"error": {"message": str(bad), "type": code[0], "param": getattr(bad, "name", None), "code": code[1]}}
 
     # --- the model ---
 
-    def _choice(
-        self, number: int, text: str, asked: Mapping[str, object], a: float, u: float, lot: random.Random
-    ) -> dict[str, Any]:
+    def _choice(self, text: str, asked: Mapping[str, object], a: float, u: float, lot: random.Random) -> dict[str, Any]:
         settings, cold = self.settings, asked.get("temperature") == 0
         share, slope = settings.refusals
         if share and (7 * u) % 1 < share * (1 + slope * a):
-            return _message(number, None, "I'm sorry, I can't help with identifying people in photos.")
-        if lot.random() < settings.malformed:
-            return _message(number, lot.choice(['{"answer": "A', "Well, it depends.", '{"answer": 3}', "[]"]))
+            return _message(None, "I'm sorry, I can't help with identifying people in photos.")
+        lot.random()
         options = _options(text)
         if not options:
             there = [name for name, planted in settings.slopes.items() if present(planted, a, u) > 0]
             found = {"labels": ["person", *there]} if '"labels"' in text else {"caption": _sentence(there)}
-            return _message(number, json.dumps(found))
+            return _message(json.dumps(found))
         weights = self.weights(list(options.values()), a, u)
         keys = list(options)
         chosen = max(keys, key=lambda key: weights[options[key]])
         if not cold:
             (chosen,) = lot.choices(keys, [weights[options[key]] for key in keys])
-        reply = _message(number, json.dumps({"answer": chosen}))
+        reply = _message(json.dumps({"answer": chosen}))
         if asked.get("logprobs"):
             most = int(str(asked.get("top_logprobs") or 0))
             chances = {key: weights[option] for key, option in options.items()}
@@ -178,12 +154,6 @@ class Chat:
         return {one: (1 - first) * found[one] + first * (one == options[0]) for one in options}
 
 
-def check(image: bytes) -> None:
-    """Raises: Bad if it is no picture that the endpoint takes."""
-    if kind(image) not in ("JPEG", "PNG", "GIF", "WEBP"):
-        raise Bad("format", "You uploaded an unsupported image.")
-
-
 def _sentence(there: list[str]) -> str:
     return f"A person who may be a {' or a '.join(there)}." if there else "A person."
 
@@ -194,9 +164,9 @@ def _options(text: str) -> dict[str, str]:
     return lettered or {option: option for option in re.findall(r"(?m)^- (.+)$", text)}
 
 
-def _message(number: int, content: str | None, refusal: str | None = None) -> dict[str, Any]:
+def _message(content: str | None, refusal: str | None = None) -> dict[str, Any]:
     message = {"role": "assistant", "content": content, "refusal": refusal}
-    return {"index": number, "message": message, "logprobs": None, "finish_reason": "stop"}
+    return {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
 
 
 def _tokens(chosen: str, chances: Mapping[str, float], most: int) -> list[dict[str, Any]]:
@@ -234,8 +204,7 @@ def _check(asked: Mapping[str, Any]) -> None:
         raise Bad("invalid", "Streaming is turned off on this server.")
     if not isinstance(asked.get("model"), str) or not asked["model"]:
         raise Bad("invalid", "You must provide a model parameter.")
-    ranges = {"temperature": (0, 2), "n": (1, 8), "top_logprobs": (0, 20), "max_tokens": (1, 4096)}
-    for name, (low, high) in ranges.items():
+    for name, (low, high) in _RANGES.items():
         if name in asked and (isinstance(asked[name], bool) or not low <= asked[name] <= high):
             raise Bad("invalid", f"Invalid value for '{name}': it is in [{low}, {high}].")
     if "top_logprobs" in asked and not asked.get("logprobs"):

@@ -1,4 +1,4 @@
-"""The fake as a whole: what it is told to do, what it did, and the two servers that it listens with."""
+"""The fake as a whole: what it is told to do, and what it did."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import secrets
 import tempfile
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,17 +17,16 @@ from pathlib import Path
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.fake_provider import azure, chat, clarifai, google, imagga, pictures, rekognition, web
+from tests.fake_provider import chat, pictures, web
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels
+from tests.fake_provider.vendors import Azure, Clarifai, Google, Imagga, Rekognition
 
 UNIVERSE = "loopback.example"  # in Google's own, its client looks up by itself, at Google, where data may go
 SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga", "chat")
-_CHECKS = {
-    module.__name__.rpartition(".")[2]: module.check for module in (google, rekognition, clarifai, azure, imagga, chat)
-}
+_CHECKS = {one.name: one.check for one in (Google, Rekognition, Clarifai, Azure, Imagga, chat.Chat)}
 
 # The ways to fail. ``close``: the connection ends before any work. ``lost``: after it, without a reply. ``truncate``:
-# in the middle of the reply (Clarifai: fewer outputs than inputs). The last two are billed, and nobody has the answer.
+# in the middle of the reply. The last two are billed, and nobody has the answer.
 KINDS = ("throttle", "fail", "unavailable", "close", "lost", "truncate", "delay")
 _RAISED = {
     "throttle": ("throttled", "Too many requests: please slow down."),
@@ -75,35 +73,14 @@ class Log:
         self.calls.clear()
 
 
-@dataclass
-class _Window:
-    """How many requests, or pictures, may come in any window of so many seconds; strict, no bursts beyond it."""
-
-    most: float
-    seconds: float
-    unit: str
-    passed: deque[tuple[float, float]] = field(default_factory=deque)
-
-    def take(self, amount: float) -> float:
-        """0 if it may pass, otherwise the seconds to wait."""
-        now = time.monotonic()
-        while self.passed and self.passed[0][0] <= now - self.seconds:
-            self.passed.popleft()
-        if self.passed and sum(count for _, count in self.passed) + amount > self.most + 1e-9:
-            return self.passed[0][0] + self.seconds - now
-        self.passed.append((now, amount))
-        return 0.0
-
-
 class FakeProvider:
-    """Five services on two loopback ports. A context manager; everything can be changed while it runs."""
+    """Six services on a loopback port. A context manager; everything can be changed while it runs."""
 
-    def __init__(self, seed: int = 0, threads: int = 32) -> None:
+    def __init__(self, seed: int = 0) -> None:
         self.log = Log()
         self._folder = tempfile.TemporaryDirectory(prefix="fake-provider-")
         self._lock = threading.Lock()
         self._seed = seed
-        self._threads = threads
         self.reset()
         self.accounts, self._service_account = _accounts(Path(self._folder.name))
 
@@ -125,11 +102,6 @@ class FakeProvider:
         self._answered = dict.fromkeys(SERVICES, 0)
         self.heal()
 
-    def limit(self, service: str, per_second: float, *, unit: str = "requests", seconds: float = 1.0) -> None:
-        """Throttle what is faster.  unit: ``requests`` or ``images``.  seconds: the window, of which any is counted."""
-        with self._lock:
-            self._limits[service] = _Window(per_second * seconds, seconds, unit)
-
     def trouble(
         self, share: float, kinds: Iterable[str] = KINDS, services: Iterable[str] = SERVICES, delay: float = 0.05
     ) -> None:
@@ -140,9 +112,8 @@ class FakeProvider:
         self._bag: list[str] = []
 
     def heal(self) -> None:
-        """No more trouble, no more limits."""
+        """No more trouble."""
         self.trouble(0.0, ())
-        self._limits: dict[str, _Window] = {}
 
     def refuse(self, which: Iterable[str] | float) -> None:
         """Refuse these pictures for good: a set of sha256, or the share of all that falls by their sha256."""
@@ -159,11 +130,7 @@ class FakeProvider:
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self._http_port}"
-
-    @property
-    def clarifai_address(self) -> str:
-        return f"127.0.0.1:{self._grpc_port}"
+        return f"http://127.0.0.1:{self._port}"
 
     @property
     def credentials(self) -> dict[str, str]:
@@ -188,7 +155,7 @@ class FakeProvider:
             "OPENAI_BASE_URL": f"{self.address}/v1",
             "GOOGLE_CLOUD_UNIVERSE_DOMAIN": UNIVERSE,
             "AWS_ENDPOINT_URL_REKOGNITION": self.address,
-            "CLARIFAI_GRPC_BASE": f"http://{self.clarifai_address}",
+            "CLARIFAI_API_BASE": self.address,
             "VISION_ENDPOINT": self.address,
             "IMAGGA_ENDPOINT": self.address,
         }
@@ -208,14 +175,11 @@ class FakeProvider:
     # --- working ---
 
     def __enter__(self) -> FakeProvider:
-        self._http_port, stop_http = web.serve(self)
-        self._grpc_port, stop_grpc = clarifai.serve(self, self._threads)
-        self._stops = (stop_http, stop_grpc)
+        self._port, self._stop = web.serve(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for stop in self._stops:
-            stop()
+        self._stop()
         self._folder.cleanup()
 
     @contextmanager
@@ -238,7 +202,6 @@ class FakeProvider:
         call.images = tuple(hashlib.sha256(image).hexdigest() for image in job.images)
         call.parameters = job.parameters
         call.trouble = self._draw(call.service)
-        self._throttle(call.service, len(job.images))
         if call.trouble in _RAISED:
             raise Bad(*_RAISED[call.trouble])
         if call.trouble == "close":
@@ -265,8 +228,7 @@ class FakeProvider:
         if self._refused(sha256):
             return Bad("policy", "The picture is not judged: content policy.")
         if service == chat.NAME:
-            a, u = self.chat.planted_values.get(sha256) or pictures.place(pixels)
-            return [("a", a), ("u", u)]
+            return [*zip("au", pictures.place(pixels), strict=True)]
         known = self.known.get(service, {}).get(sha256)
         return pictures.labels(pixels, self.slopes[service]) if known is None else known
 
@@ -278,13 +240,6 @@ class FakeProvider:
             if not self._bag:  # every kind comes once before any comes twice
                 self._bag = self._lot.sample(kinds, len(kinds))
             return self._bag.pop()
-
-    def _throttle(self, service: str, images: int) -> None:
-        with self._lock:
-            window = self._limits.get(service)
-            wait = window.take(images if window.unit == "images" else 1) if window else 0
-        if wait:
-            raise Bad("throttled", f"Too many requests: quota exceeded, wait {wait:.3f} s.")
 
     def _version(self, service: str) -> str:
         with self._lock:

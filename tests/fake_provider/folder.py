@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from math import gcd
 from pathlib import Path
 
 import pandas as pd
@@ -74,11 +75,5 @@ def write_run(
 
 def _spread(number: int, photos: int) -> int:
     """Another order, so that a photo's u tells nothing about when it is asked."""
-    step = next(step for step in range(photos // 2 + 1, 2 * photos) if _coprime(step, photos))
+    step = next(step for step in range(photos // 2 + 1, 2 * photos) if gcd(step, photos) == 1)
     return number * step % photos
-
-
-def _coprime(a: int, b: int) -> bool:
-    while b:
-        a, b = b, a % b
-    return a == 1

@@ -1,11 +1,13 @@
-"""What the five protocols share: a request, what it asks for, what can be wrong with it, a reply."""
+"""What the protocols share: a request, what it asks for, what can be wrong with it, a reply."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, ClassVar
+
+from tests.fake_provider.pictures import kind
 
 Labels = list[tuple[str, float]]  # highest score first, scores in [0, 1]
 
@@ -71,22 +73,45 @@ class Accounts:
     google_key: str
 
 
-class Service(Protocol):
-    """One protocol over HTTP.
+class Service:
+    """One protocol over HTTP; a subclass has ``owns`` (whether a request is for it), ``read`` (the job) and ``answer``.
 
-    owns: whether a request is for it.  read: the job.  Raises: Bad.
-    answer: the reply to a job, one list of labels or one Bad a picture.  error: the reply to a request that is Bad.
+    STATUSES: what is wrong with a request to HTTP status and the service's own code.  KINDS, BYTES: of a picture.
     """
 
     name: str
+    STATUSES: ClassVar[Mapping[str, tuple[int, Any]]]
+    KINDS: ClassVar[tuple[str, ...]] = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
+    BYTES: ClassVar[int] = 20_000_000
 
-    def owns(self, request: Request) -> bool: ...
+    def owns(self, request: Request) -> bool:
+        raise NotImplementedError
 
-    def read(self, request: Request, accounts: Accounts) -> Job: ...
+    def read(self, request: Request, accounts: Accounts) -> Job:
+        """Raises: Bad; KeyError, TypeError or AttributeError where the request is not what is documented."""
+        raise NotImplementedError
 
-    def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply: ...
+    def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
+        """One list of labels or one Bad a picture.  Raises: Bad."""
+        raise NotImplementedError
 
-    def error(self, bad: Bad, retry_after: float) -> Reply: ...
+    def wrong(self, status: int, code: Any, bad: Bad) -> object:
+        """The body of the reply to a request that is Bad."""
+        raise NotImplementedError
+
+    def error(self, bad: Bad, retry_after: float) -> Reply:
+        """The reply to a request that is Bad."""
+        status, code = self.STATUSES[bad.kind]
+        headers = {"Retry_After": f"{retry_after:g}"} if bad.kind == "throttled" and retry_after else {}
+        return Reply.of(status, self.wrong(status, code, bad), **headers)
+
+    @classmethod
+    def check(cls, image: bytes) -> None:
+        """Raises: Bad if it is no picture that the service takes."""
+        if len(image) > cls.BYTES:
+            raise Bad("large", "The image is too large.")
+        if kind(image) not in cls.KINDS:
+            raise Bad("format", "The image data is no valid image.")
 
 
 def whole(results: list[Labels | Bad]) -> Labels:

@@ -1,4 +1,4 @@
-"""The HTTP server of the four services that speak HTTP."""
+"""The HTTP server of all services."""
 
 from __future__ import annotations
 
@@ -9,17 +9,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.fake_provider.azure import Azure
 from tests.fake_provider.chat import Chat
-from tests.fake_provider.google import Google
-from tests.fake_provider.imagga import Imagga
 from tests.fake_provider.protocol import Bad, Reply, Request, Service
-from tests.fake_provider.rekognition import Rekognition
+from tests.fake_provider.vendors import Azure, Clarifai, Google, Imagga, Rekognition
 
 if TYPE_CHECKING:
     from tests.fake_provider.control import FakeProvider
-
-SERVICES: tuple[Service, ...] = (Google(), Rekognition(), Azure(), Imagga())
 
 
 def serve(provider: FakeProvider) -> tuple[int, Callable[[], None]]:
@@ -57,14 +52,18 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = self.rfile.read(int(headers.get("content-length", 0)))
         request = Request("POST", url.path, dict(parse_qsl(url.query)), headers, body, url.query)
-        services = (*SERVICES, Chat(self.fake.chat))
+        clarifai, chat = Clarifai(self.fake.clarifai_success), Chat(self.fake.chat)
+        services: tuple[Service, ...] = (Google(), Rekognition(), Azure(), Imagga(), clarifai, chat)
         service = next((one for one in services if one.owns(request)), None)
         if service is None:
             self._send(Reply.of(404, {"error": "No service here."}))
             return
         with self.fake.call(service.name) as call:
             try:
-                job = service.read(request, self.fake.accounts)
+                try:
+                    job = service.read(request, self.fake.accounts)
+                except (KeyError, TypeError, AttributeError) as error:
+                    raise Bad("invalid", f"The request is not what is documented: {error!r}") from error
                 results, version = self.fake.work(call, job)
                 reply = service.answer(job, results, version)
             except Bad as bad:
@@ -74,9 +73,6 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
             self._send(reply, cut=call.trouble == "truncate")
-
-    def do_GET(self) -> None:
-        self._send(Reply.of(405, {"error": "Only POST."}))
 
     def _send(self, reply: Reply, cut: bool = False) -> None:
         self.send_response(reply.status)

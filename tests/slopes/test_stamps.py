@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 import sys
 import gslopes
-from gslopes.ask.questions import Worker
+from gslopes.ask.answers import Worker
 Worker.ask = None
 gslopes.audit(sys.argv[1], sys.argv[2], config=sys.argv[3], landmarks=sys.argv[4], masks=sys.argv[5], placebo=False)
 print(sorted({name.partition(".")[0] for name in sys.modules}))

@@ -104,8 +104,8 @@ def canonical_names(classifiers: tuple[str, ...]) -> tuple[str, ...]:
 def split_classifiers(classifier: Given | Sequence[Given] | None) -> tuple[tuple[str, ...], tuple[Classifier, ...]]:
     """(the names among what was given, the objects); a function becomes an object."""
     given: list[Any] = list(classifier) if isinstance(classifier, (list, tuple)) else [classifier]
-    names_given = tuple(one for one in given if isinstance(one, str))
-    objects = [one for one in given if one is not None and not isinstance(one, str)]
+    names_given = tuple(item for item in given if isinstance(item, str))
+    objects = [item for item in given if item is not None and not isinstance(item, str)]
     if not objects:
         return names_given, ()
     from gslopes.ask.classifiers.in_memory import as_classifier
@@ -118,7 +118,9 @@ def load_classifiers(given: Sequence[str | Classifier], device: str, trust: bool
 
     Raises: as ``load_classifier``.
     """
-    return [load_classifier(one, device, prepare=False, trust=trust) if isinstance(one, str) else one for one in given]
+    return [
+        load_classifier(item, device, prepare=False, trust=trust) if isinstance(item, str) else item for item in given
+    ]
 
 
 def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: bool = False) -> Classifier:
@@ -161,10 +163,10 @@ def prepare_classifier(classifier: Classifier) -> None:
 
 def new_notes(classifier: Classifier) -> list[str]:
     """What a user should know about a classifier and was not shown yet, one sentence each."""
-    shown = classifier.__dict__.setdefault("_shown", set()) if hasattr(classifier, "__dict__") else set()
-    found = [text for text in list(getattr(classifier, "notes", ())) if text not in shown]
-    shown.update(found)
-    return found
+    told = classifier.__dict__.setdefault("_shown", set()) if hasattr(classifier, "__dict__") else set()
+    fresh = [text for text in list(getattr(classifier, "notes", ())) if text not in told]
+    told.update(fresh)
+    return fresh
 
 
 @contextmanager

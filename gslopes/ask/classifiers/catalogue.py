@@ -62,16 +62,17 @@ class Listed:
         missing = []
         for module in self.needs:
             try:
-                found = find_spec(module)
+                spec = find_spec(module)
             except ModuleNotFoundError:
-                found = None
-            missing += [] if found else [module]
+                spec = None
+            missing += [] if spec else [module]
         return missing
 
     @property
     def missing_credentials(self) -> list[str]:
         """The variables that are not set, each with its alternatives."""
-        return [" or ".join((one.variable, *one.instead)) for one in self.credentials if not one.present]
+        missing = [credential for credential in self.credentials if not credential.present]
+        return [" or ".join((credential.variable, *credential.instead)) for credential in missing]
 
 
 def _listed(kind: str) -> dict[str, Listed]:

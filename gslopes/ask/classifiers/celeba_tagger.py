@@ -100,13 +100,13 @@ class CelebaTagger:
         small, scales = zip(*(_shrunk(picture) for picture in pictures), strict=True)
         framed: list[ByteArray | None] = []
         faces = self._ready()[1](list(small))
-        for picture, scale, look, found in zip(pictures, scales, small, faces, strict=True):
+        for picture, scale, look, detected in zip(pictures, scales, small, faces, strict=True):
             matrix = None
-            if len(found.scores):
-                centres = (found.boxes[:, :2] + found.boxes[:, 2:]) / 2
+            if len(detected.scores):
+                centres = (detected.boxes[:, :2] + detected.boxes[:, 2:]) / 2
                 middle = np.array([look.shape[1] - 1, look.shape[0] - 1]) / 2
                 nearest = int(np.argmin(((centres - middle) ** 2).sum(1)))
-                matrix = similarity((found.points[nearest] + 0.5) / scale - 0.5, self._template)
+                matrix = similarity((detected.points[nearest] + 0.5) / scale - 0.5, self._template)
             framed.append(None if matrix is None else warp(picture, matrix, self._spec.size))
         return framed
 

@@ -8,7 +8,7 @@ A prompt is a TOML file:
     question = "Is the person in the photo a doctor or a nurse?"
     options = ["doctor", "nurse"]         # of a choice; or options_list = "occupations", "traits" or a text file
 
-Models prefer what stands first (Zheng et al. 2024, *Large Language Models Are Not Robust Multiple Choice Selectors*,
+Models prefer what comes first (Zheng et al. 2024, *Large Language Models Are Not Robust Multiple Choice Selectors*,
 arXiv 2309.03882): the order of the options is drawn for each photo, is the same for all pictures of that photo, and is
 kept with the answer. Up to 20 options are answered by a letter, whose probability a server can give, more by their
 text.
@@ -35,7 +35,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gslopes.ask.classifiers import service
-from gslopes.ask.classifiers.torch_model import label_list
+from gslopes.ask.classifiers.model_file import label_list
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError
 from gslopes.core.files import parse_json
@@ -89,12 +89,12 @@ class Prompt:
     def order(self, photo: str, seed: int) -> tuple[int, ...]:
         """Places of the options in the order in which this photo's pictures are asked."""
         entropy = int.from_bytes(hashlib.sha256(f"options {seed} {photo}".encode()).digest()[:16])
-        return tuple(int(place) for place in np.random.default_rng(entropy).permutation(len(self.options)))
+        return tuple(int(index) for index in np.random.default_rng(entropy).permutation(len(self.options)))
 
     def answers(self, order: Sequence[int]) -> dict[str, str]:
         """What may be answered to which option it means, in the order of the request."""
-        shown = [self.options[place] for place in order]
-        return dict(zip(ascii_uppercase if self.lettered else shown, shown, strict=False))
+        options = [self.options[index] for index in order]
+        return dict(zip(ascii_uppercase if self.lettered else options, options, strict=False))
 
     def text(self, order: Sequence[int]) -> str:
         """The question with its options and the form of the answer."""
@@ -130,7 +130,7 @@ def load_prompt(name: str) -> Prompt:
     """A shipped prompt by its name, or one of the user's own.
 
     name: one of ``SHIPPED``, or a TOML file.
-    Raises: ConfigError if there is no such prompt or file, or if it is no prompt.
+    Raises: ConfigError if there is no such prompt or file, or something is wrong with it.
     """
     if name in SHIPPED:
         content = read_toml(Path(str(files("gslopes.ask") / "prompts" / f"{name}.toml")))
@@ -160,27 +160,18 @@ _SORRY = re.compile(
     r"unable to (?:help|assist|answer|identify|determine)|as an ai\b|cannot (?:help|assist|identify|comply))"
 )
 _CUT_SHORT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens", "token_limit"})
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-# Words without content: articles, prepositions, pronouns without gender, auxiliaries. "he" and "she" stay.
-_EMPTY = frozenset(
-    re.findall(
-        r"\w+",
-        "a an and are as at be been being but by for from has have in into is it its of off on onto or out over that "
-        "the their there these this those through to under up was were which while who whose with",
-    )
-)
 
 
 def reading(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]) -> tuple[str, ...]:
-    """The labels that one reply gives: those answered, or ``(REFUSED,)`` or ``(UNUSABLE,)``.
+    """The labels, or the caption, that one reply gives; or ``(REFUSED,)`` or ``(UNUSABLE,)``.
 
     reply: ``text``, ``refusal`` (text or None) and ``finish`` (why it ended) of one choice of the server.
     """
     text = answer_text(reply.get("text"))
     if reply.get("refusal") or reply.get("blocked") or reply.get("finish") == "content_filter":
         return (REFUSED,)
-    found = () if cut_short(reply) or reply.get("mismatch") else _answered(prompt, order, text)
-    return found or ((REFUSED,) if _SORRY.search(text) else (UNUSABLE,))
+    labels = () if cut_short(reply) or reply.get("mismatch") else _answered(prompt, order, text)
+    return labels or ((REFUSED,) if _SORRY.search(text) else (UNUSABLE,))
 
 
 def cut_short(reply: Mapping[str, Any]) -> bool:
@@ -209,8 +200,8 @@ def probabilities(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]
     total = sum(weights.values())
     if not total:
         return {label: 1.0}
-    found = {option: weight / total for option, weight in weights.items() if weight / total >= LEAST}
-    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    shares = {option: weight / total for option, weight in weights.items() if weight / total >= LEAST}
+    return dict(sorted(shares.items(), key=lambda pair: -pair[1]))
 
 
 def scores(prompt: Prompt, answer: Mapping[str, Any]) -> dict[str, float]:
@@ -229,19 +220,19 @@ def letters(tokens: Sequence[Mapping[str, Any]], answers: Mapping[str, str]) -> 
     tokens: as ``logprobs.content`` gives them: ``token`` and ``top_logprobs``, a list of ``token`` and ``logprob``.
     answers: letters to options.
     """
-    said = "".join(str(one["token"]) for one in tokens)
-    value = re.search(r'"answer"\s*:\s*"?\s*([A-Z])\b', said) or re.match(r"\s*([A-Z])\b", said)
+    text = "".join(str(token["token"]) for token in tokens)
+    value = re.search(r'"answer"\s*:\s*"?\s*([A-Z])\b', text) or re.match(r"\s*([A-Z])\b", text)
     if value is None:
         return {}
     start = 0
-    for one in tokens:
-        start += len(str(one["token"]))
+    for token in tokens:
+        start += len(str(token["token"]))
         if start > value.start(1):
             break
     else:
         return {}
     weights: dict[str, float] = {}
-    for other in one.get("top_logprobs") or ():
+    for other in token.get("top_logprobs") or ():
         chance = log_probability(other.get("logprob")) if isinstance(other, Mapping) else None
         letter = str(other.get("token")).strip(' \t\n"{}:.,\u2581\u0120') if chance is not None else ""
         if letter in answers and chance is not None:
@@ -263,10 +254,9 @@ def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...
                 return (option,)
         return ()
     if prompt.kind == "labels":
-        items = value if isinstance(value, list) and all(isinstance(one, str) for one in value) else []
-        return tuple(dict.fromkeys(" ".join(one.casefold().split()) for one in items if one.strip()))
-    words = [word.casefold() for word in _WORD.findall(value)] if isinstance(value, str) else []
-    return tuple(dict.fromkeys(word for word in words if word not in _EMPTY))
+        items = value if isinstance(value, list) and all(isinstance(item, str) for item in value) else []
+        return tuple(dict.fromkeys(" ".join(item.casefold().split()) for item in items if item.strip()))
+    return (value,) if isinstance(value, str) and value.strip() else ()
 
 
 # -- the body of a reply -----------------------------------------------------------------------------------------------
@@ -351,8 +341,8 @@ def problem_of(body: Mapping[str, Any], status: int = 200) -> tuple[service.Kind
 
 def status_in(text: str) -> service.Kind:
     """The kind of the HTTP status that a text names; ``lost`` if it names none."""
-    found = re.search(r"(?<![\d.])([45]\d\d)(?![\d.]\d)", text)
-    return _kind_of_status(int(found[1])) if found else "lost"
+    match = re.search(r"(?<![\d.])([45]\d\d)(?![\d.]\d)", text)
+    return _kind_of_status(int(match[1])) if match else "lost"
 
 
 def _kind_of_status(status: int) -> service.Kind:
@@ -365,8 +355,8 @@ def policy_in(error: Mapping[str, Any]) -> str:
     nested = error.get("innererror")
     codes = {str(error.get("code") or ""), str(error.get("type") or "")}
     codes |= {str(nested.get("code") or "")} if isinstance(nested, dict) else set()
-    found = {one.lower() for one in codes} & _POLICY
-    return str(error.get("message") or min(found)) if found else ""
+    matches = {code.lower() for code in codes} & _POLICY
+    return str(error.get("message") or min(matches)) if matches else ""
 
 
 def unknown_parameters(error: Mapping[str, Any], sent: set[str]) -> list[str]:
@@ -378,9 +368,9 @@ def unknown_parameters(error: Mapping[str, Any], sent: set[str]) -> list[str]:
             return own.union(*map(named_in, value.values()))
         return set[str]().union(*map(named_in, value)) if isinstance(value, list) else set()
 
-    text, known = words_of(error), named_in(error)
+    text, params = words_of(error), named_in(error)
     optional = [name for name in _OPTIONAL if name in sent]
-    named = [name for name in optional if name in known]
+    named = [name for name in optional if name in params]
     if not named:  # a single letter is a word of its own only between quotation marks
         quoted = {name: rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"(?<!\w){name}(?!\w)" for name in optional}
         named = [name for name, pattern in quoted.items() if re.search(pattern, text)][:1]
@@ -388,18 +378,18 @@ def unknown_parameters(error: Mapping[str, Any], sent: set[str]) -> list[str]:
 
 
 def words_of(error: Any) -> str:
-    """All that an error says, wherever it stands: ``message``, ``detail``, a text, a list with ``loc`` and ``msg``."""
+    """All that an error says, wherever it says it: ``message``, ``detail``, a text, a list with ``loc`` and ``msg``."""
 
     def words(part: Any) -> Iterator[str]:
         if isinstance(part, str):
             yield part
         elif isinstance(part, Mapping):
-            place = ".".join(str(one) for one in _list(part.get("loc")) if one != "body")
+            where = ".".join(str(item) for item in _list(part.get("loc")) if item != "body")
             for key in ("message", "msg", "detail", "error", "errors", "reason"):
-                yield from (f"{place}: {text}" if place else text for text in words(part.get(key)))
+                yield from (f"{where}: {text}" if where else text for text in words(part.get(key)))
         elif isinstance(part, list):
-            for one in part:
-                yield from words(one)
+            for item in part:
+                yield from words(item)
 
     return "; ".join(dict.fromkeys(words(error)))[:500] or "no reason given"
 
@@ -421,7 +411,7 @@ def answer_text(content: Any) -> str:
 
 
 def joined(content: Any) -> str:
-    """The text of a message: as it is, or its parts joined without those of reasoning."""
+    """The text of a message; of a list, its parts joined without those of reasoning."""
     if isinstance(content, str):
         return content
     if isinstance(content, Mapping):
@@ -442,13 +432,13 @@ def refusal_in(choice: Mapping[str, Any], body: Mapping[str, Any]) -> str:
 def prompt_blocked(body: Mapping[str, Any]) -> str:
     """Why the request itself was blocked, as Gemini's endpoints say it; empty if it was not."""
     feedback = body.get("prompt_feedback") or body.get("promptFeedback")
-    found = feedback.get("block_reason") or feedback.get("blockReason") if isinstance(feedback, Mapping) else ""
-    return str(found or "")
+    reason = feedback.get("block_reason") or feedback.get("blockReason") if isinstance(feedback, Mapping) else ""
+    return str(reason or "")
 
 
 def choices_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The choices that are objects."""
-    return [one for one in _list(body.get("choices")) if isinstance(one, dict)]
+    return [choice for choice in _list(body.get("choices")) if isinstance(choice, dict)]
 
 
 def answer_tokens(choice: Mapping[str, Any], text: str) -> list[dict[str, Any]] | None:
@@ -459,21 +449,21 @@ def answer_tokens(choice: Mapping[str, Any], text: str) -> list[dict[str, Any]] 
     """
     held = choice.get("logprobs")
     content = _list(held.get("content")) if isinstance(held, Mapping) else []
-    tokens = [one for one in content if isinstance(one, dict) and isinstance(one.get("token"), str)]
+    tokens = [token for token in content if isinstance(token, dict) and isinstance(token.get("token"), str)]
     if not tokens:
         return []
-    texts = [re.sub("[\u2581\u0120\u010a]", " ", one["token"]) for one in tokens]  # signs for a space, a line's end
-    spelled = ["".join(one.split()) for one in texts]
-    whole, wanted = "".join(spelled), "".join(text.split())
-    at = whole.rfind(wanted) if wanted else -1
-    if at < 0 or not re.fullmatch(r"(?:`{3}|<[^<>]*>|\[/[^\[\]]*\])*", whole[at + len(wanted) :]):
+    texts = [re.sub("[\u2581\u0120\u010a]", " ", token["token"]) for token in tokens]  # signs for a space, a line's end
+    spelled = ["".join(token.split()) for token in texts]
+    all_text, wanted = "".join(spelled), "".join(text.split())
+    at = all_text.rfind(wanted) if wanted else -1
+    if at < 0 or not re.fullmatch(r"(?:`{3}|<[^<>]*>|\[/[^\[\]]*\])*", all_text[at + len(wanted) :]):
         return None
-    kept, place = [], 0
-    for one, spaced, bare in zip(tokens, texts, spelled, strict=True):
-        if place + len(bare) > at and place < at + len(wanted):
-            kept.append({**one, "token": spaced})
-        place += len(bare)
-    return kept
+    answer, offset = [], 0
+    for token, spaced, bare in zip(tokens, texts, spelled, strict=True):
+        if offset + len(bare) > at and offset < at + len(wanted):
+            answer.append({**token, "token": spaced})
+        offset += len(bare)
+    return answer
 
 
 def log_probability(value: Any) -> float | None:
@@ -492,7 +482,7 @@ def tokens_used(body: Mapping[str, Any], least: int = 0) -> tuple[int, int] | No
     if not isinstance(usage, Mapping):
         return None
     counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    if not all(type(one) is int and 0 <= one <= MAX_TOKENS_REPORTED for one in counts):
+    if not all(type(count) is int and 0 <= count <= MAX_TOKENS_REPORTED for count in counts):
         return None
     tokens_in, tokens_out = int(counts[0] or 0), int(counts[1] or 0)
     return (tokens_in, tokens_out) if tokens_in >= least and tokens_out else None

@@ -6,9 +6,10 @@ has an entry for each picture, in their order:
 
     {"version": "2026-05-01", "answers": [{"labels": {"nurse": 0.93, "person": 0.99}}, {"refused": "no face"}]}
 
-Scores are in [0, 1], or with ``kind=number,unit=years`` numbers in a unit of their own, one for every picture;
-``version`` of the model may be left out. An endpoint that is busy answers 429 or 503, with
-``Retry-After`` in seconds if it likes; 413, 415 and 422 refuse the picture for good; 401 and 403 the credentials.
+Scores are in [0, 1], or with ``kind=number,unit=years`` numbers in a unit of their own, one for every picture; with
+``kind=caption`` an answer is ``{"caption": "A woman on a bench."}``. ``version`` of the model may be left out. An
+endpoint that is busy answers 429 or 503, with ``Retry-After`` in seconds if it likes; 413, 415 and 422 refuse the
+picture for good; 401 and 403 the credentials.
 """
 
 from __future__ import annotations
@@ -17,20 +18,23 @@ import base64
 import io
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field as option
-from typing import Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.classifiers import service
+from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import Limits, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError
-from gslopes.core.files import parse_json
 from gslopes.core.records import Answer
+
+if TYPE_CHECKING:
+    import httpx
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
 
@@ -75,7 +79,7 @@ class Endpoint(Service):
     def _variables(self) -> Sequence[str]:
         return [self._options.token or "token=VARIABLE"]
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> httpx.Client:
         from gslopes.ask import transport
 
         headers = {}
@@ -86,20 +90,13 @@ class Endpoint(Service):
             self._url = service.address(self._url)
         if self._options.token:
             headers = {"Authorization": f"Bearer {_value_of(self._options.token)}"}
-        client = transport.client(headers=headers)
-        return client, client.close
+        return transport.client(headers=headers)
 
-    @classmethod
-    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
-        reply: Any = getattr(error, "response", None)
-        if reply is None:
-            return super()._details(error, kind)
-        text = reply.content.decode("utf-8", "replace")  # whatever character set the server names
-        if reply.status_code == 422:
+    def _problem(self, status: int, text: str) -> tuple[service.Kind, str]:
+        if status == 422:
             return "refused", text or "it cannot be processed"
-        kind = service.kind_of_status(reply.status_code)
-        # the request is ours: it would fail for every picture
-        return "service" if kind == "failed" else kind, f"status {reply.status_code}: {text}"
+        kind, words = super()._problem(status, text)
+        return "service" if kind == "failed" else kind, words  # the request is ours: it would fail for every picture
 
 
 # -- labels ------------------------------------------------------------------------------------------------------------
@@ -107,40 +104,34 @@ class Endpoint(Service):
 
 @dataclass(frozen=True, slots=True)
 class HttpOptions(AddressOptions):
-    """Fields of ``AddressOptions``.  batch: pictures in one request."""
+    """Fields of ``AddressOptions``, and what the answers are.
+
+    batch: pictures in one request.
+    kind: ``number``: numbers in a unit of their own, such as an age; ``caption``: a text, see ``captions``.
+    unit: of numbers, such as ``years``; pages name it.
+    """
 
     batch: int = option(default=8, metadata=OPERATIONAL)
+    kind: Literal["score", "number", "caption"] = "score"
+    unit: str = ""
 
     def __post_init__(self) -> None:
         AddressOptions.__post_init__(self)
         if self.batch < 1:
             raise ConfigError(f"http's batch must be at least 1, not {self.batch}.")
-
-
-@dataclass(frozen=True, slots=True)
-class HttpLabelOptions(HttpOptions):
-    """Fields of ``HttpOptions``, and what the numbers of labels are.
-
-    kind: ``number``: numbers in a unit of their own, such as an age.  unit: of them, such as ``years``; pages name it.
-    """
-
-    kind: Literal["score", "number"] = "score"
-    unit: str = ""
-
-    def __post_init__(self) -> None:
-        HttpOptions.__post_init__(self)
         check_unit(self.kind, self.unit)
 
 
 class HttpClassifier(Endpoint):
     """A ``records.Classifier`` over a team's own endpoint.  Raises: as ``Endpoint``."""
 
-    Options: ClassVar[type[HttpOptions]] = HttpLabelOptions
+    Options = HttpOptions
 
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
         self.batch = options.batch
-        self.numbers = isinstance(options, HttpLabelOptions) and options.kind == "number"
+        self.numbers = options.kind == "number"
+        self._captions = CaptionReader().read_for(self) if options.kind == "caption" else None
 
     def parse(self, raw: object) -> Answer:
         """One entry to its labels, highest score first, or to a refusal.  Raises: AnswerError."""
@@ -148,9 +139,10 @@ class HttpClassifier(Endpoint):
         version = str(entry.get("version", ""))
         if "refused" in entry:
             return Answer("refused", (), str(entry["refused"]), version)
-        return self._answered_by(entry, version)
-
-    def _answered_by(self, entry: dict[str, Any], version: str) -> Answer:
+        if self._captions:
+            if not isinstance(entry.get("caption"), str):
+                raise AnswerError("The captioner's reply has no caption.", 'Each of its answers is {"caption": "..."}.')
+            return self._captions.answer([entry["caption"]], version)
         if "labels" not in entry:
             raise _odd(f"has an entry that lacks the key 'labels' (or 'refused'): it is {_form(entry)}")
         labels = entry["labels"]
@@ -160,9 +152,7 @@ class HttpClassifier(Endpoint):
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         content = {"pictures": [base64.b64encode(data).decode("ascii") for data in pictures]}
-        reply = self._client.post(self._url, json=content)
-        reply.raise_for_status()
-        body: Any = parse_json(reply.content)
+        body = self._post(self._url, json=content)
         if not isinstance(body, dict) or "answers" not in body:
             raise _odd(f"lacks the key 'answers': it is {_form(body)}")
         answers = body["answers"]
@@ -195,16 +185,8 @@ def _value_of(variable: str) -> str:
 
 # -- boxes -------------------------------------------------------------------------------------------------------------
 
-# Where answers keep a rectangle, and what they call its sides, in the order in which they are looked for.
-_KEYS = ("crop", "rectangle", "rect", "box", "bbox", "topCrop", "boundingBox", "result", "data")
-_SIDES = {
-    "left": ("left", "x", "x0", "xmin"),
-    "top": ("top", "y", "y0", "ymin"),
-    "width": ("width", "w"),
-    "height": ("height", "h"),
-    "right": ("right", "x1", "xmax"),
-    "bottom": ("bottom", "y1", "ymax"),
-}
+# What answers call a rectangle's sides.
+_SIDES = {"left": ("left", "x"), "top": ("top", "y"), "width": ("width", "w"), "height": ("height", "h")}
 _CROP_LIMITS = Limits(
     concurrency=4, formats=("JPEG", "PNG"), network=True, note="rate, concurrency and price are yours"
 )
@@ -216,7 +198,7 @@ class HttpCropOptions(AddressOptions):
 
     field: the part of a multipart form that holds the picture, a PNG; empty: the PNG is the body.
     answer: ``json`` with a rectangle, ``point`` JSON with a focal point around which gslopes crops.
-    at: where in the JSON the rectangle is, names and numbers with dots between them; empty: where it usually is.
+    at: where in the JSON the rectangle is, such as ``crops.0.box``; empty: the whole of it.
     units: ``pixels`` or ``shares``.
     """
 
@@ -266,8 +248,9 @@ class HttpCropper(Endpoint):
                 raise AnswerError(f"{self.name} answers with the point {x:g}, {y:g}, outside of the picture.")
             cut = crop_rectangle(wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio)
             return Answer("answered", box=(cut.left, cut.top, cut.width, cut.height, *(cut.point or ())))
-        left, right = (side * across for side in _ends(at, "left", "width", "right"))
-        top, bottom = (side * down for side in _ends(at, "top", "height", "bottom"))
+        sides = [_number(at, next((word for word in words if word in at), key)) for key, words in _SIDES.items()]
+        left, top, right, bottom = sides[0], sides[1], sides[0] + sides[2], sides[1] + sides[3]
+        left, right, top, bottom = left * across, right * across, top * down, bottom * down
         x0, x1 = (min(max(side, 0.0), wide) for side in (left, right))
         y0, y1 = (min(max(side, 0.0), tall) for side in (top, bottom))
         out = max(-left, -top, right - wide, bottom - tall)
@@ -293,23 +276,16 @@ class HttpCropper(Endpoint):
             sent["files"] = {self._options.field: (f"picture.{kind}", data, f"image/{kind}")}
         else:
             sent |= {"content": data, "headers": {"Content-Type": f"image/{kind}"}}
-        reply = self._client.post(url, **sent)
-        reply.raise_for_status()
-        return {"answer": parse_json(reply.content), "size": list(size)}
+        return {"answer": self._post(url, **sent), "size": list(size)}
 
 
 def _inside(answer: Any, path: str) -> Any:
-    """The part of an answer that holds the rectangle: at the path, else where it usually is."""
+    """The part of an answer that holds the rectangle, names and numbers with dots between them; empty: all of it."""
     try:
         for name in path.split(".") if path else ():
             answer = answer[int(name)] if isinstance(answer, list) else answer[name]
     except (KeyError, IndexError, ValueError, TypeError) as error:
         raise AnswerError(f"The answer has nothing at {path!r}.") from error
-    while not path and isinstance(answer, dict) and not any(word in answer for word in _SIDES["left"]):
-        key = next((name for name in _KEYS if isinstance(answer.get(name), (dict, list))), "")
-        if not key:
-            break
-        answer = answer[key]
     if isinstance(answer, list) and len(answer) == 4:
         return dict(zip(("left", "top", "width", "height"), answer, strict=True))
     if not isinstance(answer, dict):
@@ -322,16 +298,3 @@ def _number(at: dict[str, Any], name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is no number.")
     return float(value)
-
-
-def _ends(at: dict[str, Any], *sides: str) -> tuple[float, float]:
-    """Where a rectangle starts and ends, of its start, length and end, two of which are there."""
-    words = [next((word for word in _SIDES[side] if at.get(word) is not None), "") for side in sides]
-    start, length, end = (_number(at, word) if word else None for word in words)
-    if start is not None and length is not None:
-        return start, start + length
-    if start is not None and end is not None:
-        return start, end
-    if length is not None and end is not None:
-        return end - length, end
-    raise AnswerError(f"The answer does not say two of {sides[0]}, {sides[1]} or {sides[2]}.")

@@ -8,13 +8,12 @@ from dataclasses import fields
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gslopes.ask.classifiers.model_file import ModelOptions, digest_of_texts, first_words
+from gslopes.ask.classifiers.model_file import ModelOptions, OwnModel, digest_of_texts, first_words
 from gslopes.ask.classifiers.python import FunctionClassifier
-from gslopes.ask.classifiers.torch_model import TorchModel
-from gslopes.ask.pictures import prepare
-from gslopes.core.errors import ConfigError, UsageError
-from gslopes.core.records import Answer, Classifier
+from gslopes.core.errors import ClassifierError, ConfigError, UsageError
+from gslopes.core.records import Classifier
 from gslopes.core.runtime import pick_device
 
 
@@ -25,10 +24,10 @@ def as_classifier(
 
     model: a function as in ``ask.classifiers.python``; an ``nn.Module``, from pictures (B, 3, S, S) float32 to
         (B, L) outputs; a pipeline for ``image-classification`` or ``zero-shot-image-classification``; or a classifier
-        as in core.records, which stays as it is.
+        as in core.records, which stays itself.
     labels: L of them, in the order of the outputs; of a function that returns numbers, a module, or what a zero-shot
         pipeline looks for.
-    name: in the tables; empty: that of the function or class.
+    name: in the tables; empty: the function's or class's own.
     unit: of numbers that are no scores, such as ``years``; of a module, ``kind="number"`` says that they are none.
     device: of a module.
     options: of a module: ``size`` (side of the pictures, pixels), ``white``, ``mean``, ``std``, ``channels``,
@@ -39,7 +38,8 @@ def as_classifier(
         audit = gslopes.audit("photos", "run", classifier=gslopes.as_classifier(module, ["no", "yes"], size=224))
     """
     labels = tuple(map(str, labels))
-    bases = {(one.__module__, one.__qualname__) for one in type(model).__mro__}  # whose libraries may not be installed
+    # by name, since their libraries may not be installed
+    bases = {(base.__module__, base.__qualname__) for base in type(model).__mro__}
     is_module = ("torch.nn.modules.module", "Module") in bases
     is_pipeline = ("transformers.pipelines.base", "Pipeline") in bases
     if not (is_module or is_pipeline) and hasattr(model, "ask") and hasattr(model, "parse"):
@@ -66,69 +66,47 @@ def as_classifier(
 # -- torch modules ----------------------------------------------------------------------------------------------------
 
 
-class ModuleClassifier(TorchModel):
+class ModuleClassifier(OwnModel):
     """A ``records.Classifier`` over a torch module of the user's own; its answers are kept in the run folder alone."""
 
     cached = False
 
     def __init__(self, name: str, module: Any, labels: Sequence[str], options: ModelOptions, device: str) -> None:
+        version = f"{_digest(module)} {digest_of_texts([*labels, repr(options)])}"
+        unit = f":unit={options.unit}" if options.unit else ""
+        super().__init__(name + unit, version, labels, options, f"module {name}")
+        self._module, self._device = module.eval().to(device), device
+        self._try_out()
+
+    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
         import torch
 
-        version = f"{_digest(module)} {digest_of_texts([*labels, repr(options)])}"
-
-        def transform(image: Any) -> Any:
-            pixels = prepare(np.asarray(image), options.size)[None]
-            return torch.from_numpy(options.values(pixels, layout=options.layout)[0])
-
-        super().__init__(name, version, module, transform, labels, options, options.activation, device)
-        self.numbers = options.kind == "number"
-        self.name += f":unit={options.unit}" if options.unit else ""
-
-    def parse(self, raw: object) -> Answer:
-        """Pairs to the labels that count as returned; all of them where they are numbers."""
-        if not self.numbers:
-            return super().parse(raw)
-        pairs = cast("list[tuple[int, float]]", raw)
-        return Answer("answered", tuple((self.labels[number], value) for number, value in pairs))
-
-    def _pairs(self, logits: Any) -> list[list[float]]:
-        return [[i, float(value)] for i, value in enumerate(logits)] if self.numbers else super()._pairs(logits)
-
-    def _forward(self, batch: Any) -> Any:
-        found = self._module(batch)  # a tensor, ``logits`` among others, or the first of several
-        if hasattr(found, "logits"):
-            found = found.logits
-        elif isinstance(found, dict):
-            found = found.get("logits", next(iter(found.values())))
-        return (found[0] if isinstance(found, (list, tuple)) else found).flatten(1)
+        try:
+            with torch.inference_mode():
+                outputs = self._module(torch.from_numpy(values).to(self._device))
+        except RuntimeError as error:  # torch: shapes, types
+            raise ClassifierError(f"{first_words(error)}.") from None
+        # a tensor, ``logits`` among others, or the first of several
+        if hasattr(outputs, "logits"):
+            outputs = outputs.logits
+        elif isinstance(outputs, dict):
+            outputs = outputs.get("logits", next(iter(outputs.values())))
+        outputs = outputs[0] if isinstance(outputs, (list, tuple)) else outputs
+        return np.asarray(outputs.double().cpu().numpy())
 
 
 def _of_module(module: Any, labels: tuple[str, ...], name: str, device: str, given: dict[str, Any]) -> ModuleClassifier:
     call = f"gslopes.as_classifier({name.lower()}, labels=[...], size=224)"
-    if not labels or not given.get("size"):
-        missing = " and ".join(["labels"] * (not labels) + ["size"] * (not given.get("size")))
+    needed = {"labels": labels, "size": given.get("size")}
+    if missing := " and ".join(what for what, value in needed.items() if not value):
         hint = f"Give {call}; mean, std, white and activation as it was trained."
         raise UsageError(f"The module {name} does not say its {missing}.", hint)
     try:
         options = ModelOptions(**given)
     except TypeError as error:
-        raise ConfigError(
-            f"{first_words(error)}.", f"A module has {', '.join(one.name for one in fields(ModelOptions))}."
-        ) from None
-    made = ModuleClassifier(name, module, labels, options, pick_device(device))
-    from PIL import Image
-
-    try:
-        outputs = made._logits([Image.new("RGB", (options.size, options.size), "gray")])[0]
-    except RuntimeError as error:  # torch: shapes, types
-        message = f"The module {name} does not take a picture of {options.size} pixels: {first_words(error)}."
-        raise UsageError(message, "Check its size and layout.") from None
-    if not made.numbers and options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
-        message = f"The module {name} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
-        raise ConfigError(
-            message, 'Give activation="sigmoid" (independent labels) or "softmax" (one of many), or kind="number".'
-        )
-    return made
+        names = ", ".join(option.name for option in fields(ModelOptions))
+        raise ConfigError(f"{first_words(error)}.", f"A module has {names}.") from None
+    return ModuleClassifier(name, module, labels, options, pick_device(device))
 
 
 def _digest(module: Any) -> str:
@@ -161,8 +139,8 @@ def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str) -> FunctionC
     def classify(pictures: list[Any]) -> Any:
         from PIL import Image
 
-        return pipeline([Image.fromarray(one) for one in pictures], **how)
+        return pipeline([Image.fromarray(picture) for picture in pictures], **how)
 
-    found = FunctionClassifier(classify, (), name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task)
-    found.version = f"{_digest(pipeline.model)} {digest_of_texts([task, *labels])}"
-    return found
+    made = FunctionClassifier(classify, (), name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task)
+    made.version = f"{_digest(pipeline.model)} {digest_of_texts([task, *labels])}"
+    return made

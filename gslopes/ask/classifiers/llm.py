@@ -20,15 +20,20 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from gslopes.ask.classifiers import chat, service
+from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.cost import Limits, RequestUsage, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
+from gslopes.ask.retry import seconds_to_wait
 from gslopes.ask.secrets import remember_secret
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
 from gslopes.core.records import Answer
+
+if TYPE_CHECKING:
+    import httpx
 
 KEY, HOME = "OPENAI_API_KEY", "https://api.openai.com/v1"
 TOP = 20  # log-probabilities a token
@@ -75,11 +80,11 @@ class LlmOptions(ServiceOptions):
             )
 
 
-class Llm(service.OnePictureService):
+class Llm(service.Service):
     """A ``records.Classifier`` over a language model, one picture a request.
 
     Raises: ConfigError if the prompt is none, the endpoint is not safe to send a key to, or log-probabilities are
-        wanted of a prompt that is no choice of up to 20 options.
+        wanted of a prompt other than a choice of up to 20 options.
     """
 
     Options: ClassVar[type[LlmOptions]] = LlmOptions
@@ -96,6 +101,7 @@ class Llm(service.OnePictureService):
             )
         super().__init__(name, options, device)
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
+        self._captions = CaptionReader().read_for(self) if self.prompt.kind == "caption" else None
         self._here = service.on_this_machine(self._address)
         characters = len(self.prompt.system) + len(self.prompt.text(range(len(self.prompt.options))))
         self._least_tokens = characters // chat.CHARACTERS_A_TOKEN
@@ -126,10 +132,18 @@ class Llm(service.OnePictureService):
                 self._begun[key] = list(begun["results"])
 
     def parse(self, raw: object) -> Answer:
-        """Options, labels or words with their scores; a refusal and an unusable answer are labels as well."""
+        """Options or labels with their scores; a refusal and an unusable answer are labels as well.
+
+        Of captions their labels, refused if all of them are.  Raises: AnswerError if a reply holds no caption.
+        """
         answer = cast("dict[str, Any]", raw)
-        found = chat.scores(self.prompt, answer)
-        return Answer("answered", service.best(found.items()), version=str(answer["model"]))
+        if self._captions:
+            texts = [reading(self.prompt, answer["order"], reply)[0] for reply in answer["replies"]]
+            if UNUSABLE in texts:
+                raise AnswerError("The model's reply holds no caption.")
+            return self._captions.answer([None if text == REFUSED else text for text in texts], str(answer["model"]))
+        labels = chat.scores(self.prompt, answer)
+        return Answer("answered", service.best(labels.items()), version=str(answer["model"]))
 
     def usage(self, raw: object) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
@@ -148,21 +162,23 @@ class Llm(service.OnePictureService):
     def _variables(self) -> Sequence[str]:
         return [self._options.key]
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> httpx.Client:
         from gslopes.ask import transport
 
         key = os.environ.get(self._options.key, "")
         if not key and not self._here:
             raise CredentialsError(self.SERVICE, [self._options.key])
         remember_secret(key)
-        client = transport.client(headers={"Authorization": f"Bearer {key or 'none'}"})
-        return client, client.close
+        return transport.client(headers={"Authorization": f"Bearer {key or 'none'}"})
 
     def _order(self, key: bytes) -> tuple[int, ...]:
         """The order of the options for a picture by its sha256: its photo's, if that is known, else its own."""
         with self._lock:
             photo = self._photos.get(key, key.hex())
         return self.prompt.order(photo, self._options.seed)
+
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        return [self._answer(picture) for picture in pictures]
 
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture, or Unfinished if another request is needed."""
@@ -175,9 +191,9 @@ class Llm(service.OnePictureService):
         if isinstance(result, Unfinished):
             return result
         begun.append(result)
-        replies = [one for result in begun for one in result["replies"]]
+        replies = [reply for result in begun for reply in result["replies"]]
         scored = "logprobs" if replies[0].get("letters") or replies[0].get("mismatch") else "repeats"
-        enough = "logprobs" in (scored, self._options.scores) or any(one.get("blocked") for one in replies)
+        enough = "logprobs" in (scored, self._options.scores) or any(reply.get("blocked") for reply in replies)
         enough = enough or len(replies) >= self._options.repeats
         if not enough and key in self._keep:
             self._keep[key]({"order": list(order), "results": begun})
@@ -185,8 +201,8 @@ class Llm(service.OnePictureService):
         if not enough:
             return Unfinished("More answers are wanted.", tuple(begun[-1]["used"] or ()))
         with self._lock:
-            for known in (self._photos, self._begun, self._keep):
-                cast("dict[bytes, Any]", known).pop(key, None)
+            for store in (self._photos, self._begun, self._keep):
+                cast("dict[bytes, Any]", store).pop(key, None)
         return {
             "model": begun[-1]["model"],
             "fingerprint": begun[-1].get("fingerprint", ""),
@@ -245,7 +261,7 @@ class Llm(service.OnePictureService):
             names = chat.unknown_parameters(facts, set(request)) if status in (400, 422) or status < 400 else []
             if names:
                 return self._drop(names)
-            raise service.error_of(self.SERVICE, kind, words, self._variables, service.seconds_to_wait(reply.headers))
+            raise self._error(kind, words, seconds_to_wait(reply.headers.get("retry-after", "")))
         try:
             return self._kept(body, order, used)
         except GslopesError:
@@ -255,8 +271,8 @@ class Llm(service.OnePictureService):
             raise AnswerError(what) from error
 
     def _blocked(self, reason: str, used: tuple[int, int] | None) -> dict[str, Any]:
-        kept = list(used) if used else None
-        return {"model": self._options.model, "used": kept, "replies": [{"refusal": reason, "blocked": True}]}
+        tokens = list(used) if used else None
+        return {"model": self._options.model, "used": tokens, "replies": [{"refusal": reason, "blocked": True}]}
 
     def _kept(self, body: Mapping[str, Any], order: Sequence[int], used: tuple[int, int] | None) -> dict[str, Any]:
         model = str(body.get("model") or self._options.model)
@@ -269,32 +285,32 @@ class Llm(service.OnePictureService):
             "model": model,
             "fingerprint": str(body.get("system_fingerprint") or ""),
             "used": list(used) if used else None,
-            "replies": [self._choice(one, body, order) for one in choices],
+            "replies": [self._choice(choice, body, order) for choice in choices],
         }
 
     def _choice(self, choice: Mapping[str, Any], body: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any]:
         message = choice.get("message")
         message = message if isinstance(message, dict) else {}
         text = chat.answer_text(message.get("content"))
-        kept: dict[str, Any] = {"text": text, "refusal": message.get("refusal"), "finish": choice.get("finish_reason")}
+        reply: dict[str, Any] = {"text": text, "refusal": message.get("refusal"), "finish": choice.get("finish_reason")}
         if blocked := chat.refusal_in(choice, body):
-            return kept | {"refusal": kept["refusal"] or blocked, "blocked": True}
+            return reply | {"refusal": reply["refusal"] or blocked, "blocked": True}
         if self._options.scores == "repeats" or not self.prompt.lettered:
-            return kept
+            return reply
         tokens = chat.answer_tokens(choice, text)
         if tokens is None:  # two views of one reply that differ
-            return kept | {"mismatch": True}
-        kept["letters"] = chat.letters(tokens, self.prompt.answers(order))
-        unread = kept["letters"] or reading(self.prompt, order, kept) in ((REFUSED,), (UNUSABLE,))
+            return reply | {"mismatch": True}
+        reply["letters"] = chat.letters(tokens, self.prompt.answers(order))
+        unread = reply["letters"] or reading(self.prompt, order, reply) in ((REFUSED,), (UNUSABLE,))
         if self._options.scores == "logprobs" and not unread:
             raise _paid(*self._no_probabilities)
-        return kept
+        return reply
 
     def _require_sense(self, replies: Sequence[Mapping[str, Any]], order: Sequence[int]) -> None:
         """Raises: ServiceError if nearly none of the first replies can be used: every further one would be paid for."""
         with self._lock:
             self._replies += len(replies)
-            self._unusable += [reading(self.prompt, order, one) for one in replies].count((UNUSABLE,))
+            self._unusable += [reading(self.prompt, order, reply) for reply in replies].count((UNUSABLE,))
             self._cut_short += sum(map(chat.cut_short, replies))
             few = MIN_CUT_SHORT if self._cut_short == self._unusable else MIN_UNUSABLE
             hopeless = few <= self._replies <= FIRST_REPLIES and self._unusable >= NEARLY_ALL * self._replies
@@ -326,7 +342,7 @@ class Llm(service.OnePictureService):
         return Unfinished(f"{', '.join(names)} is not taken.")
 
     def _priced(self, listed: Limits, text: float) -> Limits:
-        """Rate and price; a picture's price is that of all its requests, at most.  text: tokens of the question."""
+        """Rate, and the price of all requests about a picture, at most.  text: tokens of the question."""
         options = self._options
         requests = 1 if options.scores == "logprobs" else options.repeats
         tokens_in, tokens_out = (IMAGE_TOKENS + text) * requests, options.max_tokens * requests

@@ -1,5 +1,6 @@
-"""Models in a file of the user's own: their options, labels, preprocessing, and what makes scores of their outputs.
+"""Models of the user's own: options, labels, preprocessing, what makes scores of their outputs; two kinds of file.
 
+``onnx:FILE`` is a model in an ONNX file: ``onnx:model.onnx,labels=labels.txt,activation=softmax,top_k=5``.
 ``torchscript:FILE`` is a model that torch.jit saved, with a labels file and a preprocessing spec. For example
 ``torchscript:model.pt,labels=labels.txt,size=224,activation=softmax,top_k=5,std=0.229/0.224/0.225``. The program in the
 file takes a batch of pictures and returns one row of outputs each. Such a file is a program, not only weights: it runs
@@ -12,8 +13,10 @@ import hashlib
 import io
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -23,7 +26,7 @@ from numpy.typing import NDArray
 from gslopes.ask.names import ARGUMENT, check_unit
 from gslopes.ask.pictures import batch_of, normalise
 from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UsageError
-from gslopes.core.files import read_named, read_text, sha256_of, show
+from gslopes.core.files import inside, read_named, read_text, sha256_of, show
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray, FloatArray
 
@@ -92,25 +95,20 @@ class ModelFileOptions(ModelOptions):
     labels: Path = field(kw_only=True)
 
 
-class ModelFile(ABC):
-    """A ``records.Classifier`` over a model in a file; a subclass loads it and runs it.
+class OwnModel(ABC):
+    """A ``records.Classifier`` over a model of the user's own; a subclass runs it.
 
-    Raises: ModelError if a file is missing or does not fit the other; ConfigError if the preprocessing does not fit.
+    version: of the model and its labels.  labels: in the outputs' order.  what: the model, in messages.
     """
 
-    Options: ClassVar[type[ModelFileOptions]] = ModelFileOptions
     cached = True
     batch = 32
 
-    def __init__(self, name: str, options: ModelFileOptions, other_files: Sequence[Path] = ()) -> None:
-        self.name = name
-        self._options = options
-        self._file = existing(options.file, "model")
-        labels = existing(options.labels, "labels file")
-        self.labels = read_labels(labels)
-        self.version = digest_of([self._file, *other_files, labels])
-        self._threshold, self._top_k = presence(options.top_k, options.threshold, options.activation)
+    def __init__(self, name: str, version: str, labels: Sequence[str], options: ModelOptions, what: str) -> None:
+        self.name, self.version, self.labels = name, version, tuple(labels)
         self.numbers = options.kind == "number"
+        self._options, self._what = options, what
+        self._threshold, self._top_k = presence(options.top_k, options.threshold, options.activation)
         self._size = options.size
         self._white = options.white or 1.0
         self._kind: type[np.generic] = np.float32  # of the input
@@ -154,21 +152,35 @@ class ModelFile(ABC):
         return self._options.values(batch, self._white, self._options.layout)
 
     def _try_out(self) -> None:
-        """Ask about a gray picture, so that a misfit is found before any work."""
-        options = self._options
+        """Ask about a gray picture, so that a misfit is found before any work.  Raises: ModelError, ConfigError."""
         try:
             outputs = self._outputs(np.full((1, self._size, self._size, 3), 128, np.uint8))[0]
         except ClassifierError as error:
-            message = f"The model {options.file} does not take a picture of {self._size} pixels. {error.message}"
+            message = f"The {self._what} does not take a picture of {self._size} pixels. {error.message}"
             raise ModelError(message, "Check its size and layout.") from None
         if len(outputs) != len(self.labels):
-            message = f"The model {options.file} has {len(outputs)} outputs, {options.labels} has {len(self.labels)} "
-            raise ModelError(f"{message}labels.", "Write one label per line, in the order of the outputs.")
+            message = f"The {self._what} has {len(outputs)} outputs and {len(self.labels)} labels."
+            raise ModelError(message, "Write one label per line, in the order of the outputs.")
         inside = ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all()
-        if not self.numbers and options.activation == "none" and not inside:
-            message = f"The model {options.file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
+        if not self.numbers and self._options.activation == "none" and not inside:
+            message = f"The {self._what} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
             hint = "Give activation=sigmoid (independent labels) or softmax (one of many), or kind=number."
             raise ConfigError(message, hint)
+
+
+class ModelFile(OwnModel):
+    """A model in a file.
+
+    other_files: that belong to it.
+    Raises: ModelError if a file is missing or does not fit the other; ConfigError if the preprocessing does not fit.
+    """
+
+    Options: ClassVar[type[ModelFileOptions]] = ModelFileOptions
+
+    def __init__(self, name: str, options: ModelFileOptions, other_files: Sequence[Path] = ()) -> None:
+        self._file, labels = existing(options.file, "model"), existing(options.labels, "labels file")
+        version = digest_of([self._file, *other_files, labels])
+        super().__init__(name, version, read_labels(labels), options, f"model {options.file}")
 
 
 def existing(path: Path | str, what: str) -> Path:
@@ -193,10 +205,17 @@ def read_labels(path: Path) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def digest_of(files: Sequence[Path]) -> str:
+def label_list(name: str) -> tuple[str, ...]:
+    """The labels of a shipped list, ``occupations`` or ``traits``, or of a file.  Raises: ModelError."""
+    if name in ("occupations", "traits"):
+        return read_labels(Path(str(files("gslopes.ask") / "labels" / f"{name}.txt")))
+    return read_labels(existing(name, "labels file"))
+
+
+def digest_of(paths: Sequence[Path]) -> str:
     """sha256 over the files that exist, in their order."""
     total = hashlib.sha256()
-    for path in files:
+    for path in paths:
         if path.is_file():
             total.update(bytes.fromhex(sha256_of(path)))
     return total.hexdigest()
@@ -209,7 +228,10 @@ def digest_of_texts(texts: Sequence[str]) -> str:
 
 def first_words(error: Exception) -> str:
     """What a library says of an error, on one line of at most 200 characters."""
-    return " ".join(str(error).split())[:200].rstrip(".")
+    text = str(error).strip() or type(error).__name__
+    if "Traceback of TorchScript" in text:  # before what went wrong
+        text = text.splitlines()[-1]
+    return " ".join(text.split())[:200].rstrip(".")
 
 
 # --- scores ---
@@ -298,7 +320,7 @@ class Program:
                 warnings.simplefilter("ignore")
                 self._program = torch.jit.load(io.BytesIO(data), map_location=device).eval()
         except Exception as error:  # a damaged or foreign file may fail in any way
-            message = f"{show(file)} cannot be loaded: {_one_line(error)}."
+            message = f"{show(file)} cannot be loaded: {first_words(error)}."
             raise ModelError(message, "It is what torch.jit.save has written.") from None
 
     def __call__(self, batch: FloatArray) -> FloatArray:
@@ -313,14 +335,7 @@ class Program:
                     raise TypeError(f"it returns {type(outputs).__name__}, not one tensor")
                 return np.asarray(outputs.float().cpu().numpy())
         except Exception as error:  # the program may do anything
-            raise ClassifierError(f"The program in {show(self._file)} failed: {_one_line(error)}.") from None
-
-
-def _one_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    # torch puts the program's traceback first and what went wrong last
-    text = (lines[-1] if "Traceback of TorchScript" in str(error) else lines[0]) if lines else type(error).__name__
-    return text.rstrip(".")[:300]
+            raise ClassifierError(f"The program in {show(self._file)} failed: {first_words(error)}.") from None
 
 
 class TorchScriptClassifier(ModelFile):
@@ -342,5 +357,126 @@ class TorchScriptClassifier(ModelFile):
         outputs = self._program(values)
         if not outputs.ndim or outputs.size % len(values):
             shape = outputs.shape
-            raise ClassifierError(f"The model {self._options.file} answers {len(values)} pictures with shape {shape}.")
+            raise ClassifierError(f"The {self._what} answers {len(values)} pictures with shape {shape}.")
         return outputs
+
+
+# -- ONNX --------------------------------------------------------------------------------------------------------------
+
+
+_INPUTS: Mapping[str, type[np.generic]] = {
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+    "tensor(double)": np.float64,
+    "tensor(uint8)": np.uint8,  # of which black is 0 and white 255
+}
+
+
+class OnnxClassifier(ModelFile):
+    """A ``records.Classifier`` over onnxruntime, one thread, deterministic.
+
+    Raises: as ``ModelFile``.
+    """
+
+    def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu") -> None:
+        super().__init__(name, options, external_files(existing(options.file, "model")))
+        self._session = session(self._file, device)
+        inputs = self._session.get_inputs()
+        self._input = inputs[0]
+        self._output = self._session.get_outputs()[0].name
+        if len(inputs) != 1 or len(self._input.shape) != 4 or self._input.type not in _INPUTS:
+            inputs_of = ", ".join(f"{each.name} {each.type} {each.shape}" for each in inputs)
+            message = f"The model {self._file} does not take one batch of pictures; it takes {inputs_of}."
+            raise ModelError(message, "Export it with one input, a batch of pictures.")
+        self._kind = _INPUTS[self._input.type]
+        if self._kind is np.uint8:
+            self._white = 255.0
+            if options.white not in (0, 255) or any(options.mean) or options.std != (1.0, 1.0, 1.0):
+                message = f"The model {options.file} takes bytes, 0 to 255."
+                raise ConfigError(message, "Leave white, mean and std out.")
+        declared = self._input.shape[0]
+        self._fixed = declared if isinstance(declared, int) else 0
+        self.batch = self._fixed or self.batch
+        self._size = options.size or _declared_size(self._input.shape, options)
+        self._try_out()
+
+    def _outputs(self, batch: ByteArray) -> NDArray[Any]:
+        asked = len(batch)
+        if self._fixed > asked:  # a model exported for one batch size takes no other
+            batch = np.concatenate([batch, np.zeros((self._fixed - asked, *batch.shape[1:]), np.uint8)])
+        return super()._outputs(batch)[:asked]
+
+    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+        values = np.rint(values) if issubclass(self._kind, np.integer) else values
+        try:
+            return np.asarray(self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0])
+        except Exception as error:  # onnxruntime has many exception classes and no base of its own
+            raise ClassifierError(f"{first_words(error)}.") from None
+
+
+def external_files(file: Path) -> list[Path]:
+    """The files in which a model keeps weights, as its graph names them, sorted; none if all are in the model itself.
+
+    Raises: ModelError if one is missing or outside the model's folder.
+
+    Source: ONNX, TensorProto.external_data.
+    """
+    onnx = import_module("onnx")
+    try:
+        model = onnx.load_model(str(file), load_external_data=False)
+    except Exception:  # no ONNX at all: the session says so, in its own words
+        return []
+    paths = set()
+    for location in _locations(model):
+        path = file.parent / location
+        if not inside(file.parent, path):
+            raise ModelError(
+                f"The model {file} names weights outside its own folder: {location}.",
+                "Put the weights next to the model, and export it again.",
+            )
+        if not path.is_file():
+            raise ModelError(
+                f"The model {file} needs its weights in {location}, which is not there.",
+                "Put the file next to the model.",
+            )
+        paths.add(path)
+    return sorted(paths)
+
+
+def _locations(message: Any) -> Iterator[str]:
+    """Of every tensor's external data, wherever in the graph it is."""
+    for part_of, value in message.ListFields():
+        if part_of.name == "external_data":
+            yield from (entry.value for entry in value if entry.key == "location")
+        elif part_of.message_type is not None:
+            for part in [value] if hasattr(value, "ListFields") else value:
+                yield from _locations(part)
+
+
+def session(file: Path, device: str) -> Any:
+    """Onnxruntime's session of a model, one thread, deterministic.  Raises: ModelError."""
+    runtime = import_module("onnxruntime")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.execution_mode = runtime.ExecutionMode.ORT_SEQUENTIAL
+    options.use_deterministic_compute = True
+    options.log_severity_level = 3  # errors; warnings about graph clean-up would drown the progress line
+    providers: list[Any] = ["CPUExecutionProvider"]
+    if device.startswith("cuda") and "CUDAExecutionProvider" in runtime.get_available_providers():
+        index = int(device.partition(":")[2] or 0)
+        providers.insert(0, ("CUDAExecutionProvider", {"device_id": index}))
+    try:
+        return runtime.InferenceSession(str(file), options, providers=providers)
+    except Exception as error:  # onnxruntime has many exception classes and no base of its own
+        message = f"onnxruntime cannot load {file}: {first_words(error)}."
+        raise ModelError(message, "Check that it is a complete ONNX model.") from None
+
+
+def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:
+    height, width = shape[2:] if options.layout == "nchw" else shape[1:3]
+    if not isinstance(height, int) or not isinstance(width, int):
+        raise ConfigError(f"The model {options.file} does not declare its picture size.", "Give size=PIXELS.")
+    if height != width:
+        message = f"The model {options.file} declares pictures of {width} by {height}."
+        raise ConfigError(message, "Only squares can be asked about; check layout=nchw or nhwc.")
+    return height

@@ -27,8 +27,9 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CellType, CodeType, FunctionType
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
+from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.model_file import digest_of, digest_of_texts, existing, read_labels
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
@@ -58,12 +59,12 @@ class FunctionCaller:
         self._one_by_one = takes_one(function)
 
     def __call__(self, pictures: list[Any]) -> list[Scores | AnswerError | None]:
-        """One entry a picture; an AnswerError for what is no answer.
+        """One entry a picture; an AnswerError where a reply cannot be read.
 
         Raises: ModelError if what it returns does not fit the pictures; whatever the function raises.
         """
         if self._one_by_one:
-            entries = [self._function(one) for one in pictures]
+            entries = [self._function(picture) for picture in pictures]
         else:
             entries = split_replies(self._function(pictures), len(pictures), self._labels)
         answers: list[Scores | AnswerError | None] = []
@@ -105,7 +106,7 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
     if isinstance(plain, (str, int, float)):
         raise ModelError(f"The function returned {plain!r} for {pictures} pictures.", RETURN)
     entries = list(plain)
-    if pictures == 1 and len(labels) == len(entries) > 1 and all(isinstance(one, (int, float)) for one in entries):
+    if pictures == 1 and len(labels) == len(entries) > 1 and all(isinstance(entry, (int, float)) for entry in entries):
         return [entries]
     if len(entries) != pictures:
         answers = "one answer" if len(entries) == 1 else f"{len(entries):,} answers"
@@ -130,15 +131,15 @@ def read_entry(entry: Any, labels: Sequence[str] = ()) -> Scores | None:
     if isinstance(entry, str):
         return {entry: 1.0}
     items = entry if isinstance(entry, list) else [entry]
-    if items and all(isinstance(one, Mapping) and {"label", "score"} <= set(one) for one in items):
-        return {str(one["label"]): _number(one["label"], one["score"]) for one in items}
-    if items and all(isinstance(one, str) for one in items):
+    if items and all(isinstance(item, Mapping) and {"label", "score"} <= set(item) for item in items):
+        return {str(item["label"]): _number(item["label"], item["score"]) for item in items}
+    if items and all(isinstance(item, str) for item in items):
         return dict.fromkeys(items, 1.0)
-    if items and all(isinstance(one, (list, tuple)) and len(one) == 2 and isinstance(one[0], str) for one in items):
+    if items and all(isinstance(item, (list, tuple)) and len(item) == 2 and isinstance(item[0], str) for item in items):
         return {label: _number(label, score) for label, score in items}
     if len(items) == 1 and isinstance(items[0], (list, Mapping)):
         return read_entry(items[0], labels)
-    if not all(isinstance(one, (int, float)) for one in items):
+    if not all(isinstance(item, (int, float)) for item in items):
         kind = type(items[0]).__name__ if len(items) == 1 else f"a list of {type(items[0]).__name__}"
         raise AnswerError(f"The function returned {kind} for a picture, not a mapping of label to score.")
     count = "a number" if len(items) == 1 else f"{len(items)} numbers"
@@ -149,7 +150,7 @@ def read_entry(entry: Any, labels: Sequence[str] = ()) -> Scores | None:
         )
     if len(items) != len(labels):
         raise AnswerError(f"The function returned {count} for a picture, and there are {len(labels)} labels")
-    return {label: float(one) for label, one in zip(labels, items, strict=True)}
+    return {label: float(item) for label, item in zip(labels, items, strict=True)}
 
 
 def _number(label: object, score: Any) -> float:
@@ -162,14 +163,14 @@ def _number(label: object, score: Any) -> float:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and tensors, of any device, as nested lists or a number; iterables as lists; the rest as it is."""
+    """Arrays and tensors, of any device, as nested lists or a number; iterables as lists; the rest unchanged."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         return value
-    return [one if isinstance(one, (str, Mapping)) or one is None else _plain(one) for one in value]
+    return [item if isinstance(item, (str, Mapping)) or item is None else _plain(item) for item in value]
 
 
 # -- what a function is made of ----------------------------------------------------------------------------------------
@@ -178,8 +179,8 @@ def _plain(value: Any) -> Any:
 def source_digest(module: str) -> str:
     """sha256 over the source of an imported module and of what it imports, directly or not, from its own folder.
 
-    A package's own folder is that of its outermost package. Installed libraries, data files and weights are no part of
-    it.
+    A package's own folder is the one its outermost package lies in. Installed libraries, data files and weights do not
+    belong to it.
 
     module: dotted name, as in ``sys.modules``.
     Returns: 64 hex digits; empty if the module has no source file (it is compiled, or built in).
@@ -189,54 +190,52 @@ def source_digest(module: str) -> str:
         return ""
     depth = len(module.split(".")) - (0 if Path(file).name == "__init__.py" else 1)
     root = Path(file).resolve().parents[depth]
-    found: set[Path] = set()
+    sources: set[Path] = set()
     waiting = [Path(file).resolve()]
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
-            waiting += [one for name in _imported(path, root) for one in _files(name, root)]
+        if path not in sources:
+            sources.add(path)
+            waiting += _imported(path, root)
     total = hashlib.sha256()
-    for path in sorted(found):
+    for path in sorted(sources):
         total.update(f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n".encode())
     return total.hexdigest()
 
 
-def _imported(path: Path, root: Path) -> Iterator[str]:
+def _imported(path: Path, root: Path) -> Iterator[Path]:
+    """The files below a root that importing what a file imports runs: those of its packages, and its own."""
     try:
         tree = ast.parse(read_regular(path, LARGEST_TABLE))
     except (OSError, SyntaxError, ValueError, RecursionError):
         return
     package = path.relative_to(root).parent.parts
+    names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else ()
             base = ".".join([*above, *([node.module] if node.module else [])])
-            yield base
-            yield from (f"{base}.{alias.name}" if base else alias.name for alias in node.names)
-
-
-def _files(name: str, root: Path) -> Iterator[Path]:
-    """The files that importing a name runs: those of its packages, and its own."""
-    place = root
-    for part in name.split("."):
-        place = place / part
-        for file in (place / "__init__.py", place.with_name(f"{place.name}.py")):
-            if part and file.is_file():
-                yield file.resolve() if file.resolve().is_relative_to(root) else file
+            names += (base, *(f"{base}.{alias.name}" if base else alias.name for alias in node.names))
+    for name in filter(None, names):
+        folder = root
+        for part in name.split("."):
+            folder = folder / part
+            for file in (folder / "__init__.py", folder.with_name(f"{folder.name}.py")):
+                if file.is_file():
+                    yield file.resolve() if file.resolve().is_relative_to(root) else file
 
 
 def function_digest(function: Callable[..., Any]) -> str:
-    """sha256 over a function's source, and that of the functions and plain values of its own module that it names."""
+    """sha256 over the source of a function, and of the functions and plain values of its own module that it names."""
     return hashlib.sha256("\0".join(_sources(function, set())).encode()).hexdigest()
 
 
 def _sources(function: Any, seen: set[int]) -> Iterator[str]:
     """The source of a function, and of what it names: functions of its own module, and plain values."""
     seen.add(id(function))
-    code, here = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
     try:
         yield inspect.getsource(function)
     except (OSError, TypeError):  # typed into a console, or compiled
@@ -244,7 +243,7 @@ def _sources(function: Any, seen: set[int]) -> Iterator[str]:
     if code is None:
         return
     cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
-    for value in [*(here[name] for name in _names(code) if name in here), *cells]:
+    for value in [*(scope[name] for name in _names(code) if name in scope), *cells]:
         if isinstance(value, FunctionType) and value.__module__ == function.__module__ and id(value) not in seen:
             yield from _sources(value, seen)
         elif isinstance(value, (str, int, float, tuple)):
@@ -270,6 +269,7 @@ class PythonOptions:
     """path: ``module:function``.  version: of the function, part of the cache's key; empty: a digest of its source.
 
     labels: a text file, one label a line, for a function that returns numbers; empty: it names its labels.
+    kind: ``caption``: it returns a text for each picture, see ``captions``.
     unit: of numbers that are no scores, such as ``years``; pages name it.
     batch: pictures in one call.
     """
@@ -277,6 +277,7 @@ class PythonOptions:
     path: str = field(metadata=ARGUMENT)
     version: str = ""
     labels: str = ""
+    kind: Literal["score", "caption"] = "score"
     unit: str = ""
     batch: int = field(default=32, metadata=OPERATIONAL)
 
@@ -293,6 +294,7 @@ class PythonClassifier:
 
     Options: ClassVar[type[PythonOptions]] = PythonOptions
     numbers = True
+    captions: CaptionReader | None = None  # of a function of captions
 
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
         del device
@@ -308,6 +310,8 @@ class PythonClassifier:
         self.version = options.version or (f"source {source[:16]}" if source else "undeclared")
         if labels:
             self.version += f" labels {digest_of([labels])[:16]}"
+        if options.kind == "caption":
+            self.captions = CaptionReader().read_for(self)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to what the function says.
@@ -329,7 +333,9 @@ class PythonClassifier:
         return list(answers)
 
     def parse(self, raw: object) -> Answer:
-        """A mapping to its labels, highest score first; None is a refusal."""
+        """A mapping to its labels, highest score first; None is a refusal. A caption is read for its own labels."""
+        if self.captions:
+            return self.captions.answer([next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw])
         if raw is None:
             return Answer("refused", (), "the function returned None")
         return Answer("answered", tuple(sorted(cast("dict[str, float]", raw).items(), key=lambda pair: -pair[1])))
@@ -365,30 +371,30 @@ def function_at(path: str) -> Callable[..., Any]:
     file, _, name = path.partition(":")
     if not file or not name:
         raise ConfigError(f"{path!r} is not module:function.", "Such as python:my_module:my_function.")
-    here = str(Path(file).expanduser().resolve().parent if file.endswith(".py") else Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)  # last: a file here hides no installed package
+    folder = str(Path(file).expanduser().resolve().parent if file.endswith(".py") else Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)  # last: a file here hides no installed package
     try:
-        found: Any = _imported_file(Path(file).expanduser()) if file.endswith(".py") else import_module(file)
+        function: Any = _imported_file(Path(file).expanduser()) if file.endswith(".py") else import_module(file)
         for part in name.split("."):
-            found = getattr(found, part)
+            function = getattr(function, part)
     except (Exception, SystemExit) as error:  # a user's module may fail in any way while it is imported
         hint = "The module must be installed, or lie in the working folder."
         where = user_line(error)
         raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}{where}.", hint) from error
-    if not callable(found):
+    if not callable(function):
         raise UsageError(f"{path} is not a function.", "It takes a list of arrays and returns a list of mappings.")
-    return cast("Callable[..., Any]", found)
+    return cast("Callable[..., Any]", function)
 
 
 def _imported_file(file: Path) -> Any:
     """The module in a file, under its bare name.  Raises: ImportError; whatever the module raises."""
     if not file.is_file():
         raise ImportError(f"there is no file {file}")
-    known = sys.modules.get(file.stem)
-    if known is not None:
-        if Path(getattr(known, "__file__", None) or "").resolve() == file.resolve():
-            return known
+    loaded = sys.modules.get(file.stem)
+    if loaded is not None:
+        if Path(getattr(loaded, "__file__", None) or "").resolve() == file.resolve():
+            return loaded
         raise ImportError(f"another module is named {file.stem}: give the file another name")
     spec = spec_from_file_location(file.stem, file)
     if spec is None or spec.loader is None:

@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.python import PythonClassifier
 from gslopes.ask.names import ARGUMENT
@@ -28,10 +29,10 @@ from gslopes.core.records import Answer, Classifier
 class Recording:
     """A file with one JSON object a line; in memory is only where the line about each picture begins.
 
-    key: of a line, what it is found by, None to pass over it; raises ValueError and the like for what is no answer.
+    key: of a line, what it is found by, None to pass over it; raises ValueError and the like for a line without one.
     holds: keys of which a line must have one.
 
-    Raises: ModelError if the file is missing, or a line of it is no answer.
+    Raises: ModelError if the file is missing, or a line of it holds none of them.
     """
 
     def __init__(self, file: Path, key: Callable[[Any], bytes | None], holds: Sequence[str]) -> None:
@@ -43,14 +44,14 @@ class Recording:
             for number, text in enumerate(iter(partial(opened.readline, LARGEST_TABLE), b""), 1):
                 try:
                     line = parse_json(text, finite=False)
-                    found = key(line)
+                    picture = key(line)
                     if not set(holds) & set(line):
                         raise ValueError("it holds no answer")
                 except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
                     message = f"Line {number} of the recording {self._file} is no answer."
                     raise ModelError(message, "gslopes cache export writes such files.") from None
-                if found is not None:
-                    self._offsets[found] = offset
+                if picture is not None:
+                    self._offsets[picture] = offset
                 offset += len(text)
 
     def lines(self, keys: Iterable[bytes]) -> list[Any]:
@@ -75,7 +76,7 @@ class ReplayOptions:
 class ReplayClassifier:
     """A ``records.Classifier`` over a recording.
 
-    Raises: ModelError if the file is missing, a line of it is no answer, or it holds answers of several.
+    Raises: ModelError if the file is missing, a line of it holds no answer, or it has answers of several classifiers.
     """
 
     Options = ReplayOptions
@@ -127,9 +128,11 @@ def _parser_of(name: str) -> Classifier:
     from gslopes.ask.classifiers import load_classifier
 
     base = name.partition(":")[0]
-    if base == "python":
-        return object.__new__(PythonClassifier)  # parses without its function
-    if base in ("captioner-python", "torchscript"):
+    if base == "python":  # parses without its function
+        parser = object.__new__(PythonClassifier)
+        parser.captions = CaptionReader() if "kind=caption" in name.split(",") else None
+        return parser
+    if base == "torchscript":
         message = f"The recording holds answers of {name}, whose code would have to run to read them."
         raise UsageError(message, "Name that classifier itself, where its module or file is.")
     return load_classifier(name, prepare=False)

@@ -1,8 +1,8 @@
-"""The base of every classifier over a service: address, client, batches, and what a vendor's error means to us.
+"""The base of every classifier over a service: address, credentials, batches, and what an error means to us.
 
 A subclass says where the service is and which variables hold its credentials; it makes the client, sends one picture
-(or one batch) and parses the reply. Every error of its client is of one *kind*, declared in errors.toml; ``error_of``
-makes ours of it:
+(or one batch) and parses the reply. Every error is of one *kind*, by its class, its HTTP status, or a code that
+errors.toml lists; ``error_of`` makes ours of it:
 
     throttled    too many requests at the moment
     unavailable  the service or the way to it failed before the picture was judged
@@ -16,20 +16,20 @@ makes ours of it:
 
 from __future__ import annotations
 
-import io
+import json
 import os
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
-from gslopes.ask import retry
 from gslopes.ask.classifiers.catalogue import CATALOGUE
 from gslopes.ask.cost import LOCAL, ServiceOptions
+from gslopes.ask.retry import seconds_to_wait
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
 from gslopes.core.config import read_toml
 from gslopes.core.errors import (
@@ -43,17 +43,13 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
+from gslopes.core.files import parse_json
 
 if TYPE_CHECKING:
     import httpx
-    import requests
-
-    from gslopes.ask.transport import BoundedTransport
 
 Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"]
-Kinds = Mapping[str, Kind]  # of what an error is called
 
-TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of what a service says that are looked at
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -66,12 +62,12 @@ def address(option: str, *variables: str) -> str:
 
     Raises: ConfigError if it is plain http to another machine, since credentials would travel in the open.
     """
-    found = option or next((os.environ[name] for name in variables if os.environ.get(name)), "")
-    check_address(found)
-    if urlsplit(found).scheme == "http" and not on_this_machine(found):
-        message = f"{shown_address(found)!r} would be sent credentials without encryption."
+    url = option or next((os.environ[name] for name in variables if os.environ.get(name)), "")
+    check_address(url)
+    if urlsplit(url).scheme == "http" and not on_this_machine(url):
+        message = f"{shown_address(url)!r} would be sent credentials without encryption."
         raise ConfigError(message, "Write https://, or ask a server on this machine.")
-    return found.rstrip("/")
+    return url.rstrip("/")
 
 
 def check_address(found: str) -> None:
@@ -97,10 +93,10 @@ def best(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
 
     A service's percent may exceed 100 by rounding.
     """
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for label, score in pairs:
-        found[label] = max(found.get(label, 0.0), min(max(float(score), 0.0), 1.0))
-    return tuple(found.items())
+        scores[label] = max(scores.get(label, 0.0), min(max(float(score), 0.0), 1.0))
+    return tuple(scores.items())
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -112,59 +108,49 @@ def error_of(service: str, kind: Kind, text: str, variables: Iterable[str], wait
     service: the classifier's bare name.  text: what the vendor says.  variables: that hold the credentials.
     wait: seconds that the service asks for, None if it does not say.
     """
-    said = scrub(text[:LONGEST]).strip().rstrip(".") or "no reason given"
+    words = scrub(text[:LONGEST]).strip().rstrip(".") or "no reason given"
     if kind == "throttled":
-        return Throttled(f"{service} asks us to slow down: {said}.", wait)
+        return Throttled(f"{service} asks us to slow down: {words}.", wait)
     if kind in ("unavailable", "lost"):
-        return Unavailable(f"{service} cannot be reached or failed: {said}.", billed=kind == "lost", retry_after=wait)
+        return Unavailable(f"{service} cannot be reached or failed: {words}.", billed=kind == "lost", retry_after=wait)
     if kind == "refused":
-        return Refused(said)
+        return Refused(words)
     if kind == "credentials":
-        return CredentialsError(service, variables, rejected=True, detail=said)
+        return CredentialsError(service, variables, rejected=True, detail=words)
     if kind == "service":
-        return ServiceError(f"{service} does not answer: {said}.", "Answers so far are kept.")
+        return ServiceError(f"{service} does not answer: {words}.", "Answers so far are kept.")
     if kind == "unusable":
-        return AnswerError(f"{service} gives no answer: {said}.")
-    return ClassifierError(f"{service} failed: {said}.")
+        return AnswerError(f"{service} gives no answer: {words}.")
+    return ClassifierError(f"{service} failed: {words}.")
 
 
 @cache
-def classes_of(*vendors: str) -> Kinds:
-    """Class to kind, as ``module.Class`` or ``package.Class``, of the exceptions of these sections of errors.toml."""
-    tables = [_errors()[vendor] for vendor in vendors]
-    return {name: kind for table in tables for kind in get_args(Kind) for name in table.get(kind, ())}
+def errors_of(vendor: str) -> dict[str, Any]:
+    """A section of errors.toml."""
+    section: dict[str, Any] = read_toml(Path(str(files("gslopes.ask") / "classifiers" / "errors.toml")))[vendor]
+    return section
 
 
 @cache
-def codes_of(vendor: str) -> Kinds:
+def codes_of(vendor: str) -> Mapping[str, Kind]:
     """Code to kind, of the codes in a section of errors.toml."""
-    table = _errors()[vendor]["codes"]
-    return {code: kind for kind in get_args(Kind) for code in table.get(kind, ())}
+    return {code: kind for kind in get_args(Kind) for code in errors_of(vendor).get(kind, ())}
 
 
-def ranges_of(vendor: str) -> list[tuple[int, int, Kind]]:
-    """First and last code to kind, of the ranges in a section of errors.toml; the first that holds a code decides."""
-    return [(first, last, kind) for first, last, kind in _errors()[vendor]["ranges"]]
+def kind_of(error: Exception) -> Kind | None:
+    """The kind of an error of ``ask.transport`` or httpx; None if it is another one."""
+    import httpx
 
+    from gslopes.ask.transport import Oversized, Permanent
 
-@cache
-def _errors() -> dict[str, Any]:
-    return read_toml(Path(str(files("gslopes.ask") / "classifiers" / "errors.toml")))
-
-
-def innermost(error: Exception) -> Exception:
-    """What ``ask.transport`` raised, if an error of a vendor's client stands around it; else the error itself."""
-    found: BaseException | None = error
-    while found is not None and kind_of(found, {"httpx.RequestError": "lost"}) is None:
-        found = found.__cause__ or found.__context__
-    return found if isinstance(found, Exception) else error
-
-
-def kind_of(error: BaseException, table: Kinds) -> Kind | None:
-    """The kind of the nearest class of an error that the table names; None if there is none."""
-    parts = [(one.__module__, one.__module__.partition(".")[0], one.__qualname__) for one in type(error).__mro__]
-    names = (f"{place}.{name}" for module, package, name in parts for place in (module, package))
-    return next((table[name] for name in names if name in table), None)
+    kinds: list[tuple[Kind, tuple[type[Exception], ...]]] = [
+        ("unusable", (Oversized,)),
+        ("service", (Permanent, httpx.UnsupportedProtocol, httpx.InvalidURL)),
+        ("unavailable", (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)),
+        ("failed", (httpx.LocalProtocolError,)),
+        ("lost", (httpx.HTTPError, httpx.StreamError)),
+    ]
+    return next((kind for kind, classes in kinds if isinstance(error, classes)), None)
 
 
 def kind_of_status(status: int) -> Kind:
@@ -180,12 +166,6 @@ def kind_of_status(status: int) -> Kind:
     if status in (408, 499, 504):
         return "lost"
     return "unavailable" if status >= 500 or status in (409, 425) else "failed"
-
-
-def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
-    """What ``Retry-After`` says, in seconds from now, at most a day; None if it says nothing that can be read."""
-    found = (headers or {}).get("Retry-After") or (headers or {}).get("retry-after")
-    return retry.seconds_to_wait(str(found)) if found else None
 
 
 # -- classifiers -------------------------------------------------------------------------------------------------------
@@ -220,22 +200,17 @@ class Service(ABC):
             self.version = f"at {shown_address(self._address)}"
         listed = CATALOGUE.get(name.partition(":")[0])  # none for another package's
         self.limits = (listed.limits if listed else LOCAL).adjusted(options)
-        self._client: Any = None
+        self._client: Any = None  # an httpx.Client
 
     def prepare(self) -> None:
         """Find the credentials and make the client.  Raises: CredentialsError, ServiceError."""
-        guard_logs()  # vendors write requests there
+        guard_logs()  # libraries write requests there
         for name in self._variables:
             value = os.environ.get(name, "")
             if any(ord(letter) < 32 or ord(letter) == 127 for letter in value) or value != value.strip():
                 raise CredentialsError(self.SERVICE, [name], detail="its value has a line break, or a blank at an end")
-        try:
-            self._client, close = self._connected()
-        except GslopesError:
-            raise
-        except Exception as error:
-            raise self.gslopes_error(error, self._variables) from None
-        weakref.finalize(self, close)
+        self._client = self._connected()
+        weakref.finalize(self, self._client.close)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Up to ``batch`` encoded pictures to the reply about each, as JSON can hold it, or an error about that one.
@@ -246,43 +221,41 @@ class Service(ABC):
             self.prepare()
         try:
             return self._answers(pictures)
-        except GslopesError:
-            raise
         except Exception as error:
-            raise self.gslopes_error(error, self._variables) from None
+            kind = kind_of(error)
+            if kind is None:
+                raise
+            raise self._error(kind, str(error) or type(error).__name__) from None
 
-    @classmethod
-    def gslopes_error(cls, error: Exception, variables: Sequence[str] = ()) -> GslopesError:
-        """Our error for one of the client's; any other error is raised as it is.
-
-        variables: that hold the credentials; empty: ``CREDENTIALS``.
-        """
-        found = innermost(error)
-        kind = kind_of(found, classes_of("httpx", cls.SERVICE))
-        if kind is None:
-            raise error
-        ours = type(found).__module__ == "gslopes.ask.transport"
-        kind, text = (kind, str(found)) if ours else cls._details(found, kind)
-        response = getattr(found, "response", None)
-        headers = getattr(response, "headers", None)
-        if isinstance(response, Mapping):  # botocore's
-            headers = response.get("ResponseMetadata", {}).get("HTTPHeaders")
-        return error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, seconds_to_wait(headers))
+    def _post(self, url: str, **sent: Any) -> Any:
+        """The JSON of the reply to a request.  Raises: the error that the reply holds; httpx's."""
+        reply = self._client.post(url, **sent)
+        if not reply.is_success:
+            kind, text = self._problem(reply.status_code, reply.content.decode("utf-8", "replace"))
+            raise self._error(kind, text, seconds_to_wait(reply.headers.get("retry-after", "")))
+        try:
+            return parse_json(reply.content)
+        except json.JSONDecodeError:
+            raise self._error("lost", "the reply is not JSON") from None
+        except ValueError as error:
+            raise self._error("unusable", f"the reply is not JSON: {error}") from None
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
-        """The client, and what closes it.  Raises: CredentialsError; whatever the client raises."""
+    def _connected(self) -> httpx.Client:
+        """The client, with its credentials.  Raises: CredentialsError, ServiceError."""
 
     @abstractmethod
     def _answers(self, pictures: list[bytes]) -> list[object]:
-        """The replies to one request.  Raises: whatever the client raises."""
+        """The replies to one request.  Raises: ours, and httpx's."""
 
-    @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
-        """The kind of an error by its status or code, where its class alone does not decide; the vendor's words."""
-        return kind, f"{type(error).__name__}: {error}"
+    def _problem(self, status: int, text: str) -> tuple[Kind, str]:
+        """The kind of a failure, and the service's words.
+
+        status: HTTP status.  text: the body, whatever character set the server names.
+        """
+        return kind_of_status(status), f"status {status}: {text}"
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 
@@ -290,69 +263,5 @@ class Service(ABC):
     def _variables(self) -> Sequence[str]:
         return self.CREDENTIALS
 
-    def _error(self, kind: Kind, text: str) -> GslopesError:
-        return error_of(self.SERVICE, kind, text, self._variables)
-
-
-# -- vendors' clients, above our transport -----------------------------------------------------------------------------
-
-
-def mount(session: requests.Session) -> None:
-    """Have a session of ``requests`` send by a ``BoundedTransport``."""
-    import requests
-
-    from gslopes.ask.transport import BoundedTransport
-
-    transport = BoundedTransport()
-
-    class Adapter(requests.adapters.BaseAdapter):
-        def send(self, request: requests.PreparedRequest, *_: object, **__: object) -> requests.Response:
-            reply = _sent(transport, request)
-            found = requests.Response()
-            found.status_code, found.reason = reply.status_code, reply.reason_phrase
-            found.url, found.request = request.url or "", request
-            found.headers = requests.structures.CaseInsensitiveDict(reply.headers)
-            found.encoding = requests.utils.get_encoding_from_headers(found.headers)
-            found.raw = io.BytesIO(reply.content)
-            return found
-
-        def close(self) -> None:
-            transport.close()
-
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, Adapter())
-
-
-def before_send(transport: BoundedTransport) -> Callable[..., Any]:
-    """What boto3's event ``before-send`` calls to have its requests sent by a transport, which stays the caller's."""
-    from botocore.awsrequest import AWSResponse
-
-    class Raw(io.BytesIO):
-        def stream(self, **_: object) -> Iterator[bytes]:
-            yield self.read()
-
-    def send(request: Any, **_: object) -> Any:
-        reply = _sent(transport, request)
-        return AWSResponse(request.url, reply.status_code, dict(reply.headers), Raw(reply.content))
-
-    return send
-
-
-def _sent(transport: BoundedTransport, request: Any) -> httpx.Response:
-    """The reply to a prepared request of ``requests`` or botocore."""
-    import httpx
-
-    headers = {"accept-encoding": "identity"} | {name.lower(): value for name, value in request.headers.items()}
-    body = request.body.read() if hasattr(request.body, "read") else request.body
-    return transport.handle_request(httpx.Request(request.method, request.url, headers=headers, content=body or b""))
-
-
-class OnePictureService(Service):
-    """A service that takes one picture a request."""
-
-    def _answers(self, pictures: list[bytes]) -> list[object]:
-        return [self._answer(picture) for picture in pictures]
-
-    @abstractmethod
-    def _answer(self, picture: bytes) -> object:
-        """The reply about one picture.  Raises: whatever the client raises."""
+    def _error(self, kind: Kind, text: str, wait: float | None = None) -> GslopesError:
+        return error_of(self.SERVICE, kind, text, self._variables, wait)

@@ -1,28 +1,16 @@
 """``torchvision:NAME`` and ``timm:NAME``: models of these libraries, with their own preprocessing and labels.
 
-``clip:NAME``: zero-shot over a list of labels with a model of open_clip, such as
-``clip:ViT-B-32,pretrained=laion2b_s34b_b79k`` (the shipped occupations, the five highest count as returned) or
-``clip:ViT-L-14,pretrained=openai,labels=traits,top_k=0,threshold=0.1``.
-
 For example ``torchvision:resnet50``, ``torchvision:vit_b_16,top_k=0,threshold=0.1``,
 ``timm:convnext_tiny.fb_in1k`` or ``timm:resnet18,weights=mine.safetensors,labels=labels.txt``.
-
-Below them is what all classifiers over a torch library share. Zero-shot over a list of labels: the score of a label is
-its share in the softmax, over all labels of the list, of the model's scaled cosine similarities (Radford et al. 2021,
-section 3.1.2); a label's text embedding is the mean over the templates (section 3.1.4). Scores therefore depend on the
-list: they compare its labels with one another. A SigLIP model has a sigmoid and a bias instead (Zhai et al. 2023, arXiv
-2303.15343, equation 1): each of its labels has a score of its own.
 """
 
 from __future__ import annotations
 
 import io
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -33,7 +21,6 @@ from gslopes.ask.classifiers.model_file import (
     check_presence,
     choose,
     digest_of,
-    digest_of_texts,
     existing,
     first_words,
     presence,
@@ -132,8 +119,8 @@ class TorchModel:
         channels_first = values.shape[0] == 3
         pixels = values.transpose(1, 2, 0) if channels_first else values
         height, width = pixels.shape[:2]
-        place = "first" if channels_first else "last"
-        words = f"{width} x {height} float32, RGB before its preprocessing, channels {place}, {low:.3g} to {high:.3g}"
+        where = "first" if channels_first else "last"
+        words = f"{width} x {height} float32, RGB before its preprocessing, channels {where}, {low:.3g} to {high:.3g}"
         return words, ((pixels - low) * (255 / max(high - low, 1e-9))).astype(np.uint8)
 
     def _logits(self, images: Sequence[Any]) -> Any:
@@ -207,9 +194,9 @@ class TorchvisionClassifier(TorchModel):
     def __init__(self, name: str, options: LibraryOptions, device: str = "cpu") -> None:
         from torchvision import models
 
-        known = models.list_models(module=models)
-        if options.model not in known:
-            raise UnknownName("classifier in torchvision", options.model, known)
+        names = models.list_models(module=models)
+        if options.model not in names:
+            raise UnknownName("classifier in torchvision", options.model, names)
         pretrained = models.get_model_weights(options.model).DEFAULT
         labels = labels_of(options, pretrained.meta["categories"])
         if options.weights:
@@ -264,7 +251,7 @@ class TimmClassifier(TorchModel):
 def load_weights(module: Any, file: Path | str) -> str:
     """Put the state dict of a file into a module; returns the file's sha256.
 
-    Raises: ModelError if it is missing, is no state dict, or does not fit.
+    Raises: ModelError if it is missing, holds no state dict, or does not fit.
     """
     file = existing(file, "weights file")
     state = read_state(file)
@@ -272,7 +259,7 @@ def load_weights(module: Any, file: Path | str) -> str:
     other = [key for key in wanted if key in state and state[key].shape != wanted[key].shape]
     of_head = [key for key in other if any(part in _HEADS for part in key.split(".")) and len(wanted[key].shape)]
     if other and other == of_head and set(state) == set(wanted):
-        classes, wants = (int(one[other[0]].shape[0]) for one in (state, wanted))
+        classes, wants = (int(weights[other[0]].shape[0]) for weights in (state, wanted))
         hint = f"Give labels=FILE with {classes:,} lines, one label a line, in the order of the outputs."
         raise ModelError(f"The weights {file} have {classes:,} classes, and there are {wants:,} labels.", hint)
     try:
@@ -318,143 +305,3 @@ def read_state(file: Path) -> dict[str, Any]:
         if all(key.startswith(prefix) for key in state):
             state = {key.removeprefix(prefix): value for key, value in state.items()}
     return state
-
-
-# -- lists of labels ---------------------------------------------------------------------------------------------------
-
-
-SHIPPED = ("occupations", "traits")
-TEMPLATES = {
-    "occupations": "a photo of a {}|a photo of a person who works as a {}",
-    "traits": "a photo of a {} person",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ZeroShotOptions:
-    """What to look for, and what counts as found.
-
-    labels: ``occupations``, ``traits``, or a text file, one label a line.
-    template: prompts with ``{}`` for the label, ``|`` between several; empty: those of the list, or "a photo of a {}".
-    top_k, threshold: see ``model_file.presence``.
-    activation: ``auto``: sigmoid for a model that was trained with it and has a bias (SigLIP), else softmax.
-    """
-
-    labels: str = "occupations"
-    template: str = ""
-    top_k: int | None = None
-    threshold: float | None = None
-    activation: Literal["auto", "softmax", "sigmoid"] = "auto"
-
-    def __post_init__(self) -> None:
-        check_presence(self.top_k, self.threshold)
-        if self.template and not all("{}" in one for one in self.template.split("|")):
-            raise ConfigError("Every template needs {} where the label goes.", "Such as: a photo of a {}.")
-
-
-class ZeroShotModel(TorchModel, ABC):
-    """A ``records.Classifier`` over the image tower of a model; the texts are read once.
-
-    module: with ``logit_scale`` and, if it was trained with a sigmoid, ``logit_bias``.
-    options: with ``model``, ``labels``, ``template``, ``top_k``, ``threshold`` and ``activation``.
-    weights_version: of the module's weights.  transform: a PIL picture to (3, H, W).
-    embed_texts: a list of T texts to their embeddings, (T, D).
-    """
-
-    def __init__(
-        self,
-        name: str,
-        options: Any,
-        weights_version: str,
-        module: Any,
-        transform: Callable[[Any], Any],
-        embed_texts: Callable[[list[str]], Any],
-        device: str,
-    ) -> None:
-        import torch
-
-        labels = label_list(options.labels)
-        templates = (options.template or TEMPLATES.get(options.labels, "a photo of a {}")).split("|")
-        rows = []  # the mean over the templates of the normalised text embeddings, normalised again
-        with torch.inference_mode():
-            for label in labels:
-                found = embed_texts([template.format(label) for template in templates])
-                mean = (found / found.norm(dim=-1, keepdim=True)).mean(0)
-                rows.append(mean / mean.norm())
-            text = torch.stack(rows)  # (L, D)
-        self._weights = (module.logit_scale.exp().detach() * text).to(device)
-        bias = getattr(module, "logit_bias", None)
-        self._bias = 0.0 if bias is None else float(bias.detach())
-        trained_with = "softmax" if bias is None else "sigmoid"
-        activation = trained_with if options.activation == "auto" else options.activation
-        version = f"{weights_version} labels {digest_of_texts([*labels, '', *templates])}"
-        super().__init__(name, version, module, transform, labels, options, activation, device)
-
-    def _forward(self, batch: Any) -> Any:
-        image = self._embedded(batch)
-        return image / image.norm(dim=-1, keepdim=True) @ self._weights.T + self._bias
-
-    @abstractmethod
-    def _embedded(self, batch: Any) -> Any:
-        """(B, 3, H, W) to image embeddings, (B, D)."""
-
-
-def label_list(name: str) -> tuple[str, ...]:
-    """The labels of a shipped list, or of a file.  Raises: ModelError."""
-    if name in SHIPPED:
-        return tuple((files("gslopes.ask") / "labels" / f"{name}.txt").read_text("utf-8").split("\n")[:-1])
-    return read_labels(existing(name, "labels file"))
-
-
-# -- open_clip ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClipOptions(ZeroShotOptions):
-    """What to look for, and with which model.
-
-    model: the name in open_clip.  pretrained: its weights there; a tag of open_clip's list.
-    weights: a local file instead.  config: a file that describes a model that open_clip does not know, named as it.
-    """
-
-    model: str = field(metadata=ARGUMENT)
-    pretrained: str = ""
-    weights: str = ""
-    config: str = ""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if bool(self.pretrained) == bool(self.weights):
-            raise ConfigError("clip needs one of pretrained and weights.", "Such as pretrained=laion2b_s34b_b79k.")
-
-
-class ClipClassifier(ZeroShotModel):
-    """A ``records.Classifier`` over the image tower of an open_clip model.
-
-    Raises: UnknownName if open_clip has no such model; ModelError if its weights cannot be had.
-    """
-
-    Options = ClipOptions
-
-    def __init__(self, name: str, options: ClipOptions, device: str = "cpu") -> None:
-        library: Any = import_module("open_clip")
-        if options.config:
-            library.add_model_config(existing(options.config, "model description"))
-        if options.model not in library.list_models():
-            raise UnknownName("model in open_clip", options.model, library.list_models())
-        source = str(existing(options.weights, "weights file")) if options.weights else options.pretrained
-        try:
-            module, _, transform = library.create_model_and_transforms(options.model, pretrained=source)
-        except Exception as error:  # the hub's client and the readers have many
-            message = f"The weights {source} of {options.model} cannot be downloaded or read: {first_words(error)}."
-            hint = "Download them elsewhere and give weights=FILE, or name a tag of open_clip.list_pretrained()."
-            raise ModelError(message, hint) from None
-        module, tokenizer = module.eval(), library.get_tokenizer(options.model)
-        paths = [Path(path).expanduser() for path in (options.weights, options.config) if path]
-        version = digest_of(paths) if options.weights else options.pretrained
-        super().__init__(
-            name, options, version, module, transform, lambda texts: module.encode_text(tokenizer(texts)), device
-        )
-
-    def _embedded(self, batch: Any) -> Any:
-        return self._module.encode_image(batch)

@@ -1,9 +1,15 @@
 """``transformers:NAME``: models of the transformers library that look at pictures, by hub name or local folder.
 
-    transformers:google/vit-base-patch16-224                          labels of its own
-    transformers:my-clip-folder,task=zero-shot,labels=traits          a list of labels, CLIP or SigLIP
+    transformers:google/vit-base-patch16-224                                   labels of its own
+    transformers:openai/clip-vit-base-patch32,task=zero-shot,labels=traits     a list of labels, CLIP or SigLIP
+    transformers:my-blip-folder,task=caption                                   captions, see ``captions``
 
 A folder, as ``save_pretrained`` writes it, is read without any network, and without running code in it.
+
+Zero-shot: the score of a label is its share in the softmax, over all labels of the list, of the model's scaled cosine
+similarities (Radford et al. 2021, section 3.1.2); a label's text embedding is the mean over the templates (section
+3.1.4). Scores therefore depend on the list: they compare its labels with one another. A SigLIP model has a sigmoid and
+a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its labels has a score of its own.
 """
 
 from __future__ import annotations
@@ -13,31 +19,57 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from gslopes.ask.classifiers.model_file import digest_of, first_words
-from gslopes.ask.classifiers.torch_model import TorchModel, ZeroShotModel, ZeroShotOptions
+from gslopes.ask.classifiers.captions import CaptionReader
+from gslopes.ask.classifiers.model_file import check_presence, digest_of, digest_of_texts, first_words, label_list
+from gslopes.ask.classifiers.torch_model import TorchModel
 from gslopes.ask.names import ARGUMENT
-from gslopes.core.errors import ModelError
+from gslopes.ask.pictures import decoded
+from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import read_json
+from gslopes.core.records import Answer
 from gslopes.core.runtime import is_out_of_memory
 
-Task = Literal["auto", "classify", "zero-shot"]
+Task = Literal["auto", "classify", "zero-shot", "caption"]
 _ZERO_SHOT = ("CLIPModel", "ChineseCLIPModel", "AltCLIPModel", "SiglipModel", "Siglip2Model", "AlignModel")
 _KINDS = (".json", ".safetensors", ".bin", ".jinja", ".txt", ".model")  # of a folder's files, in its version
+TEMPLATES = {
+    "occupations": "a photo of a {}|a photo of a person who works as a {}",
+    "traits": "a photo of a {} person",
+}
+PROMPT = "Describe this picture in one sentence."
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformersOptions(ZeroShotOptions):
+class TransformersOptions:
     """A model by its name on the hub, or a folder that ``save_pretrained`` has written.
 
     model: the name or folder.  revision: of the hub's model; empty: the newest.
-    task: ``classify`` or ``zero-shot``; ``auto``: what a folder's config.json says, else ``classify``.
-    labels, template: of ``zero-shot``.
+    task: ``auto``: what a folder's config.json says, ``zero-shot`` or ``classify``; else ``classify``.
+    labels: of ``zero-shot``: ``occupations``, ``traits``, or a text file, one label a line.
+    template: prompts with ``{}`` for the label, ``|`` between several; empty: those of the list, or "a photo of a {}".
+    top_k, threshold: see ``model_file.presence``.
     activation: ``auto``: sigmoid where the model says that its labels are independent (SigLIP's are), else softmax.
+    prompt: of ``caption``: what a model for conversations is asked; other models are asked nothing.
+    max_tokens: of a caption.
     """
 
     model: str = field(metadata=ARGUMENT)
     revision: str = ""
     task: Task = "auto"
+    labels: str = "occupations"
+    template: str = ""
+    top_k: int | None = None
+    threshold: float | None = None
+    activation: Literal["auto", "softmax", "sigmoid"] = "auto"
+    prompt: str = PROMPT
+    max_tokens: int = 40
+
+    def __post_init__(self) -> None:
+        check_presence(self.top_k, self.threshold)
+        if self.template and not all("{}" in template for template in self.template.split("|")):
+            raise ConfigError("Every template needs {} where the label goes.", "Such as: a photo of a {}.")
+        if self.max_tokens < 1:
+            raise ConfigError("A caption's max_tokens must be at least 1.")
 
 
 def task_of(model: str) -> Task:
@@ -54,38 +86,6 @@ def task_of(model: str) -> Task:
     return "zero-shot" if any(name in _ZERO_SHOT for name in names) else "classify"
 
 
-def loaded(model: str, kind: str, processor: str, *, revision: str = "", **more: Any) -> tuple[Any, Any]:
-    """A model and its processor by the names of their Auto classes; of a folder without any network.
-
-    more: for ``from_pretrained`` of the model.
-    Raises: ModelError.
-    """
-    import transformers as library
-
-    known: Any = library
-    name, where = model, cast("dict[str, Any]", {"revision": revision} if revision else {})
-    if Path(model).expanduser().is_dir():
-        name, where = str(Path(model).expanduser()), {"local_files_only": True}
-    try:
-        made = getattr(known, kind).from_pretrained(name, **where, **more)
-        return made.eval(), getattr(known, processor).from_pretrained(name, **where)
-    except Exception as error:  # the hub's client and the readers have many
-        if is_out_of_memory(error):
-            raise
-        hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
-        raise ModelError(f"The model {model} cannot be loaded: {first_words(error)}.", hint) from None
-
-
-def version_of(model: str, config: Any) -> str:
-    """sha256 of a local folder's files, or the hub's commit."""
-    folder = Path(model).expanduser()
-    if not folder.is_dir():
-        return str(getattr(config, "_commit_hash", "") or model)
-    files = sorted(path for path in folder.iterdir() if path.suffix in _KINDS)
-    names = hashlib.sha256("\0".join(path.name for path in files).encode()).hexdigest()
-    return hashlib.sha256(f"{names}{digest_of(files)}".encode()).hexdigest()
-
-
 class TransformersClassifier:
     """Makes the ``records.Classifier`` of the task.
 
@@ -97,53 +97,138 @@ class TransformersClassifier:
     def __new__(cls, name: str, options: TransformersOptions, device: str = "cpu") -> Any:
         """The classifier of the task."""
         task = options.task if options.task != "auto" else task_of(options.model)
-        return (ZeroShot if task == "zero-shot" else ImageClassifier)(name, options, device)
+        kinds = {"classify": ImageClassifier, "zero-shot": ZeroShot, "caption": Captioner}
+        return cast("Any", kinds[task])(name, options, device)
 
 
 class ImageClassifier(TorchModel):
     """A ``records.Classifier`` over ``AutoModelForImageClassification``."""
 
-    def __init__(self, name: str, options: TransformersOptions, device: str = "cpu") -> None:
-        kinds = "AutoModelForImageClassification", "AutoImageProcessor"
-        module, processor = loaded(options.model, *kinds, revision=options.revision)
+    def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
+        module, processor = _loaded(options, "AutoModelForImageClassification", "AutoImageProcessor")
         config = module.config
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
         independent = config.problem_type == "multi_label_classification"
         activation = options.activation if options.activation != "auto" else "sigmoid" if independent else "softmax"
-        version = version_of(options.model, config)
+        version = _version(options.model, config)
         super().__init__(name, version, module, _transform(processor), labels, options, activation, device)
 
     def _forward(self, batch: Any) -> Any:
         return self._module(pixel_values=batch).logits
 
 
-class ZeroShot(ZeroShotModel):
+class ZeroShot(TorchModel):
     """A ``records.Classifier`` over the image tower of ``AutoModelForZeroShotImageClassification``.
 
     Raises: ModelError if the model cannot be had, or has no two towers.
     """
 
-    def __init__(self, name: str, options: TransformersOptions, device: str = "cpu") -> None:
-        kinds = "AutoModelForZeroShotImageClassification", "AutoProcessor"
-        module, processor = loaded(options.model, *kinds, revision=options.revision)
+    def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
+        import torch
+
+        module, processor = _loaded(options, "AutoModelForZeroShotImageClassification", "AutoProcessor")
         if getattr(module, "logit_scale", None) is None or not hasattr(module, "get_text_features"):
             raise ModelError(
                 f"The model {options.model} has no encoders of pictures and texts.", "Name a CLIP or SigLIP model."
             )
+        bias = getattr(module, "logit_bias", None)  # of a model that was trained with a sigmoid
         longest = int(getattr(module.config.text_config, "max_position_embeddings", 64))
-        fixed = getattr(module, "logit_bias", None) is not None  # texts are padded as SigLIP was trained
-        pad = {"padding": "max_length" if fixed else True, "max_length": longest, "truncation": True}
+        padding = True if bias is None else "max_length"  # texts are padded as SigLIP was trained
+        labels = label_list(options.labels)
+        templates = (options.template or TEMPLATES.get(options.labels, "a photo of a {}")).split("|")
+        rows = []  # the mean over the templates of the normalised text embeddings, normalised again
+        with torch.inference_mode():
+            for label in labels:
+                texts = [template.format(label) for template in templates]
+                how = {"padding": padding, "max_length": longest, "truncation": True}
+                tokens = processor.tokenizer(texts, return_tensors="pt", **how)
+                inputs = {key: tokens[key] for key in ("input_ids", "attention_mask") if key in tokens}
+                embedded = _embedding(module.get_text_features(**inputs))
+                mean = (embedded / embedded.norm(dim=-1, keepdim=True)).mean(0)
+                rows.append(mean / mean.norm())
+            text = torch.stack(rows)  # (L, D)
+        self._weights = (module.logit_scale.exp().detach() * text).to(device)
+        self._bias = 0.0 if bias is None else float(bias.detach())
+        trained_with = "softmax" if bias is None else "sigmoid"
+        activation = trained_with if options.activation == "auto" else options.activation
+        version = f"{_version(options.model, module.config)} labels {digest_of_texts([*labels, '', *templates])}"
+        transform = _transform(processor.image_processor)
+        super().__init__(name, version, module, transform, labels, options, activation, device)
 
-        def embed_texts(texts: list[str]) -> Any:
-            tokens = processor.tokenizer(texts, return_tensors="pt", **pad)
-            known = {key: tokens[key] for key in ("input_ids", "attention_mask") if key in tokens}
-            return _embedding(module.get_text_features(**known))
+    def _forward(self, batch: Any) -> Any:
+        image = _embedding(self._module.get_image_features(pixel_values=batch))
+        return image / image.norm(dim=-1, keepdim=True) @ self._weights.T + self._bias
 
-        version, transform = version_of(options.model, module.config), _transform(processor.image_processor)
-        super().__init__(name, options, version, module, transform, embed_texts, device)
 
-    def _embedded(self, batch: Any) -> Any:
-        return _embedding(self._module.get_image_features(pixel_values=batch))
+class Captioner:
+    """A ``records.Classifier`` over ``AutoModelForImageTextToText``, safetensors alone, decoded greedily.
+
+    Raises: ModelError if the model cannot be had or writes no text.
+    """
+
+    cached = True
+    batch = 8
+
+    def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
+        kinds = "AutoModelForImageTextToText", "AutoProcessor"
+        module, self._processor = _loaded(options, *kinds, use_safetensors=True)
+        self._model = module.to(device)
+        self.name, self._device, self._options = name, device, options
+        self._template = bool(getattr(self._processor, "chat_template", None))
+        self.version = _version(options.model, module.config)
+        self._captions = CaptionReader().read_for(self)
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to a caption each.  Raises: PhotoError if one cannot be decoded."""
+        import torch
+
+        arrays, more = decoded(pictures), {}
+        if self._template:
+            content = [{"type": "image"}, {"type": "text", "text": self._options.prompt}]
+            messages = [{"role": "user", "content": content}]
+            asked = self._processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+            more = {"text": [asked] * len(arrays)}
+        inputs = self._processor(images=arrays, return_tensors="pt", **more).to(self._device)
+        with torch.inference_mode():
+            made = self._model.generate(**inputs, max_new_tokens=self._options.max_tokens, num_beams=1, do_sample=False)
+        fresh = made[:, inputs["input_ids"].shape[1] :] if self._template else made
+        return [text.strip() for text in self._processor.batch_decode(fresh, skip_special_tokens=True)]
+
+    def parse(self, raw: object) -> Answer:
+        """The labels of the caption.  Raises: AnswerError if it is empty."""
+        return self._captions.answer([raw])
+
+
+def _loaded(options: TransformersOptions, kind: str, processor: str, **more: Any) -> tuple[Any, Any]:
+    """A model and its processor by the names of their Auto classes; of a folder without any network.
+
+    more: for ``from_pretrained`` of the model.
+    Raises: ModelError.
+    """
+    import transformers as library
+
+    auto: Any = library
+    name, where = options.model, cast("dict[str, Any]", {"revision": options.revision} if options.revision else {})
+    if Path(name).expanduser().is_dir():
+        name, where = str(Path(name).expanduser()), {"local_files_only": True}
+    try:
+        made = getattr(auto, kind).from_pretrained(name, **where, **more)
+        return made.eval(), getattr(auto, processor).from_pretrained(name, **where)
+    except Exception as error:  # the hub's client and the readers have many
+        if is_out_of_memory(error):
+            raise
+        hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
+        raise ModelError(f"The model {options.model} cannot be loaded: {first_words(error)}.", hint) from None
+
+
+def _version(model: str, config: Any) -> str:
+    """sha256 of a local folder's files, or the hub's commit."""
+    folder = Path(model).expanduser()
+    if not folder.is_dir():
+        return str(getattr(config, "_commit_hash", "") or model)
+    files = sorted(path for path in folder.iterdir() if path.suffix in _KINDS)
+    names = hashlib.sha256("\0".join(path.name for path in files).encode()).hexdigest()
+    return hashlib.sha256(f"{names}{digest_of(files)}".encode()).hexdigest()
 
 
 def _transform(processor: Any) -> Any:

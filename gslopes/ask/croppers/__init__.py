@@ -30,7 +30,6 @@ REGISTRY = Registry(
         "centre": f"{_HOME}.simple:Centre",
         "random": f"{_HOME}.simple:Random",
         "smartcrop": f"{_HOME}.simple:SmartCrop",
-        "vips-attention": f"{_HOME}.simple:VipsAttention",
         "replay": f"{_HOME}.given:ReplayCropper",
         "http": "gslopes.ask.classifiers.http:HttpCropper",
     },

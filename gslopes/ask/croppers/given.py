@@ -20,7 +20,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from gslopes.ask.boxes import Crop, Cropper, Saliency, SaliencyMap, fitted, grid_map
-from gslopes.ask.classifiers.model_file import InputOptions, Program, existing
+from gslopes.ask.classifiers.model_file import InputOptions, Program, existing, external_files, session
 from gslopes.ask.classifiers.python import function_at, function_digest, user_line
 from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
@@ -67,7 +67,7 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
         raise UsageError(f"{given!r} is no cropper.", "Give a function, or an object with crop or maps.")
     name = getattr(given, "__name__", type(given).__name__)
     parameters = signature(given).parameters.values()
-    takes = sum(one.default is one.empty and one.kind in _POSITIONAL for one in parameters)
+    takes = sum(parameter.default is parameter.empty and parameter.kind in _POSITIONAL for parameter in parameters)
     if takes not in (1, 2):
         hint = "A function of pictures answers with maps, one of pictures and a ratio with rectangles."
         raise UsageError(f"{name} takes {takes} arguments.", hint)
@@ -112,6 +112,8 @@ class Rectangles:
 def _asked(function: Callable[..., Any], pictures: list[ByteArray], name: str) -> Sequence[Any]:
     try:
         answers = list(function(pictures))
+    except AnswerError:
+        raise
     except Exception as error:  # the user's function may fail in any way
         raise AnswerError(f"{name} failed: {type(error).__name__}: {error}{user_line(error)}.") from error
     if len(answers) != len(pictures):
@@ -150,8 +152,6 @@ class MapFile:
             self._run = Program(path, setting.device, trust=setting.trust)
             return
         needed("onnxruntime", "onnx", name)
-        from gslopes.ask.classifiers.onnx import external_files, session
-
         external_files(path)
         made = session(path, setting.device)
         entry = made.get_inputs()[0].name
@@ -182,23 +182,23 @@ class ReplayCropOptions:
 
 
 class ReplayCropper:
-    """A ``boxes.Cropper`` over a recording.  Raises: ModelError if the file is missing, or a line is no answer."""
+    """Makes the cropper of a recording.  Raises: ModelError if the file is missing, or a line holds no answer."""
 
     Options = ReplayCropOptions
 
-    def __init__(self, name: str, options: ReplayCropOptions, setting: Any = None) -> None:
+    def __new__(cls, name: str, options: ReplayCropOptions, setting: Any = None) -> Any:
+        """A Cropper."""
         del setting
-        self.name = name
-        self._recording = Recording(options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",))
-        self.version = self._recording.digest[:16]
+        recording = Recording(options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",))
 
-    def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """Raises: AnswerError if the file has no answer about the picture, or one that is no rectangle."""
-        key = picture_key(picture)
-        (line,) = self._recording.lines([_key(key, ratio)])
-        if line is None:
-            raise AnswerError(f"{self.name} has no answer about the picture {key[:12]} at the ratio {ratio:g}.")
-        return crop_of(line["box"], self.name)
+        def recorded(pictures: list[ByteArray], ratio: float) -> list[Any]:
+            key = picture_key(pictures[0])
+            (line,) = recording.lines([_key(key, ratio)])
+            if line is None:
+                raise AnswerError(f"{name} has no answer about the picture {key[:12]} at the ratio {ratio:g}.")
+            return [line["box"]]
+
+        return Rectangles(recorded, name, recording.digest[:16])
 
 
 def picture_key(picture: ByteArray) -> str:

@@ -105,9 +105,9 @@ class FineGrained:
         A fitted pixel is the mean of a rectangle: then no rectangle reaches over a seam.
         """
         people, (width, height) = len(sizes), sizes[0]
-        whole = width * people, height
-        scale = min(FITTED / side for side in whole)
-        wide, tall = (max(1, round(side * scale)) for side in whole)
+        joined = width * people, height
+        scale = min(FITTED / side for side in joined)
+        wide, tall = (max(1, round(side * scale)) for side in joined)
         if len(set(sizes)) > 1 or scale > 1 or wide % people:
             return None
         return wide // people, tall

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 from PIL import Image
 
+from gslopes.ask.answers import PartProgress
 from gslopes.ask.boxes import Crop, Cropper, Saliency
 from gslopes.ask.cache import AnswerCache, cache_folder
 from gslopes.ask.classifiers import prepare_classifier
@@ -20,7 +21,6 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.croppers import load_cropper
 from gslopes.ask.croppers.given import as_cropper, picture_key
-from gslopes.ask.questions import PartProgress
 from gslopes.ask.scoring.cost import Estimate, confirm_cost, estimate
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
@@ -46,13 +46,13 @@ class RemoteCropper:
         self._cost_limits, self._budget, self._seed = cost_limits, budget, seed
         self._at = {ratio: service.at(ratio) for ratio in ratios}
         self._answers: dict[tuple[str, float], Answer] = {}
-        for one in self._at.values():
-            prepare_classifier(one)
+        for classifier in self._at.values():
+            prepare_classifier(classifier)
 
     def requests(self, pictures: int) -> list[Estimate]:
         """The most that asking about ``pictures`` pictures takes, for each ratio."""
         parts = [pictures] if pictures else []
-        return [estimate(one.name, one.limits, one.batch, parts, 0) for one in self._at.values()]
+        return [estimate(service.name, service.limits, service.batch, parts, 0) for service in self._at.values()]
 
     def ask_about(self, out: Path, pictures: Callable[[], Iterable[ByteArray]], tick: Callable[[int], None]) -> None:
         """Ask about pictures at every ratio; earlier answers are dropped.
@@ -79,7 +79,7 @@ class RemoteCropper:
                         ratio: float = ratio,
                         last: bool = last,
                     ) -> None:
-                        for question, answer in zip(progress.questions, progress.outcomes(), strict=True):
+                        for question, answer in zip(progress.questions, progress.in_order(), strict=True):
                             self._answers[question.photo, ratio] = answer
                             (folder / question.file).unlink(missing_ok=True)
                         if last:
@@ -165,5 +165,5 @@ def confirm(
     Raises: ConfigError, UsageError as ``ask.scoring.cost.confirm_cost``.
     """
     asked = [(model, count) for model, count in zip(models, pictures, strict=True) if isinstance(model, RemoteCropper)]
-    if estimates := [one for model, count in asked for one in model.requests(count)]:
+    if estimates := [request for model, count in asked for request in model.requests(count)]:
         confirm_cost(estimates, cost_limits, executor)

@@ -1,7 +1,4 @@
-"""Croppers without a map: around faces, in the middle, anywhere, and those that come as packages (extras).
-
-The packages are smartcrop, as websites use it, and libvips' attention crop.
-"""
+"""Croppers without a map: around faces, in the middle, anywhere, and the package smartcrop, as websites use it."""
 
 from __future__ import annotations
 
@@ -44,10 +41,10 @@ class Faces:
 
     def _point(self, picture: ByteArray, key: str) -> tuple[int, int]:
         height, width = picture.shape[:2]
-        found = self._finder([Photo(key, Path(), picture)])[0]
-        if not len(found.scores):
+        faces = self._finder([Photo(key, Path(), picture)])[0]
+        if not len(faces.scores):
             return width // 2, height // 2
-        box = found.boxes.astype(np.float64)[int(np.argmax(found.scores))]
+        box = faces.boxes.astype(np.float64)[int(np.argmax(faces.scores))]
         x, y = (box[:2] + box[2:]) / 2
         return int(np.clip(x, 0, width - 1)), int(np.clip(y, 0, height - 1))
 
@@ -80,9 +77,6 @@ class Random:
         return crop_rectangle(width, height, int(generator.integers(width)), int(generator.integers(height)), ratio)
 
 
-# -- packages ----------------------------------------------------------------------------------------------------------
-
-
 class SmartCrop:
     """The package smartcrop: edges, saturation, and closeness to one fixed skin tone, (0.78, 0.57, 0.44).
 
@@ -102,26 +96,6 @@ class SmartCrop:
             Image.fromarray(picture), width=side, height=max(1, int(ratio * side)), min_scale=1.0, num_scale_steps=1
         )["top_crop"]
         return Crop(int(top["x"]), int(top["y"]), int(top["width"]), int(top["height"]))
-
-
-class VipsAttention:
-    """libvips' attention crop: edges, skin colour and saturation, the strategy ``attention`` of many image services."""
-
-    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options, setting
-        self._vips: Any = needed("pyvips", "vips", name)
-        self.name = name
-        self.version = ".".join(str(self._vips.version(part)) for part in range(3))
-
-    def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """(H, W, 3) uint8 RGB to a rectangle with its point."""
-        height, width = picture.shape[:2]
-        wide, tall = (width, round(width * ratio)) if height / width > ratio else (round(height / ratio), height)
-        wide, tall = min(max(wide, 1), width), min(max(tall, 1), height)
-        image = self._vips.Image.new_from_array(np.ascontiguousarray(picture), interpretation="srgb")
-        cut, at = image.smartcrop(wide, tall, interesting="attention", attention_x=True, attention_y=True)
-        point = int(at["attention_x"]), int(at["attention_y"])
-        return Crop(-int(cut.xoffset), -int(cut.yoffset), wide, tall, point)
 
 
 def needed(module: str, extra: str, cropper: str) -> ModuleType:

@@ -36,7 +36,6 @@ LARGEST = 1 << 30  # bytes of a file
 MAGIC = b"\x01tPM"
 PUBLISHED = "b76cefc218ec8969cc62b26ad0f41111800421287e7f2725d808da1d90afbdf7"
 CONVOLUTION, POOL, SMOOTH = 0, 2, 3
-_HINT = "Give the .vxm file as its authors publish it."
 # Added to R, G, B by the published program, in this order. They are the customary means of B, G, R.
 PROGRAM_MEANS = (103.939, 116.779, 123.68)
 STRIDE = 16
@@ -73,32 +72,33 @@ def read(path: Path | str) -> tuple[tuple[Layer, ...], str]:
 
 
 def parse(data: bytes, name: str = "the file") -> tuple[Layer, ...]:
-    """The layers from a file's bytes."""
-    entries = records(data, name)
-    layers = tuple(_layer(entries, index, name) for index in range(_integer(entries, "layerCount", name)))
-    channels = 3
-    for index, layer in enumerate(layers):
-        if layer.weight is not None:
-            if layer.weight.shape[1] != channels:
-                raise ModelError(f"{name}: {index}w takes {layer.weight.shape[1]} channels after {channels}.")
-            channels = layer.weight.shape[0]
-    if channels != 1:
-        raise ModelError(f"{name} ends with {channels} channels, not with one map.")
+    """The layers from a file's bytes.  Raises: ModelError."""
+    try:
+        entries = records(data)
+        layers = tuple(_layer(entries, index) for index in range(_integer(entries, "layerCount")))
+        channels = 3
+        for index, layer in enumerate(layers):
+            if layer.weight is not None:
+                if layer.weight.shape[1] != channels:
+                    raise ValueError(f"{index}w takes {layer.weight.shape[1]} channels after {channels}")
+                channels = layer.weight.shape[0]
+        if channels != 1:
+            raise ValueError(f"it ends with {channels} channels, not with one map")
+    except ValueError as error:
+        raise ModelError(f"{name} is no .vxm file: {error}.", "Give the file as its authors publish it.") from None
     return layers
 
 
-def records(data: bytes, name: str = "the file") -> dict[str, bytes]:
-    """Key to value, in the file's order.  Raises: ModelError."""
+def records(data: bytes) -> dict[str, bytes]:
+    """Key to value, in the file's order.  Raises: ValueError."""
     if data[:4] != MAGIC:
-        raise ModelError(f"{name} is no .vxm file: it begins with {data[:4].hex(' ')}, not {MAGIC.hex(' ')}.", _HINT)
+        raise ValueError(f"it begins with {data[:4].hex(' ')}, not {MAGIC.hex(' ')}")
     offset = 4
 
     def take(count: int, what: str) -> bytes:
         nonlocal offset
         if offset + count > len(data):
-            raise ModelError(
-                f"{name} is truncated: {what} at offset {offset} needs {count} bytes of {len(data)}.", "Fetch it again."
-            )
+            raise ValueError(f"it is truncated: {what} at offset {offset} needs {count} bytes of {len(data)}")
         offset += count
         return data[offset - count : offset]
 
@@ -110,47 +110,41 @@ def records(data: bytes, name: str = "the file") -> dict[str, bytes]:
         (length,) = struct.unpack("<I", take(4, f"the length of {key!r}"))
         entries[key] = take(length, f"the value of {key!r}")
     if offset != len(data):
-        raise ModelError(f"{name} has {len(data) - offset} bytes after its last record, at offset {offset}.")
+        raise ValueError(f"it has {len(data) - offset} bytes after its last record, at offset {offset}")
     return entries
 
 
-def _layer(entries: Mapping[str, bytes], index: int, name: str) -> Layer:
-    kind = _integer(entries, f"{index}Type", name)
+def _layer(entries: Mapping[str, bytes], index: int) -> Layer:
+    kind = _integer(entries, f"{index}Type")
     if kind == POOL:
         return Layer(POOL)
     if kind == SMOOTH:
-        size, sigma = (_integer(entries, f"{index}{key}", name) for key in ("KernelSize", "Std"))
-        return Layer(SMOOTH, size=size, sigma=sigma)
+        return Layer(SMOOTH, size=_integer(entries, f"{index}KernelSize"), sigma=_integer(entries, f"{index}Std"))
     if kind != CONVOLUTION:
-        raise ModelError(f"{name} has the unknown type {kind} in {index}Type.", "Known: 0, 2 and 3.")
-    activation = _integer(entries, f"{index}Act", name)
-    weight, bias = _array(entries, f"{index}w", 4, name), _array(entries, f"{index}b", 1, name)
-    if weight.shape[0] != len(bias):
-        raise ModelError(f"{name}: {index}w has {weight.shape[0]} outputs, {index}b {len(bias)}.")
-    if weight.shape[2] % 2 == 0 or weight.shape[3] % 2 == 0:
-        raise ModelError(f"{name}: {index}w has a window of {weight.shape[2]} x {weight.shape[3]}; both must be odd.")
-    alpha = float(_array(entries, f"{index}alpha", 1, name)[0]) if activation == PARAMETRIC else 0.0
+        raise ValueError(f"there is the unknown type {kind} in {index}Type; known are 0, 2 and 3")
+    activation = _integer(entries, f"{index}Act")
+    weight, bias = _array(entries, f"{index}w", 4), _array(entries, f"{index}b", 1)
+    if weight.shape[0] != len(bias) or weight.shape[2] % 2 == 0 or weight.shape[3] % 2 == 0:
+        raise ValueError(f"{index}w has the shape {weight.shape}; {len(bias)} outputs and odd windows are expected")
+    alpha = float(_array(entries, f"{index}alpha", 1)[0]) if activation == PARAMETRIC else 0.0
     return Layer(CONVOLUTION, weight, bias, activation, alpha)
 
 
-def _integer(entries: Mapping[str, bytes], key: str, name: str) -> int:
-    value = entries.get(key)
-    if value is None or len(value) != 4:
-        raise ModelError(f"{name} has no number {key!r}." if value is None else f"{name}: {key!r} is no int32.")
+def _integer(entries: Mapping[str, bytes], key: str) -> int:
+    value = entries.get(key, b"")
+    if len(value) != 4:
+        raise ValueError(f"there is no number {key!r}")
     return int(struct.unpack("<i", value)[0])
 
 
-def _array(entries: Mapping[str, bytes], key: str, dims: int, name: str) -> NDArray[np.float32]:
-    for part in (key, f"{key}.dtype", f"{key}.shape"):
-        if part not in entries:
-            raise ModelError(f"{name} has no record {part!r}.")
-    if entries[f"{key}.dtype"] != b"float32":
-        raise ModelError(f"{name}: {key} is of the type {entries[f'{key}.dtype']!r}, not float32.")
-    raw = entries[f"{key}.shape"]
+def _array(entries: Mapping[str, bytes], key: str, dims: int) -> NDArray[np.float32]:
+    value, kind, raw = (entries.get(part, b"") for part in (key, f"{key}.dtype", f"{key}.shape"))
+    if kind != b"float32":
+        raise ValueError(f"{key} is of the type {kind!r}, not float32")
     shape = struct.unpack(f"<{len(raw) // 4}i", raw) if len(raw) % 4 == 0 else ()
-    if len(shape) != dims or min(shape, default=0) < 1 or 4 * prod(shape) != len(entries[key]):
-        raise ModelError(f"{name}: {key} has {len(entries[key])} bytes, which is not the shape {list(shape)}.")
-    return np.frombuffer(entries[key], "<f4").reshape(shape).astype(np.float32)
+    if len(shape) != dims or min(shape, default=0) < 1 or 4 * prod(shape) != len(value):
+        raise ValueError(f"{key} has {len(value)} bytes, which is not the shape {list(shape)}")
+    return np.frombuffer(value, "<f4").reshape(shape).astype(np.float32)
 
 
 # -- the network -------------------------------------------------------------------------------------------------------
@@ -230,7 +224,7 @@ class FastGazeModel:
 
 
 def _map(scores: FloatArray, small: ByteArray, picture: ByteArray) -> SaliencyMap:
-    """A cell stands for the pixel (16c + 8, 16r + 8) of the fitted picture, moved inside."""
+    """A cell is the pixel (16c + 8, 16r + 8) of the fitted picture, moved inside."""
     factor = min(picture.shape[1] / small.shape[1], picture.shape[0] / small.shape[0])
     centres = [
         np.minimum(side - 1, STRIDE * np.arange(count) + STRIDE // 2) * factor

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.ask.answers import ClassifierCache
+from gslopes.ask.answers import ClassifierCache, digest, read_picture
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Limits, limits_of
-from gslopes.ask.questions import digest, read_picture
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
@@ -100,17 +99,17 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
 
     Raises: ConfigError if there is a budget but no price; UsageError if it is not wanted or no one can be asked.
     """
-    due = [one for one in estimates if one.pictures]
-    for one in due:
-        executor.note(f"score      {one}" + (f" ({one.note})" if one.note else ""))
-    unknown = [one.name for one in due if one.usd is None]
+    due = [item for item in estimates if item.pictures]
+    for item in due:
+        executor.note(f"score      {item}" + (f" ({item.note})" if item.note else ""))
+    unknown = [item.name for item in due if item.usd is None]
     if unknown and config.budget is not None:
         name = unknown[0].partition(":")[0]
         raise ConfigError(
             f"A budget needs a price, and that of {unknown[0]} depends on your plan.",
             f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
         )
-    total = sum(one.usd or 0.0 for one in due)
+    total = sum(item.usd or 0.0 for item in due)
     total = total if config.budget is None else min(total, config.budget)
     if config.yes or (total <= config.confirm_above and not unknown):
         return

@@ -13,13 +13,12 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from gslopes.ask.answers import ClassifierCache, is_cached
+from gslopes.ask.answers import ClassifierCache, PartProgress, is_cached
 from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats, limits_of
-from gslopes.ask.questions import PartProgress
 from gslopes.ask.scoring.cost import confirm_cost, estimate_parts
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
@@ -98,13 +97,16 @@ class Scoring:
         self._seed = seed
         self._config = config
         self._executor = executor
-        self._wanted = {one.name: wanted_of(run, one, config, gate, seed) for one in classifiers}
-        for one in classifiers:
-            runfolder.discard_damaged(run, score_stage(one.name), (tables.SCORES, tables.ASKED), parts)
-        self._missing = {one.name: missing_of(run, one, parts, config, self._wanted[one.name]) for one in classifiers}
-        self._due = [one for one in classifiers if self._missing[one.name]]
+        self._wanted = {classifier.name: wanted_of(run, classifier, config, gate, seed) for classifier in classifiers}
+        for classifier in classifiers:
+            runfolder.discard_damaged(run, score_stage(classifier.name), (tables.SCORES, tables.ASKED), parts)
+        self._missing = {
+            classifier.name: missing_of(run, classifier, parts, config, self._wanted[classifier.name])
+            for classifier in classifiers
+        }
+        self._due = [classifier for classifier in classifiers if self._missing[classifier.name]]
         self._budget = budget or Budget(config.budget)
-        self._usages = {one.name: UsageStats() for one in self._due}
+        self._usages = {classifier.name: UsageStats() for classifier in self._due}
         self._warned: set[str] = set()
 
     def ask(self) -> None:
@@ -117,31 +119,33 @@ class Scoring:
             return
         with ExitStack() as stack:
             cache = None
-            if any(is_cached(one) for one in self._due):
+            if any(is_cached(classifier) for classifier in self._due):
                 cache = stack.enter_context(AnswerCache(writable_cache(self._config.cache)))
             estimates = []
-            for one in self._due:
-                missing, wanted = self._missing[one.name], self._wanted[one.name]
+            for classifier in self._due:
+                missing, wanted = self._missing[classifier.name], self._wanted[classifier.name]
                 before = sum(wanted.count(part) for part in range(self._parts) if part not in set(missing))
                 due = map(wanted.edits, missing)
-                estimates.append(estimate_parts(self._run, one, due, ClassifierCache(one, cache), before))
+                estimates.append(estimate_parts(self._run, classifier, due, ClassifierCache(classifier, cache), before))
             confirm_cost(estimates, self._config, self._executor)
-            for one in self._due:
-                prepare_classifier(one)
+            for classifier in self._due:
+                prepare_classifier(classifier)
             clients = [
                 Client(
-                    one,
+                    classifier,
                     cache=cache,
-                    journal=None if is_cached(one) else stack.enter_context(AnswerCache(self._journal(one))),
+                    journal=None
+                    if is_cached(classifier)
+                    else stack.enter_context(AnswerCache(self._journal(classifier))),
                     budget=self._budget,
-                    usage=self._usages[one.name],
+                    usage=self._usages[classifier.name],
                     seed=self._seed,
                 )
-                for one in self._due
+                for classifier in self._due
             ]
             self._side_by_side(clients)
-        for one in self._due:
-            shutil.rmtree(self._journal(one), ignore_errors=True)
+        for classifier in self._due:
+            shutil.rmtree(self._journal(classifier), ignore_errors=True)
 
     def _journal(self, classifier: Classifier) -> Path:
         """Where the answers of parts that are not finished are kept, if no cache keeps them."""
@@ -152,9 +156,9 @@ class Scoring:
         errors: list[BaseException] = []
         stop: KeyboardInterrupt | None = None
         pool = ThreadPoolExecutor(max(1, len(clients)), "score")
-        counts = [self._wanted[one.classifier.name].count(part) for one in clients for part in range(self._parts)]
+        counts = [self._wanted[asking.classifier.name].count(part) for asking in clients for part in range(self._parts)]
         due = sum(self._wanted[name].count(part) for name, parts in self._missing.items() for part in parts)
-        names = "score      " + ", ".join(one.classifier.name for one in clients)
+        names = "score      " + ", ".join(asking.classifier.name for asking in clients)
         before, line = sum(counts) - due, is_shown(self._executor)
         with progress_line(line, {0: due}, names[:40], "pictures", before) as tick:
             counted = 0
@@ -165,7 +169,7 @@ class Scoring:
                 tick(done - counted)
                 counted = done
 
-            left = {pool.submit(self._drive, one, clients, errors) for one in clients}
+            left = {pool.submit(self._drive, client, clients, errors) for client in clients}
             pool.shutdown(wait=False)
             while left:  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
                 try:
@@ -212,8 +216,8 @@ class Scoring:
 
     def _warn(self) -> None:
         """Warn once: what a classifier has to say, or that a service answers with another model than before."""
-        for one in self._due:
-            for text in new_notes(one):
+        for classifier in self._due:
+            for text in new_notes(classifier):
                 self._executor.note(f"Warning: {text}")
         for name, usage in self._usages.items():
             with usage.lock:
@@ -234,8 +238,8 @@ class Scoring:
             if str(usage):
                 self._executor.note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
         if (given := self._budget.usd) is not None:
-            spent, whole, left = map(self._budget.shown, (self._budget.spent, given, given - self._budget.spent))
-            self._executor.note(f"score      budget: {spent} of {whole} USD spent, {left} USD left.")
+            spent, total, left = map(self._budget.shown, (self._budget.spent, given, given - self._budget.spent))
+            self._executor.note(f"score      budget: {spent} of {total} USD spent, {left} USD left.")
 
 
 def models_of(run: Path, name: str) -> dict[str, Any]:

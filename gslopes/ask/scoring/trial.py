@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from gslopes.ask.answers import STOPPED, is_cached, raise_if_all_failed
+from gslopes.ask.answers import STOPPED, digest, is_cached, raise_if_all_failed
 from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.classifiers.model_file import SAME
@@ -23,7 +23,6 @@ from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats, limits_of
 from gslopes.ask.pictures import decoded, fit_pictures
-from gslopes.ask.questions import digest
 from gslopes.core import tables
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.executor import Executor
@@ -60,12 +59,14 @@ def ask_first(
         pictures[digest(data)] = data
         if len(pictures) == FIRST:
             break
-    for one in classifiers if pictures else ():
+    for classifier in classifiers if pictures else ():
         usage = UsageStats()
-        asked, _ = _asked(one, list(pictures.values()), config.cache, budget, usage)
-        if usage.requests and limits_of(one).remote:
+        asked, _ = _asked(classifier, list(pictures.values()), config.cache, budget, usage)
+        if usage.requests and limits_of(classifier).remote:
             details = f", {usage}" if str(usage) else ""
-            note.note(f"score      {one.name}: {many(usage.asked, 'photo')} asked about before any is edited{details}.")
+            note.note(
+                f"score      {classifier.name}: {many(usage.asked, 'photo')} asked about before any is edited{details}."
+            )
         extent = "the first picture" if len(asked) == 1 else f"the first {len(asked)} pictures"
         raise_if_all_failed(asked, extent, STOPPED)
 
@@ -74,18 +75,18 @@ def _asked(
     classifier: Classifier, pictures: Sequence[bytes], cache: Path | None, budget: Budget | None, usage: UsageStats
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of the asked and the scores table about distinct pictures, whose photo is their digest."""
-    found: list[pd.DataFrame] = []
+    frames: list[pd.DataFrame] = []
     with TemporaryDirectory() as name, ExitStack() as stack:
-        kept = stack.enter_context(AnswerCache(writable_cache(cache))) if is_cached(classifier) else None
+        answers = stack.enter_context(AnswerCache(writable_cache(cache))) if is_cached(classifier) else None
         rows = []
         for data in dict.fromkeys(pictures):
             key = digest(data).hex()
             (Path(name) / key).write_bytes(data)
             rows.append((key, "gender", 0, 0.0, key, 0.0))
-        client = Client(classifier, cache=kept, budget=budget, usage=usage)
+        client = Client(classifier, cache=answers, budget=budget, usage=usage)
         edits = tables.frame_of(tables.EDITS, rows)
-        client.ask_parts([(0, edits)], Path(name), lambda _, asked, scores, __: found.extend((asked, scores)))
-    asked, scores = found
+        client.ask_parts([(0, edits)], Path(name), lambda _, asked, scores, __: frames.extend((asked, scores)))
+    asked, scores = frames
     return asked, scores
 
 
@@ -114,7 +115,7 @@ class Trial:
     @property
     def failed(self) -> int:
         """Of the pictures."""
-        return sum(one["status"] == "failed" for one in self.pictures)
+        return sum(picture["status"] == "failed" for picture in self.pictures)
 
 
 def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Path, cache: Path | None = None) -> Trial:
@@ -141,12 +142,12 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
     outcomes = {row["photo"]: row for row in asked.to_dict("records")}
     answers: list[dict[str, Any]] = []
     for name, data in encoded.items():
-        one = outcomes[digest(data).hex()]
-        of_photo = scores[scores["photo"] == one["photo"]]
+        answer = outcomes[digest(data).hex()]
+        of_photo = scores[scores["photo"] == answer["photo"]]
         labels = dict(zip(of_photo["label"], of_photo["score"].astype(float), strict=True))
-        why = explained(one["reason"], one["detail"])
-        answers.append({"picture": name, "status": one["status"], "reason": why, "labels": labels})
-    answered = [one["labels"] for one in answers if one["status"] == "answered"]
+        why = explained(answer["reason"], answer["detail"])
+        answers.append({"picture": name, "status": answer["status"], "reason": why, "labels": labels})
+    answered = [answer["labels"] for answer in answers if answer["status"] == "answered"]
     varying = {
         label
         for label in {label for labels in answered for label in labels}

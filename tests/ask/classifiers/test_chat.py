@@ -1,20 +1,29 @@
-"""Chat servers as they answer in the world: each mode is a server's dialect; the true answer is always "doctor"."""
+"""Chat servers as they answer in the world, each mode a dialect; the true answer is always "doctor"; prompts."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from gslopes.ask.classifiers import chat, load_classifier
-from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE
+from gslopes.ask.classifiers.chat import (
+    REFUSED,
+    SHIPPED,
+    UNUSABLE,
+    Prompt,
+    letters,
+    load_prompt,
+    reading,
+    shares,
+)
 from gslopes.core.errors import (
     ClassifierError,
+    ConfigError,
     CredentialsError,
     ServiceError,
     Throttled,
@@ -22,6 +31,7 @@ from gslopes.core.errors import (
     Unfinished,
 )
 from tests.fake_provider import paint
+from tests.loopback import QuietHandler, serving
 
 Choice = dict[str, Any]
 PICTURE = paint(0, 0.5)
@@ -171,24 +181,21 @@ REJECTIONS: dict[str, tuple[set[str], int, Callable[[str], Any]]] = {
 }
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Server:
+    port: int
+    asked: list[dict[str, Any]]
 
-    def log_message(self, *args: Any) -> None:
-        pass
 
-    def do_POST(self) -> None:
+class Handler(QuietHandler):
+    service: Server
+
+    def do_POST(self) -> None:  # noqa: N802
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        mode = self.path.split("/")[1]
-        self.server.asked.append(asked)  # type: ignore[attr-defined]
-        status, body = reply(mode, asked)
+        self.service.asked.append(asked)
+        status, body = reply(self.path.split("/")[1], asked)
         data = (body if isinstance(body, str) else json.dumps(body)).encode()
-        self.send_response(status)
         kind = "text/html" if data.startswith(b"<") else "text/plain" if isinstance(body, str) else "application/json"
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        self.send(status, data, kind)
 
 
 def reply(mode: str, asked: dict[str, Any]) -> tuple[int, Any]:
@@ -209,27 +216,23 @@ def reply(mode: str, asked: dict[str, Any]) -> tuple[int, Any]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[ThreadingHTTPServer]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.asked = []  # type: ignore[attr-defined]
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+def server() -> Iterator[Server]:
+    with serving(Server(), Handler) as made:
+        yield made
 
 
 class Asker:
     """One classifier at a mode of the server, and how often that was asked."""
 
-    def __init__(self, server: ThreadingHTTPServer, mode: str, more: str = "") -> None:
-        server.asked.clear()  # type: ignore[attr-defined]
+    def __init__(self, server: Server, mode: str) -> None:
+        server.asked = []
         self.server = server
-        url = f"http://127.0.0.1:{server.server_address[1]}/{mode}/v1"
-        self.classifier = load_classifier(f"llm:m,prompt=doctor-nurse,url={url},repeats=2,public=yes{more}")
+        url = f"http://127.0.0.1:{server.port}/{mode}/v1"
+        self.classifier = load_classifier(f"llm:m,prompt=doctor-nurse,url={url},repeats=2,public=yes")
 
     @property
     def calls(self) -> int:
-        return len(self.server.asked)  # type: ignore[attr-defined]
+        return len(self.server.asked)
 
     def scores(self, picture: bytes = PICTURE) -> dict[str, float]:
         for _ in range(20):
@@ -343,17 +346,7 @@ def test_a_fault_of_our_own_parsing_is_paid_once_and_never_retried(server, monke
 @pytest.mark.parametrize(
     "reported",
     [
-        None,
-        {},
-        (-1e9, 4),
-        (-(10**9), 4),
-        (10**15, 4),
-        (10**400, 4),
-        (float("nan"), 4),
-        (0, 0),
-        (1, 1),
-        (140, 0),
-        ("9", 4),
+        *(None, {}, (-1e9, 4), (-(10**9), 4), (10**400, 4), (float("nan"), 4), (0, 0), (1, 1), (140, 0), ("9", 4)),
     ],
 )
 def test_a_report_of_tokens_that_cannot_be_is_not_believed(reported):
@@ -385,24 +378,159 @@ def error(code: str | None = None, message: str = "no", param: str | None = None
 def test_status_and_code_say_what_it_is(status, code, kind):
     found = chat.problem_of({"error": error(code)}, status)
     assert found is not None
-    assert found[0] == kind
+    assert (found[0], chat.policy_in(found[2])) == (kind, "")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_prompt_that_ships_is_one(name):
+    prompt = load_prompt(name)
+    order = prompt.order("a photo", 0)
+    assert prompt.name == name
+    assert all(option in prompt.text(order) for option in prompt.options)
+    assert prompt.messages(order, "data:,")[-1]["content"][0]["image_url"]["url"] == "data:,"
+
+
+def write(folder, text: str) -> str:
+    (folder / "prompt.toml").write_text(text)
+    return str(folder / "prompt.toml")
+
+
+def test_a_users_file_and_its_list_beside_it(tmp_path):
+    (tmp_path / "list.txt").write_text("nurse\nsurgeon\n")
+    name = write(tmp_path, 'name = "mine"\nkind = "choice"\nquestion = "Who?"\noptions_list = "list.txt"\n')
+    assert load_prompt(name).options == ("nurse", "surgeon")
 
 
 @pytest.mark.parametrize(
-    ("said", "name"),
+    ("text", "said"),
     [
-        (error(param="logprobs"), "logprobs"),
-        (error(message="top_logprobs is not supported"), "logprobs"),
-        (error(message="body.response_format: unknown"), "response_format"),
-        (error(message="Unsupported value: 'temperature' does not support 0.5"), "temperature"),
-        (error(message="The image is broken."), ""),
+        ('name = "m"\nkind = "choice"\nquestion = "Who?"\noptions = ["one"]', "two options"),
+        ('name = "m"\nkind = "choice"\nquestion = "Who?"\noptions = ["one", "One "]', "twice"),
+        ('name = "m"\nkind = "caption"\nquestion = "Who?"\noptions = ["one", "two"]', "not a choice"),
+        ('name = "m"\nkind = "choice"\nquestion = " "\noptions = ["one", "two"]', "no question"),
+        ('name = "m"\nkind = "guess"\nquestion = "Who?"', "kind"),
+        ('name = "m"\nkind = "choice"\nqestion = "Who?"', "unknown key 'qestion'"),
+        ('name = "m"\nkind = "choice"\nquestion = "?"\noptions = ["a", "b"]\noptions_list = "traits"', "both options"),
     ],
 )
-def test_the_parameter_that_is_not_taken_is_found(said, name):
-    sent = {"logprobs", "top_logprobs", "response_format", "temperature", "n", "seed"}
-    assert chat.unknown_parameters(said, sent) == ([name] if name else [])
+def test_what_is_wrong_with_a_file_is_said(tmp_path, text, said):
+    with pytest.raises(ConfigError, match=said):
+        load_prompt(write(tmp_path, text))
 
 
-def test_the_policys_refusal_is_no_error():
-    assert chat.policy_in(error("content_filter", "policy")) == "policy"
-    assert chat.policy_in(error("invalid_image")) == ""
+def test_the_order_depends_on_the_photo_and_the_seed_alone():
+    prompt = load_prompt("occupation")
+    assert prompt.order("one", 0) == load_prompt("occupation").order("one", 0)
+    assert len({prompt.order("one", 0), prompt.order("other", 0), prompt.order("one", 1)}) == 3
+    assert sorted(prompt.order("one", 0)) == list(range(len(prompt.options)))
+
+
+def test_each_option_stands_first_about_equally_often():
+    prompt = load_prompt("doctor-nurse")
+    first = [prompt.order(f"photo {number}", 0)[0] for number in range(600)]
+    assert all(160 < first.count(place) < 240 for place in range(3))
+
+
+def test_the_digest_is_of_what_is_sent(tmp_path):
+    listed = load_prompt("trait")
+    plain = Prompt(listed.name, "choice", listed.question, listed.system, listed.options)
+    assert plain.digest == listed.digest
+    assert Prompt(listed.name, "choice", "Other?", listed.system, listed.options).digest != listed.digest
+
+
+# -- llm reply ---------------------------------------------------------------------------------------------------------
+
+
+PROMPT, ORDER = load_prompt("doctor-nurse"), (1, 0, 2)  # A. nurse, B. doctor, C. cannot tell
+
+
+def said(text: str, **others: object) -> dict[str, object]:
+    return {"text": text, "refusal": None, "finish": "stop", **others}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"answer": "A"}',
+        '```json\n{"answer": "a"}\n```',
+        '{"answer": "nurse"}',
+        "A",
+        "a.",
+        "Nurse",
+        "A. nurse",
+        "A) nurse",
+    ],
+)
+def test_what_means_the_option_is_the_option(text):
+    assert reading(PROMPT, ORDER, said(text)) == ("nurse",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        '{"answer": "D"}',
+        '{"answer": 3}',
+        "[]",
+        '{"label": "A"}',
+        "A or B",
+        "It is a nurse",
+        '{"answer": "A"} ok',
+    ],
+)
+def test_what_is_not_the_form_that_was_asked_for_is_unusable(text):
+    assert reading(PROMPT, ORDER, said(text)) == (UNUSABLE,)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        said("I'm sorry, I can't help with that."),
+        said("I cannot determine a person's occupation."),
+        said("", refusal="I can't help."),
+        said('{"answer": "A"}', finish="content_filter"),
+        {"refusal": "content policy"},
+    ],
+)
+def test_refusals_are_told_apart(reply):
+    assert reading(PROMPT, ORDER, reply) == (REFUSED,)
+
+
+def test_shares_count_every_reply():
+    replies = [said("A"), said("B"), said("A"), said("hm")]
+    assert shares(PROMPT, ORDER, replies) == {"nurse": 0.5, "doctor": 0.25, UNUSABLE: 0.25}
+
+
+def test_labels_and_captions():
+    labels, caption = load_prompt("labels"), load_prompt("caption")
+    assert reading(labels, (), said('{"labels": ["Man", " office  desk", "man"]}')) == ("man", "office desk")
+    assert reading(labels, (), said('{"labels": "man"}')) == (UNUSABLE,)
+    found = reading(caption, (), said('{"caption": "She is a well-known nurse in an office."}'))
+    assert found == ("She is a well-known nurse in an office.",)
+
+
+def tokens(*parts: str, **top: float) -> list[dict[str, object]]:
+    alternatives = [{"token": token.replace("_", " "), "logprob": math.log(p)} for token, p in top.items()]
+    return [{"token": part, "top_logprobs": alternatives if part.strip(' "}') in "ABC" else []} for part in parts]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ('{"', "answer", '":', ' "', "A", '"}'),
+        ('{"answer":', ' "A"', "}"),
+        ('{"answer": "', "A", '"}'),
+        ("A",),
+        (" A", "."),
+    ],
+)
+def test_the_letters_are_found_at_the_answers_token(parts):
+    found = letters(tokens(*parts, A=0.5, _A=0.1, B=0.3, hm=0.05), PROMPT.answers(ORDER))
+    assert found == pytest.approx({"A": math.log(0.6), "B": math.log(0.3)})
+
+
+def test_no_letters_in_a_text_that_has_none_or_of_a_long_list():
+    assert letters(tokens("I'm", " sorry", A=1.0), PROMPT.answers(ORDER)) == {}
+    many = Prompt("many", "choice", "Who?", options=tuple(map(str, range(21))))
+    assert (PROMPT.lettered, many.lettered, list(many.answers(range(21)))[:2]) == (True, False, ["0", "1"])

@@ -27,8 +27,10 @@ def network(classes: int = 4) -> Any:
     return models.get_model("resnet18", weights=None, num_classes=classes)
 
 
-@pytest.mark.parametrize("wrapper", ["", "state_dict", "model_state_dict", "model"])
-@pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod.", "model."])
+@pytest.mark.parametrize(
+    ("wrapper", "prefix"),
+    [("", ""), ("state_dict", "module."), ("model_state_dict", "_orig_mod."), ("model", "model.")],
+)
 def test_wrappers_and_prefixes_of_training_scripts_come_off(folder: Path, wrapper: str, prefix: str) -> None:
     made = torch.nn.Linear(3, 2)
     state = {f"{prefix}{key}": value for key, value in made.state_dict().items()}
@@ -46,6 +48,7 @@ def test_weights_with_another_number_of_classes_are_said(folder: Path) -> None:
             ModelError, match=rf"have 4 classes, and there are {count} labels\. Give labels=FILE with 4"
         ):
             load_classifier(f"torchvision:resnet18,weights=mine.pth{labels}")
+    assert canonical_name("a.onnx,labels=l.txt") == "onnx:a.onnx,labels=l.txt"
     with pytest.raises(ModelError, match=r"do not say their network\. Name it, such as torchvision:resnet18"):
         canonical_name("mine.pth")
 
@@ -74,11 +77,6 @@ def test_a_program_is_no_file_of_weights(folder: Path) -> None:
     torch.jit.save(torch.jit.trace(torch.nn.Flatten(), torch.zeros(1, 3, 8, 8)), "mine.pt")
     with pytest.raises(ModelError, match=r"is a TorchScript program, not weights\. Give torchscript:mine\.pt,labels="):
         load_classifier("torchvision:resnet18,weights=mine.pt")
-
-
-def test_a_model_in_onnx_is_named_by_its_file(make_onnx: Any) -> None:
-    name = make_onnx()
-    assert canonical_name(name.removeprefix("onnx:")) == canonical_name(name)
 
 
 def test_a_function_is_named_by_its_file(folder: Path, picture: Any) -> None:

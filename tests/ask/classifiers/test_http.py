@@ -6,7 +6,8 @@ import base64
 import json
 import re
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -23,54 +24,41 @@ from gslopes.core.errors import (
     Unavailable,
 )
 from tests.echoes import ECHOES
+from tests.loopback import QuietHandler, serving
 
 TOKEN = "planted-token-0123456789"
 
 
+@dataclass
 class Endpoint:
-    """Answers a label with each picture's size; ``reply`` may be (status, headers, body) instead, ``cut`` ends it."""
+    """Answers a label with each picture's size; ``reply`` may be (status, headers, body) instead."""
 
-    def __init__(self) -> None:
-        self.requests: list[tuple[dict[str, str], dict[str, list[str]]]] = []
-        self.reply: tuple[int, dict[str, str], str] | None = None
-        self.cut = False
-        endpoint = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                endpoint.requests.append((dict(self.headers), body))
-                status, headers, text = endpoint.reply or (200, {}, json.dumps(endpoint.judged(body["pictures"])))
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("content-length", str(len(text.encode())))
-                self.end_headers()
-                self.wfile.write(text.encode()[: 5 if endpoint.cut else None])
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    port: int = 0
+    requests: list[tuple[dict[str, str], dict[str, list[str]]]] = field(default_factory=list)
+    reply: tuple[int, dict[str, str], str] | None = None
 
     @property
     def name(self) -> str:
-        return f"http:http://127.0.0.1:{self.server.server_address[1]}/judge"
+        return f"http:http://127.0.0.1:{self.port}/judge"
 
-    @staticmethod
-    def judged(pictures: list[str]) -> dict[str, object]:
-        sizes = [len(base64.b64decode(text, validate=True)) for text in pictures]
+
+class Handler(QuietHandler):
+    service: Endpoint
+
+    def do_POST(self) -> None:  # noqa: N802
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.service.requests.append((dict(self.headers), body))
+        sizes = [len(base64.b64decode(text, validate=True)) for text in body["pictures"]]
         answers = [{"refused": "empty"} if size == 1 else {"labels": {"a": 0.1, "b": size / 100}} for size in sizes]
-        return {"version": "2026-05-01", "answers": answers}
+        judged = json.dumps({"version": "2026-05-01", "answers": answers})
+        status, headers, text = self.service.reply or (200, {}, judged)
+        self.send(status, text.encode(), "application/json", headers)
 
 
 @pytest.fixture
 def endpoint():
-    made = Endpoint()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+    with serving(Endpoint(), Handler) as made:
+        yield made
 
 
 def test_answers_come_back_in_order_with_the_version_highest_label_first(endpoint):
@@ -92,35 +80,42 @@ def test_the_token_travels_in_the_header_and_is_no_part_of_the_name(endpoint, mo
     assert TOKEN not in classifier.name + classifier.version
 
 
-def test_a_token_that_is_not_set_stops_before_anything_is_sent(endpoint, monkeypatch):
-    monkeypatch.delenv("TEAM_TOKEN", raising=False)
-    with pytest.raises(CredentialsError, match="TEAM_TOKEN"):
-        load_classifier(f"{endpoint.name},token=TEAM_TOKEN")
+def test_a_variable_that_is_not_set_is_named_before_anything_is_sent(endpoint, monkeypatch):
+    for name in (f"{endpoint.name},token=TEAM_VARIABLE", "http:env:TEAM_VARIABLE"):
+        with pytest.raises(CredentialsError, match="TEAM_VARIABLE"):
+            load_classifier(name)
     assert endpoint.requests == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [("no json", Unavailable), ('{"answers": [{"labels": {"a": 0.9, "a": 0.1}}]}', AnswerError)]
+)
+def test_a_reply_that_is_no_json_is_asked_again_one_that_says_two_things_is_not_and_both_are_paid(endpoint, text, kind):
+    endpoint.reply = (200, {}, text)
+    with pytest.raises(kind) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert raised.value.billed
 
 
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
         (429, Throttled),
-        (500, Unavailable),
-        (502, Unavailable),
-        (503, (Throttled, Unavailable)),
-        (413, Refused),
+        (503, Unavailable),
         (415, Refused),
         (422, Refused),
-        (401, CredentialsError),
         (403, CredentialsError),
-        (404, ServiceError),
         (400, ServiceError),
     ],
 )
 def test_every_status_means_what_the_protocol_says(endpoint, status, kind, monkeypatch):
     monkeypatch.setenv("TEAM_TOKEN", TOKEN)
-    endpoint.reply = (status, {}, f'{{"why": "key={TOKEN}"}}')
+    endpoint.reply = (status, {"Retry-After": "7"}, f'{{"why": "key={TOKEN}"}}')
     with pytest.raises(kind) as raised:
         load_classifier(endpoint.name).ask([b"xy"])
     assert TOKEN not in str(raised.value)
+    if status in (429, 503):
+        assert raised.value.retry_after == 7
 
 
 @pytest.mark.parametrize("kind", ECHOES)
@@ -135,40 +130,6 @@ def test_an_endpoint_that_echoes_the_token_shows_none_of_it_and_no_control_chara
     assert len(said) < 400
     assert TOKEN[2:12] not in said
     assert echo[4:12] not in said
-
-
-def test_a_busy_endpoint_says_how_long(endpoint):
-    endpoint.reply = (429, {"Retry-After": "7"}, "")
-    with pytest.raises(Throttled) as raised:
-        load_classifier(endpoint.name).ask([b"xy"])
-    assert raised.value.retry_after == 7
-
-
-def test_a_reply_that_is_no_json_may_have_been_billed_and_is_asked_again(endpoint):
-    endpoint.reply = (200, {}, "no json")
-    with pytest.raises(Unavailable) as raised:
-        load_classifier(endpoint.name).ask([b"xy"])
-    assert raised.value.billed
-
-
-def test_a_score_that_is_given_twice_is_no_answer_and_is_paid_once(endpoint):
-    endpoint.reply = (200, {}, '{"answers": [{"labels": {"a": 0.9, "a": 0.1}}]}')
-    with pytest.raises(AnswerError) as raised:
-        load_classifier(endpoint.name).ask([b"xy"])
-    assert raised.value.billed
-
-
-def test_a_reply_that_breaks_off_may_have_been_billed(endpoint):
-    endpoint.cut = True
-    with pytest.raises(Unavailable) as raised:
-        load_classifier(endpoint.name).ask([b"xy"])
-    assert raised.value.billed
-
-
-def test_nobody_there_is_not_billed():
-    with pytest.raises(Unavailable) as raised:
-        load_classifier("http:http://127.0.0.1:9/judge").ask([b"xy"])
-    assert not raised.value.billed
 
 
 @pytest.mark.parametrize(
@@ -194,12 +155,6 @@ def test_an_address_with_a_key_is_taken_from_the_environment_and_stored_nowhere(
     assert classifier.ask([b"picture"])
     assert "s3cr3t-0123456789" not in scrub("refused s3cr3t-0123456789")
     assert scrub("at http://127.0.0.1:80") == "at http://127.0.0.1:80"  # the host is no secret
-
-
-def test_a_variable_that_is_not_set_is_named(monkeypatch):
-    monkeypatch.delenv("TEAM_ENDPOINT", raising=False)
-    with pytest.raises(CredentialsError, match="TEAM_ENDPOINT"):
-        load_classifier("http:env:TEAM_ENDPOINT")
 
 
 def test_the_server_in_the_manual_works_as_it_stands(picture, monkeypatch):

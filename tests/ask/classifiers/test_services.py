@@ -1,4 +1,4 @@
-"""What is true of every commercial service, asked through its official client; the fake provider answers."""
+"""Five commercial services: what is true of each, and what is particular to one; the fake provider answers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ import json
 import logging
 import traceback
 
+import httpx
 import pytest
 
-from gslopes.ask.classifiers import load_classifier
-from gslopes.ask.classifiers.catalogue import SERVICES
-from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError, Throttled, Unavailable
+from gslopes.ask.classifiers import load_classifier, service, services
+from gslopes.core.errors import (
+    ClassifierError,
+    ConfigError,
+    CredentialsError,
+    Refused,
+    ServiceError,
+    Throttled,
+    Unavailable,
+)
 from tests.fake_provider import FURNITURE, FakeProvider, paint
 
 NAMES = ("azure", "clarifai", "google", "imagga", "rekognition")
@@ -41,10 +49,6 @@ def ready(name: str):
     return load_classifier(name)  # which prepares it
 
 
-def test_the_services_of_the_tests_are_those_that_can_be_asked():
-    assert {*NAMES, "captioner-chat", "llm"} == set(SERVICES)  # the last two have tests of their own
-
-
 @each
 def test_every_label_that_is_there_comes_back_with_its_score(provider: FakeProvider, name):
     classifier = ready(name)
@@ -71,44 +75,27 @@ def test_a_full_batch_is_one_request_and_answers_keep_its_order(provider: FakePr
     assert len(call.images) == classifier.batch
 
 
-@each
+@pytest.mark.parametrize("name", [*NAMES, "llm:some-model,prompt=doctor-nurse"])
 @pytest.mark.parametrize("trouble", TROUBLE)
-def test_trouble_is_named_for_what_it_is_and_the_vendor_does_not_ask_again(provider: FakeProvider, name, trouble):
+def test_trouble_is_named_for_what_it_is_and_nothing_is_asked_again(provider: FakeProvider, name, trouble):
     classifier = ready(name)
     provider.trouble(1.0, [trouble])
+    provider.retry_after = 7
     kind, billed = TROUBLE[trouble]
     with pytest.raises(kind) as raised:
         classifier.ask([paint(0, 0.2), paint(0, 0.8)][: classifier.batch])
     if billed is not None:
         assert raised.value.billed is billed
+    if trouble == "throttle":
+        assert raised.value.retry_after == 7
     assert raised.value.__cause__ is None
-    asked = len(provider.log.of(name))
-    assert asked == 1 or (name, trouble) == ("google", "reject")  # its client asks for a fresh token first
-
-
-@pytest.mark.parametrize("name", ["azure", "google", "imagga"])
-def test_what_retry_after_says_is_passed_on(provider: FakeProvider, name):
-    classifier = ready(name)
-    provider.trouble(1.0, ["throttle"])
-    provider.retry_after = 7
-    with pytest.raises(Throttled) as raised:
-        classifier.ask([paint(0, 0.2)])
-    assert raised.value.retry_after == 7
+    assert len(provider.log.calls) == 1
+    assert not [secret for secret in provider.secrets if secret in str(raised.value)]
 
 
 @each
-def test_no_server_is_told_apart_from_an_answer_that_got_lost(provider: FakeProvider, monkeypatch, name):
-    for variable in provider.endpoints:
-        monkeypatch.setenv(variable, "http://127.0.0.1:9")  # nobody listens there
-    with pytest.raises(Unavailable) as raised:
-        ready(name).ask([paint(0, 0.2)])
-    assert not raised.value.billed
-
-
-@each
-@pytest.mark.parametrize("data", [b"no picture", paint(0, 0)[:200]], ids=["text", "cut"])
-def test_what_is_no_picture_is_refused_and_the_others_are_answered(provider: FakeProvider, name, data):
-    classifier = ready(name)
+def test_what_is_no_picture_is_refused_and_the_others_are_answered(provider: FakeProvider, name):
+    classifier, data = ready(name), paint(0, 0)[:200]
     if classifier.batch == 1:
         with pytest.raises(Refused):
             classifier.ask([data])
@@ -141,9 +128,7 @@ def test_missing_credentials_are_named_before_anything_is_sent(provider: FakePro
     assert not provider.log.calls
 
 
-@pytest.mark.parametrize(
-    ("name", "variable"), [one for one in NEEDED if not one[1].endswith("ENDPOINT")], ids=lambda value: value
-)
+@pytest.mark.parametrize(("name", "variable"), [one for one in NEEDED if not one[1].endswith("ENDPOINT")])
 def test_wrong_credentials_stop_at_once_and_are_not_shown(provider: FakeProvider, monkeypatch, name, variable):
     monkeypatch.setenv(variable, "wrong-but-still-secret")
     classifier = ready(name)
@@ -154,7 +139,7 @@ def test_wrong_credentials_stop_at_once_and_are_not_shown(provider: FakeProvider
 
 
 @each
-@pytest.mark.parametrize("trouble", [*TROUBLE, "none"])
+@pytest.mark.parametrize("trouble", ["reject", "fail", "truncate", "none"])
 def test_no_secret_reaches_an_error_a_log_or_an_answer(
     provider: FakeProvider, caplog, capfd, monkeypatch, name, trouble
 ):
@@ -162,7 +147,7 @@ def test_no_secret_reaches_an_error_a_log_or_an_answer(
     with caplog.at_level(logging.DEBUG):
         classifier = ready(name)
         said = [repr(vars(classifier))]
-        provider.trouble(0.0 if trouble == "none" else 1.0, ["fail"] if trouble == "none" else [trouble])
+        provider.trouble(1.0, [] if trouble == "none" else [trouble])
         try:
             said.append(json.dumps(classifier.ask([paint(0, 0.2)])))
         except (ServiceError, Throttled, Unavailable) as error:
@@ -213,16 +198,211 @@ def test_impossible_parameters_are_refused(name):
 def test_pace_and_price_are_the_users_and_no_part_of_the_name(name):
     classifier = load_classifier(f"{name}:rate=3,concurrency=2,price=0.4", prepare=False)
     assert classifier.name == name
-    assert (classifier.limits.requests_per_second, classifier.limits.concurrency, classifier.limits.price) == (
-        3,
-        2,
-        0.4,
+    limits = classifier.limits
+    assert (limits.requests_per_second, limits.concurrency, limits.price) == (3, 2, 0.4)
+    assert load_classifier("google:images_per_minute=600", prepare=False).limits.pictures_per_second == 10
+
+
+# -- one by one ------------------------------------------------------------------------------------------------------
+
+
+def labels(name: str, data: bytes) -> dict[str, float]:
+    classifier = load_classifier(name)
+    return dict(classifier.parse(classifier.ask([data])[0]).labels)
+
+
+# -- azure -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_endpoint_of_azure_itself_is_no_version_of_its_own(monkeypatch):
+    monkeypatch.setenv("VISION_ENDPOINT", "https://my-resource.cognitiveservices.azure.com/")
+    assert load_classifier("azure", prepare=False).version == ""
+
+
+def test_a_picture_that_is_too_small_is_refused(provider: FakeProvider):
+    with pytest.raises(Refused):
+        load_classifier("azure").ask([paint(0, 0.2, (40, 40))])
+
+
+@pytest.mark.parametrize(
+    ("name", "labels_there", "asked"),
+    [
+        ("clarifai", 21, {"max_concepts": 200, "min_value": 0}),
+        ("google", 21, {"max_results": [50]}),
+        ("google:max_results=10", 10, {"max_results": [10]}),
+        ("imagga", 21, {"limit": -1, "threshold": 0, "language": "en"}),
+        ("rekognition", 21, {"max_labels": 1000, "min_confidence": 0}),
+        ("rekognition:min_confidence=55", 18, {"max_labels": 1000, "min_confidence": 55}),  # as Amazon does by itself
+        ("rekognition:max_labels=7", 7, {"max_labels": 7, "min_confidence": 0}),
+    ],
+)
+def test_every_label_is_asked_for_since_the_services_own_limits_would_lose_some(provider, name, labels_there, asked):
+    assert len(labels(name, paint(0, 0.45))) == labels_there
+    assert provider.log.calls[0].parameters == asked
+
+
+# -- clarifai --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [10001, 10002])
+def test_an_answer_of_a_model_that_will_end_is_an_answer_and_that_is_told_once(provider: FakeProvider, code):
+    provider.clarifai_success = code
+    classifier = load_classifier("clarifai")
+    for _ in range(2):
+        raws = classifier.ask([paint(0, 0.2), b"no picture", paint(0, 0.3)])
+        assert [isinstance(raw, Refused) for raw in raws] == [False, True, False]
+        assert "Tourist" in dict(classifier.parse(raws[0]).labels)
+    assert len(classifier.notes) == 1
+    assert "deprecated" in classifier.notes[0]
+
+
+def test_another_model_is_asked_where_it_is(provider: FakeProvider):
+    assert labels("clarifai:model=a-model,user=a-team,app=an-app", paint(0, 0.2))
+    with pytest.raises(ClassifierError, match="does not exist"):
+        labels("clarifai:model=general-image-detection", paint(0, 0.2))
+
+
+# -- google ----------------------------------------------------------------------------------------------------------
+
+
+def test_another_address_may_be_asked_without_credentials(provider: FakeProvider, monkeypatch):
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS")
+    monkeypatch.delenv("GOOGLE_CLOUD_UNIVERSE_DOMAIN")
+    assert labels("google", paint(0, 0.2))
+
+
+def test_a_key_is_as_good_as_a_service_account(provider: FakeProvider, monkeypatch):
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS")
+    monkeypatch.setenv("GOOGLE_API_KEY", provider.accounts.google_key)
+    assert labels("google", paint(0, 0.2))
+    monkeypatch.setenv("GOOGLE_API_KEY", "another-key-that-is-wrong")
+    with pytest.raises(CredentialsError) as raised:
+        labels("google", paint(0, 0.2))
+    assert "another-key" not in str(raised.value)
+
+
+# -- imagga ----------------------------------------------------------------------------------------------------------
+
+
+# -- rekognition -----------------------------------------------------------------------------------------------------
+
+
+def test_a_missing_region_is_named(provider: FakeProvider, monkeypatch):
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    with pytest.raises(ServiceError, match="AWS_DEFAULT_REGION"):
+        load_classifier("rekognition")
+    assert labels("rekognition:region=eu-west-1", paint(0, 0.2))
+
+
+def test_a_profile_is_as_good_as_variables(provider: FakeProvider, monkeypatch, tmp_path):
+    keys = provider.accounts
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name)
+    file = tmp_path / "credentials"
+    text = f"[audit]\naws_access_key_id={keys.aws_key}\naws_secret_access_key={keys.aws_secret}\nregion=eu-west-1\n"
+    file.write_text(text)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    monkeypatch.setenv("AWS_PROFILE", "audit")
+    assert labels("rekognition", paint(0, 0.2))
+
+
+def test_a_plan_that_is_used_up_stops_the_walk():
+    text = '{"status": {"type": "error", "text": "You have reached your monthly limit."}}'
+    assert load_classifier("imagga", prepare=False)._problem(403, text) == (
+        "service",
+        "You have reached your monthly limit.",
     )
 
 
-@each
-def test_credentials_are_not_sent_in_the_open_to_another_machine(provider: FakeProvider, monkeypatch, name):
-    for variable in provider.endpoints:
-        monkeypatch.setenv(variable, "http://gateway.example")
+def test_a_refusal_of_amazon_that_is_cut_short_is_asked_about_again_and_not_taken_for_a_failure():
+    whole = '{"__type": "com.amazonaws.rekognition#InvalidImageFormatException", "Message": "no"}'
+    for text, kind in ((whole, "refused"), (whole[:40], "lost"), ("", "lost")):
+        assert load_classifier("rekognition", prepare=False)._problem(400, text)[0] == kind
+
+
+def test_a_reply_that_is_not_what_is_documented_may_have_been_billed(provider: FakeProvider, monkeypatch):
+    for name in NAMES:
+        classifier = ready(name)
+        monkeypatch.setattr(classifier, "_post", lambda *_, **__: {"status": {"code": 10000}, "responses": []})
+        with pytest.raises(Unavailable) as raised:
+            classifier.ask([paint(0, 0.2)])
+        assert raised.value.billed
+
+
+@pytest.mark.parametrize("text", ["http://127.0.0.1:80", "http://localhost", "https://gateway.example/v", ""])
+def test_addresses_that_keep_credentials_safe_are_taken(text):
+    assert service.address(text, "NO_SUCH_VARIABLE") == text
+
+
+@pytest.mark.parametrize("text", ["http://gateway.example", "http://127.0.0.1.evil.example", "http://10.0.0.1"])
+def test_plain_http_to_another_machine_is_not(text):
     with pytest.raises(ConfigError, match="without encryption"):
-        load_classifier(name)
+        service.address(text)
+
+
+def test_the_option_comes_before_the_variables_and_these_in_their_order(monkeypatch):
+    monkeypatch.setenv("FIRST", "https://first.example/")
+    monkeypatch.setenv("SECOND", "https://second.example")
+    assert service.address("", "UNSET", "FIRST", "SECOND") == "https://first.example"
+    assert service.address("https://given.example", "FIRST") == "https://given.example"
+
+
+def test_a_label_comes_once_with_its_highest_score():
+    assert service.best([("a", 0.2), ("b", 1.01), ("a", 0.4), ("c", -0.1)]) == (("a", 0.4), ("b", 1.0), ("c", 0.0))
+
+
+def test_http_statuses_say_what_to_do():
+    kinds = {
+        "failed": (400, 422),
+        "credentials": (401, 403, 407),
+        "service": (301, 402, 404),
+        "lost": (408, 504),
+        "refused": (413, 415),
+        "throttled": (429,),
+        "unavailable": (409, 500, 502, 503),
+    }
+    assert {kind: tuple(status for status in statuses) for kind, statuses in kinds.items()} == {
+        kind: tuple(status for status in statuses if service.kind_of_status(status) == kind)
+        for kind, statuses in kinds.items()
+    }
+
+
+def test_every_error_of_httpx_is_decided_and_a_mistake_of_ours_is_none():
+    classes = [one for one in vars(httpx).values() if isinstance(one, type) and issubclass(one, httpx.HTTPError)]
+    assert len(classes) > 15
+    assert None not in {service.kind_of(one.__new__(one)) for one in classes}
+    assert service.kind_of(ZeroDivisionError()) is None
+
+
+CODES = {
+    "rekognition": {
+        "throttled": ["ThrottlingException", "ProvisionedThroughputExceededException"],
+        "credentials": ["ExpiredTokenException", "AccessDeniedException", "UnrecognizedClientException"],
+        "refused": ["ImageTooLargeException", "InvalidImageFormatException"],
+        "failed": ["InvalidParameterException"],
+        "unavailable": ["InternalServerError"],
+    },
+    "google": {"throttled": ["8"], "unavailable": ["13", "14"], "refused": ["3", "7"], "credentials": ["16"]},
+}
+
+
+@pytest.mark.parametrize("vendor", CODES)
+def test_codes_say_what_to_do(vendor):
+    for kind, codes in CODES[vendor].items():
+        assert {service.codes_of(vendor)[code] for code in codes} == {kind}
+
+
+@pytest.mark.parametrize(
+    ("kind", "codes"),
+    [
+        ("throttled", (11003, 11005)),
+        ("unavailable", (10030, 21352, 30002, 98004)),
+        ("credentials", (11001, 11009, 21201)),
+        ("refused", (30101, 30104)),
+        ("service", (11006, 21200, 61000)),
+        ("failed", (11102, 12345)),
+    ],
+)
+def test_clarifais_own_codes_say_what_to_do(kind, codes):
+    assert {services.clarifai_kind(code) for code in codes} == {kind}

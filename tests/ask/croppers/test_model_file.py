@@ -1,17 +1,149 @@
+"""Saliency models in files: the .vxm format byte for byte, what may be wrong with one, the published numbers; ONNX."""
+
 from __future__ import annotations
 
+import os
+import struct
 import warnings
+from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 import torch
 from onnx import TensorProto, helper
+from torch.nn import functional as F
 
 from gslopes.ask.croppers import load_cropper, vxm
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.crops.pictures import check_map, focal_point
 from tests.crops.vxm_writer import build
+
+
+def small():
+    generator = np.random.default_rng(0)
+    return (
+        vxm.Layer(vxm.CONVOLUTION, generator.normal(size=(2, 3, 3, 3)).astype("f4"), np.array([1, 2], "f4"), 1),
+        vxm.Layer(vxm.POOL),
+        vxm.Layer(vxm.CONVOLUTION, generator.normal(size=(1, 2, 1, 1)).astype("f4"), np.zeros(1, "f4"), 4, 0.25),
+        vxm.Layer(vxm.SMOOTH, size=19, sigma=3),
+    )
+
+
+def record(key, value):
+    return struct.pack("<I", len(key) + 1) + key.encode() + b"\0" + struct.pack("<I", len(value)) + value
+
+
+def test_the_layout_byte_for_byte():
+    data = build(small())
+    found = vxm.records(data)
+    assert data[:4] == bytes.fromhex("0174504d")
+    assert struct.unpack("<I", data[4:8]) == (len(found),)
+    assert data[8:25] == bytes.fromhex("05000000 3041637400 04000000 01000000".replace(" ", ""))
+    assert data == data[:8] + b"".join(record(key, value) for key, value in found.items())
+    assert list(found) == sorted(found)
+    assert list(found)[-2:] == ["layerCount", "modelType"]
+    weight = small()[0].weight
+    assert found["0w"] == weight.tobytes()
+    assert found["0w.dtype"] == b"float32"
+    assert found["0w.shape"] == struct.pack("<4i", 2, 3, 3, 3)
+    assert found["0w.shape.listlength"] == struct.pack("<i", 4)
+    assert found["0w.shape[3]"] == struct.pack("<i", 3)
+    assert found["3KernelSize"] + found["3Std"] == struct.pack("<2i", 19, 3)
+
+
+def test_what_is_written_is_read(tmp_path: Path):
+    path = tmp_path / "small.vxm"
+    path.write_bytes(build(small()))
+    found, digest = vxm.read(path)
+    assert digest != vxm.PUBLISHED
+    for one, other in zip(found, small(), strict=True):
+        assert (one.kind, one.activation, one.size, one.sigma) == (
+            other.kind,
+            other.activation,
+            other.size,
+            other.sigma,
+        )
+        assert one.alpha == pytest.approx(other.alpha)
+        if other.weight is not None:
+            np.testing.assert_array_equal(one.weight, other.weight)
+            np.testing.assert_array_equal(one.bias, other.bias)
+
+
+def changed(key, value):
+    found = vxm.records(build(small()))
+    found[key] = value
+    return vxm.MAGIC + struct.pack("<I", len(found)) + b"".join(record(*pair) for pair in found.items())
+
+
+WHOLE = build(small())
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"PK\x03\x04" + WHOLE[4:], "begins with 50 4b 03 04"),
+        (WHOLE[:-3], "truncated: .* at offset"),
+        (WHOLE[:6], "truncated"),
+        (WHOLE + b"!", "1 bytes after its last record"),
+        (changed("1Type", struct.pack("<i", 1)), "unknown type 1 in 1Type"),
+        (changed("0w.dtype", b"float64"), "float64"),
+        (changed("0w.shape", struct.pack("<4i", 2, 3, 3, 4)), "not the shape"),
+        (changed("layerCount", struct.pack("<i", 5)), "no number '4Type'"),
+        (build(small()[:2]), "ends with 2 channels"),
+        (build(small()[2:]), "takes 2 channels after 3"),
+    ],
+)
+def test_damaged_files_say_what_and_where(data, says):
+    with pytest.raises(ModelError, match=says):
+        vxm.parse(data)
+
+
+def test_the_published_file_has_the_layers_that_its_description_says():
+    path = os.environ.get("GSLOPES_TEST_FASTGAZE")
+    if not path:
+        pytest.skip("Name a copy of fastgaze.vxm in GSLOPES_TEST_FASTGAZE to test the published model.")
+    found, digest = vxm.read(path)
+    assert digest == vxm.PUBLISHED
+    assert len(found) == 19
+    sums = [float(layer.weight.sum()) for layer in found if layer.weight is not None]
+    assert sums[:3] == pytest.approx([-4.0258, -41.9820, 6.2428], abs=6e-4)
+    assert sum(layer.weight.size + layer.bias.size for layer in found if layer.weight is not None) == 121_060
+
+
+# -- the network -------------------------------------------------------------------------------------------------------
+
+
+def layers():
+    generator = np.random.default_rng(0)
+    return [
+        vxm.Layer(
+            vxm.CONVOLUTION, generator.normal(size=(4, 3, 3, 3)).astype("f4"), generator.normal(size=4).astype("f4")
+        ),
+        vxm.Layer(vxm.POOL),
+        vxm.Layer(vxm.CONVOLUTION, generator.normal(size=(1, 4, 1, 1)).astype("f4"), np.zeros(1, "f4"), alpha=0.25),
+        vxm.Layer(vxm.SMOOTH, size=19, sigma=3),
+    ]
+
+
+def test_the_steps_are_those_that_the_program_takes():
+    x = torch.rand(1, 3, 8, 6) * 255
+    first, _, second, _ = layers()
+    weight, bias, last = (torch.as_tensor(values) for values in (first.weight, first.bias, second.weight))
+    by_hand = F.relu(F.conv2d(x - torch.tensor(vxm.PROGRAM_MEANS).reshape(1, 3, 1, 1), weight, bias, padding=1))
+    by_hand = F.conv2d(F.max_pool2d(by_hand, 2, ceil_mode=True), last)
+    by_hand = torch.where(by_hand < 0, second.alpha * by_hand, by_hand)
+    torch.testing.assert_close(vxm.FastGaze(layers())(x), by_hand[:, 0])
+    assert vxm.FastGaze(layers())(torch.zeros(2, 3, 17, 33)).shape == (2, 9, 17)  # rounded up
+
+
+def test_nothing_is_global():
+    network = vxm.FastGaze(layers()[:3])
+    x = torch.rand(1, 3, 32, 64) * 255
+    other = x.clone()
+    other[..., 40:] = 0
+    torch.testing.assert_close(network(x)[..., :19], network(other)[..., :19])
+
 
 PICTURE = np.zeros((120, 200, 3), np.uint8)
 PICTURE[20:60, 130:170] = 255

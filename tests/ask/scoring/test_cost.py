@@ -48,14 +48,14 @@ def test_pictures_calls_price_and_minutes_are_told_before(answer):
         assert part in note
 
 
-@pytest.mark.parametrize("text", ["y\n", "YES\n", " yes \n"])
+@pytest.mark.parametrize("text", ["y\n", " YES \n"])
 def test_above_the_line_a_yes_goes_on(answer, text):
     screen = answer(text)
     confirm_cost([of(8.0), of(4.5, name="azure")], ScoreConfig(), Recorder())
     assert screen.getvalue() == "This will cost up to 12.50 USD. Go on? [y/N] "
 
 
-@pytest.mark.parametrize("text", ["\n", "n\n", "", "yep\n"])
+@pytest.mark.parametrize("text", ["", "yep\n"])
 def test_anything_else_asks_nothing(answer, text):
     answer(text)
     with pytest.raises(UsageError, match="nothing was asked"):

@@ -1,13 +1,23 @@
+"""Models of the user's own in files: ONNX, and TorchScript, trusted first."""
+
 from __future__ import annotations
 
+import json
 import re
+import warnings
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from gslopes.ask.classifiers import load_classifier
-from gslopes.core.errors import ConfigError, ModelError, PhotoError
+from gslopes.ask.classifiers.model_file import Program
+from gslopes.core import tables
+from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UsageError
 from gslopes.core.records import Answer
+from tests.fake_provider.folder import write_run
 
 RED, BLUE, GRAY = (255, 0, 0), (0, 0, 255), (128, 128, 128)
 
@@ -28,16 +38,13 @@ def test_the_answer_is_the_pictures_redness(make_onnx, picture):
     assert half.labels == (("red", pytest.approx(128 / 255)),)
 
 
-def test_a_threshold_decides_what_is_present(make_onnx, picture):
+def test_a_threshold_or_the_rank_decides_what_is_present(make_onnx, picture):
     name = make_onnx()
     assert scores(name, picture((100, 0, 0))) == {}
     assert scores(f"{name},threshold=0.3", picture((100, 0, 0))) == {"red": pytest.approx(100 / 255)}
     assert set(scores(f"{name},threshold=0", picture(RED))) == {"red", "other"}
-
-
-def test_top_k_returns_the_highest_whatever_their_scores(make_onnx, picture):
-    assert list(scores(f"{make_onnx()},top_k=1", picture((30, 0, 20)))) == ["red"]
-    assert list(scores(f"{make_onnx()},top_k=9", picture((0, 40, 60)))) == ["other", "red"]
+    assert list(scores(f"{name},top_k=1", picture((30, 0, 20)))) == ["red"]
+    assert list(scores(f"{name},top_k=9", picture((0, 40, 60)))) == ["other", "red"]
 
 
 def test_activations_are_their_formulas(make_onnx, picture):
@@ -91,19 +98,6 @@ def test_a_model_without_a_size_needs_one(make_onnx, picture):
     assert "red" in scores(f"{name},size=20", picture(RED))
 
 
-def test_the_version_follows_the_model_and_the_labels(make_onnx, tmp_path):
-    name = make_onnx()
-    first = load_classifier(name).version
-    assert first == load_classifier(name).version
-    (tmp_path / "labels.txt").write_text("red\nrest\n")
-    assert load_classifier(name).version != first
-
-
-def test_a_picture_that_cannot_be_decoded_is_a_photo_error(make_onnx):
-    with pytest.raises(PhotoError):
-        answer(make_onnx(), b"no picture")
-
-
 # --- errors before any work ---
 
 
@@ -128,7 +122,7 @@ def test_parameters_that_do_not_fit_are_found_at_once(make_onnx, parameters, mes
     ("labels", "message"),
     [
         ("red\n", "has 2 outputs"),
-        ("red\nother\nmore\n", "has 3 labels"),
+        ("red\nother\nmore\n", "has 2 outputs and 3 labels"),
         ("red\n\nother\n", "has an empty line"),
         ("", "is empty"),
         ("red\nred\n", "holds 'red' twice"),
@@ -170,8 +164,12 @@ def external(folder, file: str, weights: list[list[float]], location: str = "wei
     onnx.save(model, file)
 
 
-def test_other_weights_in_a_file_beside_the_model_are_another_version(make_onnx, picture, tmp_path):
+def test_other_labels_or_weights_in_a_file_beside_the_model_are_another_version(make_onnx, picture, tmp_path):
     name = f"{make_onnx()},threshold=0"
+    first = load_classifier(name).version
+    assert first == load_classifier(name).version
+    (tmp_path / "labels.txt").write_text("red\nrest\n")
+    assert load_classifier(name).version != first
     external(tmp_path, str(tmp_path / "model.onnx"), [[1, 0], [0, 0.5], [0, 0.5]])
     before = load_classifier(name)
     assert scores(name, picture(RED))["red"] == 1
@@ -186,3 +184,82 @@ def test_weights_that_are_missing_or_elsewhere_are_errors(make_onnx, tmp_path, l
     external(tmp_path, str(tmp_path / "model.onnx"), [[1, 0], [0, 1], [0, 1]], location)
     with pytest.raises(ModelError, match=r"outside its own folder|is not there"):
         load_classifier(name)
+
+
+def scripted(folder: Path, body: str) -> str:
+    """The name of a classifier whose program has this body."""
+    source = f"def forward(self, pictures: Tensor) -> Tensor:\n{body}    return pictures.mean((2, 3))\n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch.jit is deprecated; the files that people have remain
+        program = type("Program", (torch.jit.ScriptModule,), {})()  # a class of its own: a method is defined once
+        program.define(source)
+        program.save(str(folder / "model.pt"))
+    (folder / "labels.txt").write_text("a\nb\nc\n")
+    return f"torchscript:{folder / 'model.pt'},labels={folder / 'labels.txt'},size=8"
+
+
+def test_nothing_of_a_file_runs_before_it_is_trusted(tmp_path):
+    mark = tmp_path / "it-was-here"
+    name = scripted(tmp_path, f"    torch.save(pictures, '{mark}')\n")
+    with pytest.raises(UsageError, match=r"model\.pt is a program"):
+        load_classifier(name)
+    assert not mark.exists()
+    load_classifier(name, trust=True)
+    assert mark.exists()  # which is what the question is about
+
+
+def test_the_command_runs_it_with_the_option_alone(gslopes, tmp_path):
+    run, name = write_run(tmp_path / "run", 2), scripted(tmp_path, "")
+    refused = gslopes("audit", run, "--only", "score", "--classifier", name, "--device", "cpu")
+    assert refused.code == 2
+    assert "is a program" in refused.err
+    assert "--trust" in refused.err
+    assert not (run / "scores.parquet").exists()
+    assert gslopes("audit", run, "--only", "score", "--classifier", name, "--device", "cpu", "--trust").code == 0
+    answered = tables.read(tables.ASKED, run / "asked.parquet")
+    assert set(answered["status"]) == {"answered"}
+
+
+def test_a_recording_runs_nothing_that_it_names(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text("raise SystemExit('it ran')\n")
+    monkeypatch.chdir(tmp_path)
+    mark = tmp_path / "it-was-here"
+    program = scripted(tmp_path, f"    torch.save(pictures, '{mark}')\n")
+    line = {"picture": sha256(b"picture").hexdigest(), "status": "answered", "raw": {"bright": 0.5}}
+    recording = tmp_path / "answers.jsonl"
+    for name, fate in (("python:mine:function", "answered"), (program, "")):
+        recording.write_text(json.dumps({**line, "classifier": name}) + "\n")
+        replay = load_classifier(f"replay:{recording}", trust=True)
+        (raw,) = replay.ask([b"picture"])
+        if fate:
+            assert replay.parse(raw).status == fate
+        else:
+            with pytest.raises(UsageError):
+                replay.parse(raw)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("    pictures = pictures.view(-1, 7)\n", "does not take a picture of 8 pixels"),
+        ("    return pictures.sum()\n", "with shape"),
+    ],
+)
+def test_a_program_that_fails_on_every_picture_is_found_before_any_work(tmp_path, body, message):
+    with pytest.raises(ModelError, match=message):
+        load_classifier(scripted(tmp_path, body), trust=True)
+    (tmp_path / "model.pt").write_bytes(b"this is no model")
+    with pytest.raises(ModelError, match=r"model\.pt cannot be loaded"):
+        Program(tmp_path / "model.pt", "cpu", trust=True)
+
+
+def test_an_error_on_one_input_is_told_the_next_one_is_answered_and_the_batch_unchanged(tmp_path):
+    name = scripted(tmp_path, '    assert float(pictures.max()) < 1, "too bright"\n    pictures[0] += 0\n')
+    batch = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2) / 100
+    program = Program(Path(name.removeprefix("torchscript:").partition(",")[0]), "cpu", trust=True)
+    with pytest.raises(ClassifierError, match="too bright"):
+        program(batch + 100)
+    before = batch.copy()
+    np.testing.assert_allclose(program(batch), before.mean((2, 3)), rtol=1e-6)
+    np.testing.assert_array_equal(batch, before)

@@ -1,0 +1,57 @@
+"""Captions as answers: what a function, an endpoint, a language model or a model on this machine says of a picture.
+
+    transformers:FOLDER,task=caption                          an image-to-text model of the transformers library
+    python:module:function,kind=caption                       a function, pictures to texts or None
+    http:URL,kind=caption                                     {"answers": [{"caption": "A woman on a bench."}]}
+    llm:gpt-4o-2024-11-20,prompt=caption,repeats=1            the chat endpoint
+
+Their labels are the words, synsets and mentions of ``words.labels``. The text is kept, without how it is read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from gslopes.core.errors import AnswerError
+from gslopes.core.reasons import Reason
+from gslopes.core.records import Answer
+
+LONGEST = 20_000  # characters of a caption
+
+
+class CaptionReader:
+    """Reads captions as labels.  Raises: UsageError, ModelError if the parser is not available."""
+
+    def __init__(self) -> None:
+        from gslopes.words.labels import caption_labels
+
+        self._labels = caption_labels()
+
+    def read_for(self, classifier: Any) -> CaptionReader:
+        """The reader itself. The parser becomes part of the classifier's version, not of what its texts are kept under.
+
+        Reading them again by another parser costs no call.
+        """
+        classifier.asked_version = classifier.version
+        classifier.version = f"{classifier.version} {self._labels.name}".strip()
+        return self
+
+    def answer(self, texts: Sequence[object], version: str = "") -> Answer:
+        """The labels of one picture's captions, each with the share of the captions that have it.
+
+        texts: None where a caption was refused.
+        Raises: AnswerError if one is empty, far too long for a caption, or not a text at all.
+        """
+        captions = [text for text in texts if text is not None]
+        if not captions:
+            return Answer("refused", (), Reason.NO_CAPTION, version)
+        counts: Counter[str] = Counter()
+        for text in captions:
+            if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
+                what = f"{len(text):,} characters" if isinstance(text, str) else type(text).__name__
+                raise AnswerError(f"The captioner returned {what}, which is not a caption.")
+            counts.update(self._labels.labels(text))
+        labels = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return Answer("answered", tuple((label, count / len(captions)) for label, count in labels), version=version)

@@ -1,0 +1,328 @@
+"""The protocols of five services that label pictures, as strictly as they are documented; JSON over HTTP each."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from google.auth import exceptions, jwt
+
+from tests.fake_provider.pictures import size
+from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request, Service, whole
+
+
+def _content(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        raise Bad("invalid", f"Invalid JSON payload received: {error!r}") from error
+
+
+def _decoded(text: object) -> bytes:
+    try:
+        return base64.b64decode(str(text), validate=True)
+    except ValueError as error:
+        raise Bad("invalid", "The image is no base64.") from error
+
+
+class Azure(Service):
+    """POST /computervision/imageanalysis:analyze, the feature ``tags``, the picture as the body."""
+
+    name = "azure"
+    KINDS, BYTES = (*Service.KINDS, "ICO", "TIFF"), 20_971_520
+    STATUSES: ClassVar = {
+        "credentials": (401, ("401", "")),
+        "throttled": (429, ("429", "")),
+        "failed": (500, ("InternalServerError", "")),
+        "unavailable": (503, ("ServiceUnavailable", "")),
+        "invalid": (400, ("InvalidRequest", "InvalidParameter")),
+        "large": (400, ("InvalidRequest", "InvalidImageSize")),
+        "format": (400, ("InvalidRequest", "InvalidImageFormat")),
+        "policy": (400, ("InvalidRequest", "ResponsibleAIPolicyViolation")),
+    }
+
+    @classmethod
+    def check(cls, image: bytes) -> None:
+        super().check(image)
+        if not all(50 <= side <= 16_000 for side in size(image)):
+            raise Bad("large", "Input image dimensions are out of range.")
+
+    def owns(self, request: Request) -> bool:
+        return request.path.startswith("/computervision")
+
+    def read(self, request: Request, accounts: Accounts) -> Job:
+        if request.headers.get("ocp-apim-subscription-key") != accounts.azure:
+            raise Bad("credentials", "Access denied due to invalid subscription key or wrong API endpoint.")
+        if request.path != "/computervision/imageanalysis:analyze":
+            raise Bad("invalid", "The path is not supported.")
+        if request.query != {"api-version": "2023-10-01", "features": "tags", "language": "en"}:
+            raise Bad("invalid", "The parameters are not supported by the fake.")
+        if request.headers.get("content-type") != "application/octet-stream":
+            raise Bad("invalid", "The content type is not supported.")
+        return Job([request.body], dict(request.query))
+
+    def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
+        values = [{"name": name, "confidence": score} for name, score in whole(results)]
+        width, height = size(job.images[0])
+        about = {"modelVersion": version, "metadata": {"width": width, "height": height}}
+        return Reply.of(200, about | {"tagsResult": {"values": values}})
+
+    def wrong(self, status: int, code: Any, bad: Bad) -> object:
+        inner = {"innererror": {"code": code[1], "message": str(bad)}} if code[1] else {}
+        return {"error": {"code": code[0], "message": str(bad), **inner}}
+
+
+class Clarifai(Service):
+    """POST /v2/users/USER/apps/APP/models/MODEL/outputs, on the public model general-image-recognition and another.
+
+    success: the code of a success; 10001 and 10002: of a model that will end.
+    """
+
+    name = "clarifai"
+    KINDS = (*Service.KINDS, "TIFF")
+    STATUSES: ClassVar = {
+        "credentials": (401, 11009),
+        "throttled": (429, 11005),
+        "failed": (500, 98009),
+        "unavailable": (503, 10030),
+        "invalid": (400, 11102),
+        "large": (400, 30104),
+        "format": (400, 30101),
+        "policy": (400, 30202),
+    }
+    PATHS = (
+        "/v2/users/clarifai/apps/main/models/general-image-recognition/outputs",
+        "/v2/users/a-team/apps/an-app/models/a-model/outputs",
+    )
+    SAID: ClassVar = {
+        10000: "Ok",
+        10001: "Success, but the model is deprecated",
+        10002: "Success, but the model version is deprecated",
+        10010: "Mixed Success",
+        10020: "Failure",
+    }
+
+    def __init__(self, success: int = 10000) -> None:
+        self.success = success
+
+    def owns(self, request: Request) -> bool:
+        return request.path.startswith("/v2/users/")
+
+    def read(self, request: Request, accounts: Accounts) -> Job:
+        if request.headers.get("authorization") != f"Key {accounts.clarifai}":
+            raise Bad("credentials", "API key not found.")
+        if request.path not in self.PATHS:
+            raise Bad("invalid", "The model does not exist.")
+        asked = _content(request.body)
+        images = [_decoded(one["data"]["image"]["base64"]) for one in asked["inputs"]]
+        if not 0 < len(images) <= 128:
+            raise Bad("invalid", f"There are {len(images)} inputs; at most 128 are allowed.")
+        config = asked["model"]["output_info"]["output_config"]
+        if set(config) != {"max_concepts", "min_value"} or not 1 <= config["max_concepts"] <= 200:
+            raise Bad("invalid", "max_concepts or min_value is out of its range.")
+        return Job(images, config)
+
+    def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
+        bad = [result for result in results if isinstance(result, Bad)]
+        code = self.success if not bad else 10020 if len(bad) == len(results) else 10010
+        outputs = [self._output(result, job, version) for result in results]
+        return Reply.of(400 if code == 10020 else 200, self._status(code) | {"outputs": outputs})
+
+    def wrong(self, status: int, code: Any, bad: Bad) -> object:
+        return {"status": {"code": code, "description": str(bad)}, "outputs": []}
+
+    def _output(self, result: Labels | Bad, job: Job, version: str) -> dict[str, Any]:
+        if isinstance(result, Bad):
+            return {"status": {"code": self.STATUSES[result.kind][1], "description": str(result)}}
+        concepts = [{"id": name, "name": name, "value": score} for name, score in result]
+        data = {"concepts": concepts[: int(str(job.parameters["max_concepts"]))]}
+        return self._status(self.success) | {"model": {"model_version": {"id": version}}, "data": data}
+
+    def _status(self, code: int) -> dict[str, Any]:
+        return {"status": {"code": code, "description": self.SAID[code]}}
+
+
+class Google(Service):
+    """POST /v1/images:annotate; whoever is not signed in may ask too."""
+
+    name = "google"
+    STATUSES: ClassVar = {
+        "credentials": (401, "UNAUTHENTICATED"),
+        "throttled": (429, "RESOURCE_EXHAUSTED"),
+        "failed": (500, "INTERNAL"),
+        "unavailable": (503, "UNAVAILABLE"),
+        "invalid": (400, "INVALID_ARGUMENT"),
+        "large": (400, "INVALID_ARGUMENT"),
+    }
+
+    def owns(self, request: Request) -> bool:
+        return request.path.startswith("/v1/images")
+
+    def read(self, request: Request, accounts: Accounts) -> Job:
+        self._authenticate(request, accounts)
+        if request.path != "/v1/images:annotate" or len(request.body) > 10_485_760:
+            raise Bad("invalid", "Unknown method, or a payload that exceeds the limit.")
+        asked = _content(request.body)["requests"]
+        images = [_decoded(one["image"]["content"]) for one in asked]
+        if not 0 < len(images) <= 16:
+            raise Bad("invalid", f"Too many images per request: {len(images)} > 16.")
+        if any([feature["type"] for feature in one["features"]] != ["LABEL_DETECTION"] for one in asked):
+            raise Bad("invalid", "Feature must be specified.")
+        return Job(images, {"max_results": [one["features"][0].get("maxResults", 10) for one in asked]})
+
+    def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
+        del version  # this service does not tell
+        counts: Any = job.parameters["max_results"]
+        return Reply.of(200, {"responses": [self._response(*pair) for pair in zip(results, counts, strict=True)]})
+
+    def wrong(self, status: int, code: Any, bad: Bad) -> object:
+        return {"error": {"code": status, "message": str(bad), "status": code}}
+
+    def _response(self, result: Labels | Bad, count: int) -> dict[str, Any]:
+        if isinstance(result, Bad):
+            return {"error": {"code": 3 if result.kind == "format" else 7, "message": str(result)}}
+        found = result[: min(count, 50)]
+        return {
+            "labelAnnotations": [{"description": name, "score": score, "topicality": score} for name, score in found]
+        }
+
+    def _authenticate(self, request: Request, accounts: Accounts) -> None:
+        if request.headers.get("x-goog-api-key", accounts.google_key) != accounts.google_key:
+            raise Bad("credentials", "API key not valid. Please pass a valid API key.")
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if not scheme:
+            return
+        try:
+            claims = jwt.decode(token, certs=accounts.google_public)
+        except (ValueError, exceptions.GoogleAuthError) as error:
+            raise Bad("credentials", "Request had invalid authentication credentials.") from error
+        if scheme != "Bearer" or "cloud-platform" not in claims.get("scope", ""):
+            raise Bad("credentials", "Request had invalid authentication credentials.")
+
+
+class Imagga(Service):
+    """POST /v2/tags, a form with the picture as a file, basic authentication."""
+
+    name = "imagga"
+    STATUSES: ClassVar = {
+        "credentials": (401, 0),
+        "throttled": (429, 0),
+        "failed": (500, 0),
+        "unavailable": (503, 0),
+        **dict.fromkeys(("invalid", "large", "format", "policy"), (400, 0)),
+    }
+
+    def owns(self, request: Request) -> bool:
+        return request.path == "/v2/tags"
+
+    def read(self, request: Request, accounts: Accounts) -> Job:
+        pair = base64.b64encode(f"{accounts.imagga_key}:{accounts.imagga_secret}".encode()).decode()
+        if request.headers.get("authorization") != f"Basic {pair}":
+            raise Bad("credentials", "You need to be authenticated to access this resource.")
+        form, _, boundary = request.headers.get("content-type", "").partition("; boundary=")
+        if form != "multipart/form-data" or not boundary:
+            raise Bad("invalid", "The request is no form.")
+        fields = {}
+        for part in request.body.split(b"--" + boundary.strip('"').encode())[1:-1]:
+            head, _, content = part.partition(b"\r\n\r\n")
+            if name := re.search(rb'name="([^"]*)"', head):
+                fields[name[1].decode()] = content.removesuffix(b"\r\n")
+        image = fields.pop("image", b"")
+        asked = {name: value.decode() for name, value in fields.items()}
+        if not image or asked != {"limit": "-1", "threshold": "0.0", "language": "en"}:
+            raise Bad("invalid", "Please provide content, and parameters that the fake knows.")
+        return Job([image], {"limit": -1, "threshold": 0, "language": "en"})
+
+    def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
+        del job, version  # this service does not tell
+        tags = [{"confidence": 100 * score, "tag": {"en": name}} for name, score in whole(results)]
+        return Reply.of(200, {"result": {"tags": tags}, "status": {"text": "", "type": "success"}})
+
+    def wrong(self, status: int, code: Any, bad: Bad) -> object:
+        return {"status": {"text": str(bad), "type": "error"}}
+
+
+_SIGNED = re.compile(
+    r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/]+)/"
+    r"(?P<scope>(?P<day>\d{8})/(?P<region>[\w-]+)/rekognition/aws4_request), "
+    r"SignedHeaders=(?P<headers>[\w;-]+), Signature=(?P<signature>[0-9a-f]{64})"
+)
+
+
+class Rekognition(Service):
+    """POST / with X-Amz-Target RekognitionService.DetectLabels, JSON 1.1, Signature Version 4."""
+
+    name = "rekognition"
+    KINDS, BYTES = ("JPEG", "PNG"), 5_242_880
+    STATUSES: ClassVar = {
+        "credentials": (400, "UnrecognizedClientException"),
+        "throttled": (400, "ThrottlingException"),
+        "failed": (500, "InternalServerError"),
+        "unavailable": (503, "ServiceUnavailableException"),
+        "invalid": (400, "InvalidParameterException"),
+        "large": (400, "ImageTooLargeException"),
+        "format": (400, "InvalidImageFormatException"),
+        "policy": (400, "InvalidImageFormatException"),
+    }
+
+    @classmethod
+    def check(cls, image: bytes) -> None:
+        super().check(image)
+        if not all(80 <= side <= 10_000 for side in size(image)):
+            raise Bad("invalid", "Request has invalid parameters: image size")
+
+    def owns(self, request: Request) -> bool:
+        return request.headers.get("x-amz-target", "").startswith("RekognitionService.")
+
+    def read(self, request: Request, accounts: Accounts) -> Job:
+        self._authenticate(request, accounts)
+        if request.headers["x-amz-target"] != "RekognitionService.DetectLabels":
+            raise Bad("invalid", "Unknown operation.")
+        if request.headers.get("content-type") != "application/x-amz-json-1.1":
+            raise Bad("invalid", "The request is no JSON 1.1.")
+        asked = _content(request.body)
+        count, least = asked.get("MaxLabels", 1000), float(asked.get("MinConfidence", 55))
+        if count < 1 or not 0 <= least <= 100 or set(asked) - {"Image", "MaxLabels", "MinConfidence"}:
+            raise Bad("invalid", "Request has invalid parameters.")
+        image = _decoded(asked["Image"]["Bytes"])
+        if len(image) > self.BYTES:
+            raise Bad("large", f"Image size is over {self.BYTES}.")
+        return Job([image], {"max_labels": count, "min_confidence": least})
+
+    def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
+        least, count = float(str(job.parameters["min_confidence"])), int(str(job.parameters["max_labels"]))
+        shares = ((name, 100 * score) for name, score in whole(results))
+        labels = [{"Name": name, "Confidence": share, "Parents": []} for name, share in shares if share >= least]
+        content = {"Labels": labels[:count], "LabelModelVersion": version}
+        return Reply.of(200, content, Content_Type="application/x-amz-json-1.1")
+
+    def wrong(self, status: int, code: Any, bad: Bad) -> object:
+        return {"__type": code, "Message": str(bad)}
+
+    def _authenticate(self, request: Request, accounts: Accounts) -> None:
+        """Signature Version 4, computed anew from the request as it came."""
+        found = _SIGNED.fullmatch(request.headers.get("authorization", ""))
+        if not found or found["key"] != accounts.aws_key:
+            raise Bad("credentials", "The security token included in the request is invalid.")
+        signed, stamp = found["headers"].split(";"), request.headers.get("x-amz-date", "")
+        if not {"host", "x-amz-date", "x-amz-target"} <= set(signed) or not stamp.startswith(found["day"]):
+            raise Bad("credentials", "The request is not signed as it has to be.")
+        age = datetime.now(UTC) - datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        if abs(age.total_seconds()) > 900:
+            raise Bad("credentials", "Signature expired.")
+        lines = [f"{name}:{' '.join(request.headers.get(name, '').split())}" for name in signed]
+        query = "&".join(f"{quote(key, '')}={quote(value, '')}" for key, value in sorted(request.query.items()))
+        digest = hashlib.sha256(request.body).hexdigest()
+        canonical = "\n".join([request.method, request.path, query, *lines, "", found["headers"], digest])
+        text = "\n".join(["AWS4-HMAC-SHA256", stamp, found["scope"], hashlib.sha256(canonical.encode()).hexdigest()])
+        key = f"AWS4{accounts.aws_secret}".encode()
+        for part in found["scope"].split("/"):
+            key = hmac.digest(key, part.encode(), "sha256")
+        if not hmac.compare_digest(hmac.new(key, text.encode(), "sha256").hexdigest(), found["signature"]):
+            raise Bad("credentials", "The request signature we calculated does not match the signature you provided.")
