@@ -21,15 +21,8 @@ from gslopes.slopes.config import FitConfig
 from tests.fake_provider import KINDS, PLANTED, Call, FakeProvider
 from tests.fake_provider.folder import write_run
 
-ROOT = Path(__file__).resolve().parents[2]
-RATES = {"rekognition": 60.0, "clarifai": 15.0, "azure": 60.0, "imagga": 60.0}  # requests a second
-IMAGES = 60.0  # a second, Google's
-NAMES = [
-    f"google:images_per_minute={60 * IMAGES:g}",
-    *(f"{name}:rate={rate:g},concurrency=4" for name, rate in RATES.items()),
-]
-
-
+RATES = {"rekognition": 60, "clarifai": 15, "azure": 60, "imagga": 60}  # requests a second
+NAMES = ["google:images_per_minute=3600", *(f"{name}:rate={rate},concurrency=4" for name, rate in RATES.items())]
 TWO = [name for name in NAMES if name.startswith(("google", "azure"))]
 
 
