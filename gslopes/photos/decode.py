@@ -59,16 +59,11 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
         raise PhotoError(path, SkipReason(Reason.EMPTY_FILE))
     if unread := unread_kind(data):
         raise PhotoError(path, SkipReason(Reason.UNREAD_KIND, unread))
-    try:
-        with _without_warnings():
-            image = _open(data, path)
-            image.load()
-            orientation = _orientation(image)
-            rgb, gray, icc = _to_rgb(image)
-    except (PhotoError, MemoryError):
-        raise
-    except Exception as error:  # damaged files make Pillow raise nearly anything
-        raise PhotoError(path, _why(data, error)) from error
+    with _reading(data, path):
+        image = _open(data, path)
+        image.load()
+        orientation = _orientation(image)
+        rgb, gray, icc = _to_rgb(image)
     if orientation in _TRANSPOSE:
         rgb = rgb.transpose(_TRANSPOSE[orientation])
     pixels = np.array(rgb)
@@ -86,16 +81,12 @@ def named_picture(path: Path | str, *, folder: Path | None = None, load: bool = 
     """
     data = read_named(path, LARGEST_FILE, folder=folder, hint=hint)
     try:
-        with _without_warnings():
+        with _reading(data, path):
             picture = _open(data, path)
             if load:
                 picture.load()
-    except MemoryError:
-        raise
     except PhotoError as error:
         raise UsageError(f"{show(path)} cannot be read: {error.reason}.", hint) from error
-    except Exception as error:  # damaged files make Pillow raise nearly anything
-        raise UsageError(f"{show(path)} cannot be read: {_why(data, error)}.", hint) from error
     return picture
 
 
@@ -104,8 +95,8 @@ _lock, _decoding = Lock(), list[int]()  # an entry a thread that decodes
 
 
 @contextmanager
-def _without_warnings() -> Iterator[None]:
-    """While any thread is in here, Pillow's warnings about odd metadata and large pictures are not shown.
+def _reading(data: bytes, path: object) -> Iterator[None]:
+    """Whatever Pillow raises becomes a PhotoError; its warnings of odd metadata and large pictures are not shown.
 
     ``warnings.catch_warnings`` would restore the filters of one thread under the feet of another.
     """
@@ -115,6 +106,10 @@ def _without_warnings() -> Iterator[None]:
         _decoding.append(1)
     try:
         yield
+    except (PhotoError, MemoryError):
+        raise
+    except Exception as error:  # damaged files make Pillow raise nearly anything
+        raise PhotoError(path, _why(data, error)) from error
     finally:
         with _lock:
             _decoding.pop()

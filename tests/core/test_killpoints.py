@@ -21,10 +21,7 @@ from gslopes.core import tables
 from gslopes.core.killpoints import KILL_POINTS, VARIABLE
 from gslopes.core.records import Answer
 from gslopes.core.tables import MANIFEST
-from gslopes.faces.gate.verdict import GateConfig
-from gslopes.frame.executors import OneProcess
 from gslopes.slopes import audit as stages
-from gslopes.slopes.config import FitConfig
 from tests.collect.server import PhotoServer, aim, serving
 from tests.fake_provider.folder import write_run
 
@@ -107,49 +104,6 @@ def test_a_kill_while_classifiers_are_asked(point, time, tmp_path):
     assert len(asked) - before == len(undisturbed) - known  # of what was kept nothing is asked again
     in_flight = Service.batch if point == "answers:asked" else 0
     assert len(asked) - len(set(asked)) <= in_flight
-    assert not list(killed.rglob("*.tmp"))
-
-
-@pytest.fixture(scope="module")
-def audit(draw, tiny_models, tmp_path_factory) -> Callable[[Path], Callable[[], object]]:
-    """The walk from drawn photos to fitted slopes in a run folder, to be done in a child."""
-    faces, folder = draw(4), tmp_path_factory.mktemp("audit")
-    config, log = folder / "part.toml", folder / "asked.txt"
-    config.write_text("part = 2\n")
-    log.touch()
-
-    def walking(run: Path) -> Callable[[], object]:
-        def whole() -> None:
-            os.environ["GSLOPES_HOME"] = str(tiny_models)
-            stages.synthesise(faces.photos, run, config=config, steps=3, device="cpu", **faces.known)
-            stages.run_gate(run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9))
-            stages.score_photos(run, Service(log), yes=True, cache=f"{run}-cache")
-            stages.run_fit(run, FitConfig(permutations=20))
-
-        return whole
-
-    return walking
-
-
-@pytest.fixture(scope="module")
-def calm(audit, tmp_path_factory) -> Path:
-    """An undisturbed one."""
-    run = tmp_path_factory.mktemp("calm") / "run"
-    assert in_a_child(audit(run)) == 0
-    return run
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("point", [one for one in KILL_POINTS if one.startswith(("file:", "table:", "merge:"))])
-def test_a_kill_while_pictures_are_made_judged_and_fitted(point, audit, calm, tmp_path):
-    killed = tmp_path / "killed"
-    codes = [in_a_child(audit(killed), f"{point}:{time}") for time in (1, 3, 9)]
-    assert codes[0] == -9
-    assert set(codes) <= {-9, 0}
-    assert in_a_child(audit(killed)) == 0
-    files = sorted(path.relative_to(calm) for path in (*calm.glob("*.parquet"), *calm.rglob("edits/**/*.jpg")))
-    assert len(files) > 4 * 3 + 5
-    assert [file for file in files if (calm / file).read_bytes() != (killed / file).read_bytes()] == []
     assert not list(killed.rglob("*.tmp"))
 
 

@@ -1,20 +1,16 @@
 from __future__ import annotations
 
-import typing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import click
 import pytest
 
-from gslopes.ask.config import CostLimits
 from gslopes.cli import main
 from gslopes.cli.main import VERBS
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import build, check, extent, option, options_of, section
-from gslopes.faces.gate.verdict import GateConfig
-from gslopes.slopes.config import FitConfig, RunConfig
 
 MOST_SHOWN = 15
 
@@ -56,19 +52,6 @@ def test_the_help_of_every_verb_shows_fifteen_options_at_most_and_the_long_help_
     if any(getattr(one, "advanced", False) for one in command.params):
         whole = " ".join(gslopes(*name.split(), "--help-all").out.split())
         assert all(one.opts[0] in whole for one in command.params if isinstance(one, click.Option))
-
-
-@pytest.mark.parametrize("config", [CostLimits, FitConfig, GateConfig], ids=lambda config: config.__name__)
-def test_every_option_has_its_help(config: type) -> None:
-    assert all(one.help.endswith((".", ":")) for one in options_of(config).values())
-
-
-def test_every_path_of_an_option_leads_to_a_field() -> None:
-    for path in (one.path for one in options_of(RunConfig).values()):
-        kind = RunConfig
-        for name in path:
-            assert name in {one.name for one in fields(kind)}
-            kind = typing.get_type_hints(kind)[name]
 
 
 def test_options_win_over_a_file_and_that_over_defaults(tmp_path: Path) -> None:

@@ -49,12 +49,6 @@ def test_the_file_says_what_the_page_says_in_the_declared_form(tmp_path: Path) -
     assert (content["models"], content["left_out"]) == (["m"], 0)
 
 
-def test_it_stays_small(tmp_path: Path) -> None:
-    content = made(tmp_path, *({"label": str(place), "value": 300.0 - place} for place in range(250)))
-    assert (len(content["rows"]), content["left_out"], content["decisions"]) == (100, 150, {"finding": 250})
-    assert (tmp_path / summary.NAME).stat().st_size < 40_000
-
-
 @pytest.mark.parametrize(
     ("change", "why"),
     [

@@ -62,12 +62,6 @@ def test_a_similarity_is_recovered_from_the_points_it_moved(angle, scale, x, y):
     np.testing.assert_allclose(matrix[:, 2], (x, y), atol=1e-5)
 
 
-def test_alignment_carries_the_points_onto_the_template():
-    face = choose(detections((80, 60, 140, 130)), 220, 200, 32, size=64)
-    mapped = face.points @ face.matrix[:, :2].T + face.matrix[:, 2]
-    np.testing.assert_allclose(mapped, CHIP * 64 - 0.5, atol=1e-3)
-
-
 def test_the_chip_shows_what_the_matrix_says_and_a_large_face_is_smoothed_before_it_is_made_small():
     rng = np.random.default_rng(0)
     photo = cv2.GaussianBlur(rng.integers(0, 256, (300, 400, 3), dtype=np.uint8), (0, 0), 4)

@@ -13,11 +13,8 @@ from PIL import Image
 from scipy.stats import spearmanr
 
 from gslopes.core.errors import ConfigError, StorageError, UnknownName
-from gslopes.faces.compose.masks import KnownMasker
-from gslopes.faces.find import KnownFinder, choose
 from gslopes.photos import drawn as rendered
 from gslopes.photos.drawn import COLUMNS, FaceParameters, gender_readout, render, sample, tone_readout
-from gslopes.photos.folder import list_photos, open_photo
 
 VALUES = np.linspace(-2, 2, 7)
 
@@ -135,26 +132,6 @@ def test_landmarks_lie_on_their_features():
     assert (at[:, 3, 0] < at[:, 4, 0]).all()  # left and right as the viewer sees them
 
 
-def test_boxes_hold_the_landmarks_and_fit_the_face():
-    drawn = render(sample(40, 9, pose=2), 96)
-    low, high = drawn.boxes[:, None, :2], drawn.boxes[:, None, 2:]
-    assert ((drawn.points > low) & (drawn.points < high)).all()
-    for i in range(40):
-        rows, columns = np.nonzero(drawn.face_mask[i] > 0.5)
-        x0, _, x1, y1 = drawn.boxes[i]
-        assert abs(y1 - rows.max()) < 4
-        assert x0 - 2 < columns.min() <= columns.max() < x1 + 2
-
-
-def test_the_cue_is_seen_after_rounding_and_everywhere_along_its_range(faces: FaceParameters):
-    sweep = np.stack([render(faces.replace(gender=g), 64).pixels for g in VALUES]).astype(float)
-    mask = render(faces, 64).face_mask
-    change = np.abs(np.diff(sweep, axis=0)).mean(-1)
-    inside = (change * mask).sum((2, 3)) / mask.sum((1, 2))
-    assert inside.min() > 0.5  # mean over the face, levels of 255, per step of 2/3; the dimmest face
-    assert np.median(inside) > 1.5
-
-
 # --- readouts
 
 
@@ -192,18 +169,6 @@ def test_a_written_folder_reads_back_to_the_last_bit(faces: FaceParameters, tmp_
             assert np.abs(np.asarray(mask) / 255 - drawn.face_mask[i]).max() <= 0.5 / 255 + 1e-6
     written = pd.read_csv(folder / "attributes.csv")
     assert all(np.array_equal(written[name].to_numpy(np.float32), getattr(faces, name)) for name in COLUMNS)
-
-
-def test_other_rooms_read_the_folder_as_known_faces_and_masks(faces: FaceParameters, tmp_path: Path):
-    photos = [open_photo(f.path) for f in list_photos(rendered.write_folder(faces, tmp_path, size=64))]
-    drawn, chips = render(faces, 64), np.zeros((len(faces), 64, 64, 3), np.uint8)
-    found = KnownFinder(tmp_path / "faces.csv", tmp_path / "photos")(photos)
-    assert np.array_equal(np.concatenate([f.boxes for f in found]), drawn.boxes)
-    assert np.array_equal(np.concatenate([f.points for f in found]), drawn.points)
-    assert all(f.scores.tolist() == [1.0] for f in found)
-    chosen = [choose(f, 64, 64, min_face=20, size=64) for f in found]
-    masks = KnownMasker(tmp_path / "masks", tmp_path / "photos", 64)(photos, chosen, chips)
-    assert masks[:, 32, 32].min() > 0.9
 
 
 def test_a_folder_with_other_photos_or_no_folder_is_an_error(faces: FaceParameters, tmp_path: Path):

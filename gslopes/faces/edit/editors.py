@@ -100,7 +100,7 @@ class FaderEditor:
         normal = (x - mean) / std
         latents = self.network.encode(normal)
         if self.photo_values is None:
-            photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels))
+            photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal)
         else:
             photo = self.photo_values(x)
         if self.template is not None:
@@ -249,22 +249,14 @@ class PhotoValues:
         return 2 * torch.stack([values[name] for name in self.attributes], 1) - 1
 
 
-def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: int = 1) -> Tensor:
-    """A face's own values (B, A) without a reader: where the editor's reconstruction is nearest the chip.
+def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor) -> Tensor:
+    """A face's own value (B, 1) without a reader: where the editor's reconstruction is nearest the chip.
 
-    decode: (B, A) values to chips (B, 3, S, S).  chips: (B, 3, S, S), in the same units as the decoder's.
-    attributes: A. Each is fitted with the others as they are, all of them twice if there are several.
+    decode: (B, 1) values to chips (B, 3, S, S).  chips: (B, 3, S, S), in the same units as the decoder's.
     """
-    grid: FloatArray = np.linspace(-1, 1, 9, dtype=np.float32)
-    steps = torch.from_numpy(grid).to(chips)
-    values = chips.new_zeros(len(chips), attributes)
-    for attribute in list(range(attributes)) * (1 if attributes == 1 else 2):
-        errors = []
-        for value in grid.tolist():
-            values[:, attribute] = value
-            errors.append((decode(values) - chips).abs().mean((1, 2, 3)))
-        values[:, attribute] = steps[torch.stack(errors).argmin(0)]
-    return values
+    grid = torch.linspace(-1, 1, 9).to(chips)
+    errors = [(decode(value.expand(len(chips), 1)) - chips).abs().mean((1, 2, 3)) for value in grid]
+    return grid[torch.stack(errors).argmin(0)][:, None]
 
 
 # --- The editor for a model ------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ keeps its pictures, but no classifier is asked about it, and its answers, if the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -217,19 +217,13 @@ class SweepSelection:
                 for photo in _sample([photo for photo in used if (photo, name) not in self._dropped], placebos, seed)
             }
 
-    def __len__(self) -> int:
-        """How many sweeps are dropped."""
-        return len(self._dropped)
-
     def keep(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows of any table with a photo and an attribute whose sweeps were kept: what goes into the tables."""
-        if not self._dropped:
-            return rows
-        return rows[np.array([pair not in self._dropped for pair, _ in _sweeps(rows)], bool)]
+        return _where(rows, lambda pair, _: pair not in self._dropped) if self._dropped else rows
 
     def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows of the dropped sweeps that are asked about nevertheless."""
-        return rows[np.array([pair in self._sampled and not kind for pair, kind in _sweeps(rows)], bool)]
+        return _where(rows, lambda pair, kind: pair in self._sampled and not kind)
 
     def edits(self, part: int) -> pd.DataFrame:
         """The wanted edits of one part."""
@@ -242,7 +236,7 @@ class SweepSelection:
         rows = tables.read(tables.EDITS, part_path(self._run, SYNTHESIS, tables.EDITS, part))
         if not self._dropped and self._placebos is None:
             return rows
-        return rows[np.array([wanted(*sweep) for sweep in _sweeps(rows)], bool)]
+        return _where(rows, wanted)
 
     def covered(self, part: int, asked: pd.DataFrame) -> bool:
         """Whether all wanted edits of a part are among those asked about."""
@@ -258,11 +252,11 @@ class SweepSelection:
         return _rows(part_path(self._run, SYNTHESIS, tables.EDITS, part))
 
 
-def _sweeps(rows: pd.DataFrame) -> Iterator[tuple[tuple[str, str], str]]:
-    """((photo, attribute), kind of placebo) of each row."""
-    for photo, name in zip(rows["photo"], rows["attribute"], strict=True):
-        attribute, kind = placebo.split(name)
-        yield (photo, attribute), kind
+def _where(rows: pd.DataFrame, wanted: Callable[[tuple[str, str], str], bool]) -> pd.DataFrame:
+    """The rows that are wanted by their (photo, attribute) and kind of placebo."""
+    kinds = {name: placebo.split(name) for name in rows["attribute"].unique()}
+    sweeps = ((photo, *kinds[name]) for photo, name in zip(rows["photo"], rows["attribute"], strict=True))
+    return rows[np.array([wanted((photo, attribute), kind) for photo, attribute, kind in sweeps], bool)]
 
 
 def _sample(photos: Iterable[str], most: int, seed: int) -> list[str]:

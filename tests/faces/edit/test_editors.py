@@ -67,13 +67,10 @@ def test_a_smile_is_read_by_the_tagger_that_the_spec_names():
     assert torch.equal(values[[labels.index(name) for name in ("gender", "young", "race")]], without)
 
 
-def test_the_values_are_where_the_reconstruction_is_nearest():
-    truth = torch.tensor([[0.5, -0.25], [-1.0, 0.75]])
-
-    def decode(values: torch.Tensor) -> torch.Tensor:
-        return torch.cat([values, values.prod(1, keepdim=True) / 4], 1)[:, :, None, None].expand(-1, -1, 4, 4)
-
-    assert torch.equal(best_fitting(decode, decode(truth), attributes=2), truth)
+def test_the_value_is_where_the_reconstruction_is_nearest():
+    truth = torch.tensor([[0.5], [-1.0]])
+    chips = truth[..., None, None].expand(-1, 3, 4, 4)
+    assert torch.equal(best_fitting(lambda values: values[..., None, None].expand(-1, 3, 4, 4), chips), truth)
 
 
 # --- Drawn faces ------------------------------------------------------------------------------------------------------

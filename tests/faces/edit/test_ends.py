@@ -42,24 +42,19 @@ def test_at_the_photos_own_value_the_chip_is_as_it_was(editor, chip):
     assert abs(swept.motion.distances[0, 0]) < 1e-5
 
 
-def test_at_an_end_the_face_is_what_the_network_says(editor, chip):
-    swept = editor.sweep(chip, np.array([-2, 2], np.float32))
+def test_a_value_is_in_proportion_to_what_the_network_says_of_the_end_that_lies_there(editor, chip):
+    own = own_value(editor, chip)
     with torch.inference_mode():
         ratios, motion = editor.network(2 * as_floats(chip) - 1)
-    said = ratios[0].permute(0, 2, 3, 1).numpy()
-    np.testing.assert_allclose(logs(swept.edited[0]) - logs(chip[0]), said, atol=1e-3)
-    np.testing.assert_allclose(swept.motion.field[0], motion[0].permute(1, 2, 0), atol=1e-4)
-
-
-def test_a_value_is_in_proportion_to_what_is_seen_on_each_side_of_the_photos_own(editor, chip):
-    own = own_value(editor, chip)
-    for end in (-2.0, 2.0):
-        values = own + (end - own) * np.array([0.25, 0.5, 1.0, 1.5], np.float32)
-        swept = editor.sweep(chip, values.astype(np.float32))
+    for end, said in zip((-2.0, 2.0), ratios[0].permute(0, 2, 3, 1).numpy(), strict=True):
+        shares = np.array([0.25, 0.5, 1.0, 1.5], np.float32)
+        swept = editor.sweep(chip, own + (end - own) * shares)
         change = logs(swept.edited[0]) - logs(chip[0])
-        for share, part in zip((0.25, 0.5, 1.5), change[[0, 1, 3]], strict=True):
+        np.testing.assert_allclose(change[2], said, atol=1e-3)
+        for share, part in zip(shares, change, strict=True):
             np.testing.assert_allclose(part, share * change[2], atol=2e-3)
-        np.testing.assert_allclose(swept.motion.distances[0], values - own, atol=1e-5)
+        np.testing.assert_allclose(swept.motion.distances[0], (end - own) * shares, atol=1e-5)
+        np.testing.assert_allclose(swept.motion.field[0], motion[0].permute(1, 2, 0), atol=1e-4)
 
 
 def test_the_way_leads_to_the_end_that_lies_there_and_passes_no_other():

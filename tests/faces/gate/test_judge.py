@@ -149,17 +149,6 @@ def test_nothing_is_measured_twice_and_other_thresholds_judge_anew(run, monkeypa
     pd.testing.assert_frame_equal(first, stages.run_gate(run, OneProcess(), GateConfig(**OPEN)))
 
 
-@pytest.mark.slow
-def test_an_audit_with_known_landmarks_is_not_judged_unless_it_is_asked_for(draw, home, tmp_path):
-    faces = draw(2)
-    (tmp_path / "quick.toml").write_text("[fit]\npermutations = 20\n")
-    options = {"steps": 3, "classifier": Counting(), "config": tmp_path / "quick.toml", **faces.known}
-    gslopes.audit(faces.photos, tmp_path / "a", **options)
-    assert not (tmp_path / "a" / "verdicts.parquet").exists()
-    gslopes.audit(faces.photos, tmp_path / "b", gate=True, **options)
-    assert (tmp_path / "b" / "verdicts.parquet").exists()
-
-
 def test_a_run_without_a_usable_photo_has_no_verdict(draw, home, tmp_path):
     faces = draw(2)
     gslopes.synthesise(faces.photos, tmp_path / "run", steps=3, min_face=5000, **faces.known)

@@ -65,14 +65,10 @@ def test_a_reading_that_rises_follows_the_edit_and_the_steepest_other_is_named(q
     assert readings["gender"].tolist() == pytest.approx(np.array([120, 40, 80, 120, 160, 200]) / 255)
 
 
-def test_change_and_mask_are_measured_on_the_face(quick):
-    measured, _ = quick(sweep([118, 119, 120, 121, 125]))
+def test_change_and_mask_are_measured_on_the_face_and_points_on_one_line_give_no_reading(quick):
+    measured, readings = quick(sweep([118, 119, 120, 121, 125], points=np.full((5, 2), 40.0)))
     assert measured.change == pytest.approx(5)
     assert measured.mask_share == pytest.approx(0.15 * 100 * 80 / (40 * 60))
-
-
-def test_points_on_one_line_give_no_reading_and_no_verdict_by_it(quick):
-    measured, readings = quick(sweep([40, 80, 120, 160, 200], points=np.full((5, 2), 40.0)))
     assert readings == {}
     assert np.isnan([measured.tau, measured.shift, measured.off_target]).all()
 

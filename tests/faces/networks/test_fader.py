@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from gslopes.faces import zoo
 from gslopes.faces.networks.fader import Fader, FaderConfig, FoldedFader, Up
 from training.critics import LatentCritic
 
@@ -62,19 +61,6 @@ def test_a_narrow_latent_has_unit_scale_and_the_asked_channels():
 def plain(network: Fader, chips: torch.Tensor, conditions: torch.Tensor) -> torch.Tensor:
     latents = network.encode(chips)
     return torch.stack([network.decode(latents, conditions[:, k]) for k in range(conditions.shape[1])], 1).flatten(0, 1)
-
-
-@torch.inference_mode()
-def test_folding_moves_a_trained_editor_by_rounding_alone():
-    network = zoo.load("drawn-fader").module
-    size, count = network.config.size, len(network.config.attributes)
-    torch.manual_seed(0)
-    chips, values = torch.rand(3, 3, size, size) * 2 - 1, torch.rand(3, 7, count) * 4 - 2
-    folded = FoldedFader(network)
-    # 1 / 127.5 of the range is one level of a picture: this is a hundredth of it
-    torch.testing.assert_close(
-        folded.sweep(folded.encode(chips), values), plain(network, chips, values), atol=8e-5, rtol=0
-    )
 
 
 @pytest.mark.parametrize("latent", [None, 6])

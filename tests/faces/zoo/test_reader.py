@@ -90,21 +90,6 @@ def test_the_framing_is_dlibs_chip_with_a_quarter_of_padding():
     assert nose[1] < (0.25 + 0.6277975) / 1.5 < mouth[1], "dlib's point under the nose lies between tip and mouth"
 
 
-@pytest.mark.slow
-def test_the_reader_sees_the_middle_of_the_chip_alone(state, tmp_path):
-    torch.manual_seed(1)
-    network = resnet34(num_classes=18).eval()
-    reader = load_fairface(saved(network.state_dict(), tmp_path / "random.pt"))
-    rim = CHIPS.copy()
-    rim[:, :, :8] = 0  # outside of x = 0.077
-    middle = CHIPS.copy()
-    middle[:, 100:150, 100:150] = 0
-    same, other = reader(rim), reader(middle)
-    read = reader(CHIPS)
-    assert np.allclose(read["white"], same["white"])
-    assert not np.allclose(read["white"], other["white"])
-
-
 class Trap:
     """Makes a file when it is unpickled."""
 
