@@ -1,1 +1,1 @@
-"""The foundation that every room stands on: records, tables, errors, configuration, run folders."""
+"""The foundation of every room: records, tables, errors, configuration, run folders."""

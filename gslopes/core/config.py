@@ -95,9 +95,9 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
         return value
     if origin in (typing.Union, types.UnionType):
         errors = []
-        for one in (one for one in args if one is not type(None)):
+        for alternative in (alternative for alternative in args if alternative is not type(None)):
             try:
-                return _convert(one, value, where)
+                return _convert(alternative, value, where)
             except ConfigError as error:
                 errors.append(error)
         raise errors[0]
@@ -118,7 +118,7 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
             raise ConfigError(f"{where} is {list(value)!r}; it must have {len(args)} entries.")
         kinds = args if fixed else [args[0] if args else Any] * len(value)
         pairs = enumerate(zip(kinds, value, strict=True))
-        return container(_convert(one, item, f"{where}[{index}]") for index, (one, item) in pairs)
+        return container(_convert(item_kind, item, f"{where}[{index}]") for index, (item_kind, item) in pairs)
     if container is dict and isinstance(value, Mapping):
         item = args[1] if args else Any
         return {str(key): _convert(item, entry, f"{where}.{key}") for key, entry in value.items()}

@@ -95,8 +95,8 @@ def read_csv(
     for name, allowed in (values or {}).items():
         for line, cell in zip(table.lines, table.columns.get(name, ()), strict=False):
             if cell not in allowed:
-                known = ", ".join(one or "nothing" for one in allowed)
-                raise raises(f"{show(table.path)}, line {line}: {name} is {cell[:40]!r}.", f"It may be {known}.")
+                choices = ", ".join(cell or "nothing" for cell in allowed)
+                raise raises(f"{show(table.path)}, line {line}: {name} is {cell[:40]!r}.", f"It may be {choices}.")
     seen: dict[tuple[str, ...], int] = {}
     for line, key in zip(table.lines, zip(*(table.columns[name] for name in unique), strict=True), strict=False):
         first = seen.setdefault(key, line)
@@ -142,12 +142,12 @@ def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
     >>> unmatched(Path("people.csv"), ["z.jpg"]), unmatched(Path("people.csv"), [])
     ("1 row of people.csv is about none of the photos looked at: 'z.jpg'.", '')
     """
-    found = list(dict.fromkeys(names))
-    if not found:
+    unused = list(dict.fromkeys(names))
+    if not unused:
         return ""
-    some = ", ".join(repr(printable(name[:80])) for name in found[:3])
-    more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
-    rows = f"{many(len(found), 'row')} of {show(path.name)} {'is' if len(found) == 1 else 'are'}"
+    some = ", ".join(repr(printable(name[:80])) for name in unused[:3])
+    more = f" and {len(unused) - 3:,} more" if len(unused) > 3 else ""
+    rows = f"{many(len(unused), 'row')} of {show(path.name)} {'is' if len(unused) == 1 else 'are'}"
     return f"{rows} about none of the {things} looked at: {some}{more}."
 
 

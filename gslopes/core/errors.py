@@ -74,8 +74,8 @@ class UnknownName(UsageError):
     def __init__(self, kind: str, name: str, known: Iterable[str], home: str = "") -> None:
         known = list(known) if home else sorted(known)
         close = get_close_matches(name, known, n=1)
-        there = f"{'It has' if home else 'Known:'} {', '.join(known) or 'none'}."
-        hint = f"Did you mean {close[0]!r}?" if close else there
+        listing = f"{'It has' if home else 'Known:'} {', '.join(known) or 'none'}."
+        hint = f"Did you mean {close[0]!r}?" if close else listing
         super().__init__(f"{home} has no {kind} {name!r}." if home else f"There is no {kind} named {name!r}.", hint)
 
 

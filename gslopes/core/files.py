@@ -89,7 +89,7 @@ def read_named(
     """The bytes of a file that a user or a table names.
 
     folder: that a table belongs to which names the file; see ``resolved``.
-    raises, hint: the error if there is no such file, or it may not be read, is none, is larger than ``limit`` bytes or
+    raises, hint: the error if there is no such file, or it may not be read, is not a file, is larger than ``limit`` bytes or
         lies outside of the folder.
     """
     try:
@@ -145,7 +145,7 @@ def parse_json(text: str | bytes, *, finite: bool = True) -> Any:
 
     finite: NaN, infinities and numbers beyond what a float holds are errors as well; False for files of our own.
 
-    Raises: ValueError for what is no JSON in UTF-8, is nested too deeply, or has an object with one key twice.
+    Raises: ValueError for what is not JSON in UTF-8, is nested too deeply, or has an object with one key twice.
     """
     hooks: dict[str, Any] = {"parse_constant": _no_number, "parse_float": _float, "parse_int": _int} if finite else {}
     try:
@@ -157,7 +157,7 @@ def parse_json(text: str | bytes, *, finite: bool = True) -> Any:
 def read_json(path: Path) -> Any:
     """The value of a JSON file of our own of at most 1 GiB, as ``parse_json``.
 
-    Raises: ValueError if it is no JSON, or nested too deeply; OSError, NotRegular and TooLarge among them.
+    Raises: ValueError if it is not JSON, or nested too deeply; OSError, NotRegular and TooLarge among them.
     """
     return parse_json(read_regular(path, LARGEST_TABLE), finite=False)
 

@@ -31,7 +31,7 @@ T = TypeVar("T")
 class Option:
     """One option of a configuration.
 
-    name: as users write it; that of a section whose options have no short names is dotted.
+    name: as users write it; dotted in a section whose options have no short names.
     path: its sections and its field.  kind: its annotation.  positional: an argument, not a flag.
     shown: the default in words, where the value itself does not say it.
     parse: from the text of a command line, where its type does not say how.  least, most: what ``check`` demands.
@@ -80,7 +80,7 @@ class Option:
         return self.name.replace("_", "-")
 
     def typed(self, text: str) -> Any:
-        """The value that a text stands for: a number, true or false, a TOML list, or else the text itself."""
+        """The value that a text means: a number, true or false, a TOML list, or else the text itself."""
         if self.parse is not None:
             try:
                 return self.parse(text)
@@ -113,15 +113,15 @@ def section(config: type, *, flat: Collection[str] | None = None, group: str = "
 
 def check(config: Any) -> None:
     """Raises: ConfigError for a number of a configuration outside the bounds that its field declares."""
-    for one in dataclasses.fields(config):
-        facts = one.metadata.get("option", {})
+    for field in dataclasses.fields(config):
+        facts = field.metadata.get("option", {})
         least, most = facts.get("least"), facts.get("most")
-        value = getattr(config, one.name)
+        value = getattr(config, field.name)
         if isinstance(value, (int, float)) and (
             (least is not None and not value >= least) or (most is not None and not value <= most)
         ):
             between = f"between {least:g} and {most:g}" if most is not None and least is not None else ""
-            raise ConfigError(f"{one.name} is {value}; it must be {between or f'at least {least:g}'}.")
+            raise ConfigError(f"{field.name} is {value}; it must be {between or f'at least {least:g}'}.")
 
 
 @functools.cache
@@ -132,25 +132,25 @@ def options_of(config: type) -> Mapping[str, Option]:
 
 def _options(config: type, path: tuple[str, ...], flat: Collection[str] | None, group: str) -> list[Option]:
     hints = typing.get_type_hints(config)
-    found: list[Option] = []
-    for one in dataclasses.fields(config):
-        here = (*path, one.name)
-        if "section" in one.metadata:
-            heading = one.metadata["group"] or (group if path else one.name)
-            found += _options(hints[one.name], here, one.metadata["section"], heading)
-        elif "option" in one.metadata:
-            facts = dict(one.metadata["option"])
-            short_name = facts.get("name") or one.name
-            facts["name"] = short_name if flat is None or one.name in flat else ".".join(here)
-            default = {} if one.default_factory is not dataclasses.MISSING else one.default
-            found.append(Option(path=here, kind=hints[one.name], default=default, **{"group": group, **facts}))
-    return found
+    options: list[Option] = []
+    for field in dataclasses.fields(config):
+        full_path = (*path, field.name)
+        if "section" in field.metadata:
+            heading = field.metadata["group"] or (group if path else field.name)
+            options += _options(hints[field.name], full_path, field.metadata["section"], heading)
+        elif "option" in field.metadata:
+            facts = dict(field.metadata["option"])
+            short_name = facts.get("name") or field.name
+            facts["name"] = short_name if flat is None or field.name in flat else ".".join(full_path)
+            default = {} if field.default_factory is not dataclasses.MISSING else field.default
+            options.append(Option(path=full_path, kind=hints[field.name], default=default, **{"group": group, **facts}))
+    return options
 
 
 def build(config: type[T], options: Mapping[str, Any]) -> T:
     """A configuration from options over those of a TOML file (``options["config"]``) over the defaults.
 
-    options: name, or dotted path, to value; None and empty mean "not given", one value stands for a list of one.
+    options: name, or dotted path, to value; None and empty mean "not given", one value is a list of one.
 
     Raises: ConfigError for an unknown name (with the nearest one) or a value of another type or out of its range.
     """
@@ -166,7 +166,7 @@ def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None
 
 def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
     """Options by name as the sections, fields and plain values that ``from_dict`` takes."""
-    sections = {one.name for one in dataclasses.fields(config) if "section" in one.metadata}
+    sections = {field.name for field in dataclasses.fields(config) if "section" in field.metadata}
     made: dict[str, Any] = {}
     for name, value in given.items():
         if name in sections and isinstance(value, Mapping):
@@ -177,13 +177,13 @@ def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[s
         elif name in sections and name not in options_of(config):
             raise ConfigError(f"{name} must be a section [{name}], not {value!r}.")
         elif value is not None and value != ():
-            found = find_option(config, name)
-            put(made, found.path, _plain(found, value, base))
+            match = find_option(config, name)
+            put(made, match.path, _plain(match, value, base))
     return made
 
 
 def over(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Both mappings in one, section by section; where both have a value, that of the first."""
+    """Both mappings in one, section by section; the first wins where both have a value."""
     both = {**other, **first}
     for name, value in first.items():
         if isinstance(value, dict) and isinstance(other.get(name), dict):
@@ -193,14 +193,14 @@ def over(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 def find_option(config: type, name: str) -> Option:
     """The option of this name or dotted path.  Raises: ConfigError with the nearest name."""
-    known, name = options_of(config), name.replace("-", "_")
-    paths = {".".join(one.path): one for one in known.values()}
-    found = known.get(name) or paths.get(name)
-    if found is None:
-        close = get_close_matches(name, [*known, *paths], n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known)}."
+    options, name = options_of(config), name.replace("-", "_")
+    paths = {".".join(option.path): option for option in options.values()}
+    match = options.get(name) or paths.get(name)
+    if match is None:
+        close = get_close_matches(name, [*options, *paths], n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(options)}."
         raise ConfigError(f"There is no option {name!r}.", hint)
-    return found
+    return match
 
 
 def put(mapping: dict[str, Any], path: Sequence[str], value: Any) -> None:

@@ -165,13 +165,13 @@ def counted(rows: Iterable[tuple[str, str]], most: int = 3) -> str:
     'no reason given'
     """
     bare = (Reason.REFUSED, Reason.FAILED)
-    said = Counter(reason if reason not in ("", *bare) else detail or "no reason given" for reason, detail in rows)
-    if len(said) == 1:
-        return printable(next(iter(said)))
-    order = sorted(said.items(), key=lambda item: (-item[1], item[0]))
-    shown = [f"{printable(text)} ({count:,})" for text, count in order[:most]]
+    counts = Counter(reason if reason not in ("", *bare) else detail or "no reason given" for reason, detail in rows)
+    if len(counts) == 1:
+        return printable(next(iter(counts)))
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    first = [f"{printable(text)} ({count:,})" for text, count in order[:most]]
     others = sum(count for _, count in order[most:])
-    return ", ".join([*shown, *([f"other reasons ({others:,})"] if others else [])])
+    return ", ".join([*first, *([f"other reasons ({others:,})"] if others else [])])
 
 
 def split_prose(text: str, status: str = "") -> tuple[str, str]:

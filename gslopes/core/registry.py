@@ -31,14 +31,14 @@ class Target:
         """
         module, _, attribute = self.path.partition(":")
         try:
-            found: object = import_module(module)
+            target: object = import_module(module)
             for part in attribute.split("."):
-                found = getattr(found, part)
+                target = getattr(target, part)
         except Exception as error:  # a plug-in may fail in any way while it is imported
             owner = f" of the package {self.package}" if self.package else ""
             message = f"{self.name!r}{owner} cannot be imported from {self.path}: {type(error).__name__}: {error}."
             raise UsageError(message, f"Repair or remove {self.package or 'this installation'}.") from error
-        return found
+        return target
 
 
 @dataclass(frozen=True, slots=True)

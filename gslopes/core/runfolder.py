@@ -103,7 +103,7 @@ def settle(paths: Iterable[Path]) -> None:
 
 
 def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
-    """``tables.write`` into a folder that need not exist yet, durable; a file that holds the same stays as it is.
+    """``tables.write`` into a folder that need not exist yet, durable; a file that holds the same is left alone.
 
     Raises: TableError, StorageError.
     """
@@ -121,7 +121,7 @@ def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON, indented, atomically and durably; a file that holds the same stays as it is.
+    """Write JSON, indented, atomically and durably; a file that holds the same is left alone.
 
     Raises: StorageError.
     """
@@ -145,7 +145,7 @@ def _put(fresh: Path, path: Path) -> None:
 
 
 def read_manifest(run: Path) -> dict[str, Any]:
-    """The content of ``run.json``.  Raises: UsageError if this is no run folder."""
+    """The content of ``run.json``.  Raises: UsageError if this is not a run folder."""
     path = run / MANIFEST
     try:
         manifest = read_json(path)
@@ -179,8 +179,8 @@ def _is_sound(key: str, value: Any) -> bool:
         return all(isinstance(one, (int, float)) and abs(one) <= FARTHEST for sweep in sweeps for one in sweep)
     if key == "gate":
         thresholds, heads = value.get("thresholds", {}), value.get("heads", [])
-        known = isinstance(thresholds, dict) and all(isinstance(one, (int, float)) for one in thresholds.values())
-        return known and isinstance(heads, list) and all(isinstance(one, str) for one in heads)
+        numeric = isinstance(thresholds, dict) and all(isinstance(one, (int, float)) for one in thresholds.values())
+        return numeric and isinstance(heads, list) and all(isinstance(one, str) for one in heads)
     return True
 
 
@@ -204,7 +204,7 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
     lines = {key: differences(old.get(key), manifest.get(key), key) for key in keys}
     if lines.get("config") or lines.get("identity"):
         lines.pop("values", None)  # they follow from the configuration
-    if differing := [line for found in lines.values() for line in found]:
+    if differing := [line for lines_of_key in lines.values() for line in lines_of_key]:
         raise RunFolderMismatch(
             f"{show(run)} was made by another configuration: {'; '.join(differing)}.",
             "Repeat its own command to resume it, or choose a new folder with --out.",
@@ -297,7 +297,7 @@ def merge(
     """Join the parts of a table into RUN/<table>.parquet (or <name>.parquet), one part in memory at a time, atomically.
 
     Rows are in the order of the stages, then of the parts, and inside a part of the table's key. A table that comes out
-    the same stays as it is.  keep: which rows of a part go in; all by default.
+    the same is left alone.  keep: which rows of a part go in; all by default.
 
     Raises: TableError if a part is missing or damaged; StorageError.
     """
@@ -342,9 +342,11 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
     ['find.min_face is 32 there and 20 here']
     """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        found = []
+        lines = []
         for key in dict.fromkeys([*old, *new]):
-            found += differences(old.get(key), new.get(key), f"{name}.{key}" if name else str(key))
-        return found
-    there, here = ("not set" if one is None else json.dumps(one, ensure_ascii=False, default=str) for one in (old, new))
-    return [] if old == new else [f"{name} is {there} there and {here} here"]
+            lines += differences(old.get(key), new.get(key), f"{name}.{key}" if name else str(key))
+        return lines
+    before, now = (
+        "not set" if value is None else json.dumps(value, ensure_ascii=False, default=str) for value in (old, new)
+    )
+    return [] if old == new else [f"{name} is {before} there and {now} here"]

@@ -34,13 +34,13 @@ def gslopes_version() -> str:
 @cache
 def versions() -> dict[str, str]:
     """Versions of everything that can move a number; packages that are not installed are left out. Imports nothing."""
-    found = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
+    versions_by_name = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            versions_by_name[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions_by_name
 
 
 def limit_threads(threads: int) -> None:
@@ -122,8 +122,8 @@ def batch_size(device: str, each: float, on_cpu: int) -> int:
     if not device.startswith("cuda"):
         return on_cpu
     cuda: Any = import_module("torch").cuda
-    kept = cuda.memory_reserved(device) - cuda.memory_allocated(device)  # by torch, and in no use
-    return max(1, int((cuda.mem_get_info(device)[0] + kept) * SHARE / each))
+    cached = cuda.memory_reserved(device) - cuda.memory_allocated(device)  # by torch, and in no use
+    return max(1, int((cuda.mem_get_info(device)[0] + cached) * SHARE / each))
 
 
 def release_memory(device: str) -> None:

@@ -123,10 +123,10 @@ def began_on(run: Path) -> str:
 
 def _plain(row: dict[Any, Any], form: Table) -> dict[str, Any]:
     """As JSON has it: a number that is missing is null; ten digits are more than anybody reads."""
-    found = {}
+    plain = {}
     for name in form.columns:
         value = row[name]
         if isinstance(value, float):
             value = float(f"{value:.10g}") if math.isfinite(value) else None
-        found[name] = int(value) if name == "n" else bool(value) if name == "expected" else value
-    return found
+        plain[name] = int(value) if name == "n" else bool(value) if name == "expected" else value
+    return plain

@@ -151,9 +151,9 @@ def _read(table: Table, path: Path, **options: Any) -> pa.Table:
     try:
         schema = pq.read_schema(path)
         if schema.equals(table.schema, check_metadata=False):
-            found = pq.read_table(path, **options)
-            found.validate(full=True)  # damaged texts are no UTF-8
-            return found
+            arrow = pq.read_table(path, **options)
+            arrow.validate(full=True)  # damaged texts are no UTF-8
+            return arrow
     except FileNotFoundError as error:
         raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
     except (pa.ArrowException, OSError, ValueError) as error:  # damaged names are no UTF-8

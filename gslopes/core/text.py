@@ -32,7 +32,7 @@ def printable_lines(text: str, *, colours: bool = False) -> str:
     """
     if colours:
         parts = _COLOUR.split(text)
-        return "".join(part if place % 2 else printable_lines(part) for place, part in enumerate(parts))
+        return "".join(part if index % 2 else printable_lines(part) for index, part in enumerate(parts))
     return "".join(char if char in _BLANK else printable(char) for char in text)
 
 

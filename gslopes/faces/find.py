@@ -80,7 +80,7 @@ class KnownFinder:
         another, are a problem of that photo.
     photos_root: the folder that ``path`` is relative to. A photo that is not in the table has no face.
 
-    Raises: UsageError if the table cannot be read, lacks a column, or has a value that is no number.
+    Raises: UsageError if the table cannot be read, lacks a column, or has a value that is not a number.
     """
 
     def __init__(self, table: Path, photos_root: Path) -> None:

@@ -50,9 +50,9 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
     Pixels are (H, W, 3) uint8 RGB with the EXIF orientation applied. Transparent pixels are laid over white, as a
     browser's page shows them; 16 bits are scaled to 8; CMYK and Lab go to sRGB through their ICC profile. Gray is
     what the file holds as gray, and also RGB whose three channels are equal everywhere. The profile is the file's own
-    if its colour space is that of the pixels, otherwise None, which stands for sRGB.
+    if the pixels are in its colour space, otherwise None, which means sRGB.
 
-    Raises: PhotoError if this is no picture, a damaged one, one of more than 100 million pixels, or one of a kind that
+    Raises: PhotoError if this is not a picture, a damaged one, one of more than 100 million pixels, or one of a kind that
     has no agreed look, such as floating-point samples.
     """
     if not data:
@@ -77,7 +77,7 @@ def named_picture(path: Path | str, *, folder: Path | None = None, load: bool = 
     folder: that a table belongs to which names the file; see ``core.files.resolved``.
     load: decode its pixels; else only its header is looked at.
 
-    Raises: UsageError as ``read_named``, and for a file that is no picture or larger than ``decode`` takes.
+    Raises: UsageError as ``read_named``, and for a file that is not a picture or larger than ``decode`` takes.
     """
     data = read_named(path, LARGEST_FILE, folder=folder, hint=hint)
     try:
@@ -257,7 +257,7 @@ _SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
 
 
 def kind_of(head: bytes) -> str:
-    """The format that a file begins as, such as JPEG; empty if it is no picture.  head: its first 32 bytes."""
+    """The format that a file begins as, such as JPEG; empty if it is not a picture.  head: its first 32 bytes."""
     for beginning, kind in _BEGINNINGS.items():
         if head.startswith(beginning):
             return kind
@@ -274,15 +274,15 @@ def kind_of(head: bytes) -> str:
 @cache
 def formats() -> tuple[str, ...]:
     """Pillow's names of the formats that this installation reads. Formats that run other programs stay out."""
-    known = ["JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF"]
+    names = ["JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF"]
     if "avif" in features.modules and features.check("avif"):  # Pillow 11.3 or newer
-        known.append("AVIF")
+        names.append("AVIF")
     with suppress(ImportError):
         from pillow_heif import register_heif_opener
 
         register_heif_opener()
-        known.append("HEIF")
-    return tuple(known)
+        names.append("HEIF")
+    return tuple(names)
 
 
 def unread_kind(data: bytes, opens: bool = True) -> str:
@@ -328,4 +328,4 @@ def tiff_tags(data: bytes) -> Mapping[int, Any]:
 def _numbers(tags: Mapping[int, Any], tag: int, default: int) -> tuple[int, ...]:
     value = tags.get(tag, default)
     values = value if isinstance(value, tuple) else (value,)
-    return tuple(one for one in values if isinstance(one, int)) or (default,)
+    return tuple(number for number in values if isinstance(number, int)) or (default,)

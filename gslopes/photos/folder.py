@@ -46,21 +46,21 @@ def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
         that may not be read: opening it gives the reason.
     limit: how many, the first ones; None for all.
 
-    Raises: UsageError if there is no such folder or it may not be read; ConfigError if the limit is less than 1.
+    Raises: UsageError if the folder does not exist or it may not be read; ConfigError if the limit is less than 1.
     """
     if limit is not None and limit < 1:
         raise ConfigError(f"The limit on the number of photos must be at least 1, not {limit}.")
     top = os.fsencode(photos)
-    shown, hint = display_name(top), "Name the folder that holds the photos."
+    name, hint = display_name(top), "Name the folder that holds the photos."
     try:
         os.scandir(top).close()
     except FileNotFoundError:
-        raise UsageError(f"There is no folder {shown}.", hint) from None
+        raise UsageError(f"There is no folder {name}.", hint) from None
     except NotADirectoryError:
-        raise UsageError(f"{shown} is a file, not a folder.", hint) from None
+        raise UsageError(f"{name} is a file, not a folder.", hint) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"The folder {shown} cannot be read: {reason}.", "Check that you may read it.") from None
+        raise UsageError(f"The folder {name} cannot be read: {reason}.", "Check that you may read it.") from None
     names = sorted(_walk(top)[0])
     return [PhotoFile(Path(os.fsdecode(os.path.join(top, name))), display_name(name)) for name in names[:limit]]
 
@@ -142,8 +142,8 @@ def display_name(name: bytes) -> str:
 
 def relative_name(path: Path, root: Path) -> str:
     """The name that ``list_photos(root)`` gives to this path; a path outside of the folder keeps its whole name."""
-    whole, top = Path(os.path.abspath(path)), Path(os.path.abspath(root))
-    return display_name(os.fsencode(whole.relative_to(top) if whole.is_relative_to(top) else whole))
+    full, top = Path(os.path.abspath(path)), Path(os.path.abspath(root))
+    return display_name(os.fsencode(full.relative_to(top) if full.is_relative_to(top) else full))
 
 
 # --- The walk through folders ----------------------------------------------------------------------------------------
@@ -152,9 +152,9 @@ def relative_name(path: Path, root: Path) -> str:
 def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
     """Names below ``top`` of all image files, and of all other files that are not hidden.
 
-    Real folders come first, so that a file's name is not that of a link to it.
+    Real folders come first, so that a file has its own name, not a link's.
     """
-    found, others = list[bytes](), list[bytes]()
+    photos, others = list[bytes](), list[bytes]()
     seen: set[tuple[int, int]] = set()
     folders, links = [b""], list[bytes]()
     while folders or links:
@@ -167,7 +167,7 @@ def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
             with os.scandir(os.path.join(top, folder)) as entries:
                 listing = sorted(entries, key=lambda entry: entry.name)
         except OSError:
-            found.append(folder + b"/")
+            photos.append(folder + b"/")
             continue
         for entry in listing:
             name = os.path.join(folder, entry.name)
@@ -176,8 +176,8 @@ def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
             if _is_folder(entry):
                 (links if entry.is_symlink() else folders).append(name)
             else:
-                (found if _is_photo(entry) else others).append(name)
-    return found, others
+                (photos if _is_photo(entry) else others).append(name)
+    return photos, others
 
 
 def _is_folder(entry: os.DirEntry[bytes]) -> bool:
@@ -192,7 +192,7 @@ def _is_photo(entry: os.DirEntry[bytes]) -> bool:
     suffix = os.path.splitext(entry.name.lower())[1]
     try:
         regular = entry.is_file()
-        if suffix in SUFFIXES:  # what leads to a device or a pipe is no photo and would block the reader
+        if suffix in SUFFIXES:  # what leads to a device or a pipe is not a photo and would block the reader
             return regular or (entry.is_symlink() and not os.path.exists(entry.path))
         if not regular or suffix in _RAW:
             return False

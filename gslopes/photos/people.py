@@ -113,13 +113,15 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     photos = photos[photos["status"] == "used"].drop_duplicates("photo")
     names = [name_in(rows, name, photo) for photo, name in zip(photos["photo"], photos["path"], strict=True)]
-    known = [(photo, rows[name]) for photo, name in zip(photos["photo"], names, strict=True) if name is not None]
-    if not known:
+    rows_of_photos = [
+        (photo, rows[name]) for photo, name in zip(photos["photo"], names, strict=True) if name is not None
+    ]
+    if not rows_of_photos:
         column = people.photo_column()
         hint = f"Its column {column} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."
         raise UsageError(f"{show(path)} has a row for none of the {len(photos)} photos of {show(run)}.", hint)
-    about = pd.DataFrame(dict(people.columns), dtype=object).iloc[[row for _, row in known]]
-    return about.set_axis(pd.Index([photo for photo, _ in known]))
+    about = pd.DataFrame(dict(people.columns), dtype=object).iloc[[row for _, row in rows_of_photos]]
+    return about.set_axis(pd.Index([photo for photo, _ in rows_of_photos]))
 
 
 def unmatched_rows(path: Path, run: Path) -> str:

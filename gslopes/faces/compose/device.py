@@ -31,7 +31,7 @@ def blended(
     distances: FloatArray,
     device: str,
 ) -> ByteArray:
-    """What stands in a box of the photo, (K, h, w, C) uint8, for K chips.
+    """What is in a box of the photo, (K, h, w, C) uint8, for K chips.
 
     base: (h, w, C) uint8, the photo in the box.  layers: (K, S, S, C) float32, as ``paste.compose`` makes them.
     weight: (h, w) float32 in [0, 1].  matrix: (2, 3), photo frame to chip frame.  corner: x0 y0 of the box.

@@ -26,7 +26,7 @@ def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "j
     gray: write one channel, unless the profile is one of colour (then three equal ones).
     icc: the pixels' profile, which goes into the file; None for sRGB.
     format: ``jpeg`` is baseline 4:4:4 with fixed tables, so that an 8x8 block of equal pixels decodes to equal pixels
-        whatever stands around it, and with a restart marker after each row of blocks, so that rows stand for
+        whatever is around it, and with a restart marker after each row of blocks, so that rows stand for
         themselves; ``png`` is lossless, packed quickly rather than tightly.
     quality: of the JPEG, 1 to 100; a PNG of lower quality is packed more tightly, with the same pixels.
 

@@ -27,7 +27,7 @@ BORDER = 14 / 128  # over which the mask comes down to zero at the chip's border
 BRIDGE = 4 / 128  # gaps as wide as this (spectacle frames, strands of hair) do not part a face
 SPECK = 0.001  # of the chip's area: parts and holes smaller than this are the parser's noise
 
-# What 8 bits cannot show is nothing: below it a pixel of the photo stays exactly as it is.
+# What 8 bits cannot show is nothing: below it a pixel of the photo does not change.
 LEAST = 1 / 255
 
 # A mask that covers less of the chip than this holds no face to speak of.
@@ -133,10 +133,10 @@ class Head:
         total = max(float(self.face.sum()), 1e-6)
         wide = np.empty((len(layers), *self.mask.shape, layers.shape[-1]), np.float32)
         for out, layer in zip(wide, layers, strict=True):
-            there = padded(layer) * face
-            mean = there.sum((0, 1)) / total
-            around = (_smooth(there, size) + MEAN * mean) / near
-            out[:] = there + (1 - face) * around
+            inner = padded(layer) * face
+            mean = inner.sum((0, 1)) / total
+            around = (_smooth(inner, size) + MEAN * mean) / near
+            out[:] = inner + (1 - face) * around
         return wide
 
 
@@ -169,7 +169,7 @@ def padded(chip: FloatArray) -> FloatArray:
 
 
 def head_mask(mask: FloatArray, likely: FloatArray, border: float | None = None) -> FloatArray:
-    """The mask of a head: that of the chip within it, the bust's around it, without a seam between them.
+    """The mask of a head: the chip's within it, the bust's around it, without a seam between them.
 
     mask: (S, S) float32 in [0, 1], chip frame, down to zero at the chip's border over ``border`` pixels.
     likely: (3/2 S, 3/2 S) float32, how likely each pixel of the bust is face, ear or neck.
@@ -212,7 +212,7 @@ class KnownMasker:
     ) -> FloatArray:
         """(B, size, size) float32 in [0, 1]; all 0 for a photo without a mask. The chips are not looked at.
 
-        Raises: UsageError if a mask is no gray picture, or not as large as its photo.
+        Raises: UsageError if a mask is not a gray picture, or not as large as its photo.
         """
         masks = np.zeros((len(photos), self.size, self.size), np.float32)
         for mask, photo, face in zip(masks, photos, faces, strict=True):
@@ -225,11 +225,11 @@ class KnownMasker:
                 raise UsageError(
                     f"The mask {show(file)} is not an 8-bit gray picture (its mode is {image.mode}).", hint
                 )
-            whole = np.array(image.convert("L"))
-            if whole.shape != photo.pixels.shape[:2]:
-                size, wanted = (f"{shape[1]}×{shape[0]}" for shape in (whole.shape, photo.pixels.shape))
+            pixels = np.array(image.convert("L"))
+            if pixels.shape != photo.pixels.shape[:2]:
+                size, wanted = (f"{shape[1]}×{shape[0]}" for shape in (pixels.shape, photo.pixels.shape))
                 raise UsageError(f"The mask {file} is {size} pixels large, its photo {wanted}.", hint)
-            likely = warp(whole, face.matrix, self.size).astype(np.float32) / np.float32(255)
+            likely = warp(pixels, face.matrix, self.size).astype(np.float32) / np.float32(255)
             mask[:] = soft_mask(likely, border=border)
         return masks
 

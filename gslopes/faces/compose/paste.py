@@ -27,7 +27,7 @@ class Composite:
     """The K counterfactuals of one photo, kept as the part that differs: memory grows with the face, not the photo.
 
     photo: (H, W, 3) uint8 RGB, the photo itself.
-    patches: (K, h, w, 3) uint8 RGB, what stands inside of ``box`` in each of them.
+    patches: (K, h, w, 3) uint8 RGB, what is inside of ``box`` in each of them.
     weight: (h, w) float32 in [0, 1], the mask in the box; where it is 0 the patches equal the photo.
     box: x0 y0 x1 y1 in whole pixels of the photo, x1 and y1 exclusive; all 0 if the mask touches no pixel.
     mask_area: share of the photo's pixels that may change, in [0, 1].
@@ -48,9 +48,9 @@ class Composite:
     def picture(self, k: int) -> ByteArray:
         """The whole photo at value k, (H, W, 3) uint8 RGB, a fresh copy."""
         x0, y0, x1, y1 = self.box
-        whole = self.photo.copy()
-        whole[y0:y1, x0:x1] = self.patches[k]
-        return whole
+        picture = self.photo.copy()
+        picture[y0:y1, x0:x1] = self.patches[k]
+        return picture
 
     @property
     def pictures(self) -> ByteArray:

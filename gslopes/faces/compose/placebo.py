@@ -57,13 +57,13 @@ def lightened(whole: Composite, values: Sequence[float]) -> Composite:
 
 
 def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int) -> Composite:
-    """The centre picture with a smooth random change of its masked region, its sign that of the value.
+    """The centre picture with a smooth random change of its masked region, with the sign of the value.
 
     whole, values: as for ``lightened``.  photo: its id; each photo has its own change.
 
     Where the edit moves parts of the face, the picture is moved by ``_random_motion`` first. The rest of the change is
     orthogonal, over the masked pixels, to that of the edit from its first value to its last and to light. The mean
-    absolute size of both together at each value, before rounding and clipping, is that of the edit, unless the motion
+    absolute size of both together at each value, before rounding and clipping, is the edit's, unless the motion
     alone is larger at a value between the ends.
     """
     if not whole.weight.size:
@@ -120,15 +120,15 @@ def _noise(whole: Composite, generator: np.random.Generator, channels: int) -> F
 
 def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:
     """The directions that the vectors span."""
-    found: list[FloatArray] = []
+    directions: list[FloatArray] = []
     for vector in vectors:
         left = vector.astype(np.float32)
-        for direction in found:
+        for direction in directions:
             left = left - float((left * direction).sum()) * direction
         size = float(np.sqrt(np.square(left, dtype=np.float64).sum()))
         if size > 1e-3:
-            found.append(left / np.float32(size))
-    return found
+            directions.append(left / np.float32(size))
+    return directions
 
 
 def _changed(

@@ -135,7 +135,7 @@ def framed(pixels: ByteArray, matrix: NDArray[np.float64], side: int) -> ByteArr
 
     pixels: (H, W, 3) uint8 RGB.  matrix: (2, 3), photo frame to the picture's.
 
-    Beyond the photo stands its mirror image, more and more blurred: a tight photo must not be ringed by faces.
+    Beyond the photo is its mirror image, more and more blurred: a tight photo must not be ringed by faces.
 
     Source: Karras, Aila, Laine, Lehtinen 2018, Progressive Growing of GANs, appendix C.
     """

@@ -241,10 +241,10 @@ class PhotoValues:
         values = dict(zip(self.read, self.reader.attributes(chips, self.read).T, strict=True))
         if self.tagger is not None and self.tagged:
             spec = self.tagger.spec
-            said = self.tagger.module(normalised(self.tagger, cropped(chips, spec.crop, spec.size))).sigmoid()
+            probabilities = self.tagger.module(normalised(self.tagger, cropped(chips, spec.crop, spec.size))).sigmoid()
             for name in self.tagged:
                 label, opposite = TAGS[name]
-                column = said[:, spec.labels.index(label)]
+                column = probabilities[:, spec.labels.index(label)]
                 values[name] = 1 - column if opposite else column
         return 2 * torch.stack([values[name] for name in self.attributes], 1) - 1
 

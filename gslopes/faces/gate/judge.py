@@ -112,13 +112,13 @@ class Judging:
         """Measure the sweeps of one part.  Raises: TableError, StorageError."""
         verdicts: list[Row] = []
         readings: list[Row] = []
-        for sweep, known in self._sweeps(part, tick):
+        for sweep, key in self._sweeps(part, tick):
             measured, read = self.measurer(sweep)
             numbers = {name: getattr(measured, name) for name in MEASURED}
             empty = {"kept": True, **SkipReason().columns, "mask_area": sweep.mask_area}
-            verdicts.append(known | numbers | empty)
+            verdicts.append(key | numbers | empty)
             readings += [
-                known | {"reading": name, "step": step - 1, "score": score}
+                key | {"reading": name, "step": step - 1, "score": score}
                 for name, scores in read.items()
                 for step, score in enumerate(scores.tolist())
                 if np.isfinite(score)
@@ -151,7 +151,7 @@ class Judging:
                 points = np.asarray(row["points"], np.float64).reshape(5, 2)
                 for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
                     if placebo.is_placebo(str(attribute)):
-                        continue  # it stands next to a sweep, and is asked about where that is
+                        continue  # it is asked about together with its sweep
                     steps = unedited.sort_values("step")
                     pictures = [open_photo(file, self.run).pixels for file in steps["file"]]
                     values, area = steps["value"].tolist(), float(steps["mask_area"].iloc[0])

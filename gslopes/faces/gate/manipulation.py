@@ -98,9 +98,9 @@ def by_group(
     names = np.asarray(groups).astype(str)
     each: dict[str, Group] = {}
     large = []
-    for place, name in enumerate(np.unique(names)):  # groups are drawn independently of one another
+    for index, name in enumerate(np.unique(names)):  # groups are drawn independently of one another
         rows = np.flatnonzero(names == name)
-        drawn = bootstrap_rows(len(rows), resamples, seed + place)
+        drawn = bootstrap_rows(len(rows), resamples, seed + index)
         resampled = np.array([statistic(rows[chosen]) for chosen in drawn], np.float64)
         each[str(name)] = Group(len(rows), _estimate(float(statistic(rows)), resampled))
         if len(rows) >= least:

@@ -82,19 +82,19 @@ class SweepMeasurer:
             return {}
         all_of_them = [sweep.pictures[0] if sweep.original is None else sweep.original, *sweep.pictures]
         chips = np.stack([warp(picture, matrix, CHIP_SIZE) for picture in all_of_them])
-        said = self.reader(chips)
+        probabilities = self.reader(chips)
         ellipse = np.zeros((CHIP_SIZE, CHIP_SIZE), np.float32)  # that a face fills
         middle, axes = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE)), (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
         cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
         inside = np.broadcast_to(ellipse, chips.shape[:3])
-        found: dict[str, Any] = {
-            "gender": said.get("masculine"),
-            "race": attribute(said, "race") if "white" in said else None,
-            **{name: said[name] for name in ("young", "smiling") if name in said},
+        measured: dict[str, Any] = {
+            "gender": probabilities.get("masculine"),
+            "race": attribute(probabilities, "race") if "white" in probabilities else None,
+            **{name: probabilities[name] for name in ("young", "smiling") if name in probabilities},
             "luminance": luminance(chips, inside),
             "sharpness": sharpness(chips, inside),
         }
-        readings = {name: np.asarray(v, np.float64) for name, v in found.items() if v is not None}
+        readings = {name: np.asarray(v, np.float64) for name, v in measured.items() if v is not None}
         if sweep.original is None:
             for values in readings.values():
                 values[0] = np.nan
@@ -105,11 +105,11 @@ class SweepMeasurer:
         last = len(sweep.pictures) - 1
         pictures = [sweep.pictures[step] for step in (0, last // 2, last)] if self.look else []
         patches, box = _around_face(pictures, sweep.box)
-        there = [_same(detections.boxes, box) for detections in self.near(patches)]
-        lost = [index for index, known in enumerate(there) if not known]
+        matches = [_same(detections.boxes, box) for detections in self.near(patches)]
+        lost = [index for index, match in enumerate(matches) if not match]
         for index, detections in zip(lost, self.far([pictures[index] for index in lost]), strict=True):
-            there[index] = _same(detections.boxes, sweep.box)
-        return len(there), sum(there)
+            matches[index] = _same(detections.boxes, sweep.box)
+        return len(matches), sum(matches)
 
 
 def _around_face(

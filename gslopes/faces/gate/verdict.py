@@ -1,10 +1,10 @@
 """Is one photo's sweep fit to be asked about? A verdict from what was measured on it, before any classifier sees it.
 
 What a classifier answers has no part in it, or the audit would choose its own result. The pictures do: a sweep whose
-face is lost, or that does not move what it should, or moves much else, is no counterfactual, whatever is answered.
+face is lost, or that does not move what it should, or moves much else, is not a counterfactual, whatever is answered.
 Keeping only sweeps that the reader follows is a choice nevertheless. Where a classifier errs as the reader errs, photos
 kept for a reading that rose by chance have answers that rose by chance; with most photos kept that is nothing, with
-few kept it is not. How many were dropped, and why, therefore stands next to every result.
+few kept it is not. How many were dropped, and why, is therefore said next to every result.
 """
 
 from __future__ import annotations

@@ -47,13 +47,13 @@ class FaceTrunk(nn.Module):
 
     def features(self, chips: Tensor) -> tuple[Tensor, Tensor]:
         """Features (B, widths[1], S / 2, S / 2) and (B, widths[3], S / 8, S / 8)."""
-        active, kept = F.silu(self.stem(chips), inplace=True), []
+        active, skips = F.silu(self.stem(chips), inplace=True), []
         for layer in self.down:
             x = layer(active)  # (B, widths[i + 1], S / 2 ** (i + 1), ...)
             active = F.silu(x)
-            kept.append(x)
+            skips.append(x)
         x, coarse = self.middle(x), None
-        for layer, skip in zip(self.up, kept[-2::-1], strict=True):
+        for layer, skip in zip(self.up, skips[-2::-1], strict=True):
             x = layer(x, skip)
             coarse = x if coarse is None else coarse
         assert coarse is not None
@@ -72,7 +72,7 @@ class EditEnds(FaceTrunk):
     def forward(self, chips: Tensor) -> tuple[Tensor, Tensor]:
         """Chips to the ratios at both ends and the motion of a unit.
 
-        The ratios, (B, 2, 3, S, S), hold the logarithm of each channel at -2 and at +2 of the attribute less that of
+        The ratios, (B, 2, 3, S, S), hold the logarithm of each channel at -2 and at +2 of the attribute less the logarithm in
         the photo, see ``faces.edit.editors``; the motion, (B, 2, S, S), x y in pixels of the chip, see
         ``core.records.Motion``.
         """

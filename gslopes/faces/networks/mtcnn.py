@@ -60,8 +60,8 @@ class Mtcnn(nn.Module):
         wide = [i for i, picture in enumerate(pictures) if min(picture.shape[:2]) >= max(CELL, self.min_face)]
         if not wide:
             return results
-        there = [torch.from_numpy(np.require(pictures[i], np.uint8, ["C", "W"])).to(device) for i in wide]
-        for index, faces in zip(wide, self._detect(there), strict=True):
+        tensors = [torch.from_numpy(np.require(pictures[i], np.uint8, ["C", "W"])).to(device) for i in wide]
+        for index, faces in zip(wide, self._detect(tensors), strict=True):
             results[index] = faces
         return results
 
@@ -76,10 +76,10 @@ class Mtcnn(nn.Module):
         sides = boxes[:, 2:] - boxes[:, :2] + 1
         points = sides[:, :, None] * points.view(-1, 2, 5) + boxes[:, :2, None] - 1  # (n, 2, 5)
         boxes = apply_deltas(boxes, by, 1)
-        found = [part.float().cpu() for part in (boxes, scores, points.transpose(1, 2))]
+        faces = [part.float().cpu() for part in (boxes, scores, points.transpose(1, 2))]
         owner = owner.cpu()
-        keep = nms_min_area(found[0], found[1], owner, 0.7)
-        boxes, scores, points = (part[keep] for part in found)
+        keep = nms_min_area(faces[0], faces[1], owner, 0.7)
+        boxes, scores, points = (part[keep] for part in faces)
         owner = owner[keep]
         results = []
         for index in range(len(pictures)):
@@ -92,18 +92,18 @@ class Mtcnn(nn.Module):
 
     def _propose(self, pictures: list[Tensor]) -> tuple[Tensor, Tensor]:
         """Squares (n, 4) where a face may be, and the index of each one's picture (n,)."""
-        found, owners = [], []
+        proposals, owners = [], []
         for scale in self._scales(max(min(picture.shape[:2]) for picture in pictures)):
             for indices, level in self._levels(pictures, scale):
                 by, score = self.pnet(level.contiguous(memory_format=LAST))
                 owner, y, x = (score[:, 1] >= THRESHOLDS[0]).nonzero(as_tuple=True)
-                place = torch.stack([x, y], 1).to(score.dtype) * STRIDE
-                low, high = ((place + 1) / scale).floor(), ((place + CELL) / scale).floor()
+                corner = torch.stack([x, y], 1).to(score.dtype) * STRIDE
+                low, high = ((corner + 1) / scale).floor(), ((corner + CELL) / scale).floor()
                 boxes = torch.cat([low, high, score[owner, 1, y, x, None], by[owner, :, y, x]], 1)
                 keep = best_boxes(boxes[:, :4], boxes[:, 4], owner, 0.5)
-                found.append(boxes[keep])
+                proposals.append(boxes[keep])
                 owners.append(torch.tensor(indices, device=owner.device)[owner[keep]])
-        boxes, owner = torch.cat(found), torch.cat(owners)
+        boxes, owner = torch.cat(proposals), torch.cat(owners)
         keep = best_boxes(boxes[:, :4], boxes[:, 4], owner, 0.7)
         boxes, owner = boxes[keep], owner[keep]
         return to_square(apply_deltas(boxes[:, :4], boxes[:, 5:], 0)), owner
@@ -138,9 +138,9 @@ class Mtcnn(nn.Module):
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
         """Boxes and owners of those that a network takes for faces; their scores and what else it says of them."""
         inside = areas.inside(boxes, owner)
-        there = (inside[:, 2:] > inside[:, :2]).all(1)
-        boxes, owner, inside = boxes[there], owner[there], inside[there]
-        said = []
+        filled = (inside[:, 2:] > inside[:, :2]).all(1)
+        boxes, owner, inside = boxes[filled], owner[filled], inside[filled]
+        outputs = []
         step = max(1, batch_size(str(boxes.device), PATCHES[1], PATCHES[0]) // size**2)
         for start in range(0, len(boxes), step):
             stop = min(start + step, len(boxes))
@@ -149,15 +149,15 @@ class Mtcnn(nn.Module):
             rows.clamp_(max=stop - 1)
             patches = (areas.resized(inside[rows], owner[rows], size) - 127.5) * 0.0078125
             *rest, score = (one[: stop - start] for one in net(patches.contiguous(memory_format=LAST)))
-            said.append([score[:, 1], *rest])
-        if said:
-            together = [torch.cat(one) for one in zip(*said, strict=True)]
+            outputs.append([score[:, 1], *rest])
+        if outputs:
+            together = [torch.cat(one) for one in zip(*outputs, strict=True)]
         else:  # what a network says about no crop
             named = net.named_modules()
             heads = [layer.out_features for name, layer in named if name.startswith(("dense5_", "dense6_"))]
             together = [boxes.new_zeros(0), *(boxes.new_zeros((0, width)) for width in heads[1:])]
-        kept = together[0] > threshold
-        return boxes[kept], owner[kept], [one[kept] for one in together]
+        sure = together[0] > threshold
+        return boxes[sure], owner[sure], [one[sure] for one in together]
 
 
 # --- Boxes of a detector's cascade: what is cut out of pictures for them, and which of them are duplicates ------------

@@ -14,7 +14,7 @@ from gslopes.core.errors import ModelError
 from gslopes.core.records import ByteArray
 from gslopes.faces.zoo.loading import LoadedModel
 
-# The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered; that of
+# The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered; the order of
 # face-parsing.PyTorch, listed next to the archive, is another: under it, hair would be the lower lip.
 CLASSES = (
     "background", "skin", "nose", "eyeglasses", "left eye", "right eye", "left brow", "right brow", "left ear",

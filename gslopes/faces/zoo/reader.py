@@ -59,8 +59,8 @@ class FaceReader:
 
     def probabilities(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, labels)."""
-        said: Tensor = self.model.module(normalised(self.model, chips)).sigmoid()
-        return said
+        probabilities: Tensor = self.model.module(normalised(self.model, chips)).sigmoid()
+        return probabilities
 
     def attributes(self, chips: Tensor, names: tuple[str, ...]) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, len(names)) in [0, 1]: how far each attribute is towards its +1.
@@ -68,8 +68,8 @@ class FaceReader:
         Raises: ModelError for an attribute that it cannot read.
         """
         self.check(names)
-        said = self.probabilities(chips)
-        column = {label: said[:, index] for index, label in enumerate(self.labels)}
+        probabilities = self.probabilities(chips)
+        column = {label: probabilities[:, index] for index, label in enumerate(self.labels)}
         return torch.stack([attribute(column, name) for name in names], 1)
 
     def check(self, names: tuple[str, ...]) -> None:
@@ -89,7 +89,7 @@ def _pixels(chips: ByteArray, network: nn.Module) -> Tensor:
 def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
     """How far a face is towards the +1 of an attribute, in [0, 1], from probabilities by label.
 
-    Gender is that of masculine, race that of White among White and Black, another its own label's.
+    Gender is the share of masculine, race the share of White among White and Black, another its own label's.
     """
     if name == "gender":
         return read["masculine"]
@@ -167,9 +167,9 @@ class FairFaceReader:
 def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceReader:
     """A reader from a file of FairFace's weights, a PyTorch checkpoint; none of it is run as code.
 
-    Its four-race file has the same shapes and looks alike from outside: name that of seven races.
+    Its four-race file has the same shapes and looks alike from outside: name the one of seven races.
 
-    Raises: UsageError if there is no such file; ModelError if it is no checkpoint of tensors alone, or another network.
+    Raises: UsageError if there is no such file; ModelError if it is not a checkpoint of tensors alone, or another network.
     """
     name = show(path)
     data = read_named(path, LARGEST_CHECKPOINT, hint="Name a .pt file.")
@@ -179,8 +179,8 @@ def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceRea
         raise ModelError(f"{name} is not a checkpoint of tensors alone; nothing in it was run.", LAYOUT) from error
     if not isinstance(content, dict):
         raise ModelError(f"{name} holds no table of parameters.", LAYOUT)
-    state = {str(key).removeprefix("module."): one for key, one in content.items() if isinstance(one, Tensor)}
-    if broken := [key for key, one in state.items() if not torch.isfinite(one).all()]:
+    state = {str(key).removeprefix("module."): value for key, value in content.items() if isinstance(value, Tensor)}
+    if broken := [key for key, value in state.items() if not torch.isfinite(value).all()]:
         raise ModelError(f"{name} has parameters that are not finite: {broken[0]}.", "Fetch the file again.")
     network: nn.Module = resnet34(weights=None, num_classes=18)
     try:

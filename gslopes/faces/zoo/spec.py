@@ -38,11 +38,11 @@ def find_asset(folder: str, name: str) -> Path | None:
 
 def asset_names(folder: str, inside: str = "") -> list[str]:
     """Names in a folder of all homes, sorted; ``inside`` keeps only folders that hold a file of that name."""
-    found: set[str] = set()
+    names: set[str] = set()
     for home in homes():
         if (home / folder).is_dir():
-            found.update(p.name for p in (home / folder).iterdir() if not inside or (p / inside).is_file())
-    return sorted(found)
+            names.update(p.name for p in (home / folder).iterdir() if not inside or (p / inside).is_file())
+    return sorted(names)
 
 
 # --- What a model is -----
@@ -164,15 +164,15 @@ def editor_for(attribute: str, model: str = "") -> str:
     if model:
         of_kind = f"{attribute}-{model}"
         return of_kind if find_asset("weights", model) is None and find_asset("weights", of_kind) else model
-    known: dict[str, str] = {}
+    editors: dict[str, str] = {}
     for name in asset_names("weights", FILE):
         folder = find_asset("models", name)
         with suppress(ConfigError, ModelError):  # damaged weights edit nothing by default
-            known[(read_spec(folder / "spec.toml") if folder else identify(name)[0]).edits] = name
-    known.pop("", None)
-    if attribute not in known:
-        raise UnknownName("editable attribute", attribute, known)
-    return known[attribute]
+            editors[(read_spec(folder / "spec.toml") if folder else identify(name)[0]).edits] = name
+    editors.pop("", None)
+    if attribute not in editors:
+        raise UnknownName("editable attribute", attribute, editors)
+    return editors[attribute]
 
 
 def regions(models: Mapping[str, Any]) -> dict[str, str]:
@@ -188,6 +188,6 @@ def regions(models: Mapping[str, Any]) -> dict[str, str]:
         except (UnknownName, ModelError):
             continue
         if spec.ends:
-            known = isinstance(record, Mapping) and record.get("sha256") == digest
-            by_attribute[spec.labels[0]] = str(spec.region) if known else "face"
+            same = isinstance(record, Mapping) and record.get("sha256") == digest
+            by_attribute[spec.labels[0]] = str(spec.region) if same else "face"
     return by_attribute

@@ -125,8 +125,8 @@ def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
     """
     forehead = _sample(pixels, points)["forehead"]
     red = (forehead[..., 0] - forehead[..., 1]).mean(1)
-    known = np.log(SKIN[:, 0] / SKIN[:, 1])
-    return np.interp(-red, -known, np.linspace(-2, 2, len(known))).astype(np.float32)
+    hues = np.log(SKIN[:, 0] / SKIN[:, 1])
+    return np.interp(-red, -hues, np.linspace(-2, 2, len(hues))).astype(np.float32)
 
 
 def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, NDArray[np.float64]]:
