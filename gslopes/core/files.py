@@ -89,7 +89,7 @@ def read_named(
     """The bytes of a file that a user or a table names.
 
     folder: that a table belongs to which names the file; see ``resolved``.
-    raises, hint: the error if there is no such file, or it may not be read, is not a file, is larger than ``limit`` bytes or
+    raises, hint: the error if it does not exist, may not be read, is not a file, is larger than ``limit`` bytes or
         lies outside of the folder.
     """
     try:

@@ -52,8 +52,8 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
     what the file holds as gray, and also RGB whose three channels are equal everywhere. The profile is the file's own
     if the pixels are in its colour space, otherwise None, which means sRGB.
 
-    Raises: PhotoError if this is not a picture, a damaged one, one of more than 100 million pixels, or one of a kind that
-    has no agreed look, such as floating-point samples.
+    Raises: PhotoError if this is not a picture, is damaged, has more than 100 million pixels, or is of a kind that has
+    no agreed look, such as floating-point samples.
     """
     if not data:
         raise PhotoError(path, SkipReason(Reason.EMPTY_FILE))

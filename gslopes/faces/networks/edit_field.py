@@ -72,8 +72,8 @@ class EditEnds(FaceTrunk):
     def forward(self, chips: Tensor) -> tuple[Tensor, Tensor]:
         """Chips to the ratios at both ends and the motion of a unit.
 
-        The ratios, (B, 2, 3, S, S), hold the logarithm of each channel at -2 and at +2 of the attribute less the logarithm in
-        the photo, see ``faces.edit.editors``; the motion, (B, 2, S, S), x y in pixels of the chip, see
+        The ratios, (B, 2, 3, S, S), hold the logarithm of each channel at -2 and at +2 of the attribute less the
+        photo's, see ``faces.edit.editors``; the motion, (B, 2, S, S), x y in pixels of the chip, see
         ``core.records.Motion``.
         """
         fine, coarse = self.features(chips)
