@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gslopes.core.geometry import warp
-from gslopes.core.records import Face, Motion, Photo
+from gslopes.core.records import Motion
 from gslopes.faces.compose.masks import (
     COLLAR,
     LEAST,
@@ -19,10 +18,6 @@ from gslopes.faces.compose.masks import (
     soft_mask,
 )
 from gslopes.faces.compose.paste import compose
-from gslopes.faces.compose.skin import ParserMasker
-from gslopes.faces.find import MtcnnFinder, choose
-from gslopes.faces.zoo import load
-from gslopes.photos.folder import list_photos, open_photo
 
 Y, X = np.mgrid[:128, :128].astype(np.float32)
 
@@ -154,16 +149,3 @@ def test_nothing_moves_outside_of_the_face(head: Head) -> None:
     outside = padded((head.face > 0).astype(np.float32)) == 0
     np.testing.assert_array_equal(moved.picture(0)[outside], pixels[outside])
     assert (moved.picture(0)[~outside] != pixels[~outside]).any()
-
-
-@pytest.mark.slow
-def test_the_neck_of_a_portrait_is_found(unpacked) -> None:
-    photo: Photo = open_photo(list_photos(unpacked("london") / "neutral")[0].path)
-    height, width = photo.pixels.shape[:2]
-    face = choose(MtcnnFinder()([photo])[0], width, height, 32, 128)
-    assert isinstance(face, Face)
-    chips = warp(photo.pixels, face.matrix, 128)[None]
-    (head,) = ParserMasker(load("face-parser"), "face").heads([photo], [face], chips)
-    assert head.mask[132, 96] > 0.9  # four pixels below the chip, below the chin
-    assert head.mask[:30, :20].max() == 0  # the backdrop
-    assert head.mask.sum() > 1.1 * head.face.sum()

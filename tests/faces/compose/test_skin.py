@@ -11,8 +11,8 @@ from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.geometry import warp
 from gslopes.faces.compose.masks import mask_is_degenerate
 from gslopes.faces.compose.skin import ParserMasker, framed, region_classes
-from gslopes.faces.zoo import LoadedModel, ModelSpec
-from gslopes.faces.zoo.parsing import CLASSES
+from gslopes.faces.zoo import LoadedModel, ModelSpec, load
+from gslopes.faces.zoo.parsing import CLASSES, class_probabilities, mirrored_classes
 
 SPEC = ModelSpec(
     name="painted", summary="Reads the class off the colour.", network="feature-pyramid", size=128, labels=CLASSES,
@@ -120,3 +120,29 @@ def test_a_parser_is_asked_about_a_few_pictures_at_a_time_and_once_for_all_their
     assert asked == [2, 2, 1]
     assert masker([], [], 0 * chips).max() == 0
     assert asked == [2, 2, 1] * 2
+
+
+# --- What the shipped parser says of each pixel ---
+
+
+def test_probabilities_add_up_over_the_classes_at_the_parsers_own_size():
+    parser = load("face-parser")
+    pictures = np.random.default_rng(0).integers(0, 256, (2, 64, 64, 3), np.uint8)
+    seen = class_probabilities(parser, pictures, torch.device("cpu"))
+    assert seen.shape == (2, len(parser.spec.labels), parser.spec.size, parser.spec.size)
+    torch.testing.assert_close(seen.sum(1), torch.ones_like(seen[:, 0]))
+    alone = class_probabilities(parser, pictures[1:], torch.device("cpu"))
+    torch.testing.assert_close(alone[0], seen[1], atol=1e-5, rtol=0)
+
+
+def test_a_mirrored_picture_is_parsed_as_the_mirror_image():
+    parser = load("face-parser")
+    assert parser.spec.mirrored
+    pictures = np.random.default_rng(1).integers(0, 256, (1, 128, 128, 3), np.uint8)
+    seen = class_probabilities(parser, np.concatenate([pictures, pictures[:, :, ::-1]]), torch.device("cpu"))
+    there = seen[1].flip(2)[mirrored_classes(parser.spec.labels)]
+    torch.testing.assert_close(there, seen[0], atol=1e-5, rtol=0)
+    once = class_probabilities(
+        replace(parser, spec=replace(parser.spec, mirrored=False)), pictures, torch.device("cpu")
+    )
+    assert (once[0] - seen[0]).abs().max() > 0.01

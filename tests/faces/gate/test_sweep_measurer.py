@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from PIL import Image
 
-from gslopes.core import runfolder
 from gslopes.core.records import Detections
 from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, luminance, sharpness
 from gslopes.faces.zoo.reader import FaceReader
@@ -116,26 +112,6 @@ def test_the_face_is_found_in_the_photo_itself_and_not_where_it_was_painted_over
     assert measured.found == 1
     assert np.isnan(measured.tau)  # the reader knows nothing of beards
     assert set(readings) == {"gender", "race", "young", "smiling", "luminance", "sharpness"}
-
-
-@pytest.mark.slow
-def test_the_shipped_editor_passes_the_gate_on_a_portrait_and_a_blank_edit_does_not(
-    portrait, tmp_path, gslopes, monkeypatch
-):
-    monkeypatch.delenv("GSLOPES_HOME")
-    (tmp_path / "photos").mkdir()
-    Image.fromarray(portrait[0]).save(tmp_path / "photos" / "astronaut.png")
-    run = tmp_path / "run"
-    assert gslopes("synthesise", tmp_path / "photos", "--out", run).code == 0
-    done = gslopes("audit", run, "--only", "gate")
-    assert done.code == 0, done.err
-    assert "gender: 1 of 1 sweep kept" in done.out
-    assert "shift by perceived gender" in done.out
-    strict = gslopes("audit", run, "--only", "gate", "--json", "--set", "gate.shift=0.9999")
-    facts = json.loads(strict.out)["attributes"][0]
-    assert facts["dropped"] == {"the reading does not follow the edit": 1}
-    assert facts["means"][6]["value"] > facts["means"][0]["value"]
-    assert runfolder.read_manifest(run)["gate"]["thresholds"]["shift"] == 0.9999
 
 
 def test_blur_lowers_sharpness_and_light_raises_luminance_within_the_mask_alone() -> None:
