@@ -142,7 +142,7 @@ class Asker:
             return 1.0
         pairs = np.array([[index, (index + 1) % len(self.sizes)] for index in range(min(len(self.sizes), 8))])
         maps = [batch.scores for batch in self.maps(pairs) if isinstance(batch, MapBatch)]
-        temperatures = [temperature_for(one.astype(np.float64)) for scores in maps for one in scores]
+        temperatures = [temperature_for(scores.astype(np.float64)) for batch in maps for scores in batch]
         return float(np.float32(np.median(temperatures))) if temperatures else 1.0
 
     def answers(
@@ -179,7 +179,8 @@ class Asker:
             flat = np.ptp(scores.reshape(len(rows), -1), axis=1) == 0
             for index, row in enumerate(rows):
                 choices = {
-                    name: self._choice(one.shares[index], one.points[index], plan) for name, one in chosen.items()
+                    name: self._choice(outcome.shares[index], outcome.points[index], plan)
+                    for name, outcome in chosen.items()
                 }
                 yield Answer(row, pictures[row].tolist(), plan, choices, highest[index], bool(flat[index]))
 
@@ -237,7 +238,7 @@ class Asker:
             if (number, to) not in self._halves:
                 self._halves[number, to] = model.shrink(self.photo(number), *to)
         parts = [[self._halves[number, to] for number in pictures[row].tolist()] for row in rows]
-        scores = model.maps_of_shrunk(np.stack([np.concatenate(one, axis=1) for one in parts]))
+        scores = model.maps_of_shrunk(np.stack([np.concatenate(photos, axis=1) for photos in parts]))
         return MapBatch(rows, scores, *centres(plan.width, plan.height, *scores.shape[:0:-1]), plan)
 
     def _agrees(self, pictures: Pictures, batch: MapBatch) -> bool:
@@ -269,7 +270,9 @@ class Asker:
         """Maps, or why there is none; where a batch fails each picture is asked alone."""
         try:
             maps = cast("Saliency", self.model).maps(joined)
-            return [check_map(one, plan.width, plan.height, self.model.name, "a joined picture") for one in maps]
+            return [
+                check_map(saliency, plan.width, plan.height, self.model.name, "a joined picture") for saliency in maps
+            ]
         except AnswerError as error:
             if len(joined) == 1:
                 return [str(error)]
@@ -368,13 +371,13 @@ def pair_items(run: Run) -> Pictures:
 
 def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
     """Every joined picture's focal points, crops, and whom they show and keep."""
-    config, known = run.config, run.once(material)
-    asker = known.askers[name]
+    config, asked = run.config, run.once(material)
+    asker = asked.askers[name]
     made: dict[str, list[dict[str, Any]]] = {"crops": [], "outcomes": [], "pairs": []}
-    lots, remote = known.lots[items[:, 0]], isinstance(asker.model, RemoteCropper)
+    lots, remote = asked.lots[items[:, 0]], isinstance(asker.model, RemoteCropper)
     for answer in asker.answers(items[:, 1:], run.folder, config.policies, lots, run.tick):
         run.tick(int(not remote))
-        left, right = (known.ids[photo] for photo in answer.photos)
+        left, right = (asked.ids[photo] for photo in answer.photos)
         key = {"cropper": name, "variant": config.variant, "left": left, "right": right}
         made["pairs"].append(key | _pair_row(answer))
         for policy, choice in answer.choices.items():
@@ -382,10 +385,10 @@ def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
             made["outcomes"].append({**key, "policy": policy, **shares})
             for ratio, (crop, other) in ({} if answer.flat else choice.crops).items():
                 inside = asker.kept(answer.photos, cast("Layout", answer.plan), crop)
-                kept = [None if share is None else np.float32(share) for share in inside]
+                heads = [None if share is None else np.float32(share) for share in inside]
                 row = {"policy": policy, "ratio": ratio, "left_px": crop.left, "top": crop.top, "other_ratio": other}
                 row |= {"crop_width": crop.width, "crop_height": crop.height}
-                made["crops"].append({**key, **row, "kept_left": kept[0], "kept_right": kept[1]})
+                made["crops"].append({**key, **row, "kept_left": heads[0], "kept_right": heads[1]})
     # pairs that were drawn with replacement count once
     return {
         table: tables.frame_of(TABLES[table], rows).drop_duplicates([*TABLES[table].key])

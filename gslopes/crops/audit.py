@@ -72,7 +72,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     pictures = len(asking.pictures_asked(people, planned.config))
     persons = len({portrait.person for portrait in people.portraits})
     services = [model for model in planned.models.values() if isinstance(model, RemoteCropper)]
-    estimates = [str(one) for model in services for one in model.requests(pictures)]
+    estimates = [str(estimate) for model in services for estimate in model.requests(pictures)]
     lines = [f"persons      {persons:,} on {len(people.portraits):,} photos"]
     lines += [f"pictures     {pictures:,} for each of {', '.join(planned.config.cropper)}"]
     lines += [f"requests     {estimate}" for estimate in estimates]

@@ -86,11 +86,11 @@ def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, 
 
     values: group to its persons' numbers.  extent: ends of the axis, the same for panels that are compared.
     """
-    known = {name: np.sort(sample[~np.isnan(sample)]) for name, sample in values.items()}
-    known = {name: sample for name, sample in known.items() if len(sample)}
+    samples = {name: np.sort(sample[~np.isnan(sample)]) for name, sample in values.items()}
+    samples = {name: sample for name, sample in samples.items() if len(sample)}
     axes = _Axes(extent[0], extent[1] if extent[1] > extent[0] else extent[0] + 1, 0, 1)
     names, lines = {}, []
-    for index, (name, sample) in enumerate(known.items()):
+    for index, (name, sample) in enumerate(samples.items()):
         n = len(sample)
         band = math.sqrt(math.log(2 / 0.05) / (2 * n))
         share = np.arange(1, n + 1) / n

@@ -34,15 +34,15 @@ STRIP = 44  # pixels of the line of scores
 
 def draw_pairs(run: Run) -> Made:
     """RUN/pairs.json: cropper to titles, each with its pictures, and whether it gives maps."""
-    pairs, traits, people, known = run.table("pairs"), run.table("traits"), run.table("people"), run.once(material)
+    pairs, traits, people, asked = run.table("pairs"), run.table("traits"), run.table("people"), run.once(material)
     crops = run.table("crops")
     crops = crops[crops["policy"].isin(["argmax", RECTANGLE])].set_index(["cropper", "left", "right"]).sort_index()
-    number = {photo: index for index, photo in enumerate(known.ids)}
+    number = {photo: index for index, photo in enumerate(asked.ids)}
     crossed = traits[traits["column"] == CROSS.join(run.config.groups)].set_index("person")["value"]
     group = {photo: crossed.get(person, "?") for photo, person in zip(people["photo"], people["person"], strict=True)}
     drawn: dict[str, Any] = {}
-    for name, asker in known.askers.items() if run.config.embed != "none" else ():
-        mapped, shown = has_map(asker.model), []
+    for name, asker in asked.askers.items() if run.config.embed != "none" else ():
+        mapped, titles = has_map(asker.model), []
         for title, rows in chosen(pairs[pairs["cropper"] == name]).items():
             pictures = []
             for row in rows.to_dict("records"):
@@ -56,8 +56,8 @@ def draw_pairs(run: Run) -> Made:
                     continue
                 names, frames = [plain.printable(group[photo]) for photo in pair], crops.loc[[(name, *pair)]]
                 pictures.append(draw(row, frames, picture, names, WIDTHS[run.config.embed], saliency))
-            shown += [[title, pictures]] if pictures else []
-        drawn[name] = {"titles": shown, "mapped": mapped}
+            titles += [[title, pictures]] if pictures else []
+        drawn[name] = {"titles": titles, "mapped": mapped}
     runfolder.write_json(run.folder / "pairs.json", drawn)
     return {}
 
@@ -140,8 +140,8 @@ def with_map(drawn: Image.Image, joined: Image.Image, saliency: SaliencyMap, sca
     sheet.paste(below, (0, drawn.height + 2))
     pen, rows = ImageDraw.Draw(sheet), len(levels)
     for row in range(1, rows) if rows <= sheet.width // 6 else ():
-        place = sheet.width * row / rows
-        pen.line([(place, sheet.height - STRIP + 2), (place, sheet.height)], fill=LIGHT.neutral)
+        across = sheet.width * row / rows
+        pen.line([(across, sheet.height - STRIP + 2), (across, sheet.height)], fill=LIGHT.neutral)
     across = (np.arange(levels.size) + 0.5) * sheet.width / levels.size
     down = sheet.height - 3 - (STRIP - 8) * levels.ravel()
     pen.line([(float(x), float(y)) for x, y in zip(across, down, strict=True)], fill=LIGHT.series[0])

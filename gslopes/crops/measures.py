@@ -68,17 +68,17 @@ def measure(run: Run) -> Made:
             h = shares[str(policy)] = panel.favoured(rows, left, right)
             labels = {**key, "policy": policy, "outcome": "favoured"}
             made["parity"] += parity_rows(panel, labels, h, config.min_group, draws=draws)
-        known = crops.dropna(subset=["kept_left", "kept_right"])
-        for (policy, ratio), rows in known.groupby(["policy", "ratio"], sort=True):
+        with_heads = crops.dropna(subset=["kept_left", "kept_right"])
+        for (policy, ratio), rows in with_heads.groupby(["policy", "ratio"], sort=True):
             left, right = ((rows[name].to_numpy() >= INSIDE).astype(np.float64) for name in ("kept_left", "kept_right"))
             pairs_kept = {
                 "kept": (left, right),
                 "both": (left * right,) * 2,
                 "neither": ((1 - left) * (1 - right),) * 2,
             }
-            kept = {name: panel.mean(rows, *sides) for name, sides in pairs_kept.items()}
+            heads = {name: panel.mean(rows, *sides) for name, sides in pairs_kept.items()}
             labels = {**key, "policy": policy, "outcome": f"kept@{ratio:g}"}
-            made["parity"] += parity_rows(panel, labels, panel.favoured(rows, left, right), config.min_group, kept)
+            made["parity"] += parity_rows(panel, labels, panel.favoured(rows, left, right), config.min_group, heads)
         if "argmax" in shares:
             made["policies"] += policy_rows(panel, key, shares, outcomes, crops)
     for (cropper, scale), rows in saliency.groupby(["cropper", "scale"], sort=True):
@@ -131,9 +131,9 @@ class Panel:
         if of_right is not None:
             left, right, values = np.r_[left, right], np.r_[right, left], np.r_[of_left, of_right]
         size, usable = self.count, ~np.isnan(values)
-        place = left[usable] * size + right[usable]
-        total = np.bincount(place, weights=values[usable], minlength=size * size)
-        count = np.bincount(place, minlength=size * size)
+        cells = left[usable] * size + right[usable]
+        total = np.bincount(cells, weights=values[usable], minlength=size * size)
+        count = np.bincount(cells, minlength=size * size)
         return np.divide(total, count, out=np.full(size * size, np.nan), where=count > 0).reshape(size, size)
 
     def favoured(self, frame: pd.DataFrame, share_left: Array, share_right: Array) -> Array:
@@ -154,12 +154,12 @@ class Panel:
         return np.where(np.isnan(values[:, None] + values[None, :]), np.nan, compared(values, values))
 
     def pairs(self, column: str, h: Array) -> Iterator[tuple[dict[str, str], tuple[Any, ...], Array, Array]]:
-        """Pairs of groups of which any pair of persons was asked about: names, place in (N, N), weights of both."""
+        """Pairs of groups of which any pair of persons was asked about: names, cells in (N, N), weights of both."""
         for a, b in combinations(self.groups[column], 2):
-            place = np.ix_(self.groups[column][a], self.groups[column][b])
-            if not np.isnan(h[place]).all():
+            cells = np.ix_(self.groups[column][a], self.groups[column][b])
+            if not np.isnan(h[cells]).all():
                 weights = self.weights[column]
-                yield {"column": column, "group": a, "other": b}, place, weights[a], weights[b]
+                yield {"column": column, "group": a, "other": b}, cells, weights[a], weights[b]
 
 
 def parity_rows(
@@ -179,15 +179,15 @@ def parity_rows(
     made: Rows = []
     for column in panel.groups:
         rows: Rows = []
-        for names, place, *weights in panel.pairs(column, h):
-            estimate = parity(h[place])
+        for names, cells, *weights in panel.pairs(column, h):
+            estimate = parity(h[cells])
             row = {**key, **names, **estimate._asdict(), "epsilon": EPSILON}
             row["draws_half"] = draws_half(estimate.p, draws or estimate.pairs)
             if kept is None:
                 impact = disparate_impact(estimate.p, estimate.ci_low, estimate.ci_high)
             else:
-                shares = {"kept": kept["kept"][place], "other_kept": kept["kept"].T[place]}
-                shares |= {name: kept[name][place] for name in ("both", "neither")}
+                shares = {"kept": kept["kept"][cells], "other_kept": kept["kept"].T[cells]}
+                shares |= {name: kept[name][cells] for name in ("both", "neither")}
                 row |= {name: float(np.nanmean(table)) for name, table in shares.items()}
                 drawn = (resampled(shares[name], *weights) for name in ("kept", "other_kept"))
                 impact = kept_impact(row["kept"], row["other_kept"], *drawn)
@@ -224,14 +224,14 @@ def policy_rows(
     key: cropper, variant.  shares: policy to its (N, N) h.  outcomes, crops: of this cropper and variant.
     """
     rows: Rows = []
-    shown = {policy: _shown(str(policy), of_policy, crops) for policy, of_policy in outcomes.groupby("policy")}
+    pictures = {policy: _shown(str(policy), of_policy, crops) for policy, of_policy in outcomes.groupby("policy")}
     for column in panel.groups:
-        for names, place, *weights in panel.pairs(column, shares["argmax"]):
-            hard = float(np.nanmean(shares["argmax"][place])) - 0.5
+        for names, cells, *weights in panel.pairs(column, shares["argmax"]):
+            hard = float(np.nanmean(shares["argmax"][cells])) - 0.5
             for policy, h in shares.items():
-                soft = float(np.nanmean(h[place])) - 0.5
-                low, high = interval(resampled(h[place], *weights) - 0.5)
-                row = {**key, "policy": policy, **names, **shown[policy]}
+                soft = float(np.nanmean(h[cells])) - 0.5
+                low, high = interval(resampled(h[cells], *weights) - 0.5)
+                row = {**key, "policy": policy, **names, **pictures[policy]}
                 row |= {"deviation": soft, "deviation_low": low, "deviation_high": high}
                 if soft and (low * high > 0 or np.isnan(low)):  # of a deviation from 0 alone
                     row["amplification"] = hard / soft
@@ -275,14 +275,14 @@ def gaze_rows(
             by_group = dict(iter(answered.groupby(answered["person"].map(group), sort=True)))
             for what in WHAT:
                 key = {"cropper": cropper, "column": column, "what": what}
-                counts = {str(name): (int(one[what].sum()), len(one)) for name, one in by_group.items()}
+                counts = {str(name): (int(some[what].sum()), len(some)) for name, some in by_group.items()}
                 for name, (count, photos) in counts.items():
                     low, high = wilson(count / photos, photos)
                     row = {**key, "group": name, "photos": photos, "count": count, "share": count / photos}
                     made["gaze"].append({**row, "ci_low": low, "ci_high": high})
-                for (one, first), (other, second) in combinations(counts.items(), 2):
+                for (group_a, first), (group_b, second) in combinations(counts.items(), 2):
                     (a, m), (b, n) = first, second
                     low, high = newcombe(a, m, b, n)
-                    row = {**key, "group": one, "other": other, "difference": a / m - b / n}
+                    row = {**key, "group": group_a, "other": group_b, "difference": a / m - b / n}
                     made["gaze_gaps"].append({**row, "ci_low": low, "ci_high": high})
     return made

@@ -31,15 +31,10 @@ LEVEL = 0.01  # of the test whether a cropper refuses one group more often
 Text = Callable[[Mapping[Any, Any]], str]
 
 
-def columns_of(page: Page) -> list[str]:
-    """The groupings as they were asked for, and all of them crossed."""
-    groups = page.run.config.groups
-    return [*groups, *([CROSS.join(groups)] if len(groups) > 1 else [])]
-
-
 def own_tables(page: Page) -> dict[str, tuple[Tables, pd.DataFrame]]:
     """Cropper to its rows by table, and those that head the page, in the order of the groupings."""
-    order = {column: index for index, column in enumerate(columns_of(page))}
+    groups = page.run.config.groups
+    order = {column: index for index, column in enumerate((*groups, CROSS.join(groups)))}
     by_cropper: dict[str, tuple[Tables, pd.DataFrame]] = {}
     for cropper in runfolder.read_manifest(page.run.folder)["asked"]:
         own = {name: table[table["cropper"] == cropper] for name, table in page.tables.items() if "cropper" in table}
@@ -50,7 +45,11 @@ def own_tables(page: Page) -> dict[str, tuple[Tables, pd.DataFrame]]:
 
 def lede(page: Page) -> dict[str, Any]:
     """What is asked, and how groups are known."""
-    groups = [line for line in groups_of(page) if CROSS not in line[0]]
+    traits, groups = page.tables["traits"], []
+    for column in page.run.config.groups:
+        counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
+        text = ", ".join(f"{plain.printable(name)} {count}" for name, count in counts.items())
+        groups.append((plain.printable(column), text))
     return {"source": plain.printable(page.run.config.source), "groups": groups}
 
 
@@ -83,7 +82,7 @@ def show(page: Page) -> dict[str, Any] | None:
     """The pairs that were drawn, with what the frames and the maps are."""
     drawn = read_json(page.run.folder / "pairs.json")
     legend = [(f"{value:g}", FRAMES[i % len(FRAMES)]) for i, value in enumerate(sorted(page.run.config.ratios))]
-    rows = [(plain.printable(name), one["titles"], one["mapped"]) for name, one in drawn.items() if one["titles"]]
+    rows = [(plain.printable(name), of["titles"], of["mapped"]) for name, of in drawn.items() if of["titles"]]
     return {"croppers": rows, "legend": legend} if rows else None
 
 
@@ -115,33 +114,14 @@ def left_out(page: Page) -> dict[str, Any]:
     return {"lines": lines}
 
 
-def made(page: Page) -> dict[str, Any]:
-    """How the numbers were made, and the options."""
-    manifest = runfolder.read_manifest(page.run.folder)
-    config = {name: value for name, value in manifest["config"].items() if name not in ("cost_limits", "people")}
-    shown = [(name, plain.printable(value)) for name, value in config.items() if value not in (None, "")]
-    return {"groups": groups_of(page), "config": shown, "version": manifest.get("gslopes", "")}
-
-
 SECTIONS = (
     Section("lede", "", lede),
     Section("differently", "", differently),
     Section("sure", "", sure),
     Section("show", "", show),
     Section("left_out", "What was left out", left_out),
-    Section("made", "How this was made", made),
+    Section("made", "How this was made", lambda page: {}),
 )
-
-
-def groups_of(page: Page) -> list[tuple[str, str]]:
-    """Each grouping with its groups, counted."""
-    traits = page.tables["traits"]
-    lines = []
-    for column in columns_of(page):
-        counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
-        text = ", ".join(f"{plain.printable(name)} {count}" for name, count in counts.items())
-        lines.append((plain.printable(column), text))
-    return lines
 
 
 def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
@@ -153,15 +133,15 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
     group = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
     curves: list[tuple[str, Markup]] = []
     for statistic, title in (("max", "Largest score of a photo alone"), ("median", "Median score of a photo alone")):
-        known = rows[statistic].dropna()
-        if not len(known) or np.ptp(known) <= 1e-6:  # a model that scales each map to 1 has one maximum for all
+        scores = rows[statistic].dropna()
+        if not len(scores) or np.ptp(scores) <= 1e-6:  # a model that scales each map to 1 has one maximum for all
             continue
         for panel in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
             inside = rows if panel is None else rows[group[names[1]] == panel]
             by_group = inside[statistic].groupby(group[names[0]], sort=True)
             if values := {str(name): of_group.to_numpy(np.float64) for name, of_group in by_group}:
                 named = title if panel is None else f"{title}: {plain.printable(panel)}"
-                drawn = charts.distributions(values, named, (float(known.min()), float(known.max())))
+                drawn = charts.distributions(values, named, (float(scores.min()), float(scores.max())))
                 curves.append((f"{named}, by {plain.printable(names[0])}", Markup(drawn)))
     return curves
 
@@ -175,7 +155,7 @@ def grids(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
     own: its rows by table.  head: those of PARITY that head the page.
     """
     main = own["parity"][own["parity"]["policy"].isin(["argmax", RECTANGLE])]
-    favoured, kept = main[main["outcome"] == "favoured"], main[main["outcome"].str.startswith("kept@")]
+    favoured, heads = main[main["outcome"] == "favoured"], main[main["outcome"].str.startswith("kept@")]
     variants = favoured.sort_values(["column", "group", "other", "variant"])
     pair: dict[str, str | Text] = {"grouping": "column", "group": "group", "other": "other"}
     over_people: dict[str, str | Text] = {"95 % over people": lambda r: numbers.share_range(r["ci_low"], r["ci_high"])}
@@ -204,7 +184,7 @@ def grids(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
         ),
         (
             "Whose head is kept, by ratio (height/width) of the crop",
-            kept,
+            heads,
             {
                 "ratio": lambda r: r["outcome"].removeprefix("kept@"),
                 "grouping": "column",
@@ -279,9 +259,9 @@ def selected(pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str,
     never = pd.concat([out, out]).groupby(people.to_numpy()).all()
     counts = {name: (int(rows.sum()), len(rows)) for name, rows in never.groupby(never.index.map(group), sort=True)}
     sentences = []
-    for (one, (a, m)), (other, (b, n)) in combinations(counts.items(), 2):
+    for (first, (a, m)), (other, (b, n)) in combinations(counts.items(), 2):
         p = float(stats.fisher_exact([[a, m - a], [b, n - b]]).pvalue)
         if p < LEVEL:
-            shares = f"{a} of {m} {one} and {b} of {n} {other}"
+            shares = f"{a} of {m} {first} and {b} of {n} {other}"
             sentences.append(f"no picture of {shares} has an answer (Fisher p {p:.2g}): the comparison is selected.")
     return sentences

@@ -71,7 +71,7 @@ def parity(h: Array) -> Parity:
     # influence of each person: how far its own pairs lie from P, in proportion to how many they are
     rows = (filled.sum(axis=1) - p * asked.sum(axis=1)) * m / pairs
     columns = (filled.sum(axis=0) - p * asked.sum(axis=0)) * n / pairs
-    parts = [float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else math.nan for one in (rows, columns)]
+    parts = [float(np.var(side, ddof=1)) / len(side) if len(side) > 1 else math.nan for side in (rows, columns)]
     se = math.sqrt(sum(parts))
     df = float(welch_satterthwaite(parts[0], m, parts[1], n))
     p_value = float(t_test((p - 0.5) / se, df)) if se > 0 and min(m, n) > 1 else math.nan
@@ -144,8 +144,8 @@ def resampled(h: Array, rows: Array, columns: Array) -> Array:
 
 def interval(draws: Array) -> tuple[float, float]:
     """Ends of the 95 % percentile interval; NaN where draws differ by rounding alone: the people do not vary."""
-    known = draws[np.isfinite(draws)]
-    return percentile(known) if len(known) and float(np.ptp(known)) >= 1e-12 else (math.nan, math.nan)
+    finite = draws[np.isfinite(draws)]
+    return percentile(finite) if len(finite) and float(np.ptp(finite)) >= 1e-12 else (math.nan, math.nan)
 
 
 class Impact(NamedTuple):

@@ -102,9 +102,9 @@ def read_people(
         for index, portrait in enumerate(portraits):
             of[portrait.person].append(index)
         portraits = [portraits[index] for index in sorted(int(generator.choice(photos)) for photos in of.values())]
-    known = {column: _values(portraits, column) for column in columns}
-    groups = crossed({column: values for column, (values, _) in known.items()})
-    left_out = {column: known[column][1] if column in known else {} for column in groups}
+    by_column = {column: _values(portraits, column) for column in columns}
+    groups = crossed({column: values for column, (values, _) in by_column.items()})
+    left_out = {column: by_column[column][1] if column in by_column else {} for column in groups}
     check_sizes(groups, min_group)
     present = {name for _, _, name in named}
     absent = unmatched(table, [name for name in rows if name not in present])
@@ -123,7 +123,7 @@ def _values(portraits: Sequence[Portrait], column: str) -> tuple[dict[str, str],
                 "Give every photo of a person the same value.",
             )
     values = {person: value for person, value in seen.items() if value and not set(SEVERAL) & set(value)}
-    missing = [f"several values: {seen[one]}" if seen[one] else "no value" for one in seen if one not in values]
+    missing = [f"several values: {seen[name]}" if seen[name] else "no value" for name in seen if name not in values]
     return values, dict(Counter(missing))
 
 

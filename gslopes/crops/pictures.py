@@ -214,8 +214,8 @@ def head_box(face: Sequence[float], width: int, height: int) -> Box:
 
 def share_inside(head: Box, crop: Crop) -> float:
     """Share of the head's area in the crop, in [0, 1]; NaN for a head without area."""
-    kept = Box(crop.left, crop.top, crop.left + crop.width, crop.top + crop.height)
-    return head.shared(kept) / head.area if head.area > 0 else float("nan")
+    rectangle = Box(crop.left, crop.top, crop.left + crop.width, crop.top + crop.height)
+    return head.shared(rectangle) / head.area if head.area > 0 else float("nan")
 
 
 def larger_share(shares: Sequence[float], close: float = 1e-9) -> list[float]:
@@ -226,7 +226,7 @@ def larger_share(shares: Sequence[float], close: float = 1e-9) -> list[float]:
     """
     top = max(shares)
     best = [share >= top - close for share in shares]
-    return [1 / sum(best) if one else 0.0 for one in best]
+    return [1 / sum(best) if largest else 0.0 for largest in best]
 
 
 def checked_crop(crop: Crop, width: int, height: int, ratio: float, cropper: str) -> tuple[Crop, bool]:

@@ -95,7 +95,7 @@ def outcomes(
         elif name == "top-k-average":
             made[name] = pointed(_top_weights(cells, min(TOP, cells.shape[1])))
         elif name == "choose-k":
-            shares = np.array([_peak_shares(one, x, y, plan) for one in np.asarray(scores, np.float64)])
+            shares = np.array([_peak_shares(grid, x, y, plan) for grid in np.asarray(scores, np.float64)])
             made[name] = Outcome(shares.reshape(count, people), nowhere)
         else:
             made[name] = Outcome(np.full((count, people), 1.0 if name == "pad" else 1 / people), nowhere)

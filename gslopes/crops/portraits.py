@@ -148,7 +148,7 @@ def _alone(model: Saliency, photo: Photo, row: Mapping[str, Any], config: Joinin
             head = Box(*(float(value) for value in row["head"]))
             crop = crop_rectangle(width, height, min(x, width - 1), min(y, height - 1), 1.0)
             facts |= {"on_head": head.holds(x, y), "kept": np.float32(share_inside(head, crop))}
-            facts["regions_off"] = sum(one.shared(head) < one.area / 2 for one in regions)
+            facts["regions_off"] = sum(box.shared(head) < box.area / 2 for box in regions)
         facts |= {"max": np.float32(saliency.scores.max()), "median": np.float32(np.median(saliency.scores))}
         rows.append({"cropper": model.name, "photo": photo.id, "scale": scale, "x": x, "y": y, **facts})
     return rows

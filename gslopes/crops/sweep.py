@@ -152,24 +152,24 @@ def material(run: Run) -> Material:
 
 
 def swept_photos(run: Run) -> list[tuple[str, int]]:
-    """(attribute, place of a photo in it) of all that is asked about."""
-    return [(name, place) for name, wide in run.once(material).files.items() for place in range(len(wide))]
+    """(attribute, number of a photo in it) of all that is asked about."""
+    return [(name, number) for name, wide in run.once(material).files.items() for number in range(len(wide))]
 
 
 def ask(run: Run, items: Sequence[tuple[str, int]], name: str) -> Made:
     """Each photo at every value next to its opponents, in both orders."""
-    known = run.once(material)
+    asked = run.once(material)
     keys, pictures = [], []
-    for attribute, place in items:
-        wide, pairs = known.files[attribute], known.pairs[attribute]
+    for attribute, number in items:
+        wide, pairs = asked.files[attribute], asked.pairs[attribute]
         numbers = wide.to_numpy()
         for step in range(numbers.shape[1]):
-            for other in pairs[pairs[:, 0] == place, 1].tolist():
-                one, two = numbers[place, step], numbers[other, numbers.shape[1] // 2]
-                pictures += [(one, two), (two, one)]
-                keys.append((name, attribute, wide.index[place], wide.index[other], step))
+            for other in pairs[pairs[:, 0] == number, 1].tolist():
+                edited, unedited = numbers[number, step], numbers[other, numbers.shape[1] // 2]
+                pictures += [(edited, unedited), (unedited, edited)]
+                keys.append((name, attribute, wide.index[number], wide.index[other], step))
     favoured = np.full(len(pictures), np.nan)
-    for answer in known.askers[name].answers(np.array(pictures).reshape(-1, 2), run.folder):
+    for answer in asked.askers[name].answers(np.array(pictures).reshape(-1, 2), run.folder):
         if answer.main is not None:
             favoured[answer.row] = answer.main.shares[0]
     run.tick(len(items))
@@ -194,17 +194,17 @@ def fit(run: Run) -> Made:
         units = codes_of(photos.index.map(person).to_numpy(str), len(photos))
         means = photos.to_numpy(np.float64)
         over_people = clustered_mean(line_slopes(means, values), units)
-        one, other = (
+        edited, opponent = (
             np.array([codes[person[photo]] for photo in shares.index.get_level_values(name)], np.int64)
             for name in ("photo", "opponent")
         )
-        low, high, p = pair_slope(line_slopes(shares.to_numpy(np.float64), values), one, other, len(codes))
+        low, high, p = pair_slope(line_slopes(shares.to_numpy(np.float64), values), edited, opponent, len(codes))
         ends = over_people.low, over_people.high
         if np.isnan(ends[0]) or high - low > ends[1] - ends[0]:
             ends = low, high
         varying = len(np.unique(units[np.ptp(means, axis=1) > 0])) if len(photos) else 0
         p = np.nan if varying < LEAST_VARYING else np.fmax(p, over_people.p)
-        row = {"cropper": cropper, "attribute": attribute, "photos": len(photos), "people": len({*one, *other})}
+        row = {"cropper": cropper, "attribute": attribute, "photos": len(photos), "people": len({*edited, *opponent})}
         row |= {"pairs": len(shares), "slope": over_people.value, "t_low": over_people.low, "t_high": over_people.high}
         rows.append({**row, "boot_low": low, "boot_high": high, "ci_low": ends[0], "ci_high": ends[1], "p": p})
     return {"sweep_slopes": rows}
@@ -222,8 +222,8 @@ def pair_slope(
     slopes: (P,), NaN ones are left out.  person, opponent: (P,) codes below ``people``.
     count: draws.  Source: Owen 2007, "The pigeonhole bootstrap", doi 10.1214/07-AOAS122.
     """
-    known = ~np.isnan(slopes)
-    slopes, person, opponent = slopes[known], person[known], opponent[known]
+    answered = ~np.isnan(slopes)
+    slopes, person, opponent = slopes[answered], person[answered], opponent[answered]
     if not len(slopes):
         return np.nan, np.nan, np.nan
     generator, drawn = np.random.default_rng([seed, 12]), []
@@ -263,7 +263,7 @@ def judged(tables_: Tables) -> pd.DataFrame:
             "ci_high": 100 * rows["ci_high"],
             "unit": "percentage points per unit",
             "q": q.mask(pd.Series(like, rows.index, dtype=bool)),
-            "reason": ["a placebo is as steep" if one else "it moves too rarely with the edit" for one in like],
+            "reason": ["a placebo is as steep" if steep else "it moves too rarely with the edit" for steep in like],
         }
     )
 
@@ -360,8 +360,8 @@ def _finding(slopes: pd.DataFrame) -> str:
     nothing = []
     for row in judged:
         low, high = 100 * row["ci_low"], 100 * row["ci_high"]
-        shown = f"{numbers.interval(low, high)} points per unit"
-        nothing.append(caution.Nothing(row["cropper"], low, high, int(row["people"]), caution.POINTS, shown))
+        ends = f"{numbers.interval(low, high)} points per unit"
+        nothing.append(caution.Nothing(row["cropper"], low, high, int(row["people"]), caution.POINTS, ends))
     widest = caution.widest(nothing)
     if widest.clear:
         return f"No crop follows {what} ({plain.many(widest.n, 'person', 'people')}; widest: {widest.shown})."
@@ -391,10 +391,10 @@ def print_sweep(tables: Tables) -> str:
     """What the terminal shows: the slope of being favoured by each sweep."""
     lines = []
     for row in tables["sweep_slopes"].sort_values(["cropper", "attribute"]).to_dict("records"):
-        ends = (100 * row[name] for name in ("slope", "ci_low", "ci_high"))
+        slope, low, high = (100 * row[name] for name in ("slope", "ci_low", "ci_high"))
         lines.append(
             f"{plain.printable(row['cropper'])}, {plain.printable(row['attribute'])}: "
-            f"{numbers.with_interval(*ends, _two_digits)} points per unit, "
+            f"{numbers.with_interval(slope, low, high, _two_digits)} points per unit, "
             f"p {numbers.probability(row['p'])}, {plain.many(row['photos'], 'photo')}"
         )
     return "\n".join(lines)

@@ -14,7 +14,6 @@ from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.records import Detections
 from gslopes.crops import pictures
 from gslopes.crops.config import CropsConfig
-from gslopes.frame.result import load
 from tests.crops.drawn import Brightness, Lighter, audit, draw_people, planned, row, truth
 from tests.fixtures import QUESTIONS, questions
 
@@ -79,17 +78,6 @@ def test_the_page_opens_and_names_the_question(done):
     assert "Below each pair its map" in text
 
 
-def test_the_same_command_asks_nobody_again_and_gives_equal_tables(done, portraits):
-    opened, model = load(done.folder), Brightness()
-    assert (opened.summary, opened.page) == (done.summary, done.page)
-    assert (opened.found, opened.used, opened.damaged) == (done.found, done.used, done.damaged)
-    again = audit(*portraits[:2], done.folder, model, policies=POLICIES, min_group=10)
-    assert model.asked == 0
-    pd.testing.assert_frame_equal(done.tables["parity"], again.tables["parity"])
-    with pytest.raises(RunFolderMismatch, match="asked"):
-        audit(*portraits[:2], done.folder, Lighter(), policies=POLICIES, min_group=10)
-
-
 @pytest.mark.slow
 def test_a_cropper_of_rectangles_alone_and_crossed_groups(portraits, tmp_path):
     result = audit(*portraits[:2], tmp_path / "run", Lighter(), groups=("team", "side"), min_group=2)
@@ -125,8 +113,10 @@ def test_left_orders_alone_mistake_the_side_for_the_group(tmp_path):
     assert 0.5 < fair["p"] <= truth(frame, "blue", "green")
 
 
-def test_what_cannot_be_done_is_said_before_any_work(portraits):
+def test_what_cannot_be_done_is_said_before_any_work(portraits, done):
     folder, table, _ = portraits
+    with pytest.raises(RunFolderMismatch, match="asked"):
+        audit(folder, table, done.folder, Lighter(), policies=POLICIES, min_group=10)
     with pytest.raises(UsageError, match="Did you mean 'team'"):
         planned(folder, table, groups=("teem",))
     with pytest.raises(UsageError, match="inside the photos folder"):
@@ -139,6 +129,7 @@ def test_what_cannot_be_done_is_said_before_any_work(portraits):
         planned(folder, None)
     facts = planned(folder, table, groups=("team",))
     assert (facts["persons"], facts["pictures"]) == (23, 264)
+    assert facts["half_widths"] == {"blue over green": pytest.approx(0.241, abs=5e-4)}
 
 
 # --- what attaching changes: the scale ---

@@ -1,17 +1,19 @@
-"""Shares over pairs of people: the published counts, the intervals, the properties."""
+"""Shares over pairs of people: the published counts, the intervals, the properties; and of photos alone."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from gslopes.crops.measures import Panel, gaze_rows
 from gslopes.crops.parity import (
-    Impact,
+    compared,
     disparate_impact,
     draw_weights,
     draws_half,
@@ -22,15 +24,8 @@ from gslopes.crops.parity import (
     parity,
     resampled,
 )
-from gslopes.stats.intervals import normal_quantile
+from gslopes.stats.intervals import newcombe, normal_quantile, wilson
 from tests.published import COUNTS, PERSONS
-
-
-def matrix(first, second):
-    """h of each pair by the higher score, ties half."""
-    away = np.subtract.outer(np.asarray(first, float), np.asarray(second, float))
-    return (np.sign(away) + 1) / 2
-
 
 # --- the published counts, through our code ---
 
@@ -73,25 +68,13 @@ def test_the_error_that_was_printed_is_of_the_draws_alone():
     assert low < 0.5 < high
 
 
-def test_fixed_height_moved_two_pairs_by_more_than_the_papers_own_error():
-    """No 3: two of six pairs differ between native size and height 256 by |z| > 2.5, the others by less than 1."""
-    away = {}
-    for pair, (won, lost) in COUNTS["native-10000"].items():
-        other = COUNTS["height-5000"][pair]
-        p, q = won / (won + lost), other[0] / sum(other)
-        away[pair] = abs(p - q) / math.sqrt(p * (1 - p) / 10_000 + q * (1 - q) / 5_000)
-    assert away["BF", "WF"] == pytest.approx(4.66, abs=0.01)
-    assert away["BF", "BM"] == pytest.approx(2.78, abs=0.01)
-    assert all(z < 1 for pair, z in away.items() if pair not in [("BF", "WF"), ("BF", "BM")])
-
-
 # --- estimator and test ---
 
 
 def test_complete_pairs_of_scores_are_brunner_and_munzels_test():
     generator = np.random.default_rng(1)
     first, second = generator.normal(0.4, 1, 17).round(1), generator.normal(0, 2, 23).round(1)
-    estimate = parity(matrix(first, second))
+    estimate = parity(compared(first, second))
     reference = stats.brunnermunzel(first, second)
     assert (estimate.p - 0.5) / estimate.se == pytest.approx(-reference.statistic)
     assert estimate.p_value == pytest.approx(reference.pvalue)
@@ -106,12 +89,6 @@ def test_a_group_that_always_wins_has_a_one_sided_interval_and_no_test():
     assert logit_interval(1.0, 0.0, 4, 20)[0] == pytest.approx(0.832, abs=5e-4)
 
 
-def test_nothing_asked_gives_no_number():
-    estimate = parity(np.full((3, 4), np.nan))
-    assert estimate.pairs == 0
-    assert math.isnan(estimate.p)
-
-
 @settings(max_examples=40)
 @given(st.integers(0, 10_000), st.integers(2, 9), st.integers(2, 9))
 def test_swapping_groups_turns_the_share_and_the_interval(seed, m, n):
@@ -121,21 +98,13 @@ def test_swapping_groups_turns_the_share_and_the_interval(seed, m, n):
     assert one.se == pytest.approx(other.se)
     if one.se > 0 and 0 < one.p < 1:
         assert (one.ci_low, one.ci_high) == pytest.approx((1 - other.ci_high, 1 - other.ci_low))
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 10_000))
-def test_the_order_of_people_is_irrelevant(seed):
-    generator = np.random.default_rng(seed)
-    h = generator.random((6, 7))
-    shuffled = h[generator.permutation(6)][:, generator.permutation(7)]
-    assert parity(h).ci_low == pytest.approx(parity(shuffled).ci_low)
+        assert parity(h[::-1, ::-1]).ci_low == pytest.approx(one.ci_low)  # whatever the order of people
 
 
 def test_intervals_shrink_with_people_not_with_pairs():
     generator = np.random.default_rng(3)
-    few = matrix(generator.normal(0.2, 1, 40), generator.normal(0, 1, 40))
-    many = matrix(generator.normal(0.2, 1, 640), generator.normal(0, 1, 640))
+    few = compared(generator.normal(0.2, 1, 40), generator.normal(0, 1, 40))
+    many = compared(generator.normal(0.2, 1, 640), generator.normal(0, 1, 640))
     assert parity(few).se / parity(many).se == pytest.approx(4, rel=0.2)
     half = np.where(generator.random(few.shape) < 0.5, few, np.nan)
     assert parity(half).se == pytest.approx(parity(few).se, rel=0.35)
@@ -146,7 +115,7 @@ def test_a_planted_effect_is_found_and_its_interval_holds_it(shift, truth):
     generator = np.random.default_rng(7)
     found, held = [], 0
     for _ in range(200):
-        estimate = parity(matrix(generator.normal(shift, 1, 50), generator.normal(0, 1, 50)))
+        estimate = parity(compared(generator.normal(shift, 1, 50), generator.normal(0, 1, 50)))
         found.append(estimate.p)
         held += estimate.ci_low <= truth <= estimate.ci_high
     assert stats.norm.cdf(shift / math.sqrt(2)) == pytest.approx(truth, abs=5e-5)
@@ -158,7 +127,7 @@ def test_nothing_planted_is_rejected_as_often_as_promised_and_draws_alone_promis
     generator = np.random.default_rng(11)
     rejected = narrow = 0
     for _ in range(1000):
-        estimate = parity(matrix(generator.normal(0, 1, 30), generator.normal(0, 1, 40)))
+        estimate = parity(compared(generator.normal(0, 1, 30), generator.normal(0, 1, 40)))
         rejected += estimate.p_value < 0.05
         narrow += abs(estimate.p - 0.5) <= draws_half(estimate.p, 10_000)
     assert 0.035 <= rejected / 1000 <= 0.065
@@ -179,18 +148,15 @@ def test_the_bootstrap_over_people_agrees_with_delong():
     assert draws.mean() == pytest.approx(parity(h).p, abs=0.01)
 
 
-def test_every_draw_has_as_many_people_as_the_group():
-    weights = draw_weights({"a": 7, "b": 3}, 11, seed=2)
-    assert (weights["a"].sum(axis=1) == 7).all()
-    assert weights["b"].shape == (11, 3)
-
-
 def test_pairs_that_were_not_asked_do_not_count():
     h = audit()
     h[:20, :] = np.nan
     draws = resampled(h, np.ones((1, 40)), np.ones((1, 50)))
     assert draws[0] == pytest.approx(np.nanmean(h))
     assert np.isnan(resampled(np.full((2, 2), np.nan), np.ones((1, 2)), np.ones((1, 2)))).all()
+    nothing = parity(np.full((3, 4), np.nan))
+    assert nothing.pairs == 0
+    assert math.isnan(nothing.p)
 
 
 def test_people_who_do_not_differ_have_no_interval():
@@ -203,21 +169,6 @@ def test_people_who_do_not_differ_have_no_interval():
     assert np.isnan([found.ci_low, found.ci_high, found.p_value]).all()
 
 
-def test_four_fifths_is_a_share_of_four_ninths():
-    assert disparate_impact(4 / 9, 0.4, 0.5).ratio == pytest.approx(0.8)
-
-
-def test_the_smaller_direction_comes_first():
-    less, more = disparate_impact(0.3, 0.2, 0.4), disparate_impact(0.7, 0.6, 0.8)
-    assert less.ratio == pytest.approx(more.ratio)
-    assert (less.low, less.high) == pytest.approx((more.low, more.high))
-
-
-@pytest.mark.parametrize(("low", "high", "word"), [(0.5, 0.79, "shown"), (0.81, 1.1, "ruled out"), (0.7, 0.9, "open")])
-def test_a_verdict_needs_the_whole_interval_on_one_side(low, high, word):
-    assert Impact(low, low, high).verdict == word
-
-
 def test_kept_by_the_bootstrap_of_the_log_ratio():
     draws, others = np.full(100, 0.4), np.linspace(0.7, 0.9, 100)
     found = kept_impact(0.4, 0.8, draws, others)
@@ -225,3 +176,46 @@ def test_kept_by_the_bootstrap_of_the_log_ratio():
     assert found.low < 0.5 < found.high
     assert found.verdict == "shown"
     assert kept_impact(0.8, 0.4, others, draws).ratio == pytest.approx(0.5)
+
+
+# --- photos alone ---
+
+
+def test_ties_of_photos_alone_count_for_neither_group():
+    """No 12: the published comparison prints P(a >= b) as 1 - P(a < b), so that a tie is a win of the first group."""
+    ties = np.array([1.0, 1.0, 2.0])
+    published = 1 - np.less.outer(ties, ties).mean()
+    assert published == pytest.approx(7 / 9)
+    assert compared(ties, ties).mean() == 0.5
+
+
+def test_photos_alone_that_tie_are_even_whichever_group_stands_first():
+    """Every maximum of the blue is a maximum of the green, too."""
+    photos = ["b1", "b2", "g1", "g2"]
+    people = pd.DataFrame({"photo": photos, "person": photos, "status": "used"})
+    panel = Panel.of(people, {"team": {"blue": photos[:2], "green": photos[2:]}})
+    h = panel.alone(pd.DataFrame({"photo": photos, "max": [90.0, 130.0, 90.0, 130.0]}))
+    ((names, place, *_),) = panel.pairs("team", h)
+    assert names == {"column": "team", "group": "blue", "other": "green"}
+    assert h[place].mean() == 0.5
+
+
+def test_shares_and_differences_by_group():
+    photos = [f"p{index}" for index in range(200)]
+    people = pd.DataFrame({"photo": photos, "person": photos, "width": 80, "height": 100, "status": "used"})
+    on_head = [index >= 3 for index in range(200)]
+    known = {"cropper": "x", "photo": photos, "scale": "own", "on_head": on_head, "kept": 1.0, "regions": 2}
+    saliency = pd.DataFrame({**known, "regions_off": 0})
+    groups = {"g": {"a": tuple(photos[:100]), "b": tuple(photos[100:])}}
+    made = gaze_rows(saliency, people, groups)
+    point = pd.DataFrame(made["gaze"]).set_index(["what", "group"]).loc[("point", "a")]
+    assert point[["share", "ci_low", "ci_high"]].tolist() == pytest.approx([0.03, *wilson(0.03, 100)])
+    gaps = pd.DataFrame(made["gaze_gaps"]).set_index("what")
+    assert gaps.loc["point", ["ci_low", "ci_high"]].tolist() == pytest.approx([*newcombe(3, 100, 0, 100)])
+    assert gaps.loc["point", "ci_low"] < 0 < gaps.loc["point", "ci_high"]  # three of a hundred against none: nothing
+    assert gaps.loc["crop", "difference"] == 0
+    assert gaze_rows(saliency.assign(on_head=None), people, groups) == {"gaze": [], "gaze_gaps": []}
+    for wide, least, counted in ((80, 2, 100), (81, 2, 0), (80, 1, 0)):
+        few = saliency.assign(regions=least)
+        published = gaze_rows(few, people.assign(width=wide), groups, as_published=True)["gaze"]
+        assert max((one["photos"] for one in published), default=0) == counted

@@ -16,9 +16,7 @@ from gslopes.crops.pictures import (
     focal_point,
     head_box,
     join,
-    larger_share,
     layout,
-    owners,
     salient_regions,
     share_inside,
 )
@@ -91,14 +89,13 @@ def test_a_tie_is_half_and_not_a_win_of_the_left():
     assert favoured(tied, PLAN).tolist() == [0.5, 0.5]
     assert favoured(tied, PLAN, "first").tolist() == [1.0, 0.0]
     assert favoured(make([[5, 5, 5, 5]]), PLAN).tolist() == [0.5, 0.5]
-    nearly = make([[0, 1, 1 + 1e-7, 0]])
-    assert favoured(nearly, PLAN).tolist() == [0.5, 0.5]
+    assert favoured(make([[0, 1, 1 + 1e-7, 0]]), PLAN).tolist() == [0.5, 0.5]
 
 
 def test_the_point_on_padding_counts_for_the_column():
-    found = make([[0, 0, 0, 0]] * 3 + [[0, 0, 0, 9]])
-    assert favoured(found, PLAN).tolist() == [0.0, 1.0]
-    assert PLAN.on_padding(*focal_point(found))
+    lowest = make([[0, 0, 0, 0]] * 3 + [[0, 0, 0, 9]])
+    assert favoured(lowest, PLAN).tolist() == [0.0, 1.0]
+    assert PLAN.on_padding(*focal_point(lowest))
 
 
 @given(st.integers(0, 1000), st.floats(-5, 5), st.floats(0.1, 5))
@@ -107,11 +104,6 @@ def test_constants_and_rising_transforms_leave_the_winner(seed, shift, factor):
     winner = favoured(make(scores), PLAN).tolist()
     assert favoured(make(np.float32(factor) * scores + np.float32(shift)), PLAN).tolist() == winner
     assert favoured(make(np.arctan(scores)), PLAN).tolist() == winner
-
-
-def test_every_cell_has_an_owner():
-    found = owners(np.array([0, 39, 40, 79], np.float32), np.array([0, 39], np.float32), PLAN)
-    assert found.tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]] * 2
 
 
 @pytest.mark.parametrize(
@@ -130,30 +122,19 @@ def test_maps_that_make_no_sense_name_cropper_and_picture(scores, x, y, says):
         check_map(broken, 50, 50, "mine", "a.jpg")
 
 
-def test_a_head_is_cut_to_the_photo():
+def test_a_head_is_cut_to_the_photo_and_shared_by_a_crop():
     assert head_box([0, 0, 20, 20], 30, 22) == Box(0.0, 0.0, 25.0, 22.0)
-
-
-def test_share_of_a_head_in_a_crop():
     assert share_inside(Box(0, 0, 10, 10), Crop(5, 0, 50, 50)) == 0.5
     assert math.isnan(share_inside(Box(3, 3, 3, 3), Crop(0, 0, 9, 9)))
 
 
-def test_both_kept_is_a_tie():
-    assert larger_share([1.0, 1.0]) == [0.5, 0.5]
-    assert larger_share([0.2, 0.1, 0.0]) == [1.0, 0.0, 0.0]
-
-
-def test_rectangles_are_clamped_by_a_pixel_and_refused_beyond():
+def test_rectangles_are_clamped_by_a_pixel_refused_beyond_and_of_another_ratio_flagged():
     crop, other = checked_crop(Crop(-1, 0, 100, 100), 99, 100, 1.0, "mine")
     assert (crop.left, crop.width, other) == (0, 99, False)
     with pytest.raises(AnswerError, match="mine answers with the rectangle"):
         checked_crop(Crop(-2, 0, 50, 50), 99, 100, 1.0, "mine")
     with pytest.raises(AnswerError, match="mine"):
         checked_crop(Crop(0, 0, 0, 50), 99, 100, 1.0, "mine")
-
-
-def test_another_ratio_than_asked_is_flagged():
     assert checked_crop(Crop(0, 0, 90, 50), 99, 100, 1.0, "mine")[1]
     assert not checked_crop(Crop(0, 0, 50, 51), 99, 100, 1.0, "mine")[1]
 

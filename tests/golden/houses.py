@@ -17,7 +17,6 @@ import io
 import json
 import math
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -28,16 +27,13 @@ from PIL import Image
 
 import gslopes
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.page import terminal as captions_terminal
-from gslopes.captions.sweep import sweep_captions, terminal
+from gslopes.captions.sweep import sweep_captions
 from gslopes.contexts import stimuli
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.page import text_table
 from gslopes.contexts.pictures.composing import Sweeper
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Answer
-from gslopes.crops.sweep import print_sweep, sweep_crops
-from gslopes.crops.words import print_parity
+from gslopes.crops.sweep import sweep_crops
 from gslopes.faces.components import Components
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
@@ -249,26 +245,10 @@ def draw_answers(run: Path) -> Path:
     return run
 
 
-# -- what a terminal shows --------------------------------------------------------------------------------------------
-
-TERMINAL: dict[str, Callable[[Tables], str]] = {
-    "measures": captions_terminal,
-    "word_slopes": terminal,
-    "sweep_slopes": print_sweep,
-    "parity": print_parity,
-    "inferred": text_table,
-}
-"""A table that a run of this kind has to what the verb prints about it."""
-
-
 def shown(runs: Path) -> dict[str, str]:
     """Run to what it shows."""
-    texts = {}
-    for run in sorted(path for path in runs.iterdir() if path.is_dir()):
-        by_name = {file.stem: pd.read_parquet(file) for file in run.glob("*.parquet")}
-        printed = next(text(by_name) for name, text in TERMINAL.items() if name in by_name)
-        texts[run.name] = run_text(run, printed, runs.parent)
-    return texts
+    folders = sorted(path for path in runs.iterdir() if path.is_dir())
+    return {run.name: run_text(run, str(gslopes.load(run)), runs.parent) for run in folders}
 
 
 # -- what is kept -----------------------------------------------------------------------------------------------------
@@ -299,35 +279,29 @@ def thinned(values: list[Any], part: bool) -> dict[str, Any]:
     first = values[: 2 if part else FIRST]
     while len(json.dumps(first)) > (200 if part else LONG // 3):
         first = first[: len(first) // 2]
-    return {"sha256": digest(values), "first": first}
+    return {
+        "sha256": hashlib.sha256(json.dumps(plain(values, 9), ensure_ascii=False).encode()).hexdigest(),
+        "first": first,
+    }
 
 
 def plain(value: Any, digits: int = 12) -> Any:
-    """For JSON: lists, dicts, text, integers and floats of some significant digits; None for what is missing."""
+    """For JSON: lists, dicts, text, integers and floats of some significant digits; None for what is missing.
+
+    At fewer digits, those of digests, what rounding alone leaves of a float is 0.
+    """
     if isinstance(value, dict):
         return {str(key): plain(one, digits) for key, one in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return [plain(one, digits) for one in value]
-    if isinstance(value, float | np.floating):
-        return None if math.isnan(value) else float(f"{value:.{digits}g}") + 0.0 if math.isfinite(value) else str(value)
-    if value is None or value is pd.NA or value is pd.NaT:
+    if value is None or pd.isna(value):
         return None
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
+    if isinstance(value, float | np.floating):
+        rounded = 0.0 if digits < 12 and abs(value) < 1e-12 else float(f"{value:.{digits}g}")
+        return rounded if math.isfinite(value) else str(value)
+    if isinstance(value, bool | np.bool_ | int | np.integer):
+        return value.item() if isinstance(value, np.generic) else value
     return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else str(value)
-
-
-def digest(values: list[Any]) -> str:
-    """Of a column's values, floats at nine significant digits; what rounding alone leaves is 0."""
-
-    def settled(value: Any) -> Any:
-        if isinstance(value, list):
-            return [settled(one) for one in value]
-        return 0.0 if isinstance(value, float) and abs(value) < 1e-12 else value
-
-    return hashlib.sha256(json.dumps(settled(plain(values, 9)), ensure_ascii=False).encode()).hexdigest()
 
 
 def found_in(name: str, folder: Path) -> dict[str, Any]:

@@ -10,7 +10,6 @@ Those of the gate, which a network reads, are compared by what is kept alone. Ru
 from __future__ import annotations
 
 import contextlib
-import csv
 import hashlib
 import tempfile
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 from PIL import Image
 
 import gslopes
@@ -28,13 +28,8 @@ from tests.golden.page_text import run_text
 
 FOLDER = Path(__file__).with_suffix("")
 PEOPLE, STEPS, SIDE = 24, 5, 96
-POINTS = {
-    "left_eye": (38, 42),
-    "right_eye": (58, 42),
-    "nose": (48, 50),
-    "left_mouth": (40, 60),
-    "right_mouth": (56, 60),
-}
+EYES_TO_MOUTH = ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth")
+POINTS = dict(zip(EYES_TO_MOUTH, ((38, 42), (58, 42), (48, 50), (40, 60), (56, 60)), strict=True))
 # Label to its share at the centre, and how that changes along gender from end to end.
 LABELS = {
     "first": {"Nurse": (0.5, -0.6), "Manager": (0.4, 0.5), "Portrait": (0.9, 0.0), "Hat": (0.3, 0.1), "Male": (0.5, 1)},
@@ -84,15 +79,11 @@ def draw(folder: Path) -> dict[str, Any]:
         about.append([f"{index:02}.bmp", ("red", "blue")[index % 2], index // 2, nurse, smile])
     (folder / "photos" / "broken.jpg").write_bytes(b"no picture")
     points = [f"{name}_{axis}" for name in POINTS for axis in "xy"]
-    write_csv(folder / "faces.csv", [["path", "faces", "x0", "y0", "x1", "y1", *points], *faces])
-    write_csv(folder / "about.csv", [["path", "team", "family", "nurse", "smile"], *about])
+    columns = ["path", "faces", "x0", "y0", "x1", "y1", *points]
+    pd.DataFrame(faces, columns=columns).to_csv(folder / "faces.csv", index=False)
+    columns = ["path", "team", "family", "nurse", "smile"]
+    pd.DataFrame(about, columns=columns).to_csv(folder / "about.csv", index=False)
     return {"photos": "photos", "landmarks": "faces.csv", "masks": "masks", "editor": "drawn-fader", "format": "png"}
-
-
-def write_csv(path: Path, rows: list[list[Any]]) -> None:
-    """Rows, the first of them the names of the columns."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(rows)
 
 
 def classifier(name: str, thrown: dict[str, tuple[int, str, float]], always: bool) -> Callable[..., Any]:
@@ -119,9 +110,10 @@ def classifier(name: str, thrown: dict[str, tuple[int, str, float]], always: boo
     return answer
 
 
-def of_pixels(picture: np.ndarray) -> str:
-    """A digest."""
-    return hashlib.sha256(np.ascontiguousarray(picture).tobytes()).hexdigest()
+def of_pixels(picture: np.ndarray | str) -> str:
+    """A digest of a picture, or of a file's."""
+    pixels = np.asarray(Image.open(picture).convert("RGB")) if isinstance(picture, str) else picture
+    return hashlib.sha256(np.ascontiguousarray(pixels).tobytes()).hexdigest()
 
 
 def audited(run: str, config: str) -> gslopes.audit:
@@ -130,17 +122,12 @@ def audited(run: str, config: str) -> gslopes.audit:
     Path("options.toml").write_text(config, encoding="utf-8")
     made = gslopes.synthesise(out=run, **options)
     paths = made.tables["photos"].set_index("photo")["path"]
-    thrown = {of_pixels(opened(f"photos/{index:02}.bmp")): (index, "unedited", 0.0) for index in range(PEOPLE)}
+    thrown = {of_pixels(f"photos/{index:02}.bmp"): (index, "unedited", 0.0) for index in range(PEOPLE)}
     for row in made.tables["edits"].to_dict("records"):
-        key = of_pixels(opened(f"{run}/{row['file']}"))
+        key = of_pixels(f"{run}/{row['file']}")
         thrown.setdefault(key, (int(paths[row["photo"]][:2]), row["attribute"], float(row["value"])))
     both = [classifier("first", thrown, always=False), classifier("second", thrown, always=True)]
     return gslopes.audit(out=run, classifier=both, **options)
-
-
-def opened(path: str) -> np.ndarray:
-    """Its pixels."""
-    return np.asarray(Image.open(path).convert("RGB"))
 
 
 # -- what is stored ---------------------------------------------------------------------------------------------------
