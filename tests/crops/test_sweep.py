@@ -12,7 +12,7 @@ from gslopes.crops.sweep import pair_slope, sweep_crops, sweep_headline
 from gslopes.report.caution import LEAST
 from tests.crops.drawn import Brightness, draw_sweep
 
-PEOPLE = 30
+PEOPLE = 36
 QUICK = {"cropper": ("centre",)}
 
 
