@@ -101,9 +101,9 @@ def _reading(data: bytes, path: object) -> Iterator[None]:
     ``warnings.catch_warnings`` would restore the filters of one thread under the feet of another.
     """
     with _lock:
-        _decoding.append(1)
-        if _IGNORE not in warnings.filters:
+        if not _decoding:
             cast(list[Any], warnings.filters).insert(0, _IGNORE)
+        _decoding.append(1)
     try:
         yield
     except (PhotoError, MemoryError):
