@@ -22,16 +22,16 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     """
 
     def __init__(self, folder: Path, made: Mapping[str, "pd.DataFrame"]) -> None:
-        self._folder = folder
+        self.folder = folder
         self._read = dict(made)
 
     def __getitem__(self, name: str) -> "pd.DataFrame":
         import pandas as pd
 
-        path = self._folder / f"{name}.parquet"
+        path = self.folder / f"{name}.parquet"
         if name not in self._read:
             if not path.is_file():
-                raise KeyError(f"{name!r}: {self._folder} has the tables {', '.join(self) or 'none'}")
+                raise KeyError(f"{name!r}: {self.folder} has the tables {', '.join(self) or 'none'}")
             try:
                 self._read[name] = pd.read_parquet(path)
             except (OSError, ValueError) as error:
@@ -39,7 +39,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted({*self._read, *(path.stem for path in self._folder.glob("*.parquet"))}))
+        return iter(sorted({*self._read, *(path.stem for path in self.folder.glob("*.parquet"))}))
 
     def __len__(self) -> int:
         return len(list(iter(self)))

@@ -40,7 +40,6 @@ from gslopes.crops.tables import RECTANGLE, TABLES
 from gslopes.frame.plan import Plan
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
-from gslopes.photos.folder import check_outside
 
 BATCH = 256
 _JOINED = 8  # whole pictures in memory at once
@@ -292,8 +291,6 @@ class Given(NamedTuple):
 def resolve(plan: Plan) -> dict[str, Model]:
     """The croppers of a plan by name.  Raises: as ``ready_croppers``."""
     config, given = plan.config, plan.given or Given()
-    if plan.folder is not None and plan.source.is_dir():
-        check_outside(plan.folder, plan.source)
     ready = ready_croppers(
         config.cropper, given.croppers, config.cost_limits, config.ratios, finder=given.finder,
         device=runtime.pick_device("auto"), seed=config.seed, trust=plan.trust,

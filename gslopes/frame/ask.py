@@ -1,50 +1,170 @@
-"""Asking classifiers about every picture of a run folder, whichever audit made it."""
+"""Asking classifiers about a table of pictures: one stage for all audits, and one budget for a command.
+
+Who was asked, and in which version, is in the ``run.json`` of the folder of the pictures; more may be asked later, and
+the answers of earlier commands stay in the tables.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from gslopes.ask.answers import raise_if_all_failed
+from gslopes.ask.answers import is_cached, raise_if_all_failed
+from gslopes.ask.cache import writable_cache
+from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget
-from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages
+from gslopes.ask.scoring.cost import Estimate, confirm_cost
+from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages, models_of
 from gslopes.core import runfolder, tables
+from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
+from gslopes.core.runfolder import show
 from gslopes.core.text import many
 from gslopes.faces.gate.judge import SweepSelection
+from gslopes.frame.run import Run
+from gslopes.frame.spec import Made, Stage
+
+ASKED = "classifiers"  # in run.json: name to version, and the models that a service said it has
+STOPPED = "stopped"  # there, of one that was not asked about every picture yet
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The pictures of a folder with the table edits, in as many parts, and the limits of what is asked about them.
+
+    seed: of the order of the questions, and of samples.  gate: leave out the sweeps that verdicts drop, if there are
+    any.
+    """
+
+    folder: Path
+    parts: int
+    seed: int
+    limits: ScoreConfig
+    gate: bool = True
+
+
+@dataclass
+class Money:
+    """What may be spent by all stages together.  agreed: whether the user has agreed to the price of the audit."""
+
+    budget: Budget
+    agreed: bool = False
+
+
+def money(run: Run) -> Money:
+    """Of this command."""
+    return Money(Budget(run.config.score.budget))
+
+
+def everybody(run: Run) -> Mapping[str, Classifier]:
+    """All classifiers of this command."""
+    return run.models
 
 
 def ask(
-    run: Path,
-    classifiers: Sequence[Classifier],
-    parts: int,
-    seed: int,
-    limits: ScoreConfig,
-    executor: Executor,
+    name: str,
+    reads: tuple[str, ...],
+    makes: tuple[str, ...],
+    questions: Callable[[Run], Questions],
     *,
-    known: Iterable[str],
-    gate: bool = True,
-    budget: Budget | None = None,
-) -> None:
-    """Pictures to answers: RUN/asked.parquet and RUN/scores.parquet, and next to them those about dropped sweeps.
+    whom: Callable[[Run], Mapping[str, Classifier]] = everybody,
+    folder: str = "",
+    needed: bool = False,
+    options: tuple[str, ...] = (),
+) -> Stage:
+    """The stage that asks classifiers about pictures: asked.parquet and scores.parquet in their folder.
 
-    run: a folder that this process holds.  parts: of its pictures.  known: names of all that were asked, earlier ones
-    too.  gate: leave out the sweeps that the gate dropped, if the run has verdicts.  budget: of the command.
-
-    Raises: as ``Scoring.ask``; ClassifierError if all pictures failed.
+    whom: those that are asked.  folder: of the pictures, below the run folder.
+    needed: whether it is an error if there is nobody to ask; else the stage is left out.
     """
-    Scoring(run, classifiers, parts, seed, limits, executor, gate, budget).ask()
-    wanted = SweepSelection(run, gate, dropped=limits.dropped_sample, seed=seed)
-    stages = finished_stages(run, known, parts)
+
+    def work(run: Run) -> Made:
+        _ask(run, questions(run), tuple(whom(run).values()))
+        return {}
+
+    def versions(run: Run) -> dict[str, str]:
+        check_versions(run.folder / folder, whom(run).values())
+        known = asked_before(run.folder / folder).items()
+        earlier = {name: str(facts.get("version", "")) for name, facts in known if STOPPED not in facts}
+        return earlier | {name: one.version for name, one in whom(run).items()}
+
+    def due(run: Run) -> bool:
+        return bool(run.config.score.retry_failed and whom(run))
+
+    when = None if needed else lambda run: bool(versions(run))
+    return Stage(name, reads, makes, work, when=when, uses=versions, due=due, options=options)
+
+
+def check_models(run: Run, estimates: Iterable[Estimate], executor: Executor) -> None:
+    """Before pictures are made for hours: versions, credentials, and whether the user agrees to the price.
+
+    Raises: RunFolderMismatch, CredentialsError, UsageError, ConfigError, StorageError.
+    """
+    classifiers, limits = tuple(run.models.values()), run.config.score
+    if any(map(is_cached, classifiers)):
+        writable_cache(limits.cache)
+    for one in classifiers:
+        prepare_classifier(one)
+        for text in new_notes(one):
+            executor.note(f"Warning: {text}")
+    confirm_cost(list(estimates), limits, executor)
+    run.once(money).agreed = True
+
+
+def check_versions(folder: Path, classifiers: Iterable[Classifier]) -> None:
+    """Raises: RunFolderMismatch if one was asked in another version before: answers of two cannot be mixed."""
+    earlier = asked_before(folder)
+    for one in classifiers:
+        old = earlier.get(one.name, {}).get("version", one.version)
+        if old != one.version:
+            raise RunFolderMismatch(
+                f"{show(folder)} has answers of {one.name} in version {old or 'unknown'}; "
+                f"it is {one.version or 'unknown'} now.",
+                "Make the pictures again in a new folder, or restore that version of the classifier.",
+            )
+
+
+def asked_before(folder: Path) -> dict[str, Any]:
+    """Name to what run.json says of each classifier that was asked."""
+    there = (folder / runfolder.MANIFEST).is_file()
+    return dict(runfolder.read_manifest(folder).get(ASKED) or {}) if there else {}
+
+
+def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) -> None:
+    """Raises: as ``Scoring.ask``; ClassifierError if all pictures failed; UsageError if there is nobody to ask."""
+    folder, parts, gate = questions.folder, questions.parts, questions.gate
+    check_versions(folder, classifiers)
+    content = runfolder.read_manifest(folder)
+    known = content.setdefault(ASKED, {})
+    if not known and not classifiers:
+        raise UsageError("No classifier is named.", "Name one with --classifier NAME; gslopes list classifiers.")
+    for one in classifiers:
+        known[one.name] = {**known.get(one.name, {}), "version": one.version, STOPPED: True}
+    content["gate"] = {**content.get("gate", {}), "applied": gate and (folder / "verdicts.parquet").exists()}
+    runfolder.write_json(folder / runfolder.MANIFEST, content)
+    spent = run.once(money)
+    limits = replace(questions.limits, yes=questions.limits.yes or spent.agreed)
+    try:
+        Scoring(folder, classifiers, parts, questions.seed, limits, run.executor, gate, spent.budget).ask()
+        for one in classifiers:
+            del known[one.name][STOPPED]
+    finally:
+        for one in classifiers:
+            known[one.name] |= models_of(folder, one.name)
+        runfolder.write_json(folder / runfolder.MANIFEST, content)
+    wanted = SweepSelection(folder, gate, dropped=limits.dropped_sample, seed=questions.seed)
+    stages = finished_stages(folder, known, parts)
     for table in (tables.ASKED, tables.SCORES):
         if wanted.judged:
-            runfolder.merge(run, table, stages, parts, wanted.sampled, DROPPED[table.name])
+            runfolder.merge(folder, table, stages, parts, wanted.sampled, DROPPED[table.name])
         else:
-            (run / f"{DROPPED[table.name]}.parquet").unlink(missing_ok=True)
-        runfolder.merge(run, table, stages, parts, wanted.keep)
-    asked = tables.read(tables.ASKED, run / f"{tables.ASKED.name}.parquet")
+            (folder / f"{DROPPED[table.name]}.parquet").unlink(missing_ok=True)
+        runfolder.merge(folder, table, stages, parts, wanted.keep)
+    asked = tables.read(tables.ASKED, folder / f"{tables.ASKED.name}.parquet")
     for _, answered in asked.groupby("classifier"):
         hint = "Mend it and run the same command again with --retry-failed (retry_failed=True in Python)."
         raise_if_all_failed(answered, f"all {many(len(answered), 'picture')}", hint)

@@ -16,6 +16,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from gslopes.core import runfolder, summary
+from gslopes.core.result import Tables as Opened
 from gslopes.frame.findings import decide
 from gslopes.frame.result import notes_of
 from gslopes.frame.spec import Audit, Headline, Tables
@@ -42,7 +43,6 @@ class Page:
     @property
     def audit(self) -> Audit:
         """The audit."""
-        assert isinstance(self.run.audit, Audit)
         return self.run.audit
 
     @cached_property
@@ -61,9 +61,8 @@ class Page:
 
 def write_page(run: Run) -> Made:
     """Summary, page and card of a run, from its tables.  Raises: StorageError."""
-    assert isinstance(run.audit, Audit)
     names = [name for stage in run.audit.stages for name in stage.makes if name in run.audit.tables and run.has(name)]
-    tables = {name: run.table(name) for name in names}
+    tables = Opened(run.folder, {name: run.table(name) for name in names})
     page = Page(run, tables, decide(run.audit.judged(tables)), run.audit.headline(tables))
     file = run.folder / "report" / "index.html"
     runfolder.make_folder(file.parent)

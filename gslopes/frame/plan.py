@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -13,10 +13,11 @@ from typing import Any
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.config import from_dict, to_dict
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.options import merged, over
 from gslopes.core.runfolder import show
-from gslopes.frame.spec import Inputs, Staged
+from gslopes.frame.spec import Audit, Inputs
+from gslopes.photos.folder import check_outside
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,17 @@ class Plan:
     folder: the run folder; None where only the plan is wanted.  source: what is audited.
     again: whether ``source`` was the run folder itself, whose stages are done again as far as its options changed.
     trust: whether programs in files may be run.  given: ready objects that the audit's ``models`` takes.
+    only: the stages to do; all that the options have if empty.
     """
 
-    audit: Staged
+    audit: Audit
     config: Any
     source: Path
     folder: Path | None
     again: bool = False
     trust: bool = False
     given: Any = None
+    only: tuple[str, ...] = ()
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -54,6 +57,8 @@ class Plan:
         made = dict(old)  # with what stages have written into it
         if not self.again:
             made |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
+        elif self.audit.fixed is not None:
+            made |= self.audit.fixed(self.config)
         made |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
         return made | {"created": old.get("created") or datetime.now(UTC).isoformat(timespec="seconds")}
 
@@ -66,7 +71,7 @@ class Plan:
         """What the inputs say of themselves, as JSON has it."""
         found = self.inputs
         facts = dict(found.facts)
-        if self.audit.models is not None:
+        if self.audit.models is not None and not self.audit.more:
             facts["asked"] = {name: model.version for name, model in self.models.items()}
         content = {**facts, **found.records, "facts": list(facts), "notes": list(found.notes)}
         plain: dict[str, Any] = json.loads(json.dumps(content, default=str))
@@ -82,36 +87,67 @@ class Plan:
 
 
 def plan(
-    audit: Staged,
-    source: Path,
+    audit: Audit,
+    source: Path | None,
     out: Path | None,
     options: Mapping[str, Any],
     *,
     trust: bool = False,
     given: Any = None,
+    only: Sequence[str] = (),
 ) -> Plan:
     """What an audit will do; nothing is written.
 
-    source: what is audited, or a run of this audit: then what depends on the options that are given is done again.
-    out: the run folder.  options: by name, see ``core.options.build``.  trust, given: as of ``Plan``.
+    source: what is audited, or a run of this audit: then what depends on the options that are given is done again; None
+        where an option names it.
+    out: the run folder.  options: by name, see ``core.options.build``.  trust, given, only: as of ``Plan``.
 
     Raises: UsageError, ConfigError, RunFolderMismatch; and whatever is wrong with the inputs.
     """
-    merged_options = merged(audit.config, options, base=Path(os.curdir).absolute())
-    if (source / runfolder.MANIFEST).is_file() and not (audit.of_runs and _kind(source) != audit.name):
-        made = replace(_again(audit, source, out, merged_options), trust=trust, given=given)
+    about: dict[str, Any] = {"trust": trust, "given": given, "only": tuple(only)}
+    config: Any
+    if source is not None and _is_run(source, audit):
+        made = _again(audit, source, out, options, about)
     else:
-        made = Plan(audit, from_dict(audit.config, merged_options), source.absolute(), out, trust=trust, given=given)
+        if out is not None:
+            _check_name(out)
+        if audit.configure is not None:
+            config = audit.configure(source, options, about["only"], given)
+        else:
+            config = from_dict(audit.config, _merged(audit, options))
+        source = getattr(config, "photos", None) or source
+        if source is None:
+            raise ConfigError("Nothing is named to audit.", f"Name {audit.source}.")
+        if out is not None and not audit.of_runs:
+            check_outside(out, source)
+        made = Plan(audit, config, source.absolute(), out, **about)
         _ = made.inputs
     made.check()
     return made
 
 
-def _kind(run: Path) -> str:
-    return str(runfolder.read_manifest(run).get("kind", ""))
+def _merged(audit: Audit, options: Mapping[str, Any]) -> dict[str, Any]:
+    return merged(audit.config, options, base=Path(os.curdir).absolute())
 
 
-def _again(audit: Staged, run: Path, out: Path | None, given: Mapping[str, Any]) -> Plan:
+def _is_run(source: Path, audit: Audit) -> bool:
+    """Whether this is a run folder, and not one that the audit takes as its source."""
+    if not (source / runfolder.MANIFEST).is_file():
+        return False
+    return not audit.of_runs or runfolder.read_manifest(source).get("kind", "") == audit.name
+
+
+def _check_name(out: Path) -> None:
+    """Raises: UsageError for a folder in which no Parquet file could be opened, whose names are text."""
+    try:
+        str(out).encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"The run folder's name {show(out)} is not valid UTF-8.", "Choose another with --out."
+        ) from None
+
+
+def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], about: Mapping[str, Any]) -> Plan:
     """The plan of a run that is there, with the options given over its own."""
     old = runfolder.read_manifest(run)
     if old.get("kind", audit.name) != audit.name:
@@ -119,11 +155,17 @@ def _again(audit: Staged, run: Path, out: Path | None, given: Mapping[str, Any])
     if out is not None and out.absolute() != run.absolute():
         raise UsageError(f"{show(run)} is a run; it is done again where it is.", "Leave out --out.")
     _refuse_older(run, audit)
-    config: Any = from_dict(audit.config, over(given, old["config"]))
-    return Plan(audit, config, Path(old["source"]), run, again=True)
+    config: Any = from_dict(audit.config, over(_merged(audit, given), _lasting(old["config"])))
+    return Plan(audit, config, Path(old["source"]), run, again=True, **about)
 
 
-def _refuse_older(run: Path, audit: Staged) -> None:
+def _lasting(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration without the options that hold for one command alone."""
+    kept = {name: value for name, value in config.items() if name not in ("yes", "retry_failed")}
+    return {name: _lasting(value) if isinstance(value, dict) else value for name, value in kept.items()}
+
+
+def _refuse_older(run: Path, audit: Audit) -> None:
     """Raises: UsageError for a run of this audit by a version that kept other facts."""
     old = runfolder.read_manifest(run)
     needed = {"kind", "source", "facts", "notes", "config", *map(str, old.get("facts") or ())}

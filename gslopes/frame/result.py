@@ -15,7 +15,7 @@ from gslopes.core.files import read_json
 from gslopes.core.result import AuditResult, Tables, found_page
 from gslopes.core.runfolder import show
 from gslopes.frame.findings import decide
-from gslopes.frame.spec import Audit, Staged
+from gslopes.frame.spec import Audit
 
 # Kind in run.json to the audit that carries it out.
 AUDITS = {
@@ -45,18 +45,34 @@ class Result(AuditResult):
     @property
     def findings(self) -> pd.DataFrame:
         """What is judged, one row each, findings first: the columns of ``core.summary.FINDINGS``."""
-        return decide(self.audit.judged(self.tables))
+        rows = self.audit.judged(Tables(self.folder, {}))
+        return rows if "decision" in rows else decide(rows)
 
     @property
     def review(self) -> Path | None:
         """The page on which people answer; None if the audit has none."""
         return found_page(self.folder / "review.html")
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As JSON has it: the tables that the audit shows."""
+        from gslopes.frame.commands import rows
+
+        shown = {name: rows(self.tables[name]) for name in self.audit.shown}
+        return {"run": str(self.folder), "page": str(self.page) if self.page else None, **shown}
+
+    @property
+    def places(self) -> list[str]:
+        """What a user should know, and where everything is, a line each."""
+        lines = [*self.notes, f"tables     {show(self.folder)}/*.parquet"]
+        lines += [f"page       {show(self.page)}"] if self.page else []
+        return [*lines, f"review     {show(self.review)}"] if self.review else lines
+
     def __str__(self) -> str:
-        return self.audit.terminal(self.tables)
+        return self.audit.terminal(Tables(self.folder, {}))
 
 
-def load(run: str | Path) -> AuditResult:
+def load(run: str | Path) -> Result:
     """Open a run folder again: the result that its audit returned, by the kind that its ``run.json`` names.
 
     run: of ``audit``, ``audit_contexts``, ``audit_crops`` or ``audit_captions``. Nothing is computed or written.
@@ -70,16 +86,7 @@ def load(run: str | Path) -> AuditResult:
     kind = str(runfolder.read_manifest(folder).get("kind") or "audit")  # older runs of gslopes audit name none
     if kind not in AUDITS:
         raise UsageError(f"{show(folder)} is a run of the kind {kind!r}.", f"Kinds that open: {', '.join(AUDITS)}.")
-    try:
-        audit: Staged = find_audit(kind)
-        return result_of(audit, folder) if isinstance(audit, Audit) else audit.load(folder)
-    except KeyError as error:
-        raise _unfinished(folder) from error
-
-
-def _unfinished(folder: Path) -> UsageError:
-    hint = "Repeat the command that began it: it goes on from where it was."
-    return UsageError(f"{show(folder)} is not finished: a table is missing.", hint)
+    return result_of(find_audit(kind), folder)
 
 
 def result_of(audit: Audit, folder: Path) -> Result:
@@ -88,18 +95,20 @@ def result_of(audit: Audit, folder: Path) -> Result:
     try:
         counts, headline = audit.counts(tables), audit.headline(tables).sentence
     except KeyError as error:
-        raise _unfinished(folder) from error
-    page = found_page(folder / "report" / "index.html")
-    return Result(folder, page, headline, audit, *counts, tuple(notes_of(audit, folder)))
+        hint = "Repeat the command that began it: it goes on from where it was."
+        raise UsageError(f"{show(folder)} is not finished: a table is missing.", hint) from error
+    page, notes = found_page(folder / "report" / "index.html"), tuple(notes_of(audit, folder))
+    return (audit.result or Result)(folder, page, headline, audit, *counts, notes)
 
 
-def find_audit(name: str) -> Any:
+def find_audit(name: str) -> Audit:
     """The audit of a name in ``AUDITS``, imported."""
     module, _, constant = AUDITS[name].partition(":")
-    return getattr(import_module(module), constant)
+    audit: Audit = getattr(import_module(module), constant)
+    return audit
 
 
-def notes_of(audit: Staged, folder: Path) -> list[str]:
+def notes_of(audit: Audit, folder: Path) -> list[str]:
     """The sentences for the user of the inputs, and of all stages in their order."""
     content = runfolder.read_manifest(folder)
     stamps = (folder / "parts" / f"{stage.name}.json" for stage in audit.stages)

@@ -31,7 +31,7 @@ from gslopes.frame.executors import OneProcess, engine
 from gslopes.frame.page import write_page
 from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result, notes_of, result_of
-from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage, Staged
+from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage
 
 T = TypeVar("T")
 PROGRAM = Path(__file__).resolve().parents[1]
@@ -47,18 +47,17 @@ def _no_tick(count: int) -> None:
 class Run:
     """One audit at work, as its stages see it.
 
-    config: its options.  models: name to what is asked.  tick: counts what is done of a part.
+    config: its options.  tick: counts what is done of a part.
     executor: does the work of a stage that cuts its own parts.
     notes: sentences of the stage in hand for the user.
     plan: knows the inputs; None in other processes, which read tables alone and have no models.
     """
 
-    audit: Staged
+    audit: Audit
     folder: Path
     config: Any
     plan: Plan | None = None
     executor: Executor = field(default_factory=OneProcess)
-    models: Mapping[str, Any] = field(default_factory=dict)
     tick: Tick = _no_tick
     notes: list[str] = field(default_factory=list)
     _made: dict[Any, Any] = field(default_factory=dict)
@@ -72,6 +71,11 @@ class Run:
         if any(known.get(name) != value for name, value in json.loads(json.dumps(found.facts, default=str)).items()):
             raise UsageError(f"{show(self.plan.source)} has changed.", "Choose a new folder with --out.")
         return found.content
+
+    @property
+    def models(self) -> Mapping[str, Any]:
+        """Name to what is asked by this command."""
+        return {} if self.plan is None else self.plan.models
 
     def table(self, name: str) -> pd.DataFrame:
         """A table of the run, checked.  Raises: TableError."""
@@ -93,18 +97,8 @@ class Run:
         self.notes.append(text)
 
 
-def carry_out(plan: Plan, executor: Executor, models: Mapping[str, Any] | None = None) -> Result:
-    """Do each stage unless it is up to date; the result.  Arguments and errors as ``do``."""
-    do(plan, executor, models)
-    assert isinstance(plan.audit, Audit)
-    assert plan.folder is not None
-    return result_of(plan.audit, plan.folder)
-
-
-def do(plan: Plan, executor: Executor, models: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> None:
-    """Do each stage unless it is up to date.
-
-    models: name to what is asked, for the stages that ask.  only: names of stages, which the options may leave out.
+def carry_out(plan: Plan, executor: Executor) -> Result:
+    """Do each stage, or those that the plan names, unless it is up to date; the result.
 
     Raises: RunFolderMismatch, StorageError, UsageError, and whatever a stage raises; KeyboardInterrupt at Ctrl-C.
     """
@@ -112,15 +106,15 @@ def do(plan: Plan, executor: Executor, models: Mapping[str, Any] | None = None, 
         raise UsageError("No run folder is given.", "Write --out RUN.")
     named: dict[str, Any] = {name: getattr(plan.config, name, default) for name, default in ENGINE.items()}
     executor = engine(executor, named["engine"], named["workers"], named["device"])
-    run = Run(plan.audit, plan.folder, plan.config, plan, executor, models or {})
+    run = Run(plan.audit, plan.folder, plan.config, plan, executor)
     begun = not run.folder.exists()
     if begun and plan.audit.before is not None:  # what is refused leaves no folder
         plan.audit.before(run, executor)
     with runfolder.locked(run.folder):
         plan.check()
         runfolder.write_json(run.folder / runfolder.MANIFEST, plan.manifest)
-        for stage in _chosen(run, only):
-            if not only and stage.when is not None and not stage.when(run):
+        for stage in _chosen(run, plan.only):
+            if not plan.only and stage.when is not None and not stage.when(run):
                 _leave_out(run, stage)
             elif is_current(run, stage, reads_of(run, stage)):
                 executor.note(f"{stage.name:<10} up to date")
@@ -129,11 +123,12 @@ def do(plan: Plan, executor: Executor, models: Mapping[str, Any] | None = None, 
                     plan.audit.before(run, executor)
                 begun = True
                 _do(replace(run, notes=[]), stage)
+    return result_of(plan.audit, plan.folder)
 
 
-def stages_of(audit: Staged) -> tuple[Stage, ...]:
+def stages_of(audit: Audit) -> tuple[Stage, ...]:
     """Its stages, with the one that writes the page."""
-    return (*audit.stages, page_stage(audit)) if isinstance(audit, Audit) else audit.stages
+    return (*audit.stages, page_stage(audit)) if audit.page else audit.stages
 
 
 def _chosen(run: Run, only: Sequence[str]) -> list[Stage]:
@@ -382,17 +377,12 @@ def _listing(folder: Path) -> Iterator[tuple[str, int, int]]:
                 yield entry.path, about.st_size, about.st_mtime_ns
 
 
-def _program() -> dict[str, Any]:
-    """The version, and the very text of the program, which in a checkout changes without it; what it stands on."""
-    versions = runtime.versions() | {name: metadata.version(name) for name in DRAWS}
-    return {"gslopes": runtime.gslopes_version(), "code": _code(PROGRAM), "versions": versions}
-
-
 @cache  # what runs is what was read when the process began
-def _code(program: Path) -> str:
-    """A digest of the names and texts of all files of a program."""
+def _program() -> dict[str, Any]:
+    """The version, and a digest of the program's files, which in a checkout change without it; what it builds on."""
     code = hashlib.sha256()
-    for path in sorted(program.rglob("*")):
+    for path in sorted(PROGRAM.rglob("*")):
         if path.is_file() and not {"__pycache__", "_assets"} & set(path.parts):
-            code.update(f"{path.relative_to(program)}\0".encode() + path.read_bytes() + b"\0")
-    return code.hexdigest()
+            code.update(f"{path.relative_to(PROGRAM)}\0".encode() + path.read_bytes() + b"\0")
+    versions = runtime.versions() | {name: metadata.version(name) for name in DRAWS}
+    return {"gslopes": runtime.gslopes_version(), "code": code.hexdigest(), "versions": versions}

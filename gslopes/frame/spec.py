@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gslopes.core.summary import CONDITION
 from gslopes.core.tables import Table
 
 if TYPE_CHECKING:
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gslopes.core.executor import Executor
+    from gslopes.core.result import Tables as Opened
     from gslopes.frame.page import Page
     from gslopes.frame.plan import Plan
+    from gslopes.frame.result import Result
     from gslopes.frame.run import Run
+    from gslopes.report.choices import Choice
 
 Tables = Mapping[str, "pd.DataFrame"]
 Made = Mapping[str, "pd.DataFrame | Sequence[Mapping[str, Any]]"]  # table to its rows
@@ -106,54 +110,63 @@ class Section:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Staged:
-    """What is done in stages on a run folder.
+class Audit:
+    """What is done in stages on a run folder; plan, result, page and verb follow from what it declares.
 
-    name: of the verb, and ``kind`` in run.json.  home: its folder.  source: what it is given, for the help.
-    config: dataclass of all options, see ``core.options``.  tables: those of its stages, by name.
-    inputs: looks at the source.
-    models: name to what is asked, found before any work; their versions identify the run, see ``Plan.models``.
-    of_runs: what it is given is a run folder of another audit.
+    name: of the verb, and ``kind`` in run.json.  home: its folder.  question: of its page.
+    source: what it is given, for the help; a positional option of the configuration may name it instead.
+    about, examples: of the help.
+    config: dataclass of all options, see ``core.options``.  seldom: those that have no flag, and are given by --set.
+    tables: those of its stages, by name.
+    inputs: looks at the source.  outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
+    judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision; a table that
+        has decisions is shown with them.
+    counts: things found, used, and those that were damaged.
+    terminal: what is printed of a result.  shown: tables that ``--json`` prints.
+    page: its sections; without any, a stage of its own called report writes the page.
+    data: what the script of the page, sections.js, reads as JSON; None: no script.
+    models: name to what is asked, found before any work.
+    more: whether more models may be asked later; else their versions identify the run.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
-    load: opens a run folder again where no result is declared.
+    of_runs: what it is given is a run folder of another audit.
+    configure: makes the configuration of a new run of source, options, stages to do and ready objects, where options
+        depend on one another or the source is one of them.
+    fixed: facts that follow from the options alone, which stay what they are where a run is done again.
+    alone: stages that ``--only`` can name, with what is printed after each, as text and as JSON.
+    result: the class of its result, if it says more than others.
+    condition: columns that ``--fail-if`` can name, each with a value of its type.
+    differences: how a run in a folder, or these options, differ from the paper, as ``--method`` prints it.
     """
 
     name: str
     home: Path
+    question: str
     source: str
+    about: str
+    examples: tuple[str, ...]
     config: type
     tables: Mapping[str, Table]
     inputs: Callable[[Path, Any], Inputs]
+    outline: Callable[[Plan], tuple[list[str], Any]]
     stages: tuple[Stage, ...]
+    judged: Callable[[Opened], pd.DataFrame]
+    headline: Callable[[Opened], Headline]
+    counts: Callable[[Opened], tuple[int, int, int]]
+    terminal: Callable[[Opened], str]
+    shown: tuple[str, ...]
+    page: tuple[Section, ...] = ()
+    data: Callable[[Page], Any] | None = None
     models: Callable[[Plan], Mapping[str, Any]] | None = None
+    more: bool = False
     before: Callable[[Run, Executor], None] | None = None
     of_runs: bool = False
-    load: Callable[[Path], Any] = Path
-
-
-@dataclass(frozen=True, kw_only=True)
-class Audit(Staged):
-    """One audit whose result, page and verb follow from what it declares.
-
-    question: of its page.  about, examples: of the help.
-    outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
-    judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision.
-    counts: things found, used, and those that were damaged.
-    terminal: what is printed of a result.  shown: tables that ``--json`` prints.
-    data: what the script of the page, sections.js, reads as JSON; None: no script.
-    """
-
-    question: str
-    about: str
-    examples: tuple[str, ...]
-    outline: Callable[[Plan], tuple[list[str], Any]]
-    judged: Callable[[Tables], pd.DataFrame]
-    headline: Callable[[Tables], Headline]
-    counts: Callable[[Tables], tuple[int, int, int]]
-    terminal: Callable[[Tables], str]
-    shown: tuple[str, ...]
-    page: tuple[Section, ...]
-    data: Callable[[Page], Any] | None = None
+    seldom: tuple[str, ...] = ()
+    configure: Callable[[Path | None, Mapping[str, Any], Sequence[str], Any], Any] | None = None
+    fixed: Callable[[Any], Mapping[str, Any]] | None = None
+    alone: Mapping[str, Callable[[Result], tuple[str, Mapping[str, Any]]]] = field(default_factory=dict)
+    result: type[Result] | None = None
+    condition: Mapping[str, float | str | bool] = field(default_factory=lambda: CONDITION)
+    differences: Callable[[Path | None, Mapping[str, Any]], tuple[Any, list[Choice]]] | None = None
 
     @cached_property
     def sentences(self) -> dict[str, Any]:

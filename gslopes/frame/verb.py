@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from gslopes.core.runfolder import show
-from gslopes.core.summary import CONDITION, gated
+from gslopes.core.options import options_of
+from gslopes.core.summary import gated
 from gslopes.frame.commands import (
     PATH,
     FailIf,
+    Flag,
     condition_of,
     dry_run_option,
     fail_if_options,
@@ -23,7 +25,6 @@ from gslopes.frame.commands import (
     options,
     out_option,
     print_json,
-    rows,
     say,
     trust_option,
 )
@@ -33,34 +34,63 @@ from gslopes.frame.spec import Audit
 
 def verb(audit: Audit) -> click.Command:
     """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
+    named_by_an_option = any(one.positional for one in options_of(audit.config).values())
 
     @command(*audit.examples, name=audit.sibling or audit.name, help=audit.about)
-    @click.argument("audited", metavar=audit.source, type=PATH)
+    @click.argument("audited", metavar=audit.source, type=PATH, required=not named_by_an_option)
     @out_option(default=None)
-    @options(audit.config)
-    @fail_if_options("the findings", "finding and abs(value) > 5", advanced=True)
+    @options(audit.config, leave_out=audit.seldom)
+    @_if(audit.alone, _only_option(audit.alone))
+    @fail_if_options("the findings", "finding and q < 0.001", advanced=True)
     @dry_run_option
+    @_if(audit.differences, _method_option)
     @open_option
     @json_option
-    @_trusted(audit)
+    @_if(audit.models, trust_option)
     def run(
-        audited: Path,
+        audited: Path | None,
         out: Path | None,
+        options: dict[str, Any],
         fail_if: FailIf,
-        dry_run: bool,
         show_page: bool,
         as_json: bool,
-        options: dict[str, Any],
+        dry_run: bool,
         trust: bool = False,
+        method: bool = False,
+        only: Sequence[str] = (),
     ) -> int:
-        return _perform(audit, audited, out, options, fail_if, dry_run, show_page, as_json, trust)
+        from gslopes.frame.plan import plan
+
+        if method:
+            return _print_differences(audit, out or audited, options, as_json)
+        condition = condition_of(fail_if, audit.condition)
+        planned = plan(audit, audited, out, options, trust=trust, only=only)
+        if dry_run:
+            return _print_plan(audit, planned, as_json)
+        result, code = _carry_out(planned, as_json)
+        if show_page and result.page is not None:
+            open_page(result.page)
+        return code if condition is None else judge(condition, fail_if, gated(result.findings), code)
 
     return run
 
 
-def _trusted(audit: Audit) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """``--trust`` for an audit that asks models."""
-    return trust_option if audit.models is not None else lambda run: run
+def stage_verb(audit: Audit, stage: str, about: str, examples: Sequence[str], flags: Collection[str]) -> click.Command:
+    """``gslopes STAGE SOURCE --out RUN``: one stage of an audit, with a few of its options."""
+
+    @command(*examples, name=stage, help=about)
+    @click.argument("audited", metavar=audit.source, type=PATH, required=False)
+    @out_option()
+    @options(audit.config, only=flags)
+    @dry_run_option
+    @json_option
+    def run(audited: Path | None, out: Path, options: dict[str, Any], dry_run: bool, as_json: bool) -> int:
+        from gslopes.frame.plan import plan
+
+        planned = plan(audit, audited, out, options, only=[stage])
+        return _print_plan(audit, planned, as_json) if dry_run else _carry_out(planned, as_json)[1]
+
+    return run
 
 
 class Verbs(click.Group):
@@ -78,37 +108,55 @@ def verbs(audit: click.Command, *others: click.Command) -> click.Group:
     return Verbs(audit.name, commands=commands, help=audit.help, epilog=audit.epilog)
 
 
-def _perform(
-    audit: Audit,
-    source: Path,
-    out: Path | None,
-    options: dict[str, Any],
-    fail_if: FailIf,
-    dry_run: bool,
-    show_page: bool,
-    as_json: bool,
-    trust: bool,
-) -> int:
-    """Plan, carry out and print; the exit code: 3 if something was damaged, 4 if the condition holds."""
+def _if(declared: object, decorate: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An option that only audits with something of the kind have."""
+    return decorate if declared else lambda run: run
+
+
+def _only_option(stages: Collection[str]) -> Callable[[Any], Any]:
+    text = "Only this stage of the run; may be repeated."
+    return click.option("--only", type=click.Choice(list(stages)), multiple=True, help=text)
+
+
+_method_option = click.option(
+    "--method",
+    is_flag=True,
+    cls=Flag,
+    advanced=True,
+    help="Only list how the run in --out, or these options, differ from the paper, and why.",
+)
+
+
+def _print_differences(audit: Audit, run: Path | None, options: dict[str, Any], as_json: bool) -> int:
+    from gslopes.report.choices import print_method
+
+    assert audit.differences is not None
+    paper, choices = audit.differences(run, options)
+    if as_json:
+        print_json([{**asdict(choice), "same": choice.same} for choice in choices])
+    else:
+        say(print_method(choices, paper))
+    return 0
+
+
+def _print_plan(audit: Audit, planned: Any, as_json: bool) -> int:
+    lines, facts = audit.outline(planned)
+    print_json(facts) if as_json else say("\n".join([*lines, "Nothing was written."]))
+    return 0
+
+
+def _carry_out(planned: Any, as_json: bool) -> tuple[Any, int]:
+    """The result, printed, and the exit code: 3 if something was damaged."""
     from gslopes.frame.executors import OneProcess
-    from gslopes.frame.plan import plan
     from gslopes.frame.run import carry_out
 
-    condition = condition_of(fail_if, CONDITION)
-    planned = plan(audit, source, out, options, trust=trust)
-    if dry_run:
-        lines, facts = audit.outline(planned)
-        print_json(facts) if as_json else say("\n".join([*lines, "Nothing was written."]))
-        return 0
     result = carry_out(planned, OneProcess(progress=True))
+    alone = [planned.audit.alone[stage](result) for stage in planned.only]
     if as_json:
-        tables = {name: rows(result.tables[name]) for name in audit.shown}
-        print_json({"run": str(result.folder), "page": str(result.page), **tables})
+        print_json(result.facts | {name: value for _, facts in alone for name, value in facts.items()})
     else:
-        say(str(result))
-        lines = ["", *result.notes, f"page       {show(result.page)}"]
-        lines += [f"review     {show(result.review)}"] if result.review else []
-        say("\n".join([*lines, f"tables     {show(result.folder)}/*.parquet"]), err=True)
-    if show_page and result.page is not None:
-        open_page(result.page)
-    return judge(condition, fail_if, gated(result.findings), 3 if result.damaged else 0)
+        for text in [text for text, _ in alone] if planned.only else [str(result)]:
+            if text:
+                say(text)
+        say("\n".join(["", *result.places]), err=True)
+    return result, 3 if result.damaged else 0

@@ -1,4 +1,4 @@
-"""The walk as an audit: its stages, what is checked before them, and a function for the whole and for each."""
+"""The audit of slopes: photos of faces, edited step by step, shown to classifiers; and a function for each stage."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from gslopes.ask.answers import is_cached
-from gslopes.ask.cache import writable_cache
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.cost import Budget, limits_of
-from gslopes.ask.scoring.cost import confirm_cost, estimate_walk
+from gslopes.ask.cost import limits_of
+from gslopes.ask.scoring.cost import Estimate, estimate_walk
 from gslopes.ask.scoring.score import DROPPED
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables
-from gslopes.core.errors import UsageError
+from gslopes.core.config import to_dict
 from gslopes.core.executor import Executor
 from gslopes.core.options import build
 from gslopes.core.progress import counted
@@ -29,28 +27,42 @@ from gslopes.core.text import many
 from gslopes.faces.components import Components
 from gslopes.faces.gate.judge import judge_folder, reader_digest
 from gslopes.faces.gate.verdict import GateConfig
+from gslopes.frame.ask import Questions, ask, check_models, check_versions, money
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan, plan
-from gslopes.frame.run import Run, do
+from gslopes.frame.result import result_of
+from gslopes.frame.run import Run, carry_out
 from gslopes.frame.sources import keep_sources
-from gslopes.frame.spec import Inputs, Made, Stage, Staged
+from gslopes.frame.spec import Audit, Inputs, Made, Stage
 from gslopes.photos.folder import passed_over
 from gslopes.photos.people import check_about, unmatched_rows
-from gslopes.slopes import manifest, outcome, synthesis
-from gslopes.slopes.asking import ask_all, ask_unedited, asked_unedited
+from gslopes.report.choices import SLOPES as PAPER
+from gslopes.report.choices import Choice
+from gslopes.slopes import method, outcome, synthesis
+from gslopes.slopes.asking import as_they_were
 from gslopes.slopes.config import FitConfig, ReportConfig, RunConfig, configure
 from gslopes.slopes.fit.options import LEAST_KEPT
 from gslopes.slopes.fitting import PRESENCE, UNEDITED, fit_folder
-from gslopes.slopes.outcome import Audit
-from gslopes.slopes.plan import Walk, check_folders, look_at
+from gslopes.slopes.outcome import Walked
+from gslopes.slopes.plan import Walk, complete_parts, look_at, missing_parts, outline, read_manifest
+from gslopes.slopes.report.decisions import CONDITION
 
 QUIET = OneProcess()
+ASKS = {"score", UNEDITED}
 FITTED = (
     *(tables.SLOPES, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE, tables.PLACEBOS),
     *(tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES, tables.OBSERVED),
 )
 DROPPED_FILES = tuple(f"{name}.parquet" for name in DROPPED.values())
 UNEDITED_FILES = tuple(f"{UNEDITED}/{name}.parquet" for name in ("asked", "scores"))
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Ready objects in place of what options name: classifiers to ask, and what finds, edits and composes."""
+
+    classifiers: Sequence[Classifier] = ()
+    components: Components | None = None
 
 
 def audit(
@@ -63,7 +75,7 @@ def audit(
     executor: Executor | None = None,
     components: Components | None = None,
     **options: Any,
-) -> Audit:
+) -> Walked:
     """Measure how a classifier's labels change with the look of the faces in a folder of photos.
 
     Called again with the same arguments, it resumes where it was stopped, and does nothing twice.
@@ -78,7 +90,7 @@ def audit(
     executor, components: who does the work, and with what, instead of what the options say.
     options: as of ``gslopes audit --help-all``, with underscores; ``config`` is a TOML file with more.
 
-    Returns an ``Audit``: folder, page, summary, findings, tables, photos, used, skipped, dropped; a notebook shows its
+    Returns: folder, page, summary, findings, tables, photos, used, skipped, dropped; a notebook shows its
     findings. ``findings`` has one row a classifier, attribute and label: slope, interval, q, decision, reason.
     ``tables["slopes"]`` has one row a classifier, attribute, label and estimator; its columns: core.tables.SLOPES.
 
@@ -89,9 +101,9 @@ def audit(
 
         audit = gslopes.audit("photos", "run", attribute="gender", classifier=brightness)
     """
-    names, ready = split_classifiers(classifier)
-    made = plan_walk(photos, Path(out), {**options, "classifier": names}, asks=not ready, components=components)
-    return walk(made, executor or OneProcess(progress=progress), trust=trust, ready=ready)
+    names, objects = split_classifiers(classifier)
+    made = _plan(photos, out, {**options, "classifier": names}, Ready(objects, components), trust=trust)
+    return _carried_out(made, executor, progress)
 
 
 def synthesise(
@@ -102,13 +114,13 @@ def synthesise(
     executor: Executor | None = None,
     components: Components | None = None,
     **options: Any,
-) -> Audit:
+) -> Walked:
     """Make the counterfactual photos of a folder and the tables ``photos`` and ``edits``; no classifier is asked.
 
     Arguments, result and errors as ``audit``.
     """
-    made = plan_walk(photos, Path(out), options, asks=False, components=components)
-    return walk(made, executor or OneProcess(progress=progress), [SYNTHESIS])
+    made = _plan(photos, out, options, Ready((), components), only=[SYNTHESIS])
+    return _carried_out(made, executor, progress)
 
 
 def score_photos(
@@ -122,7 +134,7 @@ def score_photos(
     executor: Executor | None = None,
     config: str | Path | None = None,
     **limits: Any,
-) -> Audit:
+) -> Walked:
     """Ask classifiers, concurrently, about every picture of a run folder; see ``tables["scores"]`` of the result.
 
     classifier, trust: as of ``audit``.  gate: leave out the sweeps that the gate dropped, if the run has verdicts.
@@ -131,16 +143,18 @@ def score_photos(
     Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
         ModelError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError.
     """
-    names, ready = split_classifiers(classifier)
+    names, objects = split_classifiers(classifier)
     score = build(ScoreConfig, {"config": config, **limits, "classifier": names})
-    score = score if ready else with_default(score)
+    if not objects and not score.classifiers:
+        score = replace(score, classifiers=(DEFAULT_CLASSIFIER,))
     runtime.check_device(device)  # resolved lazily
-    made = plan_again(Path(run), score=score, device=device)
+    only = ["score", *([UNEDITED] if score.unedited else [])]
+    about: dict[str, Any] = {"trust": trust, "given": Ready(objects), "only": only}
+    made = _plan_again(run, {"score": score, "device": device}, **about)
     if gate == (made.config.gate.on is False):
-        gated = replace(made.config.gate, on=None if gate else False)
-        made = plan_again(Path(run), score=score, device=device, gate=gated)
-    executor = executor or OneProcess(progress=progress)
-    return walk(made, executor, ["score", *([UNEDITED] if score.unedited else [])], trust=trust, ready=ready)
+        judged = replace(made.config.gate, on=None if gate else False)
+        made = _plan_again(run, {"score": score, "device": device, "gate": judged}, **about)
+    return _carried_out(made, executor, progress)
 
 
 def run_gate(
@@ -150,7 +164,7 @@ def run_gate(
 
     Raises: UsageError, UnknownName, ModelError, StorageError.
     """
-    do(plan_again(run, gate=config or GateConfig(), device=device), executor, only=["gate"])
+    carry_out(_plan_again(run, {"gate": config or GateConfig(), "device": device}, only=["gate"]), executor)
     return tables.read(tables.VERDICTS, run / "verdicts.parquet")
 
 
@@ -160,7 +174,7 @@ def run_fit(run: Path, config: FitConfig | None = None, executor: Executor = QUI
     Raises: UsageError if there are no answers yet or the CSV does not fit the run; ConfigError, TableError,
         StorageError.
     """
-    do(plan_again(run, fit=config or FitConfig()), executor, only=["fit"])
+    carry_out(_plan_again(run, {"fit": config or FitConfig()}, only=["fit"]), executor)
     return tables.read(tables.SLOPES, run / "slopes.parquet")
 
 
@@ -172,155 +186,91 @@ def run_report(
     slope: float = 0.03,
     embed: Literal["thumbs", "none"] = "thumbs",
     labels: Sequence[str] = (),
-) -> Audit:
+) -> Walked:
     """Write the page of a fitted run folder.  Arguments as of ``slopes.report.write_report``.
 
     Raises: UsageError if there are no slopes yet; StorageError.
     """
-    do(plan_again(run, report=ReportConfig(embed, p, slope, tuple(labels))), executor, only=["report"])
-    return outcome.of_audit(run)
+    made = _plan_again(run, {"report": ReportConfig(embed, p, slope, tuple(labels))}, only=["report"])
+    return _carried_out(made, executor)
+
+
+def _plan(photos: str | Path | None, out: str | Path, options: Mapping[str, Any], ready: Ready, **about: Any) -> Plan:
+    """Raises: UsageError, ConfigError, UnknownName, ModelError, RunFolderMismatch."""
+    components = ready.components
+    audit = SLOPES if components is None else replace(SLOPES, inputs=partial(look, components=components))
+    return plan(audit, None if photos is None else Path(photos), Path(out), options, given=ready, **about)
+
+
+def _plan_again(run: str | Path, options: Mapping[str, Any], **about: Any) -> Plan:
+    """The plan of a run folder with other options.  Raises: UsageError, ConfigError, RunFolderMismatch."""
+    read_manifest(Path(run))
+    return plan(SLOPES, Path(run), None, options, **about)
+
+
+def _carried_out(made: Plan, executor: Executor | None, progress: bool = False) -> Walked:
+    result = carry_out(made, executor or OneProcess(progress=progress))
+    assert isinstance(result, Walked)
+    return result
 
 
 # -- before any work --------------------------------------------------------------------------------------------------
 
 
-def look(photos: Path, config: RunConfig, components: Components | None = None) -> Inputs:
-    """The photos, and what the run is.  Raises: as ``slopes.plan.look_at``; UnknownName, ModelError."""
-    made = look_at(replace(config, photos=photos), components)
-    return Inputs(made, made.facts)
+def configured(
+    photos: Path | None, options: Mapping[str, Any], only: Sequence[str] = (), ready: Ready | None = None
+) -> RunConfig:
+    """The configuration of a new run, with the default classifier where nobody is named to be asked.
 
-
-def plan_walk(
-    photos: str | Path | None,
-    out: Path | None,
-    options: Mapping[str, Any],
-    *,
-    asks: bool = True,
-    components: Components | None = None,
-) -> Plan:
-    """What an audit will do; nothing is written.
-
-    photos: a folder, or a run of an audit: what depends on the options is done again there.
-    asks: whether a classifier is asked where the options name none.
-
-    Raises: UsageError, ConfigError, UnknownName, ModelError, RunFolderMismatch.
+    Raises: ConfigError.
     """
-    if isinstance(photos, (str, Path)) and (Path(photos) / runfolder.MANIFEST).is_file():
-        return _again(Path(photos), out, options)
     config = configure(photos, options)
+    asks = not only or bool(ASKS & set(only))
+    if asks and not (ready and ready.classifiers) and not config.score.classifiers:
+        config = replace(config, score=replace(config.score, classifiers=(DEFAULT_CLASSIFIER,)))
+    return config
+
+
+def look(photos: Path, config: RunConfig, components: Components | None = None) -> Inputs:
+    """The photos, and what the run is.  Raises: as ``slopes.plan.look_at``; UnknownName, ModelError, UsageError."""
     if config.fit.photos_csv is not None:
         check_about(config.fit.photos_csv, config.fit.columns)
-    if asks:
-        config = replace(config, score=with_default(config.score))
-    staged = SLOPES if components is None else replace(SLOPES, inputs=partial(look, components=components))
-    if out is not None:
-        check_folders(config.photos, out)
-    made = Plan(staged, config, config.photos, out)
-    if made.inputs.content.done(out) < made.inputs.content.parts:
-        _ = made.inputs.content.device
-    made.check()
-    return made
+    if config.device != "auto":
+        runtime.pick_device(config.device)
+    walk = look_at(replace(config, photos=photos), components)
+    return Inputs(walk, walk.facts)
 
 
-def plan_again(run: Path, **options: Any) -> Plan:
-    """The plan of a run folder with other options.  Raises: UsageError, ConfigError, RunFolderMismatch."""
-    manifest.read(run)
-    return _again(run, None, options)
-
-
-def _again(run: Path, out: Path | None, options: Mapping[str, Any]) -> Plan:
-    """The plan.  Raises: RunFolderMismatch if its options would make other pictures than the run has."""
-    once = {"score.yes": False, "score.retry_failed": False}  # what holds for one command alone
-    made = plan(SLOPES, run, out, {**once, **options})
-    now = {"identity": made.config.identity(), "seed": made.config.seed}
-    runfolder.compare(run, now, now)
-    return made
-
-
-def with_default(config: ScoreConfig) -> ScoreConfig:
-    """With a classifier, if there is none."""
-    return config if config.classifiers else replace(config, classifiers=(DEFAULT_CLASSIFIER,))
-
-
-def walk(
-    made: Plan,
-    executor: Executor,
-    only: Sequence[str] = (),
-    *,
-    trust: bool = False,
-    ready: Sequence[Classifier] = (),
-) -> Audit:
-    """Do each stage of a plan, or some of them, unless it would come out the same.
-
-    ready: classifiers as objects, in addition to those that the configuration names.
-
-    Raises: as ``audit``.
-    """
-    run, config = made.folder, made.config
-    if run is None:
-        raise UsageError("No run folder is given.", "Write --out RUN.")
-    _note_versions(run, executor)
-    asked: list[Classifier] = []
-    if not only or {"score", UNEDITED} & set(only):
-        names = list(dict.fromkeys(config.score.classifiers))
-        asked = [*load_classifiers(names, config.device, trust), *ready]
-        manifest.check_versions(run, asked)
-        if any(map(is_cached, asked)):
-            writable_cache(config.score.cache)
-    if made.again and not only and not asked:  # by objects that are not here: their answers stay
-        judged = ["gate"] if config.gate.judges(config.find.landmarks) else []
-        only = [SYNTHESIS, *judged, "fit", "report"]
-        do(made, executor, only=only)
-        return outcome.of_audit(run)
-    do(made, executor, {one.name: one for one in asked}, only)
-    return outcome.of_photos(run) if only else outcome.of_audit(run)
-
-
-def _note_versions(run: Path, executor: Executor) -> None:
-    """A sentence if the pictures were first made with other versions."""
-    if (run / runfolder.MANIFEST).is_file():
-        now = runtime.versions()
-        if differing := runfolder.differences(runfolder.read_manifest(run).get("versions", now), now):
-            executor.note(f"Note: {show(run)} was started with other versions: {'; '.join(differing)}.")
-
-
-@dataclass
-class Money:
-    """What may be spent, by all stages together.  agreed: whether the price of the audit was confirmed."""
-
-    budget: Budget
-    agreed: bool = False
-
-
-def money(run: Run) -> Money:
-    """Of this command."""
-    return Money(Budget(run.config.score.budget))
+def classifiers(plan: Plan) -> dict[str, Classifier]:
+    """Those that are asked by this command.  Raises: as ``ask.classifiers.load_classifier``."""
+    if plan.only and not ASKS & set(plan.only):
+        return {}
+    names = list(dict.fromkeys(plan.config.score.classifiers))
+    asked = [*load_classifiers(names, plan.config.device, plan.trust), *(plan.given or Ready()).classifiers]
+    return {one.name: one for one in asked}
 
 
 def check_before(run: Run, executor: Executor) -> None:
-    """Before pictures are made for hours: credentials that are missing, a price that is too high, a wrong answer."""
-    from gslopes.ask.classifiers import new_notes, prepare_classifier
+    """Before pictures are made for hours: credentials that are missing, a price that is too high, a wrong answer.
 
+    Raises: as ``frame.ask.check_models`` and ``ask.scoring.trial.ask_first``.
+    """
     is_new = not (run.folder / runfolder.MANIFEST).is_file()
-    if not run.models or not (is_new or manifest.missing_parts(run.folder)):
+    check_versions(run.folder, run.models.values())
+    if not is_new and not missing_parts(run.folder):
         return
+    if not run.models:
+        return
+    walk: Walk = run.inputs
     if is_gated(run):
         reader_digest()
-    for one in run.models.values():
-        prepare_classifier(one)
-        for text in new_notes(one):
-            executor.note(f"Warning: {text}")
-    config, classifiers = run.config.score, tuple(run.models.values())
-    confirm_walk(run.inputs, classifiers, config, executor)
-    ask_first(classifiers, run.inputs.files, config, run.once(money).budget, executor)
-    run.once(money).agreed = True
+    check_models(run, estimates(walk, tuple(run.models.values()), executor), executor)
+    ask_first(tuple(run.models.values()), walk.files, run.config.score, run.once(money).budget, executor)
 
 
-def confirm_walk(walk: Walk, classifiers: Sequence[Classifier], config: ScoreConfig, executor: Executor) -> None:
-    """``confirm_cost`` of a whole audit, before its pictures are made; says how many of them are placebos'.
-
-    Raises: as ``confirm_cost``.
-    """
+def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor) -> list[Estimate]:
+    """What asking costs at most; says how many of the pictures are placebos'."""
+    config = walk.config.score
     paid = [one for one in classifiers if not limits_of(one).free]
     images, placebos = walk.pictures_asked(config.placebo_sample)
     part = walk.config.part * sum(len(values) for values in walk.values.values())
@@ -328,7 +278,7 @@ def confirm_walk(walk: Walk, classifiers: Sequence[Classifier], config: ScoreCon
         sample = f"of placebo sweeps, of {min(config.placebo_sample, len(walk.files)):,} photos"
         executor.note(f"score      {placebos:,} of the pictures are {sample} (--no-placebo leaves them out)")
     images += min(FIRST, len(walk.files)) + (len(walk.files) if config.unedited else 0)
-    confirm_cost([estimate_walk(one, images, part) for one in paid], config, executor)
+    return [estimate_walk(one, images, part) for one in paid]
 
 
 # -- stages -----------------------------------------------------------------------------------------------------------
@@ -336,21 +286,23 @@ def confirm_walk(walk: Walk, classifiers: Sequence[Classifier], config: ScoreCon
 
 def make_pictures(run: Run) -> Made:
     """Photos to counterfactual photos.  Raises: ModelError, StorageError."""
-    made: Walk = run.inputs
-    content = runfolder.read_manifest(run.folder)
-    runfolder.write_json(run.folder / runfolder.MANIFEST, {"versions": runtime.versions(), **content})
-    for attribute in made.values:
+    walk: Walk = run.inputs
+    content, now = runfolder.read_manifest(run.folder), runtime.versions()
+    if differing := runfolder.differences(content.get("versions", now), now):
+        run.executor.note(f"Note: {show(run.folder)} was started with other versions: {'; '.join(differing)}.")
+    runfolder.write_json(run.folder / runfolder.MANIFEST, {"versions": now, **content})
+    for attribute in walk.values:
         runfolder.make_folder(run.folder / "edits" / attribute)
-    if others := passed_over(made.config.photos):
+    if others := passed_over(walk.config.photos):
         run.executor.note(others)
-    missing = synthesis.missing_parts(run.folder, made.parts)
-    sizes = {part: len(made.files_of(part)) for part in missing}
+    missing = synthesis.missing_parts(run.folder, walk.parts)
+    sizes = {part: len(walk.files_of(part)) for part in missing}
     if missing:
-        work = synthesis.Synthesis(run.folder, made, made.ready(), synthesis.same_bytes(made.files))
-        run.executor(work, sizes, label=SYNTHESIS, unit="photos", done=len(made.files) - sum(sizes.values()))
+        work = synthesis.Synthesis(run.folder, walk, walk.ready(), synthesis.same_bytes(walk.files))
+        run.executor(work, sizes, label=SYNTHESIS, unit="photos", done=len(walk.files) - sum(sizes.values()))
     for table in (tables.EDITS, tables.PHOTOS):
-        runfolder.merge(run.folder, table, [SYNTHESIS], made.parts)
-    keep_sources(made.config.photos, run.folder)
+        runfolder.merge(run.folder, table, [SYNTHESIS], walk.parts)
+    keep_sources(walk.config.photos, run.folder)
     return {}
 
 
@@ -371,7 +323,7 @@ def columns(config: FitConfig) -> list[str]:
 
 def judge(run: Run) -> Made:
     """Pictures to verdicts, see ``faces.gate.judge``.  Raises: UsageError, UnknownName, ModelError, StorageError."""
-    parts = manifest.complete_parts(run.folder)
+    parts = complete_parts(run.folder)
     from gslopes.slopes import validation
 
     about = run.config.fit.photos_csv, columns(run.config.fit)
@@ -389,43 +341,18 @@ def judge(run: Run) -> Made:
     return {}
 
 
-def versions(run: Run) -> dict[str, str]:
-    """Who is asked."""
-    return {name: one.version for name, one in run.models.items()}
+def edited(run: Run) -> Questions:
+    """The edited pictures.  Raises: UsageError if they are not complete."""
+    parts, gated = complete_parts(run.folder), run.config.gate.on is not False
+    return Questions(run.folder, parts, run.config.seed, run.config.score, gated)
 
 
-def limits(run: Run) -> ScoreConfig:
-    """What asking may cost; the price that was confirmed is not asked about again."""
-    config: ScoreConfig = run.config.score
-    return replace(config, yes=config.yes or run.once(money).agreed)
-
-
-def ask(run: Run) -> Made:
-    """Pictures to answers.  Raises: as ``score_photos``; KeyboardInterrupt after what is in flight."""
-    classifiers, gate = tuple(run.models.values()), run.config.gate.on is not False
-    ask_all(run.folder, classifiers, run.executor, limits(run), gate=gate, budget=run.once(money).budget)
-    return {}
-
-
-def retries(run: Run) -> bool:
-    """Whether questions that failed are to be asked again."""
-    return bool(run.config.score.retry_failed and run.models)
-
-
-def observed(run: Run) -> tuple[Classifier, ...]:
-    """The classifiers that are asked about the photos as they were, too."""
-    return asked_unedited(tuple(run.models.values()), run.config.score, run.config.fit.groups)
-
-
-def is_observed(run: Run) -> bool:
-    """Whether there are any."""
-    return bool(observed(run))
-
-
-def ask_as_they_were(run: Run) -> Made:
-    """Photos as they were to answers.  Raises: as ``ask``."""
-    ask_unedited(run.folder, observed(run), limits(run), run.executor, run.once(money).budget)
-    return {}
+def observers(run: Run) -> dict[str, Classifier]:
+    """The classifiers that are asked about the photos as they were: for groups those that cost nothing."""
+    score, grouped = run.config.score, bool(run.config.fit.groups)
+    if not score.unedited and not grouped:
+        return {}
+    return {name: one for name, one in run.models.items() if score.unedited or limits_of(one).free}
 
 
 def fit(run: Run) -> Made:
@@ -434,7 +361,7 @@ def fit(run: Run) -> Made:
     Raises: UsageError if the CSV does not fit the run; ConfigError, TableError, StorageError.
     """
     config: FitConfig = run.config.fit
-    content = manifest.read(run.folder)
+    content = read_manifest(run.folder)
     if config.photos_csv is not None and (absent := unmatched_rows(config.photos_csv, run.folder)):
         run.executor.note(absent)
     watch = counted(run.executor, "fit", "sweeps")
@@ -450,33 +377,68 @@ def report(run: Run) -> Made:
     with runfolder.storage(run.folder):
         watch = counted(run.executor, "report", "steps")
         write_report(run.folder, p=config.p, slope=config.slope, embed=config.embed, labels=config.labels, watch=watch)
-        outcome.write_summary(outcome.of_audit(run.folder))
+        outcome.write_summary(result_of(run.audit, run.folder))
     return {}
 
 
-SLOPES = Staged(
+def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list[Choice]]:
+    """The paper, and the list for the run in a folder; of a folder without one, and without a folder, for options."""
+    if run is not None and (run / runfolder.MANIFEST).is_file():
+        return PAPER, method.of_run(run)
+    return PAPER, method.choices(to_dict(configure("PHOTOS", options)))
+
+
+SLOPES = Audit(
     name="audit",
     home=Path(__file__).parent,
+    question="Does the answer depend on how the face looks?",
     source="PHOTOS",
+    about="""Measure how a classifier's labels change with the look of the face in a folder of photos.
+
+    PHOTOS and its sub-folders are searched for JPEG, PNG, WebP, BMP and TIFF files. In each photo the face nearest the
+    centre is edited. To resume a stopped audit, run the same command again.
+
+    PHOTOS may also be the folder of a run: then what depends on the options is done again there, such as the fit with
+    --groups, and nothing else. No classifier is asked about the same picture twice.
+    """,
+    examples=(
+        "gslopes audit photos --out run",
+        "gslopes audit photos --attribute gender --attribute race --out run",
+        "gslopes audit photos --classifier onnx:model.onnx,labels=labels.txt --limit 100 --out run",
+        "gslopes audit photos --steps 5 --range -1,1 --region skin --out run --dry-run",
+        "gslopes audit photos --set fit.permutations=1000 --set min_face=20 --out run",
+        "gslopes audit photos --fail-if finding --out run",
+        "gslopes audit run --only score --classifier google --classifier rekognition --budget 25 --yes",
+        "gslopes audit run --photos-csv people.csv --groups gender --groups 'gender + ethnicity' --cluster id",
+        "gslopes audit run --only gate --set gate.tau=0.8 --set gate.look=all",
+        "gslopes audit run --only report --set embed=none",
+        "gslopes audit --method --out run",
+        "gslopes audit --config audit.toml --out run --json > slopes.json",
+    ),
     config=RunConfig,
+    seldom=(
+        *("part", "workers", "min_face", "find_device", "landmarks", "masks", "format", "blend", "unedited"),
+        *("confirm_above", "placebo_sample", "dropped_sample", "embed"),
+    ),
     tables=tables.TABLES,
     inputs=look,
+    outline=outline,
+    configure=configured,
+    fixed=lambda config: {"identity": config.identity(), "seed": config.seed},
+    models=classifiers,
+    more=True,
     before=check_before,
-    load=outcome.load_audit,
     stages=(
         Stage(SYNTHESIS, ("inputs",), ("edits", "photos", "edits/", "sources.parquet"), make_pictures, options=()),
         Stage(
             "gate", ("edits", "photos"), ("readings", "verdicts"), judge,
             when=is_gated, uses=reader, options=("gate", "fit.photos_csv", "fit.groups"),
         ),
-        Stage(
-            "score", ("edits", "photos", "verdicts"), ("asked", "scores", *DROPPED_FILES), ask,
-            uses=versions, due=retries, options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
+        ask(
+            "score", ("edits", "photos", "verdicts"), ("asked", "scores", *DROPPED_FILES), edited, needed=True,
+            options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
         ),
-        Stage(
-            UNEDITED, ("edits", "photos"), UNEDITED_FILES, ask_as_they_were,
-            when=is_observed, uses=versions, due=retries, options=(),
-        ),
+        ask(UNEDITED, ("edits", "photos"), UNEDITED_FILES, as_they_were, whom=observers, folder=UNEDITED),
         Stage(
             "fit",
             ("scores", "asked", "photos", "verdicts", "readings", *DROPPED_FILES, *UNEDITED_FILES),
@@ -494,5 +456,13 @@ SLOPES = Staged(
             options=("report",),
         ),
     ),
+    alone=outcome.ALONE,
+    judged=outcome.judged,
+    headline=outcome.headline,
+    counts=outcome.counts,
+    terminal=outcome.terminal,
+    shown=("slopes",),
+    result=Walked,
+    condition=CONDITION,
+    differences=differences,
 )  # fmt: skip
-"""What ``gslopes audit`` does on a run folder; its result is ``outcome.Audit``, its page ``slopes.report``."""

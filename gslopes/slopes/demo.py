@@ -28,7 +28,7 @@ from gslopes.photos.decode import decode
 from gslopes.photos.drawn.folder import FACES, MASKS
 from gslopes.photos.folder import open_photo
 from gslopes.slopes.audit import audit
-from gslopes.slopes.outcome import Audit
+from gslopes.slopes.outcome import Walked
 from gslopes.stats.ols import fit_lines
 
 EDITOR = "drawn-confounded"
@@ -52,8 +52,8 @@ class Demo:
 
     recovered: pd.DataFrame
     reach: float
-    rendered: Audit
-    portrait: Audit
+    rendered: Walked
+    portrait: Walked
     sweep: Path
 
 
@@ -118,7 +118,7 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
 
 def audit_rendered(
     out: Path, executor: Executor, faces: int, seed: int, device: str
-) -> tuple[Audit, PlantedClassifier]:
+) -> tuple[Walked, PlantedClassifier]:
     """Draw the faces and walk through them with the rendered editor, known landmarks and known masks."""
     executor.note(f"{faces:,} drawn faces, and a classifier with a planted bias.")
     with runfolder.storage(out):

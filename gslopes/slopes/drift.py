@@ -24,11 +24,11 @@ from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
-from gslopes.stats.clusters import clustered_mean, clustered_slope, codes_of
+from gslopes.stats.clusters import clustered_mean, codes_of
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 
 Array = NDArray[np.float64]
-COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "tilt", "tilt_p", "q")
+COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
 _KEY = ["photo", "attribute", "step"]
 
 
@@ -41,9 +41,7 @@ class Drift:
     photos: how many photos those are of, the units of every test.
     labels: a row a label: label, n, before and now (mean score, 0 where it was not returned),
         difference (now minus before) with its 95 % t interval over photos, none where all differences are equal, p
-        (paired t over photos, null: no mean difference), tilt (change of the difference per unit of the attribute)
-        with its tilt_p (least squares, t over photos, null: none), q (the smaller of both p, adjusted over the labels
-        and both tests).
+        (paired t over photos, null: no mean difference), q (adjusted over the labels).
     """
 
     classifier: str
@@ -143,13 +141,11 @@ def _compared(
     now = _wide(found["scores"], index)
     labels = sorted({*before.columns, *now.columns})
     before, now = (frame.reindex(columns=labels).fillna(0.0) for frame in (before, now))
-    values = edits.set_index(_KEY)["value"].reindex(index).to_numpy(float)
     photos = codes_of(index.get_level_values("photo").to_numpy(str), len(index))
     sides = ((label, before[label].to_numpy(float), now[label].to_numpy(float)) for label in labels)
-    rows = [_row(*side, values, photos) for side in sides if len(index)]
+    rows = [_row(*side, photos) for side in sides if len(index)]
     frame = pd.DataFrame(rows, columns=[column for column in COLUMNS if column != "q"])
-    adjusted = benjamini_hochberg(frame[["p", "tilt_p"]].to_numpy(float).T.ravel()).reshape(2, -1)
-    frame = frame.assign(q=adjusted.min(axis=0))[list(COLUMNS)]
+    frame = frame.assign(q=benjamini_hochberg(frame["p"].to_numpy(float)))
     order = frame.assign(_flat=-frame["difference"].abs()).sort_values(["q", "_flat", "label"]).drop(columns="_flat")
     same = float((before.idxmax(axis=1) == now.idxmax(axis=1)).mean()) if labels and len(index) else float("nan")
     return Drift(name, len(edits), len(index), len(np.unique(photos)), same, models, order.reset_index(drop=True))
@@ -161,18 +157,12 @@ def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
     return wide.reindex(index)
 
 
-def _row(label: str, before: Array, now: Array, values: Array, photos: NDArray[np.int64]) -> tuple[object, ...]:
-    """One label; where all differences are equal, chance has no part in them: p is 1 if they are 0, else 0.
-
-    A change that favours one end of the attribute leaves the mean as it was: that is what the tilt shows.
-    """
+def _row(label: str, before: Array, now: Array, photos: NDArray[np.int64]) -> tuple[object, ...]:
+    """One label; where all differences are equal, chance has no part in them: p is 1 if they are 0, else 0."""
     change = np.round(now - before, 7)  # scores are stored with 24 bits
-    mean, line = clustered_mean(change, photos), clustered_slope(change, values, photos)
-    p, tilt, tilt_p = mean.p, line.value, line.p
-    if not np.ptp(change) > 0:
-        p, tilt, tilt_p = 1.0 if mean.value == 0 else 0.0, 0.0, 1.0
-    ends = (mean.low, mean.high, p, tilt, tilt_p)
-    return label, len(change), float(before.mean()), float(now.mean()), mean.value, *ends
+    mean = clustered_mean(change, photos)
+    p = mean.p if np.ptp(change) > 0 else float(mean.value == 0)
+    return label, len(change), float(before.mean()), float(now.mean()), mean.value, mean.low, mean.high, p
 
 
 def _stayed(drift: Drift) -> str:
@@ -186,8 +176,8 @@ def _stayed(drift: Drift) -> str:
         name, ends = f"the change of “{row['label']}”", f"[{low:+.3f}, {high:+.3f}]"
         found.append(caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends))
     if all(one.clear for one in found):
-        return "No label's mean or slope has moved beyond chance."
-    question = "whether any label's mean or slope has moved beyond chance"
+        return "No label's mean has moved beyond chance."
+    question = "whether any label's mean has moved beyond chance"
     return f"{caution.cannot_tell(caution.widest(found), question, 'photo')}."
 
 
@@ -202,11 +192,11 @@ def print_drift(drift: Drift, most: int = 10) -> str:
     ]
     for when, names in zip(("model in the run", "model now"), drift.models, strict=True):
         lines.append(f"{when:<25}{', '.join(names) or 'not said'}")
-    lines += ["", f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'a unit':>8}{'q':>9}"]
+    lines += ["", f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'q':>9}"]
     for row in drift.labels[:most].itertuples(index=False):
         low: Any = row.ci_low
         interval = "none" if math.isnan(low) else f"[{low:+.3f}, {row.ci_high:+.3f}]"
-        change = f"{row.difference:>+9.3f}  {interval:<18}{row.tilt:>+8.3f}{row.q:>9.2g}"
+        change = f"{row.difference:>+9.3f}  {interval:<18}{row.q:>9.2g}"
         lines.append(f"{str(row.label)[:31]:<32}{row.before:>8.3f}{row.now:>8.3f}{change}")
     if len(drift.labels) > most:
         lines.append(f"and {many(len(drift.labels) - most, 'more label')}")

@@ -1,9 +1,11 @@
-"""The result of a run folder: how many photos were used, why others were not, and the finding."""
+"""What the result of a walk says more than that of other audits: its photos, its funnel, and each stage taken alone."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,60 +15,44 @@ import pyarrow.parquet as pq
 from gslopes.core import runfolder, summary, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, listed
-from gslopes.core.result import AuditResult
+from gslopes.core.result import Tables
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
+from gslopes.frame.result import Result
+from gslopes.frame.spec import Headline
 
 
 @dataclass(frozen=True, eq=False)
-class Audit(AuditResult):
-    """What a walk found; ``tables["slopes"]`` as in core.tables.SLOPES.
+class Walked(Result):
+    """What an audit found; ``tables["slopes"]`` as in core.tables.SLOPES.
 
-    photos: how many were looked at.  used: how many have counterfactuals.
-    skipped: reason to number of photos.  errors: how many of them could not be read.
-    dropped: reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute.
+    ``findings`` has one row a label and attribute: columns ``slopes.report.decisions.COLUMNS``. Where the truth is
+    known, see ``slopes.fit.truth``, the slopes of error rates come last.
     """
 
-    photos: int
-    used: int
-    skipped: dict[str, int]
-    errors: int
-    dropped: dict[str, int] = field(default_factory=dict)
+    @property
+    def photos(self) -> int:
+        """How many were looked at; ``used``: how many have counterfactuals."""
+        return self.found
+
+    @cached_property
+    def skipped(self) -> dict[str, int]:
+        """Reason to number of photos."""
+        return _skipped(self.folder)
 
     @property
-    def fitted(self) -> bool:
-        """Whether it is the result of a whole audit, with slopes."""
-        return self.page is not None or bool(self.summary)
+    def errors(self) -> int:
+        """How many photos could not be read."""
+        return sum(count for reason, count in self.skipped.items() if reason.startswith(Reason.UNREADABLE))
 
-    @property
-    def findings(self) -> pd.DataFrame:
-        """One row a label and attribute: the slope to read, interval, q, decision, reason; findings first.
-
-        Where the truth is known, see ``slopes.fit.truth``, the slopes of error rates stand last.
-
-        Columns: ``slopes.report.decisions.COLUMNS``.  Other estimators and the placebos: ``tables["slopes"]``.
-
-        Raises: UsageError before the fit.
-        """
-        from gslopes.slopes.report.decisions import findings_table
-
-        return findings_table(self._slopes(), self.tables.get(tables.ERROR_SLOPES.name))
-
-    def _slopes(self) -> pd.DataFrame:
-        if not self.fitted:
-            hint = f"Fit it: gslopes audit {show(self.folder)} --only fit."
-            raise UsageError(f"{show(self.folder)} is not fitted yet.", hint)
-        return self.tables["slopes"]
-
-    def __str__(self) -> str:
-        """The evidence for a terminal; before the fit, how many photos were edited."""
-        from gslopes.slopes.report.evidence import print_evidence
-        from gslopes.slopes.report.loading import funnels, unanswered
-
-        if not self.fitted:
-            return f"{self.used:,} edited of {many(self.photos, 'photo')}"
-        silent = unanswered(self.folder)
-        return print_evidence(self.tables["slopes"], funnels=funnels(self.folder), unanswered=silent)
+    @cached_property
+    def dropped(self) -> dict[str, int]:
+        """Reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute."""
+        path = self.folder / "verdicts.parquet"
+        if not path.exists() or not runfolder.read_manifest(self.folder).get("gate", {}).get("applied"):
+            return {}
+        verdicts = tables.read(tables.VERDICTS, path)
+        return dict(Counter(verdicts.loc[~verdicts["kept"], "reason"]).most_common())
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -74,76 +60,132 @@ class Audit(AuditResult):
         from gslopes.frame.commands import rows
         from gslopes.slopes.report.loading import funnels
 
-        counts = {"found": self.photos, "used": self.used, "skipped": self.skipped, "errors": self.errors}
-        counts |= {"dropped": self.dropped} if self.dropped else {}
-        content = {"run": str(self.folder), "page": str(self.page) if self.page else None, "photos": counts}
-        if not self.fitted:
+        photos = {"found": self.photos, "used": self.used, "skipped": self.skipped, "errors": self.errors}
+        photos |= {"dropped": self.dropped} if self.dropped else {}
+        content = {"run": str(self.folder), "page": str(self.page) if self.page else None, "photos": photos}
+        if "slopes" not in self.tables:
             return {**content, "funnel": [], "slopes": None}
         return {**content, "funnel": list(map(asdict, funnels(self.folder))), "slopes": rows(self.tables["slopes"])}
+
+    @property
+    def places(self) -> list[str]:
+        """What became of the photos and the answers, and where everything is, a line each."""
+        from gslopes.slopes.report.loading import lost
+
+        lines = [f"photos     {self.used:,} edited of {self.photos:,}"]
+        lines += [f"           {count:,} skipped: {reason}" for reason, count in self.skipped.items()]
+        lines += [f"           {count:,} dropped: {reason}" for reason, count in self.dropped.items()]
+        lines += [f"answers    {name}: {text}" for name, text in lost(self.folder).items()]
+        return [*lines, f"pictures   {show(self.folder)}/edits/", *super().places]
 
     def _repr_html_(self) -> str:
         """The finding and its labels, for a notebook."""
         from gslopes.slopes.report.evidence import audit_html
 
-        return audit_html(self.folder, self.tables["slopes"] if self.fitted else None, self.page)
+        return audit_html(self.folder, self.tables.get("slopes"), self.page)
 
 
-def of_photos(run: Path) -> Audit:
-    """How many photos were used, and why the others were not."""
+def _skipped(run: Path) -> dict[str, int]:
     photos = tables.read_columns(tables.PHOTOS, run / "photos.parquet", ["status", "reason", "detail"])
     lost = photos[photos["status"] != "used"]
-    skipped = Counter(map(listed, lost["reason"], lost["detail"]))
-    errors = sum(count for reason, count in skipped.items() if reason.startswith(Reason.UNREADABLE))
-    return Audit(run, None, "", len(photos), len(photos) - skipped.total(), dict(skipped.most_common()), errors)
+    return dict(Counter(map(listed, lost["reason"], lost["detail"])).most_common())
 
 
-def of_audit(run: Path) -> Audit:
-    """The same of a finished audit, with its finding and its page."""
-    from gslopes.slopes.report import evidence
+def counts(found: Tables) -> tuple[int, int, int]:
+    """Photos; of them those that were edited; those that could not be read, and pictures about which asking failed."""
+    if not (found.folder / "photos.parquet").is_file():
+        raise KeyError("photos")
+    skipped = _skipped(found.folder)
+    unreadable = sum(count for reason, count in skipped.items() if reason.startswith(Reason.UNREADABLE))
+    failed = sum(statuses.get("failed", 0) for statuses in answers(found.folder).values())
+    photos = pq.read_metadata(found.folder / "photos.parquet").num_rows
+    return photos, photos - sum(skipped.values()), unreadable + failed
 
-    slopes = tables.read(tables.SLOPES, run / f"{tables.SLOPES.name}.parquet")
-    page = run / "report" / "index.html"
-    return replace(of_photos(run), summary=evidence.summary(run, slopes), page=page, dropped=_dropped(run))
+
+def judged(found: Tables) -> pd.DataFrame:
+    """The slope to read of every label, decided.  Raises: UsageError before the fit."""
+    from gslopes.slopes.report.decisions import findings_table
+
+    if "slopes" not in found:
+        hint = f"Fit it: gslopes audit {show(found.folder)} --only fit."
+        raise UsageError(f"{show(found.folder)} is not fitted yet.", hint)
+    return findings_table(found["slopes"], found.get(tables.ERROR_SLOPES.name))
 
 
-def write_summary(found: Audit) -> None:
+def headline(found: Tables) -> Headline:
+    """The finding in a sentence; empty before the fit."""
+    from gslopes.slopes.report.evidence import summary
+
+    slopes = found.folder / "slopes.parquet"
+    return Headline(summary(found.folder, tables.read(tables.SLOPES, slopes)) if slopes.is_file() else "")
+
+
+def terminal(found: Tables) -> str:
+    """The evidence; before the fit, how many photos were edited."""
+    from gslopes.slopes.report.evidence import print_evidence
+    from gslopes.slopes.report.loading import funnels, unanswered
+
+    if "slopes" not in found:
+        photos, used, _ = counts(found)
+        return f"{used:,} edited of {many(photos, 'photo')}"
+    run = found.folder
+    return print_evidence(found["slopes"], funnels=funnels(run), unanswered=unanswered(run))
+
+
+def write_summary(result: Result) -> None:
     """Write ``summary.json`` of a finished audit.  Raises: TableError, StorageError."""
     from gslopes.slopes.report import observed
     from gslopes.slopes.report.decisions import summary_rows
 
-    real = observed.summary_rows(found.tables["observed"]) if "observed" in found.tables else None
-    rows, counts = summary_rows(found.findings), (found.photos, found.used)
-    summary.write(found.folder, "photos", rows, counts, headline=found.summary, page=found.page, observed=real)
+    real = observed.summary_rows(result.tables["observed"]) if "observed" in result.tables else None
+    rows, counts = summary_rows(result.findings), (result.found, result.used)
+    summary.write(result.folder, "photos", rows, counts, headline=result.summary, page=result.page, observed=real)
 
 
-def load_audit(run: Path) -> Audit:
-    """The result of a run folder of ``gslopes audit`` or of one of its stages; nothing is done again.
-
-    Raises: UsageError if it is none, or has no photos yet; TableError if a table is damaged.
-    """
-    if not (run / "photos.parquet").is_file():
-        hint = "Repeat the command that began it: it goes on from where it was."
-        raise UsageError(f"{show(run)} is not finished: it holds no photos yet.", hint)
-    if not (run / f"{tables.SLOPES.name}.parquet").is_file():
-        return of_photos(run)
-    found = of_audit(run)
-    return found if found.page is not None and found.page.is_file() else replace(found, page=None)
-
-
-def _dropped(run: Path) -> dict[str, int]:
-    """Reason to number of sweeps that the last asking left out; empty if the gate was off or dropped none."""
-    applied = runfolder.read_manifest(run).get("gate", {}).get("applied")
-    path = run / "verdicts.parquet"
-    if not applied or not path.exists():
-        return {}
-    frame = tables.read(tables.VERDICTS, path)
-    return dict(Counter(frame.loc[~frame["kept"], "reason"]).most_common())
+# -- stages taken alone: what is printed after each, as text and as JSON ----------------------------------------------
 
 
 def answers(run: Path) -> dict[str, dict[str, int]]:
     """Classifier to status to number of pictures."""
-    rows = pq.read_table(run / "asked.parquet", columns=["classifier", "status"])
     counts: dict[str, dict[str, int]] = {}
-    for row in rows.group_by(["classifier", "status"]).aggregate([([], "count_all")]).to_pylist():
-        counts.setdefault(row["classifier"], {})[row["status"]] = row["count_all"]
+    if (run / "asked.parquet").is_file():
+        rows = pq.read_table(run / "asked.parquet", columns=["classifier", "status"])
+        for row in rows.group_by(["classifier", "status"]).aggregate([([], "count_all")]).to_pylist():
+            counts.setdefault(row["classifier"], {})[row["status"]] = row["count_all"]
     return counts
+
+
+def _edited(result: Result) -> tuple[str, dict[str, Any]]:
+    return "", {}
+
+
+def _gated(result: Result) -> tuple[str, dict[str, Any]]:
+    from gslopes.slopes.validation import format_summary, summaries_of
+
+    summaries = summaries_of(result.folder)
+    text = "\n\n".join(map(format_summary, summaries)) or "There are no sweeps."
+    return text, {"attributes": [one.facts() for one in summaries]}
+
+
+def _answered(result: Result) -> tuple[str, dict[str, Any]]:
+    found = answers(result.folder)
+    texts = {name: ", ".join(f"{count:,} {status}" for status, count in one.items()) for name, one in found.items()}
+    return "\n".join(f"{name}: {text}" for name, text in texts.items()), {"answers": found}
+
+
+def _fitted(result: Result) -> tuple[str, dict[str, Any]]:
+    return str(result), {}
+
+
+def _reported(result: Result) -> tuple[str, dict[str, Any]]:
+    return show(result.page) if result.page else "", {}
+
+
+ALONE: Mapping[str, Callable[[Result], tuple[str, Mapping[str, Any]]]] = {
+    "synthesise": _edited,
+    "gate": _gated,
+    "score": _answered,
+    "unedited": _edited,
+    "fit": _fitted,
+    "report": _reported,
+}

@@ -13,8 +13,12 @@ from gslopes.core.files import sha256_of, show
 from gslopes.core.runfolder import SYNTHESIS
 from gslopes.core.runtime import pick_device
 from gslopes.faces.components import Components, default_components, model_records
-from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos, listing
+from gslopes.frame.plan import Plan
+from gslopes.photos.folder import PhotoFile, count_parts, list_photos, listing
 from gslopes.slopes.config import RunConfig
+
+# Of one counterfactual photo on one core of an AMD EPYC; see tests/benches/results/engine.md.
+SECONDS_A_PICTURE = 0.022
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +100,6 @@ def look_at(config: RunConfig, components: Components | None = None) -> Walk:
     return Walk(config, files, values, inputs, classifiers, components)
 
 
-def check_folders(photos: Path, run: Path) -> None:
-    """Raises: UsageError for a run folder that cannot be one."""
-    try:
-        str(run).encode()
-    except UnicodeEncodeError:  # Parquet files can only be opened by names that are text
-        raise UsageError(
-            f"The run folder's name {show(run)} is not valid UTF-8.", "Choose another with --out."
-        ) from None
-    check_outside(run, photos)
-
-
 def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any]]:
     """The photos, and what is read, in one line each: their names and sizes, the contents of the file of landmarks.
 
@@ -128,3 +121,70 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
     if masks is not None and not masks.is_dir():
         raise UsageError(f"There is no folder {show(masks)}.", "Name the folder of known masks.")
     return files, inputs
+
+
+def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
+    """What a walk would do: photos, values, pictures, questions, time and space."""
+    walk: Walk = planned.inputs.content
+    config, run = walk.config, planned.folder
+    done = walk.done(run)
+    facts = {"photos": len(walk.files), "images": walk.images, "calls": walk.calls, "values": walk.values}
+    facts |= {"steps": {name: len(values) for name, values in walk.values.items()}, "parts": walk.parts}
+    facts |= {"classifiers": list(walk.classifiers), "device": walk.device, "engine": config.engine}
+    facts |= {"parts_done": done, "run": str(run) if run else None}
+    minutes = walk.images * SECONDS_A_PICTURE / 60
+    size = sum(file.path.stat().st_size for file in walk.files) * sum(map(len, walk.values.values()))
+    time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
+    disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+    lines = [
+        f"photos       {len(walk.files):,} in {show(config.photos)}",
+        *(f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in walk.values.items()),
+        f"images       {walk.images:,} at most (photos without a usable face give none)",
+        f"classifiers  {', '.join(walk.classifiers) or 'none'}",
+        f"calls        {walk.calls:,} at most, a picture each",
+        f"time         {time} or so for the pictures on one core",
+        f"disk         {disk} or so for the pictures",
+        f"parts        {walk.parts:,}, of which {done:,} have their pictures already",
+        f"device       {walk.device}",
+        f"engine       {config.engine}",
+        *([f"run folder   {show(run)}"] if run else []),
+    ]
+    return lines, facts
+
+
+# -- what run.json says of a run, and what must be in its folder before a stage begins --------------------------------
+
+_MOST_PARTS = 1_000_000  # more is no run of anybody: it would take hours to see that they are not there
+
+
+def read_manifest(run: Path) -> dict[str, Any]:
+    """The content of ``run.json``.  Raises: UsageError unless it is there and is that of a run."""
+    content = runfolder.read_manifest(run)
+    try:
+        numbers = content["inputs"]["photos"], content["config"]["part"], content["seed"]
+        content["values"].items()
+        if min(map(int, numbers)) < 0 or int(numbers[1]) < 1 or int(numbers[0]) > _MOST_PARTS * int(numbers[1]):
+            raise ValueError("a number out of its range")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
+        raise UsageError(message, "Make the run again in a new folder.") from error
+    return content
+
+
+def complete_parts(run: Path) -> int:
+    """How many parts the run has.  Raises: UsageError unless the pictures of all of them are there."""
+    parts, missing = _parts(run), len(missing_parts(run))
+    if missing:
+        hint = "Finish it first: repeat the command that started it."
+        raise UsageError(f"{show(run)} is not complete: {missing} of its {parts} parts have no pictures yet.", hint)
+    return parts
+
+
+def missing_parts(run: Path) -> list[int]:
+    """The parts of the run that have no pictures yet.  Raises: as ``read_manifest``."""
+    return runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, _parts(run))
+
+
+def _parts(run: Path) -> int:
+    content = read_manifest(run)
+    return count_parts(int(content["inputs"]["photos"]), int(content["config"]["part"]))

@@ -21,7 +21,7 @@ from gslopes.faces.gate.manipulation import Estimate, Groups
 from gslopes.faces.gate.verdict import JUDGED, RESOLUTION, VALIDITY
 from gslopes.photos.people import read_about
 from gslopes.report import numbers
-from gslopes.slopes import manifest
+from gslopes.slopes.plan import read_manifest
 from gslopes.stats.clusters import normal_texts
 
 # How the reader sees the unedited photo, by two of its readings: names of the groups below and above one half.
@@ -75,6 +75,13 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
     return found
 
 
+def summaries_of(run: Path) -> list[Summary]:
+    """The summaries of a judged run folder, by the groups that its fit has.  Raises: as ``summarise``."""
+    fit = read_manifest(run)["config"]["fit"]
+    columns = [name for name in fit["groups"] if "+" not in name]
+    return summarise(run, None if fit["photos_csv"] is None else Path(fit["photos_csv"]), columns)
+
+
 def keep_summaries(run: Path, summaries: Sequence[Summary]) -> Path:
     """Write RUN/validity.json, from which the page says what else moves; its path.  Raises: StorageError."""
     path = run / VALIDITY
@@ -84,7 +91,7 @@ def keep_summaries(run: Path, summaries: Sequence[Summary]) -> Path:
 
 
 def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[float]]:
-    values: Mapping[str, Sequence[float]] = manifest.read(run)["values"]
+    values: Mapping[str, Sequence[float]] = read_manifest(run)["values"]
     unknown = sorted(set(attributes.astype(str)) - set(values))
     if unknown:
         message = f"{show(run / runfolder.MANIFEST)} is damaged: it has no values of {unknown[0]}, which was edited."

@@ -44,7 +44,7 @@ from gslopes.frame.executors import OneProcess  # noqa: E402
 from gslopes.frame.executors.one_process import cores  # noqa: E402
 from gslopes.slopes import audit as stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
-from gslopes.slopes.outcome import Audit  # noqa: E402
+from gslopes.slopes.outcome import Walked  # noqa: E402
 
 SMALLEST = 20  # of the faces that are edited, pixels
 SIZE = 128
@@ -152,12 +152,12 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
     }  # fmt: skip
 
 
-def ours(place: Path, args: argparse.Namespace) -> tuple[Callable[[], object], Callable[[], Audit]]:
+def ours(place: Path, args: argparse.Namespace) -> tuple[Callable[[], object], Callable[[], Walked]]:
     """A run from the beginning, and what the last one found."""
     options = {"min_face": SMALLEST, "device": args.device, "placebo": False}
     components = default_components(configure(place / "photos", options), args.device)
     executor = OneProcess(threads=args.workers)
-    found: list[Audit] = []
+    found: list[Walked] = []
 
     def walk() -> None:
         shutil.rmtree(place / "run", ignore_errors=True)

@@ -16,16 +16,13 @@ from click.testing import CliRunner
 from matplotlib.figure import Figure
 
 import gslopes
-from gslopes.cli.main import main
 from gslopes.core.errors import GslopesError, RunFolderMismatch, UsageError
 from gslopes.core.killpoints import KILL_POINTS
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
 from gslopes.frame.result import find_audit
 from gslopes.frame.run import carry_out, stages_of
-from gslopes.frame.spec import Audit
 from gslopes.frame.verb import verb
-from gslopes.slopes.audit import plan_walk, walk
 from tests.core.test_killpoints import in_a_child
 from tests.fixtures import save_empty
 from tests.frame.audits import AUDITS, Small, in_small_parts
@@ -96,10 +93,7 @@ def stages_done(name: str, run: Path) -> list[str]:
 
 
 def command_of(name: str) -> click.Command:
-    audit = find_audit(name)
-    command = verb(audit) if isinstance(audit, Audit) else main.get_command(click.Context(main), name)
-    assert command is not None
-    return command
+    return verb(find_audit(name))
 
 
 _MOMENT = re.compile(rb"\d\d:\d\d UTC")  # of the page: when the run was begun
@@ -254,11 +248,7 @@ def test_done_again_a_run_needs_its_inputs_only_where_they_are_read(
     shutil.rmtree(source)
     noted = Noted()
     option, stale = small.change
-    audit = find_audit(name)
-    if isinstance(audit, Audit):
-        carry_out(plan(audit, run, None, option), noted)
-    else:
-        walk(plan_walk(run, None, option), noted)
+    carry_out(plan(find_audit(name), run, None, option), noted)
     fresh = [note.split()[0] for note in noted.notes if note.endswith("up to date")]
     assert find_audit(name).stages[0].name in fresh
     assert stale not in fresh

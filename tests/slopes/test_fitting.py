@@ -9,8 +9,9 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError, UsageError
+from gslopes.frame.plan import plan
 from gslopes.photos.people import read_about, unmatched_rows
-from gslopes.slopes.audit import plan_walk
+from gslopes.slopes.audit import SLOPES
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.fitting import TONES, fit_folder, tones_of
 
@@ -127,5 +128,5 @@ def test_a_table_of_photos_that_lacks_a_column_is_refused_before_an_audit_begins
     (tmp_path / "about.csv").write_text(rows)
     given = {f"fit.{name}": text for name, text in options.items()}
     with pytest.raises(UsageError, match=why):
-        plan_walk(draw(2).photos, tmp_path / "run", {**given, "fit.photos_csv": tmp_path / "about.csv"})
+        plan(SLOPES, draw(2).photos, tmp_path / "run", {**given, "fit.photos_csv": tmp_path / "about.csv"})
     assert not (tmp_path / "run").exists()

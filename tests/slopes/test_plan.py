@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
-from gslopes.slopes.audit import plan_walk
+from gslopes.frame.plan import plan
+from gslopes.slopes.audit import SLOPES
 from gslopes.slopes.config import RunConfig, configure
 from gslopes.slopes.plan import Walk
 
 
 def planned(photos: object, options: dict[str, object], run: Path) -> Walk:
-    return plan_walk(photos, run, options, asks=False).inputs.content
+    return plan(SLOPES, photos, run, options, only=["synthesise"]).inputs.content
 
 
 def test_flat_options_land_in_the_sections_of_their_rooms():
@@ -95,11 +96,11 @@ def test_neither_device_nor_classifiers_nor_seed_are_part_of_the_configuration_t
 def test_the_plan_counts_photos_pictures_and_calls(home, draw, tmp_path):
     faces = draw(5)
     options = {"attribute": ("gender", "race"), "classifier": ("celeba-tagger", "celeba-tagger:threshold=0.2")}
-    plan = planned(faces.photos, {**options, "placebo": False}, tmp_path / "run")
-    assert (len(plan.files), plan.images, plan.calls) == (5, 60, 120)
-    plan = planned(faces.photos, options, tmp_path / "run")
-    assert (len(plan.files), plan.images, plan.calls) == (5, 240, 480)  # by default with three placebo sweeps
-    assert (plan.parts, plan.done(tmp_path / "run")) == (1, 0)
+    walk = planned(faces.photos, {**options, "placebo": False}, tmp_path / "run")
+    assert (len(walk.files), walk.images, walk.calls) == (5, 60, 120)
+    walk = planned(faces.photos, options, tmp_path / "run")
+    assert (len(walk.files), walk.images, walk.calls) == (5, 240, 480)  # by default with three placebo sweeps
+    assert (walk.parts, walk.done(tmp_path / "run")) == (1, 0)
     assert not (tmp_path / "run").exists()
 
 

@@ -207,5 +207,6 @@ def test_a_run_begun_with_other_versions_says_so_and_goes_on(faces, tmp_path, ca
     manifest = runfolder.read_manifest(run)
     manifest["versions"]["torch"] = "1.0"
     runfolder.write_json(run / "run.json", manifest)
+    (run / "parts" / "synthesise.json").unlink()  # of other versions, too
     gslopes.synthesise(faces.photos, run, executor=stages.OneProcess(True), **options)
     assert 'torch is "1.0" there and' in capsys.readouterr().err

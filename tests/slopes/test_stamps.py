@@ -13,6 +13,8 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import RunFolderMismatch
+from gslopes.frame.plan import plan
+from gslopes.frame.run import carry_out
 from gslopes.slopes import audit as stages
 
 QUICK = "part = 2\n[fit]\npermutations = 50\nmin_varying = 1\n"
@@ -125,8 +127,9 @@ def test_every_file_that_the_report_opens_is_in_its_stamp(audit):
     ran = subprocess.run([sys.executable, "-c", code, audit.run], cwd=ROOT, capture_output=True, text=True, check=True)
     inside = {Path(line).relative_to(audit.run) for line in ran.stdout.splitlines() if line.startswith(str(audit.run))}
     reads = [path for path in inside if path.parts[:1] not in (("report",), ("edits",), (".lock",))]
-    # the stamp itself, the summary that goes with the page, and both before they have their names
-    made = {"parts/report.json", "parts/.report.json.tmp", "summary.json", ".summary.json.tmp"}
+    # stamps, whose notes the result tells, the summary that goes with the page, both before they have their names
+    made = {f"parts/{path.name}" for path in (audit.run / "parts").glob("*.json")}
+    made |= {"parts/.report.json.tmp", "summary.json", ".summary.json.tmp"}
     reads = [path for path in reads if path.as_posix() not in made and not (audit.run / path).is_dir()]
     assert {Path("run.json"), Path("scores.parquet")} <= set(reads)
     assert all(len(path.parts) == 1 for path in reads), "the stamp covers RUN/* and RUN/edits, not this"
@@ -149,11 +152,11 @@ def test_the_page_follows_from_the_pictures_and_from_what_it_shows(audit):
 def test_a_run_is_done_again_without_its_photos_as_far_as_options_say(audit):
     shutil.move(audit.faces.photos, audit.faces.photos.with_name("elsewhere"))
     try:
-        made = stages.plan_walk(audit.run, None, {"fit.permutations": 60})
+        made = plan(stages.SLOPES, audit.run, None, {"fit.permutations": 60})
         said.clear()
-        stages.walk(made, Notes())
+        carry_out(made, Notes())
     finally:
         shutil.move(audit.faces.photos.with_name("elsewhere"), audit.faces.photos)
     assert [note.split()[0] for note in said if note.endswith("up to date")] == ["synthesise", "score"]
     with pytest.raises(RunFolderMismatch, match=r"edit\.steps is not set there and 5 here"):
-        stages.plan_walk(audit.run, None, {"steps": 5})
+        plan(stages.SLOPES, audit.run, None, {"steps": 5})

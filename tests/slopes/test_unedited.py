@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import gslopes
 from gslopes.core import tables
-from gslopes.slopes import asking
+from gslopes.slopes import audit as stages
 from gslopes.slopes.fitting import unedited_answers
 from tests.slopes.test_stages import Counting
 
@@ -74,16 +75,11 @@ def test_each_photo_is_asked_about_once_and_an_interrupted_asking_goes_on(faces,
     assert len(found["counting"].photos) == 24
 
 
-def test_groups_do_not_make_a_paid_classifier_be_asked(monkeypatch):
-    from gslopes.ask.config import ScoreConfig
-
-    one = Counting()
-    assert asking.asked_unedited([one], ScoreConfig(), ("team",)) == (one,)
-    assert asking.asked_unedited([one], ScoreConfig(), ()) == ()
-
-    class Paid(Counting):
-        limits = None
-
-    monkeypatch.setattr(asking, "limits_of", lambda classifier: type("L", (), {"free": False})())
-    assert asking.asked_unedited([one], ScoreConfig(), ("team",)) == ()
-    assert asking.asked_unedited([one], ScoreConfig(unedited=True), ()) == (one,)
+@pytest.mark.parametrize(("unedited", "groups", "free", "asked"), [
+    (False, ("team",), True, True), (False, (), True, False), (False, ("team",), False, False), (True, (), False, True),
+])  # fmt: skip
+def test_groups_do_not_make_a_paid_classifier_be_asked(monkeypatch, unedited, groups, free, asked):
+    config = SimpleNamespace(score=SimpleNamespace(unedited=unedited), fit=SimpleNamespace(groups=groups))
+    monkeypatch.setattr(stages, "limits_of", lambda classifier: SimpleNamespace(free=free))
+    run = SimpleNamespace(config=config, models={"one": Counting()})
+    assert list(stages.observers(run)) == ["one"] * asked

@@ -4,7 +4,8 @@ import pytest
 
 import gslopes
 from gslopes.core.errors import UsageError
-from gslopes.faces.gate.verdict import GateConfig
+from gslopes.frame.plan import plan
+from gslopes.frame.run import carry_out
 from gslopes.slopes import audit as stages
 
 
@@ -16,5 +17,5 @@ def test_what_is_wrong_is_said_before_any_sweep_is_measured(home, draw, tmp_path
     Path(tmp_path / "people.csv").write_text(f"photo,gender\n{rows}")
     about = {"photos_csv": tmp_path / csv, "groups": ("height",)}
     with pytest.raises(UsageError, match=said):
-        stages.walk(stages.plan_again(run, gate=GateConfig(), **about), stages.QUIET, ["gate"])
+        carry_out(plan(stages.SLOPES, run, None, about, only=["gate"]), stages.QUIET)
     assert not (run / "parts/gate").exists()
