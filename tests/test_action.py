@@ -78,12 +78,6 @@ def test_the_action_calls_options_that_every_command_of_it_has() -> None:
         assert given <= options_of(main.get_command(None, verb)), verb
 
 
-@pytest.mark.parametrize(("extras", "wanted"), [("", str(ROOT)), ("onnx,heif", f"{ROOT}[onnx,heif]")])
-def test_the_action_installs_the_commit_that_it_is_pinned_to(tmp_path: Path, extras: str, wanted: str) -> None:
-    done, _ = run_step("Install", tmp_path, {"python": "echo"}, extras=extras)
-    assert done.stdout.strip() == f"-m pip install {wanted}"
-
-
 @pytest.fixture
 def set_of_captions(tmp_path: Path) -> str:
     """Captions of which half of the women's say nothing of them, as lines of the action's arguments."""

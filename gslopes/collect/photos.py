@@ -16,7 +16,7 @@ import pandas as pd
 from gslopes.collect.collector import OVERSAMPLE, STAGE, Collector
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.lists import Query, make_queries, read_keywords, read_occupations
-from gslopes.collect.source import Openverse, Source, Urls, Wikimedia
+from gslopes.collect.source import Openverse, Source, Urls
 from gslopes.collect.wikidata import Wikidata, people_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
@@ -25,7 +25,7 @@ from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
 
 IDENTITY = ("kind", "source", "queries", "limits")
-NAMES = ("openverse", "wikimedia", "wikidata", "urls")
+NAMES = ("openverse", "wikidata", "urls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,6 @@ class CollectPlan:
             return 0
         results = min(int(self.config.per_query * OVERSAMPLE), terms.max_results)
         return (len(self.queries) - self.done) * math.ceil(results / terms.page)
-
-    @property
-    def duration(self) -> str:
-        """Of asking the interface alone, with the limit that decides."""
-        terms = self.source.terms
-        if terms.per_day and self.requests > terms.per_day:
-            return f"{self.requests / terms.per_day:,.1f} days at its {terms.per_day:,} requests a day"
-        hours = self.requests * max(terms.gap, self.config.gap) / 3600
-        return f"{hours:,.1f} hours at its pace" if hours >= 1 else f"{hours * 60:,.0f} minutes at its pace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +133,7 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
 def load_source(spec: str) -> Source:
     """A source from its name, with what follows it.
 
-    spec: ``openverse``, ``wikimedia``, ``wikidata`` (see ``collect.wikidata``) or ``urls:FILE``.
+    spec: ``openverse``, ``wikidata`` (see ``collect.wikidata``) or ``urls:FILE``.
 
     Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter.
     """
@@ -157,7 +148,7 @@ def load_source(spec: str) -> Source:
         raise UnknownName("source", name, NAMES)
     if rest:
         raise ConfigError(f"The source {name!r} has no parameter.", f"Write it as {name}.")
-    return Openverse() if name == "openverse" else Wikimedia()
+    return Openverse()
 
 
 def _done(out: Path, searches: int) -> int:

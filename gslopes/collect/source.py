@@ -1,16 +1,14 @@
-"""What a source of photos is, and those that there are: a list of addresses, and free ones on the web.
+"""What a source of photos is; a list of addresses, and Openverse.
 
 A source turns a search into candidates; it downloads nothing and decides nothing.
 """
 
 from __future__ import annotations
 
-import html
 import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +43,12 @@ class Terms:
 
     note: one sentence about terms, licences and quotas.  gap: seconds between two requests to its interface.
     page: results of one request, 0 if none is sent.  max_results: of one search; 0 for no limit.
-    per_day: requests in 24 hours; 0 for no limit.
     """
 
     note: str
     gap: float = 0.0
     page: int = 0
     max_results: int = 0
-    per_day: int = 0
 
 
 class Source(ABC):
@@ -128,9 +124,6 @@ class Urls(Source):
         return self._searches
 
 
-# --- Sources on the web: Openverse and Wikimedia Commons --------------------------------------------------------------
-
-
 class Openverse(Source):
     """The search of openverse.org over openly licensed works.
 
@@ -145,12 +138,11 @@ class Openverse(Source):
         gap=3.0,
         page=20,
         max_results=240,
-        per_day=200,
         note="Openly licensed works; each manifest row names licence and creator. Without a token 20 requests a "
         "minute, 200 a day and 20 results a request: register an application with Openverse and put its token into "
         "OPENVERSE_TOKEN.",
     )
-    registered = Terms(anonymous.note.partition(" Without")[0], gap=0.6, page=500, max_results=10_000, per_day=10_000)
+    registered = Terms(anonymous.note.partition(" Without")[0], gap=0.6, page=500, max_results=10_000)
 
     def __init__(self) -> None:
         self.terms = self.registered if os.environ.get("OPENVERSE_TOKEN") else self.anonymous
@@ -181,69 +173,3 @@ def _openverse(row: Mapping[str, object]) -> Candidate:
         licence=f"{name} {text(row.get('license_version'))}".strip(),
         licence_url=text(row.get("license_url")),
     )
-
-
-class Wikimedia(Source):
-    """The search of Wikimedia Commons, files of 960 pixels.
-
-    Source: MediaWiki action API, generator=search in the namespace of files, prop=imageinfo with extmetadata.
-    """
-
-    name = "wikimedia"
-    base = "https://commons.wikimedia.org"
-    terms = Terms(
-        gap=1.0,
-        page=50,
-        max_results=1000,
-        note="Free licences and public domain; each manifest row names licence and creator. Wikimedia asks for a "
-        "way to reach you in the user agent: give it with --contact.",
-    )
-
-    def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
-        """Pages of 50 until there are enough or no more; bitmaps only."""
-        fixed = commons_query(960, "ObjectName") | {
-            "generator": "search",
-            "gsrnamespace": "6",
-            "gsrsearch": f"filetype:bitmap {query.text}",
-            "gsrlimit": str(self.terms.page),
-        }
-        results: list[Candidate] = []
-        more: dict[str, str] | None = {}
-        while len(results) < min(max_results, self.terms.max_results) and more is not None:
-            answer = ask(f"{self.base}/w/api.php", fixed | more, {})
-            pages = sorted(answer.get("query", {}).get("pages", []), key=lambda page: page.get("index", 0))
-            for page in pages:
-                if page.get("imageinfo"):
-                    candidate, fields = commons_file(page["imageinfo"][0])
-                    title = fields.get("ObjectName") or text(page.get("title")).removeprefix("File:")
-                    results.append(replace(candidate, title=title))
-            more = {key: str(value) for key, value in answer["continue"].items()} if "continue" in answer else None
-        return results[:max_results]
-
-
-def commons_query(width: int, field: str) -> dict[str, str]:
-    """Parameters that ask Wikimedia Commons about files.  width: pixels.  field: of the metadata, next to licences."""
-    return {
-        "action": "query",
-        "format": "json",
-        "formatversion": "2",
-        "prop": "imageinfo",
-        "iiprop": "url|size|mime|extmetadata",
-        "iiurlwidth": str(width),
-        "iiextmetadatafilter": f"LicenseShortName|LicenseUrl|Artist|{field}",
-    }
-
-
-def commons_file(info: Mapping[str, Any]) -> tuple[Candidate, dict[str, str]]:
-    """A file of Wikimedia Commons, without a title, and its extended metadata.  info: of ``imageinfo``."""
-    fields = {}
-    for key, value in (info.get("extmetadata") or {}).items():  # names are HTML there
-        fields[key] = text(html.unescape(re.sub(r"<[^>]*>", " ", str(value.get("value") or ""))))
-    candidate = Candidate(
-        url=text(info.get("thumburl") or info.get("url")),
-        page=text(info.get("descriptionurl")),
-        creator=fields.get("Artist", ""),
-        licence=fields.get("LicenseShortName", ""),
-        licence_url=fields.get("LicenseUrl", ""),
-    )
-    return candidate, fields

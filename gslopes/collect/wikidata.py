@@ -11,9 +11,10 @@ Source: Yee et al. 2021, section 3.1 and appendix, doi 10.1145/3479594; their qu
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
@@ -21,7 +22,7 @@ from urllib.parse import unquote
 import pandas as pd
 
 from gslopes.collect.lists import DATA, Query, read_rows
-from gslopes.collect.source import Candidate, FetchJson, Source, Terms, commons_file, commons_query, text
+from gslopes.collect.source import Candidate, FetchJson, Source, Terms, text
 from gslopes.core.errors import ConfigError, ServiceError
 
 CENSUS = DATA / "census.csv"
@@ -45,6 +46,18 @@ QUERY = """SELECT ?human ?image ?sex_or_gender ?ethnic_group ?loc_aid ?taken WHE
   FILTER NOT EXISTS {{ ?human wdt:P106 wd:Q488111 }}
   FILTER ( !BOUND(?taken) || YEAR(?taken) >= {earliest} )
 }} ORDER BY ?human ?image ?ethnic_group LIMIT {limit} OFFSET {offset}"""
+
+
+# Files of Wikimedia Commons, 1,024 pixels wide, by the MediaWiki action API: prop=imageinfo with extmetadata.
+COMMONS = {
+    "action": "query",
+    "format": "json",
+    "formatversion": "2",
+    "prop": "imageinfo",
+    "iiprop": "url|size|mime|extmetadata",
+    "iiurlwidth": "1024",
+    "iiextmetadatafilter": "LicenseShortName|LicenseUrl|Artist|DateTimeOriginal",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +153,9 @@ class Wikidata(Source):
         names = list(dict.fromkeys(files))
         for start in range(0, len(names), TITLES):
             titles = {name: f"File:{name}" for name in names[start : start + TITLES]}
-            fixed = commons_query(1024, "DateTimeOriginal") | {"titles": "|".join(titles.values())}
-            reply = ask(f"{self.commons}/w/api.php", fixed, {}).get("query", {})
+            reply = ask(f"{self.commons}/w/api.php", COMMONS | {"titles": "|".join(titles.values())}, {}).get(
+                "query", {}
+            )
             renamed = {row["from"]: row["to"] for row in reply.get("normalized", [])}
             infos = {page["title"]: page["imageinfo"][0] for page in reply.get("pages", []) if page.get("imageinfo")}
             for name, title in titles.items():
@@ -149,6 +163,21 @@ class Wikidata(Source):
                 if info is not None:
                     by_name[name] = info
         return by_name
+
+
+def commons_file(info: Mapping[str, Any]) -> tuple[Candidate, dict[str, str]]:
+    """A file of Wikimedia Commons, without a title, and its extended metadata.  info: of ``imageinfo``."""
+    fields = {}
+    for key, value in (info.get("extmetadata") or {}).items():  # names are HTML there
+        fields[key] = text(html.unescape(re.sub(r"<[^>]*>", " ", str(value.get("value") or ""))))
+    candidate = Candidate(
+        url=text(info.get("thumburl") or info.get("url")),
+        page=text(info.get("descriptionurl")),
+        creator=fields.get("Artist", ""),
+        licence=fields.get("LicenseShortName", ""),
+        licence_url=fields.get("LicenseUrl", ""),
+    )
+    return candidate, fields
 
 
 def read_answer(answer: Any) -> tuple[int, list[Shown]]:

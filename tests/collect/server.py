@@ -1,4 +1,4 @@
-"""A loopback server that speaks Openverse's and Wikimedia's formats, serves photos, and misbehaves.
+"""A loopback server that speaks Openverse's format, serves photos, and misbehaves.
 
 The photos of a search are those of the folder that its occupation names. ``troubles`` maps a photo's number in a search
 to what goes wrong there; ``asked`` is the log of all requests. ``python -m tests.collect.server BASE collect …`` is the
@@ -21,7 +21,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.source import Openverse, Wikimedia
+from gslopes.collect.source import Openverse
 from gslopes.collect.wikidata import Wikidata
 from tests import loopback
 
@@ -56,9 +56,8 @@ class PhotoServer:
 
     def results(self, text: str) -> list[tuple[str, str]]:
         """(address, name) of all photos of a search: its last word is the folder."""
-        words = text.removeprefix("filetype:bitmap ")
         names = sorted(path.name for path in self.photos.iterdir())
-        occupation = next((name for name in names if words == name or words.endswith(f" {name}")), "")
+        occupation = next((name for name in names if text == name or text.endswith(f" {name}")), "")
         files = sorted((self.photos / occupation).glob("*.jpg")) if occupation else []
         found = []
         for number, file in enumerate(files):
@@ -73,7 +72,7 @@ def aim(base: str, put: Callable[[object, str, object], None] = setattr, attempt
     quick = {"seconds": 20, "max_attempts": attempts, "backoff": 0.01, "max_bytes": 1 << 20}
     quick |= {"allowed": (base.removeprefix("http://"),)}
     put(CollectConfig, "policy", lambda config: dataclasses.replace(policy(config), **quick))
-    for source, names in ((Openverse, ("base",)), (Wikimedia, ("base",)), (Wikidata, ("service", "commons"))):
+    for source, names in ((Openverse, ("base",)), (Wikidata, ("service", "commons"))):
         for name in names:
             put(source, name, base)
         terms = "anonymous" if source is Openverse else "terms"  # it has others with a token
@@ -96,8 +95,6 @@ class _Handler(loopback.QuietHandler):
                 self.send(200 if server.robots else 404, server.robots.encode(), "text/plain")
             elif url.path == "/v1/images/":
                 self.send_json(openverse(server, query))
-            elif url.path == "/w/api.php":
-                self.send_json(wikimedia(server, query))
             elif url.path.startswith("/photo/"):
                 self.photo(*[unquote(part) for part in url.path.removeprefix("/photo/").split("/", 2)])
             else:
@@ -181,36 +178,6 @@ def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     pages = -(-len(rows) // size)
     shown = rows[(page - 1) * size : page * size]
     return {"result_count": len(rows), "page_count": pages, "page_size": size, "page": page, "results": shown}
-
-
-def wikimedia(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
-    """As action=query with generator=search answers, formatversion 2; its pages come in no order."""
-    found, size = server.results(query["gsrsearch"]), int(query["gsrlimit"])
-    start = int(query.get("gsroffset", 0))
-    pages = [
-        {
-            "pageid": 1000 + number,
-            "title": f"File:{name}",
-            "index": number + 1,
-            "imageinfo": [
-                {
-                    "thumburl": url,
-                    "url": f"{server.base}/original/{name}",
-                    "descriptionurl": f"https://commons.example/wiki/File:{name}",
-                    "extmetadata": {
-                        "LicenseShortName": {"value": "CC BY-SA 4.0", "source": "commons-desc-page", "hidden": ""},
-                        "LicenseUrl": {"value": "https://creativecommons.org/licenses/by-sa/4.0", "hidden": ""},
-                        "Artist": {"value": '<a href="//commons.wikimedia.org/wiki/User:Bo">Bo &amp; Co</a>'},
-                    },
-                }
-            ],
-        }
-        for number, (url, name) in enumerate(found)
-    ][start : start + size]
-    answer: dict[str, object] = {"batchcomplete": True, "query": {"pages": pages[::-1]}}
-    if start + size < len(found):
-        answer["continue"] = {"gsroffset": start + size, "continue": "gsroffset||"}
-    return answer
 
 
 @functools.cache

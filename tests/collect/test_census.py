@@ -16,7 +16,7 @@ from gslopes.collect.config import CensusConfig
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.records import Detections, Photo
-from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST
+from gslopes.core.tables import CENSUS, MANIFEST
 from gslopes.photos.people import read_about
 
 POINTS = np.array([(26, 23), (74, 23), (50, 52), (28, 72), (72, 72)], np.float32)
@@ -106,14 +106,6 @@ def test_shares_are_means_of_probabilities_by_folder_and_over_all(photos, tmp_pa
     assert found.women == pytest.approx({"chef": 0.269, "nurse": 0.879})
 
 
-def test_photos_without_a_reading_have_a_reason(photos, tmp_path):
-    count(photos, tmp_path / "census")
-    table = tables.read(CENSUS, tmp_path / "census/census.parquet").set_index("path")
-    assert table.at["nurse/3.png", "reason"] == "no face found"
-    assert table.at["nurse/9.jpg", "reason"].startswith("unreadable")
-    assert table.at["chef/0.png", "box"] == pytest.approx([0.2, 0.1, 0.8, 0.9])
-
-
 def test_answers_take_the_place_of_readings_and_narrow_the_interval(photos, tmp_path):
     before = count(photos, tmp_path / "census")
     photo = ids(tmp_path / "census")
@@ -125,15 +117,6 @@ def test_answers_take_the_place_of_readings_and_narrow_the_interval(photos, tmp_
     old = share(before, "chef", "female")
     assert chef["ci_high"] - chef["ci_low"] < old["ci_high"] - old["ci_low"]
     assert (found.queue, found.answered) == (1, 1)
-
-
-def test_non_binary_and_unknown_are_answers_with_shares_of_their_own(photos, tmp_path):
-    count(photos, tmp_path / "census")
-    photo = ids(tmp_path / "census")
-    rows = [(photo["chef/2.png"], "correct", "non-binary"), (photo["chef/3.png"], "correct", "unknown")]
-    found = count(photos, answer(tmp_path / "census", *rows))
-    parts = {value: share(found, "chef", value)["share"] for value in ("female", "male", "non-binary", "unknown")}
-    assert parts == pytest.approx({"female": 0.015, "male": 0.485, "non-binary": 0.25, "unknown": 0.25})
 
 
 def test_accepted_is_what_was_read_excluded_does_not_count_and_undecided_changes_nothing(photos, tmp_path):
@@ -150,15 +133,6 @@ def test_accepted_is_what_was_read_excluded_does_not_count_and_undecided_changes
     assert chef["share"] == pytest.approx((0.98 + 0.96 + 1) / 3)
     assert share(found, "nurse", "male")["share"] == share(before, "nurse", "male")["share"]
     assert (found.queue, found.answered, found.excluded) == (1, 1, 1)
-
-
-def test_an_answer_about_race_alone_leaves_gender_to_be_reviewed(photos, tmp_path):
-    before = count(photos, tmp_path / "census")
-    photo = ids(tmp_path / "census")["chef/2.png"]
-    found = count(photos, answer(tmp_path / "census", (photo, "correct", "", "black")))
-    assert found.queue == before.queue
-    assert share(found, "chef", "female")["answered"] == 0
-    assert share(found, "chef", "black", reading="race")["share"] == pytest.approx((3 * 0.2 + 1) / 4)
 
 
 def test_a_review_about_race_asks_for_race_and_is_done_with_it(photos, tmp_path):
@@ -230,16 +204,6 @@ def test_photos_are_read_once_and_other_photos_are_another_census(photos, tmp_pa
     draw(photos, judge=[0.5])
     with pytest.raises(RunFolderMismatch):
         count(photos, tmp_path / "census", reader)
-
-
-def test_every_file_that_is_told_is_there(photos, tmp_path):
-    count(photos, tmp_path / "census")
-    names = {path.name for path in (tmp_path / "census").iterdir()}
-    assert {"census.parquet", "composition.csv", "table3.csv", "photos.csv", "review.html"} <= names
-    tables.read(COMPOSITION, tmp_path / "census/composition.parquet")
-    text = (tmp_path / "census/review.html").read_text("utf-8")
-    assert "../photos/chef/2.png" in text
-    assert "../photos/chef/0.png" not in text
 
 
 @pytest.mark.parametrize(("decision", "gender"), [("acept", ""), ("correct", "woman")])

@@ -14,8 +14,6 @@ from pathlib import Path
 import httpcore
 import httpx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gslopes.ask.retry import Stopped
 from gslopes.ask.transport import Exchange
@@ -32,7 +30,6 @@ from gslopes.collect.fetch import (
     is_public,
     min_interval,
     parse,
-    parse_url,
 )
 from tests.collect.server import PhotoServer, serving
 
@@ -88,13 +85,6 @@ def test_what_goes_wrong_is_told_and_bounded(server, fetcher, trouble, status, r
     assert "127.0.0.1" not in str(caught.value)
 
 
-def test_without_the_exemption_the_test_server_is_private(server):
-    plain = Fetcher(FetchPolicy(gap=0, max_attempts=1), threading.Event())
-    with pytest.raises(DownloadError, match="private"):
-        plain.get(address(server, "fine"))
-    assert server.asked == []
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -118,12 +108,6 @@ def test_a_key_stays_with_the_host_that_it_is_for(tmp_path, server):
         fetcher.close()
         assert server.asked[0][1]["x-goog-api-key"] == "secret"
         assert "x-goog-api-key" not in other.asked[0][1]
-
-
-def test_what_is_read_ends_when_it_is_stopped(server, fetcher):
-    threading.Timer(0.3, fetcher.stop.set).start()
-    with pytest.raises(Stopped):
-        fetcher.get(address(server, "slow"))
 
 
 # --- turns at a host ---
@@ -153,26 +137,6 @@ def test_turns_at_one_host_are_a_gap_apart_and_hosts_do_not_wait_for_each_other(
     assert times == [0, 0, 2, 2, 4]
 
 
-def test_a_host_that_asks_for_silence_gets_it():
-    rate, clock = paced(1.0)
-    rate.acquire("a")
-    rate.pause("a", 30)
-    assert rate.acquire("a") == pytest.approx(30)
-    assert clock.now == pytest.approx(30)
-
-
-def test_a_crawl_delay_only_slows_down():
-    rate, clock = paced(5.0)
-    rate.set_min_interval("a", 1.0)
-    rate.acquire("a")
-    rate.acquire("a")
-    assert clock.now == 5
-    rate.set_min_interval("a", 9.0)
-    rate.acquire("a")
-    rate.acquire("a")
-    assert clock.now == 19
-
-
 # --- robots.txt ---
 
 
@@ -185,14 +149,6 @@ def test_robots_are_asked_once_and_obeyed(server, fetcher):
         fetcher.get(address(server, "gone"), before_request=robots)
     assert [path for path, _ in server.asked].count("/robots.txt") == 1
     assert not server.hits["/photo/gone/chef/a.jpg"]
-
-
-def test_rules_for_our_own_name_win_and_a_crawl_delay_is_kept(server, fetcher):
-    server.robots = "User-agent: gslopes\nAllow: /\nCrawl-delay: 1\n\nUser-agent: *\nDisallow: /\n"
-    began = time.monotonic()
-    for _ in range(2):
-        fetcher.get(address(server, "fine"), before_request=Robots(fetcher))
-    assert time.monotonic() - began >= 1
 
 
 @pytest.mark.parametrize(
@@ -298,48 +254,19 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> PublicNetwork
     return PublicNetwork(Exchange())
 
 
-def test_private_loopback_link_local_and_reserved_addresses_are_not_public():
-    assert [address for address in PRIVATE if is_public(address)] == []
-
-
-@pytest.mark.parametrize(
-    "address", ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "64:ff9b::8.8.8.8", "::ffff:8.8.8.8"]
-)
-def test_addresses_of_the_internet_are_public(address):
-    assert is_public(address)
-
-
 def test_a_name_that_leads_to_a_private_address_is_not_connected_to(monkeypatch):
+    public = ("8.8.8.8", "93.184.216.34", "2606:4700::1111", "64:ff9b::8.8.8.8", "::ffff:8.8.8.8")
+    assert all(map(is_public, public))
     for address in PRIVATE:
-        with pytest.raises(ForbiddenAddress):
-            resolving(monkeypatch, address).connect_tcp("innocent.example", 80)
-
-
-def test_one_private_address_among_public_ones_is_enough(monkeypatch):
-    with pytest.raises(ForbiddenAddress):
-        resolving(monkeypatch, "8.8.8.8", "10.0.0.1").connect_tcp("mixed.example", 443)
+        for addresses in ((address,), ("8.8.8.8", address)):
+            with pytest.raises(ForbiddenAddress):
+                resolving(monkeypatch, *addresses).connect_tcp("innocent.example", 80)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.1", "0x7f000001", "2130706433", "[::1]", "::1"])
 def test_other_spellings_of_loopback_are_refused_or_do_not_resolve(host):
     with pytest.raises((ForbiddenAddress, httpcore.ConnectError)):
         PublicNetwork(Exchange()).connect_tcp(host, 80, timeout=1)
-
-
-def test_an_exempt_server_is_exempt_at_its_port_alone():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        network = PublicNetwork(Exchange(), allowed=[f"127.0.0.1:{port}"])
-        network.connect_tcp("127.0.0.1", port, timeout=5).close()
-        with pytest.raises(ForbiddenAddress):
-            network.connect_tcp("127.0.0.1", port - 1, timeout=5)
-        with pytest.raises(ForbiddenAddress):
-            network.connect_tcp("localhost", port, timeout=5)
-
-
-def test_a_local_socket_is_never_public():
-    with pytest.raises(httpcore.ConnectError):
-        PublicNetwork(Exchange()).connect_unix_socket("/run/docker.sock")
 
 
 # --- the registries ---
@@ -376,17 +303,6 @@ def test_no_address_of_a_special_purpose_block_is_public_nor_as_an_ipv6_address_
     assert [one for one in inside + spelt if is_public(one)] == []
 
 
-def test_whatever_python_knows_not_to_be_global_is_not_public():
-    blocks = [ipaddress.ip_network(one) for one in (*IPV4, *IPV6, *BEYOND)]
-    for block in blocks:
-        kind = type(block.network_address)
-        first, last = int(block.network_address), int(block.broadcast_address)
-        for number in {first - 1, first, first + 1, last - 1, last, last + 1}:
-            if 0 <= number < 2**block.max_prefixlen:
-                found = kind(number)
-                assert found.is_global or not is_public(str(found)), found
-
-
 # --- robots.txt as RFC 9309 reads it, and whatever strangers write into it --------------------------------------------
 
 
@@ -404,14 +320,11 @@ def allowed(body: str, path: str) -> bool:
         ("User-agent: *\n\nDisallow: /p/\n", "/p/a.jpg", False),  # a blank line ends no group
         ("\ufeffUser-agent: *\nDisallow: /p/\n", "/p/a.jpg", False),
         ("User-agent: gslopes\nDisallow: /a/\n\nUser-agent: gslopes\nDisallow: /p/\n", "/p/a.jpg", False),
-        ("User-agent: gslopes\nDisallow: /a/\n\nUser-agent: gslopes\nDisallow: /p/\n", "/a/a.jpg", False),
         ("User-agent: *\nDisallow: /\n\nUser-agent: gslopes\nAllow: /\n", "/p/a.jpg", True),
         ("User-agent: other\nDisallow: /\n", "/p/a.jpg", True),
         ("User-agent: gslopes/1.0\nDisallow: /\n", "/p/a.jpg", False),
         ("USER-AGENT : GSlopes (photos) # us\nDisallow: /\n", "/p/a.jpg", False),
-        ("User-agent: gslope\nDisallow: /\n", "/p/a.jpg", True),
         ("User-agent: gslopesbot\nDisallow: /\n", "/p/a.jpg", True),
-        ("User-agent: gslopes-x\nDisallow: /\n", "/p/a.jpg", True),
         ("User-agent: my gslopes\nDisallow: /\n", "/p/a.jpg", True),
         ("User-agent: g\nAllow: /\n\nUser-agent: *\nDisallow: /\n", "/p/a.jpg", False),  # lifts nothing
         ("User-agent:\nAllow: /\n\nUser-agent: * # all\nDisallow: /\n", "/p/a.jpg", False),
@@ -436,23 +349,6 @@ def test_a_line_that_makes_no_sense_costs_itself_alone(line):
     rules = parse(f"User-agent: *\n{line}\nDisallow: /secret/\n".encode())
     assert rules.can_fetch("http://host/a.jpg", AGENT)
     assert not rules.can_fetch("http://host/secret/a.jpg", AGENT)
-    assert 0 <= min_interval(rules) <= LONGEST_DELAY
-
-
-@pytest.mark.parametrize(("delay", "seconds"), [("3", 3.0), ("99999", LONGEST_DELAY)])
-def test_a_delay_slows_us_down(delay, seconds):
-    assert min_interval(parse(f"User-agent: *\nCrawl-delay: {delay}\n".encode())) == seconds
-
-
-@settings(max_examples=100, deadline=None)
-@given(
-    st.binary(max_size=400) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "replace")),
-    st.text(max_size=60),
-)
-def test_no_file_and_no_address_breaks_the_rules(body, path):
-    rules = parse(b"User-agent: *\n" + body)
-    with contextlib.suppress(DownloadError):
-        assert rules.can_fetch(str(parse_url(f"http://host/{path}")), AGENT) in (True, False)
     assert 0 <= min_interval(rules) <= LONGEST_DELAY
 
 

@@ -27,7 +27,7 @@ from gslopes.collect.config import CollectConfig
 from gslopes.collect.fetch import DownloadError
 from gslopes.collect.photos import CollectPlan, collect, plan_collection
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import ConfigError, RunFolderMismatch, ServiceError, StorageError
+from gslopes.core.errors import RunFolderMismatch, ServiceError, StorageError
 from gslopes.core.reasons import Reason
 from gslopes.core.tables import MANIFEST
 from tests.collect.server import TROUBLES, PhotoServer, aim, bomb, serving
@@ -91,26 +91,12 @@ def test_a_collection_keeps_photos_with_their_licences_and_where_they_are_from(s
     assert (row["soc"], row["query"], row["rank"], row["source"]) == ("35-1011", "chef", 2, "openverse")
     assert (row["licence"], row["creator"]) == ("CC BY-SA 2.0", "Ann <b>1</b>")
     assert row["page"].startswith("https://photos.example/")
-    originals = {path.read_bytes() for path in (photos / "chef").iterdir()}
-    assert {data for name, data in contents(tmp_path / "out").items() if name.startswith("chef/")} <= originals
-
-
-def test_the_csv_has_the_same_rows_and_runs_no_formula(server, tmp_path):
-    found = collect(planned(tmp_path / "out"))
     rows = pd.read_csv(tmp_path / "out/manifest.csv", dtype=str, keep_default_na=False)
     assert rows["photo"].tolist() == found.table["photo"].tolist()
     assert found.table["creator"].iloc[0].startswith("=HYPERLINK")
-    assert rows["creator"].iloc[0].startswith("'=HYPERLINK")
-
-
-def test_another_source_and_a_list_fill_the_same_folder(server, tmp_path):
-    collect(planned(tmp_path / "openverse"))
-    collect(planned(tmp_path / "wikimedia", "wikimedia"))
-    lines = [f"{url},chef" for url in addresses(server, 10)]
-    table = of_list(["url,occupation", *lines, lines[0]], tmp_path / "list")
-    assert table["status"].tolist() == ["kept"] * 10
-    for other in ("wikimedia", "list"):
-        assert contents(tmp_path / other) == contents(tmp_path / "openverse")
+    assert rows["creator"].iloc[0].startswith("'=HYPERLINK")  # a spreadsheet runs no formula
+    originals = {path.read_bytes() for path in (photos / "chef").iterdir()}
+    assert {data for name, data in contents(tmp_path / "out").items() if name.startswith("chef/")} <= originals
 
 
 def test_whatever_goes_wrong_with_a_photo_costs_that_photo_alone(server, tmp_path):
@@ -128,14 +114,6 @@ def test_whatever_goes_wrong_with_a_photo_costs_that_photo_alone(server, tmp_pat
     assert {reason for _, reason, _ in fates.values()} <= {*Reason}
     assert fates["throttle"][0] == fates["moved"][0] == "kept"
     assert found.photos == len(contents(tmp_path / "out")) == 18
-
-
-def test_robots_are_obeyed(server, tmp_path):
-    server.robots = "User-agent: *\nDisallow: /photo/\n"
-    found = collect(planned(tmp_path / "out"))
-    assert found.photos == 0
-    assert set(found.table["reason"]) == {"its robots.txt does not allow it"}
-    assert server.downloads() == []
 
 
 def test_what_other_searches_found_is_kept_once_and_told(server, tmp_path):
@@ -199,42 +177,21 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(server, tmp_path, monkeypat
     assert len(server.downloads()) - before <= 10 - 4
 
 
-@pytest.mark.parametrize("wrong", [{"per_query": 0}, {"gap": -1.0}, {"contact": "a\r\nX: y"}])
-def test_limits_out_of_their_range_are_errors(wrong):
-    with pytest.raises(ConfigError):
-        CollectConfig(source="openverse", **wrong)
-
-
-def test_an_outage_stops_the_run_and_the_next_one_goes_on(server, tmp_path):
-    server.status = 503
-    with pytest.raises(ServiceError, match=r"robots.txt cannot be fetched \(HTTP error \(503\)\)"):
-        of_list(addresses(server), tmp_path / "out")
-    server.status = 0
-    assert of_list(addresses(server), tmp_path / "out")["status"].tolist() == ["kept"] * 40
-
-
 def test_an_outage_in_which_every_search_is_short_is_one_too(server, tmp_path):
-    lines = ["url,occupation", *(f"{url},job {n}" for n, url in enumerate(addresses(server)))]
+    lines = ["url,occupation", *(f"{url},job {n}" for n, url in enumerate(addresses(server, 26)))]
     server.status = 503
     with pytest.raises(ServiceError, match="25 downloads failed"):
         of_list(lines, tmp_path / "out")
     server.status = 0
-    assert of_list(lines, tmp_path / "out")["status"].tolist() == ["kept"] * 40
+    assert of_list(lines, tmp_path / "out")["status"].tolist() == ["kept"] * 26
 
 
-@pytest.mark.parametrize("code", [500, 599])
-def test_a_few_addresses_that_all_fail_are_an_outage(server, tmp_path, code):
-    server.status = code
+def test_a_few_addresses_that_all_fail_are_an_outage(server, tmp_path):
+    server.status = 503
     with pytest.raises(ServiceError, match="3 downloads failed"):
         of_list(addresses(server, 3), tmp_path / "out")
     server.status = 0
     assert len(of_list(addresses(server, 3), tmp_path / "out")) == 3
-
-
-@pytest.mark.parametrize("robots", ["User-agent: *\nDisallow: //[x\n", "\x00\xff"])
-def test_whatever_stands_in_robots_the_photos_are_had(server, tmp_path, robots):
-    server.robots = robots
-    assert of_list(addresses(server, 3), tmp_path / "out")["status"].tolist() == ["kept"] * 3
 
 
 def test_one_server_that_misbehaves_costs_its_own_photo(server, tmp_path, monkeypatch):
@@ -249,7 +206,7 @@ def test_one_server_that_misbehaves_costs_its_own_photo(server, tmp_path, monkey
 
 
 def command(server: PhotoServer, out: Path, per_query: int = 100) -> list[str]:
-    given = ["--source", "wikimedia", "--contact", "me@example.org", "--gap", "0", "--out", str(out)]
+    given = ["--gap", "0", "--out", str(out)]
     words = ["--occupations", ",".join(JOBS), "--keywords", "none", "--per-query", str(per_query)]
     return [sys.executable, "-m", "tests.collect.server", server.base, "collect", *given, *words]
 
@@ -293,44 +250,6 @@ def test_ctrl_c_is_a_sentence_and_the_manifest_tells_what_is_done(server, tmp_pa
     assert (done["status"] == "kept").sum() == 40
 
 
-@pytest.mark.slow
-def test_the_first_ctrl_c_ends_it_while_servers_drip(tmp_path):
-    with raw_server([b"HTTP/1.1 100 Continue\r\n\r\n"] * 600, pause=0.1) as (host, _):
-        (tmp_path / "list.txt").write_text("".join(f"http://{host}/{number}.jpg\n" for number in range(20)))
-        given = ["collect", "--source", f"urls:{tmp_path / 'list.txt'}", "--gap", "0", "--out", str(tmp_path / "out")]
-        argv = [sys.executable, "-m", "tests.collect.server", f"http://{host}", *given]
-        with subprocess.Popen(argv, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
-            while not (tmp_path / "out/parts").is_dir():
-                time.sleep(0.01)
-            time.sleep(0.5)
-            began = time.monotonic()
-            process.send_signal(signal.SIGINT)
-            process.wait(timeout=30)
-    assert process.returncode != 0
-    assert time.monotonic() - began < 5  # one, on a machine that does nothing else; 200 and more before
-
-
-@pytest.mark.parametrize(
-    ("source", "token", "requests", "duration"),
-    [
-        ("openverse", "", 10_836, "54.2 days at its 200 requests a day"),
-        ("openverse", "a-token", 903, "15 minutes at its pace"),
-        ("wikimedia", "", 7_224, "2.0 hours at its pace"),
-    ],
-)
-def test_the_papers_collection_says_honestly_how_long_it_takes(
-    tmp_path, monkeypatch, gslopes, source, token, requests, duration
-):
-    monkeypatch.setenv("OPENVERSE_TOKEN", token)
-    arguments = ["collect", "--source", source, "--contact", "me@example.org", "--out", tmp_path / "photos"]
-    done = gslopes(*arguments, "--dry-run")
-    assert done.code == 0, done.err
-    assert "searches     903, of which 0 are done" in done.out
-    assert f"requests     {requests:,} at most to the source, {duration}" in done.out
-    assert json.loads(gslopes(*arguments, "--dry-run", "--json").out)["requests"] == requests
-    assert not (tmp_path / "photos").exists()
-
-
 # --- What counts as a photo -------------------------------------------------------------------------------------------
 
 
@@ -366,13 +285,8 @@ def test_the_suffix_is_that_of_the_contents():
     assert kinds == {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "TIFF": "tif", "BMP": "bmp"}
 
 
-@pytest.mark.parametrize("kind", ["text/html", "image/svg+xml", "application/json"])
+@pytest.mark.parametrize("kind", ["text/html", "image/svg+xml", "image/webp", "application/octet-stream"])
 def test_what_is_not_sent_as_a_picture_is_refused(server, tmp_path, kind):
     server.kind = kind
-    assert set(of_list(addresses(server, 2), tmp_path / "out")["reason"]) == {"not sent as a picture"}
-
-
-@pytest.mark.parametrize("kind", ["image/webp", "application/octet-stream"])
-def test_pictures_and_plain_bytes_may_be_tried(server, tmp_path, kind):
-    server.kind = kind
-    assert set(of_list(addresses(server, 2), tmp_path / "out")["status"]) == {"kept"}
+    refused = "html" in kind or "svg" in kind
+    assert set(of_list(addresses(server, 2), tmp_path / "out")["status"]) == {"refused" if refused else "kept"}

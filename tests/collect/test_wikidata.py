@@ -211,22 +211,6 @@ def test_a_group_that_came_is_kept_when_the_service_ends(service, tmp_path, monk
     assert service.asked == asked
 
 
-def test_a_finished_table_does_not_depend_on_the_troubles(service, tmp_path, monkeypatch):
-    run(tmp_path / "fine")
-    monkeypatch.setattr(wikidata, "PAGES", (7,))
-    service.troubles = ["busy", "throttle"]
-    run(tmp_path / "troubled")
-    assert (tmp_path / "fine/people.csv").read_text() == (tmp_path / "troubled/people.csv").read_text()
-
-
-def test_robots_are_obeyed(service, tmp_path):
-    service.robots = "User-agent: *\nDisallow: /thumb/"
-    found = run(tmp_path / "out")
-    assert found.photos == 0
-    assert not [path for path in service.asked if path.startswith("/thumb/")]
-    assert pd.read_csv(tmp_path / "out/people.csv").empty
-
-
 def test_dates_come_from_commons_where_wikidata_has_none(service, tmp_path):
     service.years = {"Person 12.jpg": 1931, "Person 14.jpg": 1999}
     titles = " ".join(run(tmp_path / "out").table["title"])
@@ -277,11 +261,6 @@ def test_ethnic_groups_that_are_too_small_are_dropped():
         ("of an ethnic group of 40 people", 101),
         ("of a group and gender of 1 people", 101),
     )
-
-
-def test_subgroups_that_are_too_small_are_dropped_after_the_mapping():
-    table, _ = people_of(manifest((60, WOMAN, "Q7325"), (50, WOMAN, "Q42406"), (99, MAN, "Q7325")), 40, 100)
-    assert table.groupby(["group", "gender"]).size().to_dict() == {("white", "female"): 110}
 
 
 def test_values_without_a_name_stay_as_they_are_and_nothing_is_a_table_too():

@@ -12,8 +12,8 @@ import numpy as np
 from gslopes.core.config import load_toml
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import write_bytes
-from gslopes.faces.zoo import load, load_folder, loading
-from gslopes.faces.zoo.spec import find_asset, read_spec
+from gslopes.faces.zoo import load, load_folder
+from gslopes.faces.zoo.spec import DIGEST, find_asset, read_spec
 from training.evaluation.composites import contact_sheets
 from training.evaluation.editor import evaluate_editor
 from training.measure import measure
@@ -109,7 +109,7 @@ def fill(home: Path, name: str) -> str:
     spec = read_spec(home / "models" / name / "spec.toml")
     folder = home / "weights" / name
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
-    digest = (folder / loading.DIGEST).read_text(encoding="ascii").split()[0]
+    digest = (folder / DIGEST).read_text(encoding="ascii").split()[0]
     facts = {"name": spec.name, "licence": spec.licence, "sha256": digest, "recipe": f"training/{spec.recipe}.toml"}
     head = "\n".join([*(f"{key}: {value}" for key, value in facts.items()), f"data: {'; '.join(spec.data)}"])
     card = (home / "models" / name / "card.md").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ faces are drawn that way too, so that a comparison of the photos as they are is 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,7 +56,7 @@ def calibrate(
     photos, run = out / "photos", out / "run"
     with runfolder.storage(out):
         rendered.write_folder(parameters, photos, SIZE)
-    known = {"landmarks": photos / FACES, "masks": photos / MASKS, "editor": EDITOR}
+    known: dict[str, Any] = {"landmarks": photos / FACES, "masks": photos / MASKS, "editor": EDITOR}
     stages.synthesise(photos, run, executor=executor, seed=seed, device=device, **known)
     stages.score_photos(run, classifier, executor=executor)
 
