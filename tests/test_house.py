@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def test_everything_is_printed_by_functions_that_make_it_printable():
     found = {
         str(path.relative_to(ROOT / "gslopes"))
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "click.echo", "sys.stdout.write")
     }
     assert found == doors
@@ -83,6 +84,11 @@ def test_modules_have_at_most_600_lines_and_open_with_a_docstring():
     texts = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in MODULES}
     assert [name for name, text in texts.items() if len(text.splitlines()) > 600] == []
     assert [name for name, text in texts.items() if not text.startswith(('"""', 'r"""'))] == []
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def words_of(node: ast.AST) -> set[str]:
@@ -108,7 +114,7 @@ def test_every_public_function_is_reached_by_a_test():
     where: dict[str, Path] = {}
     reached: set[str] = set()
     for path in MODULES:
-        for node in ast.parse(path.read_text("utf-8")).body:
+        for node in parsed(path).body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 defined.setdefault(node.name, set()).update(words_of(node) - {node.name})
                 where[node.name] = path.relative_to(ROOT)
@@ -119,7 +125,7 @@ def test_every_public_function_is_reached_by_a_test():
     for path in (ROOT / "gslopes").rglob("*.toml"):  # tables of classifiers
         reached |= set(re.findall(r"\w+", path.read_text("utf-8")))
     for path in [*(ROOT / "tests").rglob("*.py"), *(ROOT / "training").rglob("*.py")]:
-        reached |= words_of(ast.parse(path.read_text("utf-8")))
+        reached |= words_of(parsed(path))
     due = [name for name in defined if name in reached]
     while due:
         new = (defined[due.pop()] & defined.keys()) - reached
@@ -136,11 +142,11 @@ def test_importing_gslopes_loads_nothing_heavy():
     assert not loaded("import gslopes; dir(gslopes)") & (HEAVY | {"numpy"})
 
 
-@pytest.mark.parametrize("room", ["slopes.fit", "slopes.report", "report"])
-def test_arithmetic_and_pages_work_without_torch(room: str):
-    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in MODULES]
-    modules = [name.removesuffix(".__init__") for name in names if name.startswith(f"gslopes.{room}")]
-    assert modules
+def test_arithmetic_and_pages_work_without_torch():
+    rooms = ("gslopes.slopes.fit", "gslopes.slopes.report", "gslopes.report")
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in MODULES]
+    modules = [name for name in names if name.startswith(rooms)]
+    assert len(modules) > 30
     assert not loaded(f"import {', '.join(modules)}") & {"torch", "torchvision", "facenet_pytorch"}
 
 
@@ -254,7 +260,7 @@ def test_every_path_and_name_in_the_papers_exists():
 def test_every_path_and_name_in_the_docstrings_exists():
     wrong = {}
     for path in MODULES:
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = parsed(path)
         nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
         found = missing("\n".join(ast.get_docstring(node) or "" for node in nodes))
         wrong |= {str(path.relative_to(ROOT)): found} if found else {}
@@ -317,14 +323,6 @@ def test_all_weights_together_stay_under_32_mib_and_none_is_a_pickle():
     assert files
     assert sum(path.stat().st_size for path in files) < 32 * 2**20
     assert not [path.name for path in files if path.suffix in (".pt", ".pth", ".pkl", ".ckpt", ".bin")]
-
-
-def test_every_model_has_spec_card_recipe_weights_and_the_numbers_measured_on_it():
-    names = {path.name for path in (ROOT / "models").iterdir()} | {path.name for path in (ROOT / "weights").iterdir()}
-    parts = ["models/{}/spec.toml", "models/{}/card.md", "training/{}.toml"]
-    parts += [f"weights/{{}}/{file}" for file in ("model.safetensors", "metrics.json", "sha256")]
-    wanted = [part.format(name) for name in sorted(names) for part in parts]
-    assert [path for path in wanted if not (ROOT / path).is_file()] == []
 
 
 # --- The wheel ---
