@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from gslopes.captions.caption_tables import clip, read_table
+from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.image_sets import form_of, read_captions, read_form, read_image_data, read_instances, types
-from gslopes.captions.stimuli import LONGEST, find_stages, judge_text, read_stages
+from gslopes.captions.stimuli import LONGEST, find_stages, groups_of, judge_text, read_groups, read_stages
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.words.wordnet import wordnet
 
@@ -20,7 +21,8 @@ def test_files_and_folders_are_stages_by_their_names(tmp_path: Path):
         (tmp_path / "human-captions" / name).write_text("image,caption\n")
     (tmp_path / ".hidden.csv").touch()
     (tmp_path / "notes.md").touch()
-    found = find_stages(tmp_path)
+    (tmp_path / "groups.csv").touch()
+    found = find_stages(tmp_path, others=[tmp_path / "groups.csv"])
     assert list(found) == ["human-captions", "system-captions"]
     assert [file.name for file in found["human-captions"]] == ["a.csv", "b.csv"]
 
@@ -253,3 +255,47 @@ def test_an_unknown_synset_is_counted_and_an_image_without_coco_has_an_id_of_its
     assert [(row.image, row.synset, row.corners) for row in rows.labels] == [("vg7", None, None)]
     assert rows.dropped["synset that this WordNet does not have"] == 1
     assert sum(rows.dropped.values()) == 3
+
+
+# -- groups of the depicted -------------------------------------------------------------------------------------------
+
+
+def test_a_column_of_identifiers_is_left_out_with_a_sentence_and_an_error_where_it_is_chosen(tmp_path: Path):
+    rows = "".join(f"{image},{image},{image % 2}\n" for image in range(50))
+    (tmp_path / "groups.csv").write_text(f"image,number,gender\n{rows}")
+    groups, notes = groups_of(CaptionsConfig(groups=tmp_path / "groups.csv"))
+    assert list(groups) == ["gender"]
+    assert notes == ["The column number is not compared: it has 50 values, and at most 40 are."]
+    with pytest.raises(UsageError, match=r"number of .* has 50 values"):
+        groups_of(CaptionsConfig(groups=tmp_path / "groups.csv", columns=("number",)))
+
+
+@pytest.fixture
+def zhao(tmp_path: Path) -> Path:
+    file = tmp_path / "instances_2014all.csv"
+    file.write_text("id,bb_gender,bb_skin,split\n1,Female,Dark,val\n2,Male,Light,val\n3,Unsure,Light,val\n")
+    return file
+
+
+def test_zhao_et_al(zhao: Path):
+    assert read_groups(zhao) == {
+        "gender": {"1": "female", "2": "male", "3": ""},
+        "skin": {"1": "darker", "2": "lighter", "3": "lighter"},
+    }
+
+
+def test_two_columns_are_crossed(zhao: Path):
+    assert read_groups(zhao, ["gender + skin"])["gender + skin"] == {
+        "1": "female + darker",
+        "2": "male + lighter",
+        "3": "",
+    }
+
+
+def test_unknown_columns_and_contradictions(tmp_path: Path, zhao: Path):
+    with pytest.raises(UsageError, match="Did you mean 'skin'"):
+        read_groups(zhao, ["skins"])
+    twice = tmp_path / "g.csv"
+    twice.write_text("image,g\na,x\nb,x\na,y\n")
+    with pytest.raises(DataMissing, match="lines 2 and 4 with different g"):
+        read_groups(twice)

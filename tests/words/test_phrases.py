@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gslopes.words.chunks import standard
-from gslopes.words.labels import caption_labels
 from gslopes.words.mentions import Mentions
 from gslopes.words.pos_tagger import LIST, for_whom
 from gslopes.words.wordlists import shipped
@@ -49,12 +48,12 @@ The woman's using the restroom
 
 
 @pytest.mark.parametrize("caption", NOBODY.strip().splitlines())
-@pytest.mark.parametrize("apostrophe", ["'", "’", "＇", "`"])
-def test_who_a_thing_is_for_is_nobody_in_the_picture(mentions: Mentions, caption: str, apostrophe: str):
-    facts = parse(caption.replace("'", apostrophe))
+def test_who_a_thing_is_for_is_nobody_in_the_picture(mentions: Mentions, caption: str):
+    facts = parse(caption)
     assert facts
     assert not mentions.people(facts)
     assert not mentions.identity(facts)
+    assert {parse(caption.replace("'", apostrophe)) for apostrophe in "’＇`"} == {facts}
 
 
 @pytest.mark.parametrize("caption", SOMEBODY.strip().splitlines())
@@ -73,12 +72,6 @@ def test_a_place_keeps_its_relations_and_its_owners_as_attributes():
     assert {fact.text for fact in parse("A woman is in the men's room")} == {
         *("woman", "room", "room: man", "woman – in – room")
     }
-
-
-def test_a_captioner_that_names_a_restroom_mentions_nobody():
-    labels = caption_labels().labels
-    assert not [name for name in labels("A sign of the women's restroom") if name.startswith("mention:")]
-    assert {"mention:person", "mention:woman"} <= set(labels("A woman's hat"))
 
 
 def test_the_words_of_the_list_are_things():
