@@ -71,24 +71,18 @@ def test_confounded_columns_correlate_as_asked_and_stay_uniform(correlation: flo
 
 
 def test_wrong_parameters_are_named(faces: FaceParameters):
-    with pytest.raises(UnknownName, match="gender"):
-        faces.replace(gander=1.0)
-    with pytest.raises(ConfigError, match="outside"):
-        faces.replace(gender=2.5)
-    with pytest.raises(ConfigError, match="outside"):
-        faces.replace(tone=float("nan"))
-    with pytest.raises(ConfigError, match="shape"):
-        faces.replace(smile=np.zeros(3))
-    with pytest.raises(UnknownName, match="hair"):
-        sample(3, 0, confound={"hiar": 0.5})
-    with pytest.raises(ConfigError, match="correlate"):
-        sample(3, 0, confound={"hair": 1.5})
-    with pytest.raises(ConfigError, match="correlate"):
-        sample(3, 0, confound={"gender": 0.5})
-    with pytest.raises(ConfigError, match="outside"):
-        sample(30, 0, pose=100)
-    with pytest.raises(ConfigError, match="too small"):
-        render(faces, size=16)
+    for kind, said, wrong in (
+        (UnknownName, "gender", lambda: faces.replace(gander=1.0)),
+        (UnknownName, "hair", lambda: sample(3, 0, confound={"hiar": 0.5})),
+        (ConfigError, "outside", lambda: faces.replace(tone=float("nan"))),
+        (ConfigError, "outside", lambda: sample(30, 0, pose=100)),
+        (ConfigError, "shape", lambda: faces.replace(smile=np.zeros(3))),
+        (ConfigError, "correlate", lambda: sample(3, 0, confound={"hair": 1.5})),
+        (ConfigError, "correlate", lambda: sample(3, 0, confound={"gender": 0.5})),
+        (ConfigError, "too small", lambda: render(faces, size=16)),
+    ):
+        with pytest.raises(kind, match=said):
+            wrong()
 
 
 # --- rendering
