@@ -78,16 +78,6 @@ def test_the_page_opens_and_names_the_question(done):
     assert "Below each pair its map" in text
 
 
-@pytest.mark.slow
-def test_a_cropper_of_rectangles_alone_and_crossed_groups(portraits, tmp_path):
-    result = audit(*portraits[:2], tmp_path / "run", Lighter(), groups=("team", "side"), min_group=2)
-    parity = result.tables["parity"]
-    favoured = parity[(parity["cropper"] == "lighter") & (parity["outcome"] == "favoured")]
-    team = favoured[favoured["column"] == "team"].iloc[0]
-    assert team["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
-    assert favoured["column"].nunique() == 3
-
-
 def test_left_orders_alone_mistake_the_side_for_the_group(tmp_path):
     """No 8: with the first group always on the left, an effect of the side looks like one of the group."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -13,7 +11,7 @@ from PIL import Image
 
 from gslopes.ask.boxes import SaliencyMap
 from gslopes.crops import charts
-from gslopes.crops.drawing import STRIP, chosen, draw, with_map
+from gslopes.crops.drawing import STRIP, chosen, with_map
 from tests.published import COUNTS
 
 
@@ -75,22 +73,6 @@ def test_a_map_its_peaks_and_its_scores_stand_below_the_pair():
     violet = (line[..., 2] - line[..., 1]) > 70
     highest = np.argmax(violet.any(axis=1))
     assert abs(int(np.argmax(violet[highest])) - (14.5 / 32) * 320) < 4
-
-
-ROW = {"width": 200, "height": 100, "x": 50, "y": 50, "margin": 0.25}
-CROPS = pd.DataFrame(
-    [{"ratio": 1.0, "left_px": 0, "top": 0, "crop_width": 100, "crop_height": 100, "kept_left": 1.0, "kept_right": 0.0}]
-)
-
-
-def test_a_pair_with_its_frames():
-    both = np.concatenate([np.full((100, 100, 3), colour, np.uint8) for colour in ([0, 0, 128], [128, 128, 0])], axis=1)
-    found = draw(ROW, CROPS, both, ("a", "b"), 360)
-    assert found["alt"] == "a next to b; ratio 1 keeps a"
-    assert found["margin"] == "0.25"
-    picture = Image.open(io.BytesIO(base64.b64decode(found["uri"].partition(",")[2])))
-    assert picture.size == (360, 180)
-    assert picture.getpixel((300, 90))[2] < 60 < picture.getpixel((300, 90))[0]  # olive on the right
 
 
 def test_pairs_with_the_largest_and_smallest_margin_show_nobody_twice():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.people import People, balanced_pairs, opponents, pictures_of, published_draws, read_people
+from gslopes.crops.people import People, balanced_pairs, opponents, pictures_of, read_people
 
 
 @pytest.fixture
@@ -106,13 +106,6 @@ def test_balanced_pairs_meet_everybody_equally_often_and_nobody_twice(m, n, most
 def test_fewer_pairs_than_pairs_of_groups():
     with pytest.raises(ConfigError, match="3 pairs of groups"):
         balanced_pairs(GROUPS, 2)
-
-
-def test_published_draws_repeat_and_put_the_first_group_on_the_left():
-    pairs = published_draws({"a": range(3), "b": range(3, 5)}, 1000)
-    assert pairs.shape == (1000, 2)
-    assert pairs[:, 0].max() < 3 <= pairs[:, 1].min()
-    assert np.array_equal(pairs, published_draws({"a": range(3), "b": range(3, 5)}, 1000))
 
 
 def test_both_orders_or_the_first_group_on_the_left():
