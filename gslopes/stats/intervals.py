@@ -103,20 +103,11 @@ def fieller(
 
 def percentile(draws: NDArray[np.floating], confidence: float = 0.95) -> tuple[float, float]:
     """Ends of the percentile interval of resampled numbers, (B,); NaN ones are left out."""
-    low, high = percentiles(draws[None], confidence)[:, 0]
+    known = draws[np.isfinite(draws)]
+    if not len(known):
+        return math.nan, math.nan
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
-
-
-def percentiles(draws: NDArray[np.floating], confidence: float = 0.95) -> Array:
-    """(2, L): ``percentile`` of each row of (L, B); NaN where a row holds no number."""
-    levels = [(1 - confidence) / 2, (1 + confidence) / 2]
-    known = np.isfinite(draws)
-    if known.all() and draws.shape[1]:
-        return np.asarray(np.quantile(draws, levels, axis=1), dtype=np.float64)
-    ends = np.full((2, len(draws)), np.nan)
-    for row in np.flatnonzero(known.any(axis=1)):
-        ends[:, row] = np.quantile(draws[row, known[row]], levels)
-    return ends
 
 
 # -- shares -----------------------------------------------------------------------------------------------------------

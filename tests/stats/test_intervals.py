@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 from statsmodels.stats.proportion import proportion_confint
 
-from gslopes.stats.intervals import estimate_share, mean_t, newcombe, percentile, percentiles, wilson
+from gslopes.stats.intervals import estimate_share, mean_t, newcombe, percentile, wilson
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 
@@ -33,9 +33,6 @@ def test_percentiles_leave_out_what_is_no_number():
     draws = np.arange(1.0, 1001.0)
     assert percentile(draws) == pytest.approx((25.975, 975.025))
     assert percentile(np.r_[draws, np.nan]) == percentile(draws)
-    both = percentiles(np.stack([draws, np.full(1000, np.nan)]))
-    assert both[:, 0] == pytest.approx((25.975, 975.025))
-    assert np.isnan(both[:, 1]).all()
     assert np.isnan(percentile(np.empty(0))).all()
 
 

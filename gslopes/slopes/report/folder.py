@@ -202,7 +202,7 @@ def _write_explorer(
     source: Source,
     album: page_data.Album,
     scores: Mapping[str, Mapping[str, list[list[Any]]]],
-    known: Mapping[str, loading.Credit],
+    known: Mapping[str, dict[str, str]],
 ) -> None:
     verdicts = loading.read_rows(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"])
     out = verdicts[~verdicts["kept"].astype(bool)] if source.gated else verdicts[:0]

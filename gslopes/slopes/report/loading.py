@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -125,7 +125,7 @@ def load(run: Path) -> Source:
 
 # -- tables -----------------------------------------------------------------------------------------------------------
 
-LONGEST_REASON = 200  # characters: a service's own text may be a page
+LONGEST_TEXT = 200  # characters: a service's own reason, or a photo's title, may be a page
 
 
 def read_rows(table: tables.Table, run: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
@@ -146,7 +146,7 @@ def outcomes_of(run: Path) -> dict[tuple[str, str], dict[str, tuple[int, str]]]:
     for key, rows in asked.groupby(["classifier", "attribute", "status"], sort=True):
         classifier, attribute, status = map(str, key)
         why = "" if status == "answered" else counted(zip(rows["reason"], rows["detail"], strict=True))
-        result.setdefault((classifier, attribute), {})[status] = len(rows), words.shorten(why, LONGEST_REASON)
+        result.setdefault((classifier, attribute), {})[status] = len(rows), words.shorten(why, LONGEST_TEXT)
     return result
 
 
@@ -163,7 +163,7 @@ def lost(run: Path) -> dict[str, str]:
             here = rows[rows["status"] == status]
             if len(here):
                 reasons = counted(zip(here["reason"], here["detail"], strict=True))
-                parts.append(f"{len(here):,} {status} ({words.shorten(reasons, LONGEST_REASON)})")
+                parts.append(f"{len(here):,} {status} ({words.shorten(reasons, LONGEST_TEXT)})")
         if parts:
             result[str(name)] = f"{' and '.join(parts)} of {words.many(len(rows), 'picture')}"
     return result
@@ -267,37 +267,18 @@ def funnels(run: Path) -> list[Funnel]:
 
 # -- who made a photo -------------------------------------------------------------------------------------------------
 
-_LONG = 200  # characters of a text
 
+def read_credits(run: Path) -> dict[str, dict[str, str]]:
+    """Photo to credit: title, creator, licence as texts that can be shown, creator_url, licence_url, page as addresses.
 
-@dataclass(frozen=True, slots=True)
-class Credit:
-    """One photo's: texts that can be shown, addresses that may be followed; empty where the source does not say."""
-
-    title: str
-    creator: str
-    creator_url: str
-    licence: str
-    licence_url: str
-    page: str
-
-
-def read_credits(run: Path) -> dict[str, Credit]:
-    """Photo to credit; none if the photos were not collected.
+    Empty where the source does not say; no photo if they were not collected.
 
     Raises: TableError if the table is damaged.
     """
     texts, links = ("title", "creator", "licence"), ("creator_url", "licence_url", "page")
     rows = read_rows(SOURCES, run, ["photo", *texts, *links]).to_dict("records")
     return {
-        str(row["photo"]): Credit(
-            **{name: words.shorten(words.printable(row[name]), _LONG) for name in texts},
-            **{name: link(row[name]) for name in links},
-        )
+        str(row["photo"]): {name: words.shorten(words.printable(row[name]), LONGEST_TEXT) for name in texts}
+        | {name: link(row[name]) for name in links}
         for row in rows
     }
-
-
-def credit_listing(known: Mapping[str, Credit], photos: Iterable[str]) -> dict[int, dict[str, Any]]:
-    """Place in the list of photos to credit, as the page's scripts read it."""
-    return {place: asdict(known[photo]) for place, photo in enumerate(photos) if photo in known}

@@ -20,7 +20,7 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions, loading, pictures
 from gslopes.slopes.report.decisions import Decision
-from gslopes.slopes.report.loading import PAPER, Credit, Embed, face_box
+from gslopes.slopes.report.loading import PAPER, Embed, face_box
 from gslopes.stats.multiplicity import LEVEL
 
 BY_MEASURE = "by its measure"
@@ -284,8 +284,8 @@ def build_album(
 def photo_listing(
     album: Album,
     attributes: Sequence[str],
-    why: Iterable[tuple[str, str, str]] = (),
-    known: Mapping[str, Credit] | None = None,
+    why: Iterable[tuple[str, str, str]],
+    known: Mapping[str, dict[str, str]],
 ) -> dict[str, Any]:
     """The file with the list: names, and for each attribute and photo its pictures (none, one strip, or K).
 
@@ -296,7 +296,7 @@ def photo_listing(
     for photo, attribute, reason in why:
         if attribute in dropped and photo in album.index:
             dropped[attribute][album.index[photo]] = words.printable(reason)
-    credited = loading.credit_listing(known or {}, album.photos)
+    credited = {place: known[photo] for place, photo in enumerate(album.photos) if photo in known}
     return {"names": album.names, "files": files, "dropped": dropped, "credits": credited}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,15 @@ Picture = NDArray[np.uint8] | None
 PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier
 _TIGHT = 1.5  # faces wide: the edits in Figure 1
 _GAP = 0.06
+
+
+class Photo(NamedTuple):
+    """What the run knows of a photo: its name, box and (n, 2) points in the photo frame, and (width, height)."""
+
+    name: str
+    box: tuple[float, float, float, float] | None = None
+    points: Array = np.empty((0, 2))
+    size: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,9 +197,9 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
         files = edits.get(photo, [])
         if len(files) != len(values):
             continue
-        name, box, _ = known.get(photo, (photo[:16], None, None))
+        about = known.get(photo, Photo(photo[:16]))
         by_name = [(classifier, labels_of(one, photo, plain, wanted)) for classifier, one in said.items()]
-        found.append(Answered(name, [pictures.picture(file, box, run) for file in files], by_name))
+        found.append(Answered(about.name, [pictures.picture(file, about.box, run) for file in files], by_name))
     return found
 
 
@@ -243,13 +253,14 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
             moved = np.abs(slopes[steepest]) * np.ptp(finding.values) >= 0.01
             if len(files) != len(finding.values) or not moved.any():
                 continue
-            _, box, points = known.get(name, ("", None, None))
+            about = known.get(name, Photo(""))
+            box = about.box
             same = _edits(run, placebo.name(finding.attribute, "same"), [name]).get(name, [])
             unedited = same[0] if same else files[len(files) // 2]
             pixels = pictures.picture(unedited, box, run, 520)
-            left, top, right, _ = pictures.window(_size(run, name), box)
+            left, top, right, _ = pictures.window(about.size, box)
             square = [] if box is None else ((np.reshape(box, (2, 2)) - (left, top)) / (right - left)).ravel().tolist()
-            dots = np.empty((0, 2)) if points is None else (points - (left, top)) / (right - left)
+            dots = (about.points - (left, top)) / (right - left)
             tight = None if box is None else _around(box)
             row = int(steepest[0])
             return Pipeline(
@@ -284,23 +295,15 @@ def _edits(run: Path, attribute: str, photos: Sequence[str]) -> dict[str, list[P
     return {str(photo): [run / file for file in group["file"]] for photo, group in ordered.groupby("photo")}
 
 
-def _photos(
-    run: Path, photos: Sequence[str]
-) -> dict[str, tuple[str, tuple[float, float, float, float] | None, Array | None]]:
-    """Photo to its name, box and (5, 2) points, both in the photo frame."""
+def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
     where = pc.field("photo").isin(list(photos) or [""])
-    rows = loading.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "points"], where).drop_duplicates("photo")
+    columns = ["photo", "path", "box", "points", "width", "height"]
     found = {}
-    for row in rows.to_dict("records"):
-        points = None if row["points"] is None else np.asarray(row["points"], float).reshape(-1, 2)
-        found[str(row["photo"])] = (words.printable(row["path"]), loading.face_box(row["box"]), points)
+    for row in loading.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo").to_dict("records"):
+        points = np.empty((0, 2)) if row["points"] is None else np.asarray(row["points"], float).reshape(-1, 2)
+        size = int(row["width"]), int(row["height"])
+        found[str(row["photo"])] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)
     return found
-
-
-def _size(run: Path, photo: str) -> tuple[int, int]:
-    """Width and height; (1, 1) if the run does not know the photo."""
-    rows = loading.read_rows(tables.PHOTOS, run, ["width", "height"], pc.field("photo") == photo)
-    return (1, 1) if rows.empty else (int(rows["width"].iloc[0]), int(rows["height"].iloc[0]))
 
 
 # -- drawing ----------------------------------------------------------------------------------------------------------

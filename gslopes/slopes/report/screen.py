@@ -16,7 +16,7 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions
 from gslopes.slopes.report.decisions import Decision, Headline, headline
-from gslopes.slopes.report.loading import STEPS, Credit, Finding, Funnel
+from gslopes.slopes.report.loading import STEPS, Finding, Funnel
 from gslopes.slopes.report.page_data import Album
 
 MOST_LABELS = 40
@@ -35,7 +35,7 @@ class Strip:
     label: str
     files: tuple[str, ...]
     cells: tuple[tuple[str, str], ...]
-    credit: Credit | None = None
+    credit: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def screen(
     answers: Answers,
     album: Album,
     funnel: Funnel | None,
-    known: Mapping[str, Credit],
+    known: Mapping[str, Mapping[str, str]],
 ) -> Screen:
     """The first screen of one finding.
 
@@ -131,7 +131,9 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
     return found, unit
 
 
-def strip(finding: Finding, label: str, answers: Answers, album: Album, known: Mapping[str, Credit]) -> Strip | None:
+def strip(
+    finding: Finding, label: str, answers: Answers, album: Album, known: Mapping[str, Mapping[str, str]]
+) -> Strip | None:
     """One photo with the scores of a label; None if there is no label or no picture."""
     row = matrix.typical(answers, label) if label else None
     if row is None:

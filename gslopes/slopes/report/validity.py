@@ -90,25 +90,18 @@ def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> 
         by = of_group.groupby("step")["score"].agg(["mean", "std", "count"]).sort_index()
         if by.index.tolist() != list(range(len(values))):
             continue
-        mean, low, high = _interval(by)
+        half = normal_quantile() * by["std"].fillna(0) / np.sqrt(by["count"].clip(lower=1))
         curves.append(
             {
                 "name": NAMES.get(str(name), words.printable(name)),
                 "target": name == attribute,
                 "unit": name not in ("luminance", "sharpness"),
-                "mean": mean,
-                "low": low,
-                "high": high,
+                "mean": by["mean"].tolist(),
+                "low": (by["mean"] - half).tolist(),
+                "high": (by["mean"] + half).tolist(),
             }
         )
     return sorted(curves, key=lambda curve: not curve["target"])
-
-
-def _interval(by: pd.DataFrame) -> tuple[list[float], list[float], list[float]]:
-    """Means with the ends of their 95 % normal interval, from columns mean, std and count."""
-    half = (normal_quantile() * by["std"].fillna(0) / np.sqrt(by["count"].clip(lower=1))).to_numpy(float)
-    mean = by["mean"].to_numpy(float)
-    return mean.tolist(), (mean - half).tolist(), (mean + half).tolist()
 
 
 def _quartiles(column: pd.Series) -> tuple[float, float, float] | None:
