@@ -140,27 +140,23 @@ def test_originals_are_as_the_edits_are_without_what_the_camera_wrote(run, tmp_p
     assert not {"xmp", "exif", "comment"} & set(info)
 
 
-def test_folders_of_something_else_are_left_alone(run, tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "mine.txt").write_text("x")
+def test_folders_of_something_else_are_left_alone_and_what_is_gone_is_said(run, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/mine.txt").write_text("x")
     with pytest.raises(UsageError, match="not empty"):
-        gslopes.export(run, "parquet", out)
-    assert [path.name for path in out.iterdir()] == ["mine.txt"]
+        gslopes.export(run, "parquet", tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
     gslopes.export(run, "parquet", tmp_path / "other")
     with pytest.raises(RunFolderMismatch):
         gslopes.export(run, "parquet", tmp_path / "other", split=0.5)
     with pytest.raises(UnknownName):
         gslopes.export(run, "excel", tmp_path / "third")  # type: ignore[arg-type]
-
-
-def test_what_is_gone_is_said(run, tmp_path):
     (tmp_path / "photos" / "p1.jpg").write_bytes((tmp_path / "photos" / "p2.jpg").read_bytes())
     with pytest.raises(UsageError, match=r"p1\.jpg is not the one"):
-        gslopes.export(run, "parquet", tmp_path / "out")
+        gslopes.export(run, "parquet", tmp_path / "fourth")
     next(run.glob("edits/gender/*.jpg")).unlink()
     with pytest.raises(UsageError, match="are gone"):
-        gslopes.export(run, "parquet", tmp_path / "third")
+        gslopes.export(run, "parquet", tmp_path / "fifth")
 
 
 def test_the_command_says_what_it_wrote(run, tmp_path, gslopes):

@@ -89,32 +89,3 @@ def test_all_refused_says_how_many_and_nothing_of_thresholds(make, tmp_path: Pat
     for text in (page, str(audit), audit._repr_html_(), audit.summary):
         assert "first: 84 of 84 pictures were refused" in text
         assert "threshold=0" not in text
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-def test_what_scripts_draw_says_nothing_broken_and_a_long_label_is_cut(make, chromium, tmp_path: Path):
-    long = "wig " * 20_000
-    for name, change in (
-        ("one", CASES["one photo"]),
-        ("few", CASES["a third of every photo refused"]),
-        ("long", lambda scores, asked: (scores.replace({"label": {"Lipstick": long}}), asked)),
-    ):
-        run = make(tmp_path / name, [("first", "gender")], photos=12)
-        scores, asked = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
-        scores, asked = (frame.reset_index(drop=True) for frame in change(scores, asked))
-        found = analyse(scores, asked, values={"gender": VALUES.tolist()}, options=FitOptions(permutations=99))
-        for table, frame in [(tables.SCORES, scores), (tables.ASKED, asked), *found.tables()]:
-            tables.write(table, frame, run / f"{table.name}.parquet")
-        page = chromium.new_page(viewport={"width": 390, "height": 800})
-        page.goto(write_report(run).as_uri())
-        if name != "one":  # the explorer is drawn when it is reached
-            page.locator("#app-explorer").scroll_into_view_if_needed()
-            page.locator("#app-explorer .count").wait_for()
-        page.wait_for_load_state("networkidle")
-        text = " ".join(page.locator("body").inner_text().split())
-        assert (name, broken(text)) == (name, [])
-        assert name == "one" or "1–12 of 12 photos" in text
-        assert len(text) < 40_000
-        assert page.evaluate("document.documentElement.scrollHeight") < 40_000
-        page.close()

@@ -173,22 +173,11 @@ def test_how_to_read_a_slope_is_said_for_the_measures_of_the_labels(one: Path, m
     assert ("2 more of every 100" in text) == ("presence" in measures)
 
 
-def test_every_decision_and_the_words_of_the_page_are_explained_once(html: str) -> None:
-    words_explained = re.findall(r"<dt>([^<]*)</dt><dd>[^<]*\.</dd>", html)
-    assert len(words_explained) == len(set(words_explained))
-    assert {"reader", "placebo", "sweep", "slope", *decisions.SHOWN.values()} <= set(words_explained)
-
-
 def test_the_page_answers_its_questions_in_order_and_details_follow(html: str) -> None:
     assert questions(html) == QUESTIONS
     titles = re.findall(r'<h2[^>]*id="(\w+)"', html)
     assert titles.index("next") < titles.index("findings") < titles.index("provenance")
-
-
-def test_what_next_is_concrete_and_by_what_was_found(html: str) -> None:
-    text = re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
-    after = text.rpartition("What next?")[2].partition("All labels")[0]
-    assert "Look at the pictures" not in after, "here no label moves"
-    assert "gslopes compare RUN NEW-RUN --fail-if changed" in after
-    assert "gslopes audit RUN --photos-csv people.csv --groups COLUMN" in after
-    assert "Do not conclude that a classifier is fair where nothing moved" in after
+    explained = re.findall(r"<dt>([^<]*)</dt><dd>[^<]*\.</dd>", html)
+    assert len(explained) == len(set(explained))
+    assert {"reader", "placebo", "sweep", "slope", *decisions.SHOWN.values()} <= set(explained)
+    assert "gslopes compare RUN NEW-RUN --fail-if changed" in Reader(html).text
