@@ -87,7 +87,7 @@ def facts(run: Path, form: str, rows: pd.DataFrame) -> Facts:
     photos = rows.drop_duplicates("photo")
     licences = photos["licence"].fillna("") if "licence" in rows else pd.Series("", index=photos.index)
     models = edited.drop_duplicates("attribute")
-    known = manifest.get("models", {})
+    models_used = manifest.get("models", {})
     judged = run / VALIDITY
     measured = read_json(judged).get("attributes", []) if judged.is_file() else []
     return Facts(
@@ -103,7 +103,7 @@ def facts(run: Path, form: str, rows: pd.DataFrame) -> Facts:
         dropped=_counts(verdicts.loc[~verdicts["kept"], "reason"]),
         licences=_counts(licences.replace("", UNSTATED)),
         editors=tuple(
-            (of, name, digest, known.get(name, {}).get("licence", "") or "not stated")
+            (of, name, digest, models_used.get(name, {}).get("licence", "") or "not stated")
             for of, name, digest in models[["attribute", "editor", "editor_sha256"]].itertuples(index=False, name=None)
         ),
         measured=tuple(one for one in measured if one.get("attribute") in attributes),
@@ -190,7 +190,7 @@ def _faults(about: Facts) -> list[str]:
     """What the cards of the editors say of their measured faults."""
     from gslopes.faces.zoo.spec import find_asset
 
-    found = []
+    parts = []
     for model, digest in dict.fromkeys((name, digest) for _, name, digest, _ in about.editors):
         folder = find_asset("models", model)
         if folder is None or not (folder / "card.md").is_file():
@@ -198,8 +198,8 @@ def _faults(about: Facts) -> list[str]:
         text = (folder / "card.md").read_text(encoding="utf-8")
         faults = text.partition("## Known failures\n")[2].partition("\n## ")[0].strip()
         if faults and f"sha256: {digest}" in text:  # a card speaks of these weights alone
-            found += [f"## Known failures of {model}", faults]
-    return found
+            parts += [f"## Known failures of {model}", faults]
+    return parts
 
 
 def _dropped(about: Facts) -> str:

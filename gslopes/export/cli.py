@@ -43,14 +43,14 @@ def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[
     from gslopes.core.runfolder import show
     from gslopes.export import export as export_run
 
-    found = export_run(run, form, out, progress=True, **options)
+    exported = export_run(run, form, out, progress=True, **options)
     if as_json:
-        print_json(found.facts())
+        print_json(exported.facts())
     elif form == "answers":
-        say(f"{many(found.rows, 'answer')} in {show(found.path)}")
+        say(f"{many(exported.rows, 'answer')} in {show(exported.path)}")
     else:
-        parts = ", ".join(f"{name} {count:,}" for name, count in found.splits.items())
-        say(f"{many(found.rows, 'picture')} in {found.sets:,} sets ({parts}) in {show(found.path)}")
-    if form != "answers" and not (found.path / "croissant.json").is_file():
+        parts = ", ".join(f"{name} {count:,}" for name, count in exported.splits.items())
+        say(f"{many(exported.rows, 'picture')} in {exported.sets:,} sets ({parts}) in {show(exported.path)}")
+    if form != "answers" and not (exported.path / "croissant.json").is_file():
         say("Without croissant.json: pip install 'gslopes[croissant]', then export to a new folder.", err=True)
     return 0

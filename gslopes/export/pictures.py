@@ -141,8 +141,8 @@ def _split(photos: pd.Series, people: pd.DataFrame, config: ExportConfig, seed: 
         return pd.Series(TRAIN, index=photos.index)
     column = config.split_by if config.split_by in people else f"photo_{config.split_by}"
     if config.split_by and column not in people:
-        there = ", ".join(map(str, people))
-        raise UsageError(f"{config.photos_csv} has no column {config.split_by!r}.", f"It has {there}.")
+        columns = ", ".join(map(str, people))
+        raise UsageError(f"{config.photos_csv} has no column {config.split_by!r}.", f"It has {columns}.")
     units = photos.map(people[column].str.strip()) if config.split_by else photos
     units = units.where(units.notna() & (units != ""), photos)  # unnamed: the photo stands for itself
     order = sorted(units.unique(), key=lambda unit: sha256(f"{seed}:{unit}".encode()).hexdigest())

@@ -65,8 +65,8 @@ def fits(one: Nothing) -> str:
     >>> fits(Nothing("“a”", -3, 21, 8, 5, "−3.0 to +21.0 points per step")), fits(Nothing("“a”", math.nan, 1, 8, 5, ""))
     ('“a” may lie anywhere in −3.0 to +21.0 points per step', '“a” has no interval')
     """
-    known = math.isfinite(one.low + one.high)
-    return f"{one.name} may lie anywhere in {one.shown}" if known else f"{one.name} has no interval"
+    bounded = math.isfinite(one.low + one.high)
+    return f"{one.name} may lie anywhere in {one.shown}" if bounded else f"{one.name} has no interval"
 
 
 def cannot_tell(one: Nothing, question: str, *units: str) -> str:

@@ -201,8 +201,8 @@ def svg(width: float, height: float, description: str, parts: Iterable[str]) -> 
 
 def svg_text(x: float, y: float, content: object, anchor: str = "start", size: int = 12, colour: str = "ink") -> str:
     """Untrusted text.  anchor: start, middle or end.  colour: a variable of the palette."""
-    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="var(--{colour})"'
-    return f"<text {place}>{escape(str(content))}</text>"
+    attributes = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="var(--{colour})"'
+    return f"<text {attributes}>{escape(str(content))}</text>"
 
 
 def svg_line(x0: float, y0: float, x1: float, y1: float, colour: str = "ink", width: float = 1, dash: str = "") -> str:
@@ -218,8 +218,8 @@ def svg_rect(
     x: float, y: float, width: float, height: float, colour: str, opacity: float = 1, rounding: float = 0
 ) -> str:
     """A filled rectangle."""
-    place = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:g}" rx="{rounding:g}"'
-    return f'<rect {place} fill="var(--{colour})" fill-opacity="{opacity:g}"/>'
+    attributes = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:g}" rx="{rounding:g}"'
+    return f'<rect {attributes} fill="var(--{colour})" fill-opacity="{opacity:g}"/>'
 
 
 def svg_dot(x: float, y: float, colour: str, radius: float = 5) -> str:

@@ -38,7 +38,7 @@ _PLOT_STYLE = """\
 @cache
 def templates(house: Path | None = None) -> Environment:
     """The templates of all pages and those in the folder ``house``: all is escaped, an unknown name is an error."""
-    found = Environment(
+    environment = Environment(
         loader=FileSystemLoader([*([house] if house else []), TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
@@ -46,14 +46,14 @@ def templates(house: Path | None = None) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters |= {
+    environment.filters |= {
         "printable": words.printable,
         "many": words.many,
         "thousands": lambda number: f"{number:,}",
         "decimal": numbers.decimal,
         "size": numbers.size,
     }
-    return found
+    return environment
 
 
 def render(

@@ -143,8 +143,8 @@ def apart(values: Iterable[float]) -> list[str]:
     (['0.9935', '0.9947'], ['0.10', '0.90', '–'], ['34.2', '41.5'])
     """
     row = [float(number) for number in values]
-    known = [number for number in row if not math.isnan(number)]
-    span = max(known, default=0.0) - min(known, default=0.0)
+    finite = [number for number in row if not math.isnan(number)]
+    span = max(finite, default=0.0) - min(finite, default=0.0)
     digits = 1 if span >= 5 else 2 if span >= 0.02 or span == 0 else min(5, 1 - math.floor(math.log10(span)))
     return [decimal(number, digits) for number in row]
 

@@ -51,8 +51,14 @@ def render_review(
         for key, (_, cells) in question.keys.items()
     }
     data = review_data(items, answers, columns, keys=keys, others=True, **how)
-    known = {"opened": False, **(page or {}), "questions": questions, "count": len(items), "reviewer": data["reviewer"]}
-    return render(template, house=house, styles=("review.css",), scripts=("review.js",), data=data, **known)
+    shared = {
+        "opened": False,
+        **(page or {}),
+        "questions": questions,
+        "count": len(items),
+        "reviewer": data["reviewer"],
+    }
+    return render(template, house=house, styles=("review.css",), scripts=("review.js",), data=data, **shared)
 
 
 def review_data(
@@ -78,12 +84,12 @@ def review_data(
         ``noun`` of an item.
     """
     named = [[str(item[name]) for name in copied] for item in items]
-    kept = [{name: str(row.get(name, "")) for name in columns} for row in answers]
-    key, base = (sha256(json.dumps(part).encode()).hexdigest()[:32] for part in (named, kept))
+    rows = [{name: str(row.get(name, "")) for name in columns} for row in answers]
+    key, base = (sha256(json.dumps(part).encode()).hexdigest()[:32] for part in (named, rows))
     usual: dict[str, Any] = {"id": copied, "others": False, "resets": None, "untold": [], "names": {}, "noun": "Photo"}
     return usual | {
         "items": list(items),
-        "answers": kept,
+        "answers": rows,
         "columns": columns,
         "copied": copied,
         "done": done,

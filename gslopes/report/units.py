@@ -18,8 +18,8 @@ UNITS = {
 
 def measure_of(row: Any) -> str:
     """The measure of a row of the slopes table; presence where the table is older than the column."""
-    found = row.get("measure")
-    return found if isinstance(found, str) and found in UNITS else "presence"
+    measure = row.get("measure")
+    return measure if isinstance(measure, str) and measure in UNITS else "presence"
 
 
 def unit_of(row: Any) -> str:

@@ -148,13 +148,13 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0, confidence: 
     varying = np.diff(sums.indptr).astype(np.int64)
     total = np.asarray(sums.sum(axis=1)).ravel().astype(np.float64)
     mean = total / n
-    known = (varying > 0) & (count > 1)
-    se = np.where(known, np.sqrt(spreads(units, mean) * count / max(count - 1, 1)) / n, np.nan)
+    estimable = (varying > 0) & (count > 1)
+    se = np.where(estimable, np.sqrt(spreads(units, mean) * count / max(count - 1, 1)) / n, np.nan)
     dof = max(count - 1, 1)
     half = half_width(se, dof, confidence)
-    p = np.where(known, t_test(t_ratio(mean, se), dof), np.nan)
+    p = np.where(estimable, t_test(t_ratio(mean, se), dof), np.nan)
     signs = _signs(sums, total, permutations, seed) if permutations else np.full(len(total), np.nan)
-    return Contrast(mean, se, mean - half, mean + half, p, np.where(known, signs, np.nan), varying)
+    return Contrast(mean, se, mean - half, mean + half, p, np.where(estimable, signs, np.nan), varying)
 
 
 def _signs(sums: sparse.csr_array, total: Array, count: int, seed: int) -> Array:

@@ -58,13 +58,13 @@ def mean_t(values: Array, confidence: float = 0.95) -> Estimate:
     >>> round(found.value, 3), round(found.low, 3), round(found.p, 3)
     (2.0, -0.484, 0.074)
     """
-    known = values[~np.isnan(values)]
-    n = len(known)
-    mean = float(known.mean()) if n else math.nan
+    numbers = values[~np.isnan(values)]
+    n = len(numbers)
+    mean = float(numbers.mean()) if n else math.nan
     if n < 2:
         return Estimate(mean, math.nan, math.nan, math.nan, math.nan)
-    se = float(known.std(ddof=1)) / math.sqrt(n)
-    if not se > ROUNDING * float(np.abs(known).max()):
+    se = float(numbers.std(ddof=1)) / math.sqrt(n)
+    if not se > ROUNDING * float(np.abs(numbers).max()):
         return Estimate(mean, 0.0, math.nan, math.nan, math.nan)
     half = float(t_quantile(n - 1, confidence)) * se
     return Estimate(mean, se, mean - half, mean + half, float(t_test(mean / se, n - 1)))
@@ -103,10 +103,10 @@ def fieller(
 
 def percentile(draws: NDArray[np.floating], confidence: float = 0.95) -> tuple[float, float]:
     """Ends of the percentile interval of resampled numbers, (B,); NaN ones are left out."""
-    known = draws[np.isfinite(draws)]
-    if not len(known):
+    numbers = draws[np.isfinite(draws)]
+    if not len(numbers):
         return math.nan, math.nan
-    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(numbers, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 

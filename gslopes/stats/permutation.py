@@ -192,14 +192,14 @@ def _sums(outcomes: Outcomes, block: NDArray[np.int64], chosen: NDArray[np.int64
     width = len(outcomes.values)
     result = np.zeros((len(block), size, width), dtype=np.float32)
     totals = np.zeros(len(block))
-    for place, label in enumerate(block):
+    for row, label in enumerate(block):
         rows = slice(outcomes.starts[label], outcomes.starts[label + 1])
         numbers = outcomes.numbers[rows].astype(np.float64)
         total = numbers.sum(axis=1)
-        totals[place] = total.sum()
+        totals[row] = total.sum()
         bundle = chosen[outcomes.unit[rows]]
         for step in range(width):
-            result[place, :, step] = np.bincount(bundle, width * numbers[:, step] - total, minlength=size)
+            result[row, :, step] = np.bincount(bundle, width * numbers[:, step] - total, minlength=size)
     return result, totals
 
 

@@ -29,17 +29,17 @@ def fit_ridge(features: Array, y: Array, weights: Array, ridge: float, *, tolera
     largest = np.linalg.eigvalsh((x / lengths).T @ (x / lengths))[-1]
     penalty = np.r_[0.0, np.full(features.shape[1], ridge)][:, None]
     bound = largest * weights.max() * np.square(lengths)[:, None] / 4 + penalty
-    found = ahead = np.zeros((x.shape[1], weights.shape[1]))
+    fitted = ahead = np.zeros((x.shape[1], weights.shape[1]))
     age = np.ones(weights.shape[1])
     for _ in range(5000):
         gradient = x.T @ (weights * (special.expit(x @ ahead) - y[:, None])) + penalty * ahead
         step = gradient / bound
         if (gradient * step).sum(axis=0).max() < tolerance**2:
             break
-        moved = ahead - step - found
+        moved = ahead - step - fitted
         age = np.where((step * moved).sum(axis=0) > 0, 1.0, age)  # too far: begin again
         older = (1 + np.sqrt(1 + 4 * age**2)) / 2
-        found = ahead - step
-        ahead, age = found + (age - 1) / older * moved, older
+        fitted = ahead - step
+        ahead, age = fitted + (age - 1) / older * moved, older
     ahead[0] -= middle @ ahead[1:]
     return ahead

@@ -103,9 +103,9 @@ def independence_p(hit: NDArray[np.bool_], group: NDArray[np.integer], person: N
     if people < 2:
         return math.nan
     sums = np.stack([np.bincount(person, column) for column in (moves - gaps)[:, :-1].T], axis=1)
-    found = people / (people - 1) * sums.T @ sums / n
+    covariance = people / (people - 1) * sums.T @ sums / n
     usual = rate * (1 - rate) * (np.diag(shares) - np.outer(shares, shares))[:-1, :-1]
-    effects = np.maximum(np.linalg.eigvals(np.linalg.solve(usual, found)).real, 1.0)
+    effects = np.maximum(np.linalg.eigvals(np.linalg.solve(usual, covariance)).real, 1.0)
     total = float(effects.sum())
     freedom = total**2 / float((effects**2).sum())
     return float(stats.f.sf(statistic / total, freedom, freedom * (people - 1)))

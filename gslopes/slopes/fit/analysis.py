@@ -132,26 +132,26 @@ def analyse(
     questions = asked if isinstance(asked, pa.Table) else tables.check(tables.ASKED, asked)
     check_status(questions)
     _check_scores(answers, numbers=MEASURED in options.estimators)
-    kept = None if photos is None else sorted({str(photo) for photo in photos})
-    whole: dict[tuple[str, str], Answers] = {}
+    chosen = None if photos is None else sorted({str(photo) for photo in photos})
+    sweeps_by_pair: dict[tuple[str, str], Answers] = {}
     for sweep in gather(answers, questions, values_by_attribute(answers, questions, values)):
-        part = sweep if kept is None else sweep.only(np.isin(sweep.photos.astype(str), kept))
-        whole[sweep.classifier, sweep.attribute] = part
+        part = sweep if chosen is None else sweep.only(np.isin(sweep.photos.astype(str), chosen))
+        sweeps_by_pair[sweep.classifier, sweep.attribute] = part
     if MEASURED in options.estimators:  # the same measures along all sweeps of a classifier
         by_name: dict[str, list[Answers]] = {}
-        for (name, attribute), sweep in whole.items():
+        for (name, attribute), sweep in sweeps_by_pair.items():
             by_name.setdefault(name, []).extend([] if placebo.is_placebo(attribute) else [sweep])
         measures = {name: choose(sweeps, options.min_varying) for name, sweeps in by_name.items()}
-        whole = {key: measured(sweep, measures[key[0]]) for key, sweep in whole.items()}
-    truths = _truths(about, truth, {label for sweep in whole.values() for label in sweep.labels.tolist()})
+        sweeps_by_pair = {key: measured(sweep, measures[key[0]]) for key, sweep in sweeps_by_pair.items()}
+    truths = _truths(about, truth, {label for sweep in sweeps_by_pair.values() for label in sweep.labels.tolist()})
     inputs = _Inputs(
-        *(answers, questions, options, columns, tuple(groups), cluster, truths, kept),
-        *(reach, tones, gates or {}, unedited or {}, whole),
+        *(answers, questions, options, columns, tuple(groups), cluster, truths, chosen),
+        *(reach, tones, gates or {}, unedited or {}, sweeps_by_pair),
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
-    for key in whole:
+    for key in sweeps_by_pair:
         for name, frame in _tables_of(inputs, *key):
-            frames[name].append(of_rows(frame, whole[key].measures))
+            frames[name].append(of_rows(frame, sweeps_by_pair[key].measures))
         if tick is not None:
             tick(1)
     return FitTables(**{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()})
@@ -214,8 +214,8 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     if asked.lost.any():
         present = label_counts(inputs.scores, classifier, attribute, sweep.labels, asked)
         ends = pd.DataFrame(dict(zip(("worst_low", "worst_high"), bounds(present, asked), strict=True)), sweep.labels)
-        known = ends.reindex(rows["label"]).set_axis(rows.index)
-        rows = rows.assign(**known.where(rows["estimator"] == "photo-rate"))
+        by_row = ends.reindex(rows["label"]).set_axis(rows.index)
+        rows = rows.assign(**by_row.where(rows["estimator"] == "photo-rate"))
     if not placebo.is_placebo(attribute):
         codes = None if units is None else dict(zip(sweep.photos.tolist(), units.tolist(), strict=True))
         differences = placebo_differences(sweep, inputs.placebos(classifier, attribute), options, codes)
@@ -244,13 +244,13 @@ def _observed(
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """The observed difference of each pair of groups next to the slopes.  rows: of the sweep, with their decisions."""
     read, odds = tables.reading(rows), None
-    found = dict(zip(read["label"], read["decision"], strict=True))
+    decisions = dict(zip(read["label"], read["decision"], strict=True))
     if inputs.reach is not None:
         own = (inputs.reach["attribute"] == sweep.attribute) & (inputs.reach["reading"] == sweep.attribute)
         odds = inputs.reach[own].drop_duplicates("photo").set_index("photo")["odds"]
     unedited = measured(inputs.unedited[sweep.classifier], sweep.measures)
     for name in inputs.groups:
-        frame = observed_rows(sweep, unedited, inputs.columns[name], odds, found, inputs.options, codes)
+        frame = observed_rows(sweep, unedited, inputs.columns[name], odds, decisions, inputs.options, codes)
         yield "observed", frame.assign(column=name)
 
 
@@ -278,9 +278,9 @@ def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _
         share = f"one {cluster} of {len(sizes)} holds {largest:.0%} of the photos"
         warnings.append(f"{share}: read p_perm, not t and its interval")
     if (asked.status == 2).any():
-        found = refusal_slope(asked, inputs.units)
-        slope, p = float(found.difference[0]), float(found.p[0])
-        row |= {"refusal_slope": slope, "refusal_low": found.low[0], "refusal_high": found.high[0], "refusal_p": p}
+        trend = refusal_slope(asked, inputs.units)
+        slope, p = float(trend.difference[0]), float(trend.p[0])
+        row |= {"refusal_slope": slope, "refusal_low": trend.low[0], "refusal_high": trend.high[0], "refusal_p": p}
         if p < LEVEL:
             warnings.append(f"refusals depend on the value ({slope:+.2g} points per unit): what is left is selected")
     return pd.DataFrame([row | {"warning": "; ".join(warnings)}])
@@ -294,19 +294,19 @@ def about_columns(
     about: pd.DataFrame | None, names: Sequence[str], texts_of: Callable[[pd.Series], pd.Series]
 ) -> dict[str, pd.Series]:
     """The named columns as texts by photo, crossed where a name says so.  Raises: ConfigError."""
-    found = {}
+    columns = {}
     for name in names:
         parts = [part.strip() for part in name.split("+")]
         lacking = [part for part in parts if about is None or part not in about]
         if about is None or lacking:
-            known = "none is given" if about is None else f"it has {', '.join(map(str, about))}"
-            raise ConfigError(f"The table about photos has no column {lacking[0]!r}: {known}.")
+            has = "none is given" if about is None else f"it has {', '.join(map(str, about))}"
+            raise ConfigError(f"The table about photos has no column {lacking[0]!r}: {has}.")
         texts = [texts_of(about[part]) for part in parts]
-        whole = texts[0]
+        crossed = texts[0]
         for text in texts[1:]:
-            whole = (whole + ", " + text).where((whole != "") & (text != ""), "")
-        found[name] = whole[~whole.index.duplicated()]
-    return found
+            crossed = (crossed + ", " + text).where((crossed != "") & (text != ""), "")
+        columns[name] = crossed[~crossed.index.duplicated()]
+    return columns
 
 
 def _truths(about: pd.DataFrame | None, given: Sequence[str], labels: Collection[str]) -> tuple[Truth, ...]:
@@ -332,8 +332,8 @@ def checked(table: tables.Table, frames: Sequence[pd.DataFrame]) -> pd.DataFrame
     frames = [frame for frame in frames if len(frame)]
     if not frames:
         return tables.check(table, table.empty()).to_pandas()
-    whole = pd.concat(frames, ignore_index=True)
-    missing = {field.name: None for field in table.schema if field.nullable and field.name not in whole}
-    ordered = whole.assign(**missing).sort_values(list(table.key), kind="stable")
+    joined = pd.concat(frames, ignore_index=True)
+    missing = {field.name: None for field in table.schema if field.nullable and field.name not in joined}
+    ordered = joined.assign(**missing).sort_values(list(table.key), kind="stable")
     result: pd.DataFrame = tables.check(table, ordered).to_pandas()
     return result

@@ -62,11 +62,11 @@ class Answers:
     def only(self, keep: NDArray[np.bool_]) -> Answers:
         """The same for some of the photos; ``keep`` is (n,) bool. All labels stay."""
         pairs = keep[self.photo]
-        place = (np.cumsum(keep) - 1).astype(np.int32)
+        new_code = (np.cumsum(keep) - 1).astype(np.int32)
         return replace(
             self,
             photos=self.photos[keep],
-            photo=place[self.photo[pairs]],
+            photo=new_code[self.photo[pairs]],
             label=self.label[pairs],
             present=self.present[pairs],
             score=self.score[pairs],
@@ -96,8 +96,8 @@ class Answers:
     def labelled(self) -> Answers:
         """The same without the labels that none of the photos has."""
         seen = np.bincount(self.label, minlength=len(self.labels)) > 0
-        place = (np.cumsum(seen) - 1).astype(np.int32)
-        return replace(self, labels=self.labels[seen], label=place[self.label])
+        new_code = (np.cumsum(seen) - 1).astype(np.int32)
+        return replace(self, labels=self.labels[seen], label=new_code[self.label])
 
 
 def columns_of(found: Any, *left_out: str) -> dict[str, Any]:
@@ -126,21 +126,23 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         for code in np.flatnonzero(np.bincount(pair[cut:]))
     }
     for code, (name, edit) in sorted(names.items(), key=lambda item: item[1]):
-        here, rows = pair[:cut] == code, np.flatnonzero(pair[cut:] == code)
-        said = status[1][status[0][here]]
-        kept, dropped = _complete(photo[:cut][here], asked_step[here], said, len(photos), len(values[edit]))
+        own_asked, rows = pair[:cut] == code, np.flatnonzero(pair[cut:] == code)
+        statuses = status[1][status[0][own_asked]]
+        complete, dropped = _complete(
+            photo[:cut][own_asked], asked_step[own_asked], statuses, len(photos), len(values[edit])
+        )
         threshold = float(score[rows].min(initial=1.0)) if len(rows) else 0.0
         own, label_codes = _ranks(labels, np.bincount(label[rows], minlength=len(labels)) > 0)
-        ids, photo_codes = _ranks(photos, kept)
-        rows = rows[kept[photo[cut:][rows]]]
+        ids, photo_codes = _ranks(photos, complete)
+        rows = rows[complete[photo[cut:][rows]]]
         at, number, size = step[rows], score[rows], max(len(ids), 1)
         # pairs of label and photo that occur, sorted
         key = label_codes[label[rows]].astype(np.int64) * size + photo_codes[photo[cut:][rows]]
-        place, pairs = pd.factorize(key, sort=True)
+        row, pairs = pd.factorize(key, sort=True)
         table = np.full((len(pairs), len(values[edit])), np.nan, dtype=np.float32)
-        table[place, at] = number
-        higher = np.flatnonzero(number > table[place, at])  # a label returned twice for one picture
-        np.maximum.at(table, (place[higher], at[higher]), number[higher])
+        table[row, at] = number
+        higher = np.flatnonzero(number > table[row, at])  # a label returned twice for one picture
+        np.maximum.at(table, (row[higher], at[higher]), number[higher])
         present = ~np.isnan(table)
         np.nan_to_num(table, copy=False)
         codes_of_pairs = (pairs % size).astype(np.int32), (pairs // size).astype(np.int32)
@@ -154,9 +156,9 @@ def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], NDArray[np.obj
     if not encoded:
         return np.empty(0, dtype=np.int32), np.empty(0, dtype=object)
     kind = pa.dictionary(pa.int32(), pa.string())
-    whole = pa.chunked_array([chunk.cast(kind) for chunk in encoded], type=kind).unify_dictionaries()
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in whole.chunks])
-    return codes.astype(np.int32, copy=False), np.array(whole.chunk(0).dictionary.to_pylist(), dtype=object)
+    joined = pa.chunked_array([chunk.cast(kind) for chunk in encoded], type=kind).unify_dictionaries()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in joined.chunks])
+    return codes.astype(np.int32, copy=False), np.array(joined.chunk(0).dictionary.to_pylist(), dtype=object)
 
 
 def _complete(
@@ -180,11 +182,11 @@ def _complete(
 
 def _ranks(names: NDArray[np.object_], keep: NDArray[np.bool_]) -> tuple[NDArray[np.object_], NDArray[np.int32]]:
     """The kept names, sorted, and each old code's new one (-1 for the others)."""
-    kept = np.flatnonzero(keep)
-    order = np.asarray(pc.sort_indices(pa.array(names[kept], pa.string())), dtype=np.int64)
+    codes = np.flatnonzero(keep)
+    order = np.asarray(pc.sort_indices(pa.array(names[codes], pa.string())), dtype=np.int64)
     new_codes = np.full(len(names), -1, dtype=np.int32)
-    new_codes[kept[order]] = np.arange(len(kept), dtype=np.int32)
-    return names[kept][order], new_codes
+    new_codes[codes[order]] = np.arange(len(codes), dtype=np.int32)
+    return names[codes][order], new_codes
 
 
 def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
@@ -221,12 +223,12 @@ def values_by_attribute(
     """
     pairs = scores.group_by(["attribute", "step", "value"]).aggregate([]).to_pandas().sort_values("step")
     last = asked.group_by("attribute").aggregate([("step", "max")]).to_pandas().set_index("attribute")["step_max"]
-    found = {}
+    by_attribute = {}
     for name, rows in pairs.groupby("attribute", observed=True):
-        attribute, known = str(name), rows["value"].to_numpy(np.float64)
+        attribute, in_table = str(name), rows["value"].to_numpy(np.float64)
         steps, given_here = rows["step"].tolist(), (given or {}).get(attribute)
         count = max(int(last.get(name, 0)), *steps) + 1
-        values = known if given_here is None else np.asarray(given_here, dtype=np.float64)
+        values = in_table if given_here is None else np.asarray(given_here, dtype=np.float64)
         error: type[ConfigError | TableError] = TableError if given_here is None else ConfigError
         if values.ndim != 1 or (len(values) != 2 and (len(values) < 3 or len(values) % 2 == 0)):
             hint = "Pass the values of the sweep: two, or an odd number, of which one is the centre."
@@ -236,12 +238,12 @@ def values_by_attribute(
         if len(set(steps)) != len(steps) or min(steps) < 0 or count > len(values):
             problem = f"The tables have steps 0 to {count - 1} of {attribute} and {len(values)} values for them."
             raise TableError(problem, "Give each step one value, and pass all values of the sweep.")
-        if (np.abs(values[steps] - known) > _TOLERANCE * np.maximum(1.0, np.abs(known))).any():
-            raise TableError(f"The scores table has other values of {attribute}: {known.tolist()}.", "Pass those.")
+        if (np.abs(values[steps] - in_table) > _TOLERANCE * np.maximum(1.0, np.abs(in_table))).any():
+            raise TableError(f"The scores table has other values of {attribute}: {in_table.tolist()}.", "Pass those.")
         line = np.linspace(values[0], values[-1], len(values))  # freed from the rounding to float32 where it is even
         even = np.abs(line - values).max() <= _TOLERANCE * max(1.0, float(np.abs(values).max()))
-        found[attribute] = line if even else values
-    return found
+        by_attribute[attribute] = line if even else values
+    return by_attribute
 
 
 # -- which labels count as present --------------------------------------------------------------------------------
@@ -285,10 +287,10 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
     for name, cut in cuts.items():
         rows = np.flatnonzero(pc.equal(classifier.cast(pa.string()), name).to_numpy(zero_copy_only=False))
         # Scores are stored with 24 bits: one that was cut at 0.55 by the service is not lost to rounding here.
-        kept = score[rows] >= np.float32(cut.score)
+        counts = score[rows] >= np.float32(cut.score)
         if cut.most:
-            kept &= _places(scores, rows) <= cut.most
-        keep[rows[~kept]] = False
+            counts &= _places(scores, rows) <= cut.most
+        keep[rows[~counts]] = False
     return scores.filter(pa.array(keep))
 
 

@@ -67,12 +67,12 @@ def placebo_differences(
         labels = all_labels(edit, fake)
         for kind, name in names.items():
             first, second = (unit_slopes(answers, kind, units, labels) for answers in pair)
-            found = _tested(first, second, options, signed=what in _SIGNED)
-            note = np.where(found.varying > 0, "", "both sweeps say the same of every photo")
+            tested = _tested(first, second, options, signed=what in _SIGNED)
+            note = np.where(tested.varying > 0, "", "both sweeps say the same of every photo")
             head: dict[str, Any] = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
             head |= {"estimator": name, "placebo": what, "n": len(pair[0].photos)}
             slopes = {"slope": first.means, "placebo_slope": second.means}
-            frames.append(pd.DataFrame(head | slopes | columns_of(found) | {"note": note}))
+            frames.append(pd.DataFrame(head | slopes | columns_of(tested) | {"note": note}))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
@@ -103,8 +103,8 @@ def decide(
     if "measure" not in tested or tested.empty:
         return slopes
     families = tested.groupby(tested["estimator"].mask(tested["measure"].notna(), ""), sort=False)
-    found = [_decide(rows, placebos, options, refusals_flat, trusted) for _, rows in families]
-    return slopes.join(pd.concat(found))
+    decided = [_decide(rows, placebos, options, refusals_flat, trusted) for _, rows in families]
+    return slopes.join(pd.concat(decided))
 
 
 def _decide(
@@ -124,9 +124,9 @@ def _decide(
         largest = np.where(np.isnan(largest), np.nan, np.maximum(largest, by_kind[kind]["p_used"]))
     q_placebo = benjamini_hochberg(largest) if by_kind else np.full(len(rows), np.nan)
     decided = []
-    for place, row in enumerate(rows.to_dict("records")):
-        of_label = {kind: part.iloc[place] for kind, part in by_kind.items()}
-        decided.append(_decide_label(row, float(q_placebo[place]), of_label, refusals_flat))
+    for index, row in enumerate(rows.to_dict("records")):
+        of_label = {kind: part.iloc[index] for kind, part in by_kind.items()}
+        decided.append(_decide_label(row, float(q_placebo[index]), of_label, refusals_flat))
     frame = pd.DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
     return frame.assign(q_placebo=q_placebo)
 

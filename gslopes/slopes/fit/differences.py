@@ -69,13 +69,13 @@ def group_slopes(
             columns = {key: np.where(varies > 0, value, np.nan) for key, value in spread.items()}
             columns |= {"varying": varies, "slope": lines.slope, "p": p, "q": benjamini_hochberg(p)}
             rows.append(part.frame(**part.facts(), **columns, **head, group=name, note=np.where(rare, RARE, "")))
-        for one, other in combinations(present, 2):
-            keep = (names == one) | (names == other)
-            first = names[keep] == one
+        for group, other in combinations(present, 2):
+            keep = (names == group) | (names == other)
+            first = names[keep] == group
             p_perm = membership_test(answers.only(keep), kind, first, _only(cluster, keep), options)
-            welch, _ = difference(sides[one], sides[other])
+            welch, _ = difference(sides[group], sides[other])
             # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
-            rare = (rarely[one] & rarely[other]) | few[one] | few[other]
+            rare = (rarely[group] & rarely[other]) | few[group] | few[other]
             p = tested = np.where(rare, np.nan, welch.p)
             columns = columns_of(welch, "p", "p_perm", "varying") | {"p": p}
             if not np.isnan(p_perm).all():
@@ -83,7 +83,7 @@ def group_slopes(
                 tested, _ = below_floor(p_perm, p, options.permutations)
                 tested = np.where(np.isnan(tested), p, tested)
             columns |= {"p_test": tested, "q": benjamini_hochberg(tested), "note": np.where(rare, RARE, "")}
-            pairs.append(answers.frame(**columns, **head, group=one, other=other))
+            pairs.append(answers.frame(**columns, **head, group=group, other=other))
     return _joined(rows), _joined(pairs)
 
 
@@ -174,5 +174,7 @@ def paired_differences(
 def common_measures(one: Answers, other: Answers, min_varying: int) -> dict[str, str]:
     """Label to measure of two runs together, those by presence left out; a number in either is one in both."""
     each = [choose([answers], min_varying) for answers in (one, other)]
-    found: dict[str, str] = {**each[1], **each[0]}
-    return {label: "value" if "value" in (each[0].get(label), each[1].get(label)) else found[label] for label in found}
+    measures: dict[str, str] = {**each[1], **each[0]}
+    return {
+        label: "value" if "value" in (each[0].get(label), each[1].get(label)) else measures[label] for label in measures
+    }

@@ -150,8 +150,8 @@ def _test(answers: Answers, kind: Kind, options: FitOptions, units: NDArray[np.i
 def _photo(name: str, answers: Answers, test: _Test) -> pd.DataFrame:
     """Rows of one photo estimator, with p_perm, q and a note; without tests where the label is too rare."""
     lines, judged = test.lines, test.tested & ~np.isnan(test.lines.slope)
-    known = test.varying > 0  # answers that never vary say nothing about how sure a slope of 0 is
-    columns = {key: np.where(known, value, np.nan) for key, value in columns_of(lines, "slope", "intercept").items()}
+    varies = test.varying > 0  # answers that never vary say nothing about how sure a slope of 0 is
+    columns = {key: np.where(varies, value, np.nan) for key, value in columns_of(lines, "slope", "intercept").items()}
     columns["p"] = np.where(judged, columns["p"], np.nan)
     columns["p_test"] = p_test = np.where(judged, test.p, np.nan)
     if test.permuted is not None:

@@ -77,15 +77,16 @@ def fit_slopes(
     questions = None if asked is None else _standard(asked, columns, "asked")
     levels = {}
     for name in map(str, rows["attribute"].unique()):
-        with_values = [one for one in (rows, questions) if one is not None and "value" in one]
+        with_values = [table for table in (rows, questions) if table is not None and "value" in table]
         seen = [
-            one.loc[one["attribute"] == name, "value"] if "attribute" in one else one["value"] for one in with_values
+            table.loc[table["attribute"] == name, "value"] if "attribute" in table else table["value"]
+            for table in with_values
         ]
         if name not in (values or {}) and not seen:
             raise TableError("The scores have steps and no values.", "Pass the values of the sweep.")
-        known = (values or {}).get(name)
+        given = (values or {}).get(name)
         levels[name] = (
-            np.unique(np.round(pd.concat(seen).to_numpy(float), 6)) if known is None else np.array(known, float)
+            np.unique(np.round(pd.concat(seen).to_numpy(float), 6)) if given is None else np.array(given, float)
         )
     rows = _with_steps(rows, levels, "scores")
     answers = rows[rows["label"].notna()].astype({"label": str, "score": np.float32})
@@ -93,8 +94,8 @@ def fit_slopes(
         steps = [pd.DataFrame({"attribute": name, "value": level}) for name, level in levels.items()]
         pairs = rows[["classifier", "attribute", "photo"]].drop_duplicates()
         if photos is not None:
-            whole = pd.DataFrame({"photo": sorted({str(one) for one in photos})})
-            pairs = pairs[["classifier", "attribute"]].drop_duplicates().merge(whole, how="cross")
+            everyone = pd.DataFrame({"photo": sorted({str(table) for table in photos})})
+            pairs = pairs[["classifier", "attribute"]].drop_duplicates().merge(everyone, how="cross")
         questions = pairs.merge(pd.concat(steps)) if steps else pairs.assign(value=0.0)
     for name in ("classifier", "attribute"):
         if name not in questions:
@@ -114,17 +115,17 @@ def fit_slopes(
 
 def _standard(frame: pd.DataFrame, columns: Mapping[str, str], what: str) -> pd.DataFrame:
     """The columns under their standard names, those that may be missing left out.  Raises: UsageError."""
-    found = {name: frame[name] for name in ("step", *_ASKED) if name in frame}
+    standard = {name: frame[name] for name in ("step", *_ASKED) if name in frame}
     optional = {*_ABSENT, *(["value"] if "step" in frame else [])}
     for role, column in columns.items():
         if column in frame:
-            found[role] = frame[column]
+            standard[role] = frame[column]
         elif role not in optional or column != role:
             close = get_close_matches(column, map(str, frame.columns), n=1)
             hint = f"Did you mean {close[0]!r}? " if close else ""
-            known = ", ".join(map(repr, frame.columns))
-            raise UsageError(f"The {what} have no column {column!r} for {role}.", f"{hint}The table has {known}.")
-    return pd.DataFrame(found).astype({"photo": str})
+            named = ", ".join(map(repr, frame.columns))
+            raise UsageError(f"The {what} have no column {column!r} for {role}.", f"{hint}The table has {named}.")
+    return pd.DataFrame(standard).astype({"photo": str})
 
 
 def _with_steps(frame: pd.DataFrame, levels: Mapping[str, NDArray[np.float64]], what: str) -> pd.DataFrame:
@@ -144,5 +145,5 @@ def _with_steps(frame: pd.DataFrame, levels: Mapping[str, NDArray[np.float64]], 
             problem = f"The {what} have a step of {name} beyond its {len(level)} values."
             raise TableError(problem, "Pass all the values of the sweep.")
         parts.append(rows if "value" in rows else rows.assign(value=level[rows["step"].to_numpy(int)]))
-    whole = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
-    return whole.astype({"step": "int16", "value": "float32"})
+    joined = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    return joined.astype({"step": "int16", "value": "float32"})

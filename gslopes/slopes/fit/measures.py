@@ -90,13 +90,13 @@ def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
 
 def measured(sweep: Answers, measures: Mapping[str, str]) -> Answers:
     """The sweep with its measures; without the photos that lack a number at some value."""
-    known = {label: measures[label] for label in sweep.labels.tolist() if label in measures}
-    numbered = np.array([known.get(label) == "value" for label in sweep.labels.tolist()], dtype=bool)
-    sweep = replace(sweep, measures=known)
+    own = {label: measures[label] for label in sweep.labels.tolist() if label in measures}
+    numbered = np.array([own.get(label) == "value" for label in sweep.labels.tolist()], dtype=bool)
+    sweep = replace(sweep, measures=own)
     if not numbered.any():
         return sweep
-    whole = numbered[sweep.label] & sweep.present.all(axis=1)
-    keep = np.bincount(sweep.photo[whole], minlength=len(sweep.photos)) == numbered.sum()
+    complete = numbered[sweep.label] & sweep.present.all(axis=1)
+    keep = np.bincount(sweep.photo[complete], minlength=len(sweep.photos)) == numbered.sum()
     dropped = {**sweep.dropped, "missing": sweep.dropped["missing"] + int((~keep).sum())}
     return replace(sweep.only(keep), dropped=dropped)
 
@@ -121,8 +121,8 @@ def outcomes(answers: Answers, kind: Kind = "rate", cluster: Pairs | None = None
     """
     photo, label, rows = answers.photo, answers.label, answers.present.astype(np.float32)
     if kind == "measure":
-        known = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
-        pairs = np.flatnonzero(known[label])
+        measured_labels = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
+        pairs = np.flatnonzero(measured_labels[label])
         photo, label, rows = photo[pairs], label[pairs], numbers(answers, pairs)
     return gathered(answers.values, len(answers.photos), photo, label, rows, len(answers.labels), cluster)
 
@@ -137,9 +137,9 @@ def unit_slopes(
     rows = outcomes(answers, kind, cluster)
     slopes = SCALE[kind] * (rows.numbers.astype(np.float64) @ line_weights(rows.values))
     names = answers.labels if labels is None else labels
-    place = np.searchsorted(names.astype(str), answers.labels.astype(str)) if len(answers.labels) else np.empty(0, int)
-    kept = np.abs(slopes) > 1e-12 * SCALE[kind]
-    cells = (slopes[kept], (place[rows.label[kept]], rows.unit[kept]))
+    row = np.searchsorted(names.astype(str), answers.labels.astype(str)) if len(answers.labels) else np.empty(0, int)
+    moving = np.abs(slopes) > 1e-12 * SCALE[kind]
+    cells = (slopes[moving], (row[rows.label[moving]], rows.unit[moving]))
     return Units(sparse.csr_array(cells, shape=(len(names), len(rows.sizes))), rows.sizes)
 
 

@@ -74,8 +74,10 @@ def observed_rows(
             distance = _welch(seen, one & known, other & known, units)
         gap, both = _welch(answers, one, other, units), one | other
         low, high = gap.low.copy(), gap.high.copy()
-        for place in np.flatnonzero((measure == "presence") & np.isfinite(gap.se)):
-            low[place], high[place] = _shares_apart(answers[[place]].toarray().ravel() > 0, one, other, units)
+        for label_row in np.flatnonzero((measure == "presence") & np.isfinite(gap.se)):
+            low[label_row], high[label_row] = _shares_apart(
+                answers[[label_row]].toarray().ravel() > 0, one, other, units
+            )
         n, n_other = int(one.sum()), int(other.sum())
         having = np.asarray((answers[:, both] > 0).sum(axis=1)).ravel()
         fewest = np.where(measure == "presence", np.minimum(having, n + n_other - having), n)
@@ -98,8 +100,8 @@ def _values(unedited: Answers, labels: NDArray[np.object_]) -> sparse.csr_array:
     by_number = np.array([label in unedited.measures for label in unedited.labels.tolist()], dtype=bool)
     pairs = np.flatnonzero(by_number[unedited.label])
     values[pairs] = numbers(unedited, pairs)[:, 0]
-    place = np.searchsorted(labels.astype(str), unedited.labels.astype(str))
-    return sparse.csr_array((values, (place[unedited.label], unedited.photo)), (len(labels), len(unedited.photos)))
+    row = np.searchsorted(labels.astype(str), unedited.labels.astype(str))
+    return sparse.csr_array((values, (row[unedited.label], unedited.photo)), (len(labels), len(unedited.photos)))
 
 
 def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Codes) -> Contrast:

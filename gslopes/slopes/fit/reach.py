@@ -69,10 +69,10 @@ def ratios(units: Units, reach: Array) -> dict[str, Array]:
     limit = float(t_quantile(max(count - 1, 1)))
     half = limit * np.sqrt(spread)
     low, high = fieller(slope, mean, spreads(units, slope) * factor, spread, shared, limit)
-    known = np.full(len(slope), mean**2 > limit**2 * spread and count > 2)
-    vary = known & (np.diff(units.sums.indptr) > 0)  # or they say nothing about how sure a ratio of 0 is
+    reached = np.full(len(slope), mean**2 > limit**2 * spread and count > 2)
+    vary = reached & (np.diff(units.sums.indptr) > 0)  # or they say nothing about how sure a ratio of 0 is
     columns = {"slope": slope, "reach": mean, "reach_low": mean - half, "reach_high": mean + half}
-    columns |= {"ratio": np.divide(slope, mean, out=np.full(len(slope), np.nan), where=known)}
+    columns |= {"ratio": np.divide(slope, mean, out=np.full(len(slope), np.nan), where=reached)}
     columns |= {"ratio_low": np.where(vary, low, np.nan), "ratio_high": np.where(vary, high, np.nan)}
     return {name: np.broadcast_to(value, slope.shape) for name, value in columns.items()}
 
@@ -89,8 +89,8 @@ def reach_rows(
     reach: by photo, as ``photo_reach`` gives it.  cluster: (n,) codes, or None.
     groups: names of columns with (n,) each photo's group there; photos with an empty text are in none.
     """
-    known = reach.reindex(answers.photos).to_numpy(float)
-    read = np.isfinite(known)
+    reaches = reach.reindex(answers.photos).to_numpy(float)
+    read = np.isfinite(reaches)
     parts = [("", "", read)]
     for column, texts in groups:
         names = np.array(list(texts), dtype=object)
@@ -99,11 +99,11 @@ def reach_rows(
     for column, group, keep in parts:
         part = answers.only(keep)
         codes = codes_of(None if cluster is None else cluster[keep], int(keep.sum()))
-        unit_reach: Array = np.bincount(codes, known[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
+        unit_reach: Array = np.bincount(codes, reaches[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
         for estimator in (name for name in options.estimators if name != "paper"):
             units = unit_slopes(part, KINDS[estimator], None if cluster is None else codes)
-            found = ratios(units, unit_reach)
-            note = np.where(np.isnan(found["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, "")
+            columns = ratios(units, unit_reach)
+            note = np.where(np.isnan(columns["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, "")
             head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
-            frames.append(answers.frame(**head, **found, note=note))
+            frames.append(answers.frame(**head, **columns, note=note))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

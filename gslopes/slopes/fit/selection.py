@@ -91,9 +91,9 @@ def refusal_slope(found: Asked, units: Callable[[NDArray[np.object_]], Codes | N
 
     units: gives the codes of photos' clusters, or None where each photo is its own.
     """
-    whole = (found.status > 0).all(axis=1)
-    slopes = 100 * (found.status[whole] == 2).astype(np.float64) @ line_weights(found.values)
-    codes = codes_of(units(found.photos[whole]), int(whole.sum()))
+    complete = (found.status > 0).all(axis=1)
+    slopes = 100 * (found.status[complete] == 2).astype(np.float64) @ line_weights(found.values)
+    codes = codes_of(units(found.photos[complete]), int(complete.sum()))
     sums = np.bincount(codes, slopes, minlength=int(codes.max(initial=-1)) + 1)
     sums[np.abs(sums) < 1e-9] = 0
     sizes = np.bincount(codes).astype(np.float64)
@@ -113,8 +113,10 @@ def bounds(present: Array, found: Asked) -> tuple[Array, Array]:
     weights = 100 * line_weights(found.values)
     total = len(found.photos) or np.nan
     missing = (found.status != 1).sum(axis=0)
-    known = present @ weights
-    low, high = ((known + float(missing @ side)) / total for side in (np.minimum(weights, 0), np.maximum(weights, 0)))
+    observed = present @ weights
+    low, high = (
+        (observed + float(missing @ side)) / total for side in (np.minimum(weights, 0), np.maximum(weights, 0))
+    )
     return low, high
 
 
@@ -122,8 +124,8 @@ def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: NDAr
     """(L, K) answered pictures with each label, photos that drop out of the slopes among them."""
     pairs = _rows_of(scores, classifier, attribute).group_by(["photo", "label", "step"]).aggregate([])
     photo, label = (
-        pd.Index(known).get_indexer(pairs.column(name).cast(pa.string()).to_pylist())
-        for name, known in (("photo", found.photos), ("label", labels))
+        pd.Index(names).get_indexer(pairs.column(name).cast(pa.string()).to_pylist())
+        for name, names in (("photo", found.photos), ("label", labels))
     )
     step = pairs.column("step").to_numpy().astype(np.int64)
     counts = np.zeros((len(labels), len(found.values)))
@@ -178,9 +180,9 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
         columns: dict[str, Array] = {}
         for name, weights in (("gated", gate.kept.astype(np.float64)), ("ungated", gate.weights)):
             mean = contrast(_weighted(slopes, weights, units))
-            known = int((weights > 0).sum()) > 1 and (name == "gated" or complete)
+            estimable = int((weights > 0).sum()) > 1 and (name == "gated" or complete)
             ends = {name: mean.difference, f"{name}_low": mean.low, f"{name}_high": mean.high}
-            columns |= {key: value if known else np.full(len(value), np.nan) for key, value in ends.items()}
+            columns |= {key: value if estimable else np.full(len(value), np.nan) for key, value in ends.items()}
         counts = {"n": int(gate.kept.sum()), "dropped": gate.dropped, "sampled": sampled, "kept": kept}
         frames.append(answers.frame(estimator=estimator, **counts, **columns, note=note))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

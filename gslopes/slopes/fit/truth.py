@@ -114,14 +114,14 @@ def error_tables(
     """
     units = codes_of(cluster, len(answers.photos))
     rates, slopes = [], []
-    for one in truths:
-        given = bool(one.label) and bool(_said(answers, one.label).all())
-        fakes = {kind: _moves(fake, one) for kind, fake in (placebos or {}).items()}
-        for label, measure, keep, wrong in _judged(answers, one):
+    for truth in truths:
+        given = bool(truth.label) and bool(_said(answers, truth.label).all())
+        fakes = {kind: _moves(fake, truth) for kind, fake in (placebos or {}).items()}
+        for label, measure, keep, wrong in _judged(answers, truth):
             if not keep.any():
                 continue
             head: dict[str, object] = {"classifier": answers.classifier, "attribute": answers.attribute}
-            head |= {"column": one.column, "label": label, "measure": measure, "n": int(keep.sum())}
+            head |= {"column": truth.column, "label": label, "measure": measure, "n": int(keep.sum())}
             codes = np.unique(units[keep], return_inverse=True)[1]
             sizes = np.bincount(codes).astype(np.float64)
             for step, value in enumerate(answers.values.tolist()):
@@ -162,12 +162,12 @@ def _against(own: pd.Series, fake: pd.Series, kind: str, clusters: pd.Series) ->
     if not len(both):
         return 1.0
     codes = np.unique(clusters[both], return_inverse=True)[1]
-    found = []
+    ps = []
     for sign in (1, -1)[: 1 if kind == "light" else 2]:
         difference = clustered_mean((own[both] - sign * fake[both]).to_numpy(), codes)
         further = np.sign(difference.value) == np.sign(own.mean())
-        found.append(difference.p if further and np.isfinite(difference.p) else 1.0)
-    return max(found)
+        ps.append(difference.p if further and np.isfinite(difference.p) else 1.0)
+    return max(ps)
 
 
 def _decided(frame: pd.DataFrame, real: bool) -> pd.DataFrame:
@@ -188,18 +188,18 @@ def _decided(frame: pd.DataFrame, real: bool) -> pd.DataFrame:
 def _judged(answers: Answers, one: Truth) -> Iterator[tuple[str, str, Flags, Flags]]:
     """(label, measure, (n,) photos that it is about, (n, K) whether the answer is wrong)."""
     cells = one.cells.reindex(answers.photos).fillna("").to_numpy(dtype=object)
-    known = np.array([bool(text) for text in cells], dtype=bool)
+    labelled = np.array([bool(text) for text in cells], dtype=bool)
     if one.label:
         said = _said(answers, one.label)
         true = np.array([_answer(text) in YES for text in cells], dtype=bool)
-        yield one.label, ERROR, known, said != true[:, None]
-        yield one.label, MISS, known & true, ~said
-        yield one.label, ALARM, known & ~true, said
+        yield one.label, ERROR, labelled, said != true[:, None]
+        yield one.label, MISS, labelled & true, ~said
+        yield one.label, ALARM, labelled & ~true, said
         return
     texts = np.array([plain(text) for text in cells], dtype=object)
     wrong = ~_right(answers, texts)
-    yield ALL, ERROR, known, wrong
-    spelling = {plain(text): text for text in sorted(map(str, cells[known]), reverse=True)}
+    yield ALL, ERROR, labelled, wrong
+    spelling = {plain(text): text for text in sorted(map(str, cells[labelled]), reverse=True)}
     for name, label in sorted(spelling.items()):
         yield label, MISS, texts == name, wrong
 
@@ -210,10 +210,10 @@ def _answer(text: object) -> str:
 
 def _said(answers: Answers, label: str) -> Flags:
     """(n, K) whether a label was returned."""
-    said = np.zeros((len(answers.photos), len(answers.values)), dtype=bool)
+    returned = np.zeros((len(answers.photos), len(answers.values)), dtype=bool)
     pairs = np.array([plain(name) == plain(label) for name in answers.labels], dtype=bool)[answers.label]
-    np.logical_or.at(said, answers.photo[pairs], answers.present[pairs])
-    return said
+    np.logical_or.at(returned, answers.photo[pairs], answers.present[pairs])
+    return returned
 
 
 def _right(answers: Answers, texts: NDArray[np.object_]) -> Flags:

@@ -93,10 +93,10 @@ def heights(answers: Answers, measured: Collection[str]) -> tuple[Array, Array, 
     """
     shares, low, high = curves(answers)
     drawn = lines(answers, shares)
-    for place, label in enumerate(answers.labels):
+    for row, label in enumerate(answers.labels):
         if label in measured:
-            shares[place], low[place], high[place] = mean_curve(answers, place)
-            drawn[place] = lines(answers, shares[[place]])[0] / 100
+            shares[row], low[row], high[row] = mean_curve(answers, row)
+            drawn[row] = lines(answers, shares[[row]])[0] / 100
     return shares, low, high, drawn
 
 
@@ -117,10 +117,10 @@ def typical(answers: Answers, label: str) -> int | None:
     rows = np.flatnonzero(answers.labels[answers.label] == label)
     if not len(rows) or not len(answers.values):
         return None
-    there = answers.present[rows]
-    presence, steep = there @ line_weights(answers.values), slopes(answers)[rows]
+    present = answers.present[rows]
+    presence, steep = present @ line_weights(answers.values), slopes(answers)[rows]
     mean = presence.sum() / max(len(answers.photos), 1)
-    still = there.all(axis=1)
+    still = present.all(axis=1)
     order = np.lexsort((np.abs(steep - steep.mean()), np.abs(presence - mean), still))
     return int(rows[order[0]])
 
@@ -139,5 +139,5 @@ def strongest(answers: Answers, most: int = 24) -> Whole:
     varying = np.round(np.ptp(answers.score.astype(np.float64), axis=1), 2) if len(answers.score) else np.empty(0)
     order = np.lexsort((-answers.score.max(axis=1, initial=0.0), -varying, answers.photo))
     photos = answers.photo[order]
-    place = np.arange(len(order)) - np.searchsorted(photos, photos)
-    return np.sort(order[place < most])
+    rank = np.arange(len(order)) - np.searchsorted(photos, photos)
+    return np.sort(order[rank < most])

@@ -53,14 +53,14 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
         title = f"{name}: change of each label's slope along {words.perceived(str(attribute))}"
         judged = part[part["note"] == ""]
         judged = judged.assign(_t=-(judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0))
-        shown = judged.sort_values(["q", "_t", "label"])[:limit]
-        styles = ["bold" if q < LEVEL else "dim" for q in shown["q"]]
+        printed = judged.sort_values(["q", "_t", "label"])[:limit]
+        styles = ["bold" if q < LEVEL else "dim" for q in printed["q"]]
         lines = [title]
         if not (judged["q"] < LEVEL).any():
             lines.append(textwrap.fill(none_changed(judged), WIDTH))
-        if len(shown):
+        if len(printed):
             rows = []
-            for row in shown.to_dict("records"):
+            for row in printed.to_dict("records"):
                 write = units.writer(units.measure_of(row))
                 texts = [write(row[name]) for name in ("slope", "other_slope", "difference")]
                 ends = numbers.interval(row["ci_low"], row["ci_high"], write)
@@ -88,8 +88,8 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
     rows = {"model": [words.both(str(old), str(new)) for old, new in pairs], "contrast": changes["attribute"]}
     rows |= {name: changes[name] for name in ("label", "n", "ci_low", "ci_high", "q")}
     unit = changes["measure"].map({**units.UNITS, "log-odds": "log-odds per unit"})
-    found = pd.DataFrame({**rows, "value": changes["difference"], "unit": unit, "reason": changes["note"]})
-    return decide(found)
+    findings = pd.DataFrame({**rows, "value": changes["difference"], "unit": unit, "reason": changes["note"]})
+    return decide(findings)
 
 
 def headline(changes: pd.DataFrame) -> str:
@@ -107,17 +107,17 @@ def none_changed(judged: pd.DataFrame, along: str = "") -> str:
     along = f" along {along}" if along else ""
     if judged.empty:
         return f"No label is on enough photos to say whether its slope{along} changed."
-    found = []
+    unchanged = []
     for row in judged.to_dict("records"):
         measure = units.measure_of(row)
         ends = numbers.interval(row["ci_low"], row["ci_high"], units.writer(measure))
-        shown = f"{ends}{' points' * (measure == 'presence')} per step"
+        interval = f"{ends}{' points' * (measure == 'presence')} per step"
         name, matters = f"the change of “{words.label(str(row['label']))}”", caution.MATTERS.get(measure, math.nan)
-        found.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, shown))
-    if all(one.clear for one in found):
-        return f"None of {words.many(len(found), 'label')} changed its slope{along} more than chance explains."
-    which = "the slope of one label" if len(found) == 1 else f"any of {len(found):,} slopes"
-    return f"{caution.cannot_tell(caution.widest(found), f'whether {which}{along} changed', 'photo')}."
+        unchanged.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, interval))
+    if all(one.clear for one in unchanged):
+        return f"None of {words.many(len(unchanged), 'label')} changed its slope{along} more than chance explains."
+    which = "the slope of one label" if len(unchanged) == 1 else f"any of {len(unchanged):,} slopes"
+    return f"{caution.cannot_tell(caution.widest(unchanged), f'whether {which}{along} changed', 'photo')}."
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -195,9 +195,9 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Pair:
 
 def _row(row: dict[Any, Any]) -> dict[str, Any]:
     keys = {"slope": "slope", "other": "other_slope", "difference": "difference", "low": "ci_low", "high": "ci_high"}
-    found: dict[str, Any] = dict(zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True))
+    cells: dict[str, Any] = dict(zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True))
     write = units.writer(units.measure_of(row))
-    return found | {
+    return cells | {
         "label": words.label(row["label"]),
         "changed": bool(row["q"] < LEVEL),
         "texts": [write(row[name]) for name in ("slope", "other_slope", "difference")],

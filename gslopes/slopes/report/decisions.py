@@ -60,11 +60,13 @@ def by_pair(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, pd.Dat
 
 def decide(rows: pd.DataFrame) -> dict[str, Decision]:
     """Label to decision, as the fit wrote it.  rows: those to read of one classifier and attribute."""
-    found = {}
+    decisions = {}
     for label, code, why, named in rows[["label", "decision", "detail", "expected"]].to_numpy(object).tolist():
-        known = str(code) if code in CODES else UNJUDGED
-        found[str(label)] = Decision(known, "" if known == FINDING else _text(why), pd.notna(named) and bool(named))
-    return found
+        decision = str(code) if code in CODES else UNJUDGED
+        decisions[str(label)] = Decision(
+            decision, "" if decision == FINDING else _text(why), pd.notna(named) and bool(named)
+        )
+    return decisions
 
 
 def counts(decisions: Mapping[str, Decision]) -> dict[str, int]:
@@ -248,8 +250,8 @@ def _errors(errors: pd.DataFrame) -> pd.DataFrame:
     rows = errors[errors["decision"].notna()]
     named = "errors: " + rows["label"] + ", " + rows["measure"]
     frame = rows.assign(label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"], expected=False)
-    place = frame["decision"].map(list(CODES).index)
-    order = frame.assign(_place=place, _flat=-frame["slope"].abs())
+    rank = frame["decision"].map(list(CODES).index)
+    order = frame.assign(_place=rank, _flat=-frame["slope"].abs())
     by = ["classifier", "attribute", "_place", "_flat", "label"]
     return order.sort_values(by).reindex(columns=list(COLUMNS))
 
@@ -265,14 +267,14 @@ def write_findings(report: Path, slopes: pd.DataFrame, errors: pd.DataFrame | No
 
     Raises: StorageError.
     """
-    found = findings_table(slopes, errors)
-    runfolder.write_bytes(report / "findings.csv", csv_bytes(found))
-    shown = found[found["decision"] != UNJUDGED]
-    estimators = ", ".join(map(str, dict.fromkeys(shown["estimator"]))) or "none"
+    findings = findings_table(slopes, errors)
+    runfolder.write_bytes(report / "findings.csv", csv_bytes(findings))
+    judged = findings[findings["decision"] != UNJUDGED]
+    estimators = ", ".join(map(str, dict.fromkeys(judged["estimator"]))) or "none"
     caption = f"Slopes with 95 % intervals (estimator: {estimators}); decisions at q < {LEVEL:g}."
-    text = to_latex(as_text(shown), caption, "findings")
+    text = to_latex(as_text(judged), caption, "findings")
     runfolder.write_bytes(report / "findings.tex", text.encode("utf-8", "replace"))
-    return found
+    return findings
 
 
 def as_text(found: pd.DataFrame) -> pd.DataFrame:
@@ -292,8 +294,8 @@ def as_text(found: pd.DataFrame) -> pd.DataFrame:
 
 def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
     decided = decide(rows)
-    found = [decided[str(label)] for label in rows["label"]]
-    frame = rows.assign(decision=[one.code for one in found], detail=[one.why for one in found])
-    frame = frame.assign(expected=[one.expected for one in found])
+    decisions = [decided[str(label)] for label in rows["label"]]
+    frame = rows.assign(decision=[one.code for one in decisions], detail=[one.why for one in decisions])
+    frame = frame.assign(expected=[one.expected for one in decisions])
     order = frame.assign(_place=frame["decision"].map(CODES.index), _flat=-frame["slope"].abs())
     return order.sort_values(["_place", "expected", "_flat", "label"]).drop(columns=["_place", "_flat"])

@@ -71,48 +71,50 @@ def print_evidence(
 
 def _measured(rows: pd.DataFrame) -> str:
     """What the note says of labels that are not judged by presence; empty without any."""
-    found = {units.measure_of(row) for row in rows.to_dict("records")}
+    measures = {units.measure_of(row) for row in rows.to_dict("records")}
     texts = {
         "log-odds": "slopes with %: change of the odds of the label's score per unit",
         "value": "slopes with three decimals: of the label's number, in its own unit",
     }
     return "".join(
-        f"\n{text}, since it is on practically every picture." for name, text in texts.items() if name in found
+        f"\n{text}, since it is on practically every picture." for name, text in texts.items() if name in measures
     )
 
 
 def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None) -> str:
     first = part.iloc[0]
     attribute = str(first["attribute"])
-    found = decisions.decide(part)
+    decided = decisions.decide(part)
     lines = [
         f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
-        wrap(headline(part, found, attribute).sentence),
+        wrap(headline(part, decided, attribute).sentence),
     ]
     if present := page_data.cut(part):
         lines.append(f"Present: {present}.")
     if funnel is not None:
         lines.append(f"Photos: {funnel.text()}")
-    judged = part[[found[str(label)].code != decisions.UNJUDGED for label in part["label"]]]
+    judged = part[[decided[str(label)].code != decisions.UNJUDGED for label in part["label"]]]
     if len(judged):
-        lines.append("\n" + _table(judged, found, floor, limit))
-        named = [words.label(label) for label in judged["label"] if found[str(label)].expected]
+        lines.append("\n" + _table(judged, decided, floor, limit))
+        named = [words.label(label) for label in judged["label"] if decided[str(label)].expected]
         lines += [wrap(f"  {WORD}: {', '.join(named)}", "    ")] if named else []
     if len(judged) > limit:
         lines.append(f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see the slopes table")
-    return "\n".join([*lines, *_unjudged(part, found)])
+    return "\n".join([*lines, *_unjudged(part, decided)])
 
 
 def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFrame, limit: int) -> str:
     codes = [found[str(label)] for label in judged["label"]]
     order = judged.assign(_plain=[not one.moves for one in codes], _flat=-judged["t"].abs())
     order = order.assign(_named=[one.expected for one in codes])
-    shown = order.sort_values(["_plain", "_named", "_flat", "label"])[:limit].sort_values(["_named", "slope", "label"])
+    printed = order.sort_values(["_plain", "_named", "_flat", "label"])[:limit].sort_values(
+        ["_named", "slope", "label"]
+    )
     ends = floor.groupby("label")["slope"].agg(["min", "max"]) if len(floor) else None
     more = ["placebos"] * (ends is not None)
     heads = ["slope", "95 % interval", "decision", "q", *more, "photos"]
     rows = []
-    for _, row in shown.iterrows():
+    for _, row in printed.iterrows():
         cells = [
             units.writer(units.measure_of(row))(row["slope"]),
             numbers.interval(row["ci_low"], row["ci_high"], units.writer(units.measure_of(row))),
@@ -126,9 +128,9 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
         rows.append([*cells, f"{row['active']:,} of {row['n']:,}"])
     wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     room = max(WIDTH - sum(wide) - 2 * (len(heads) + 1), 12)  # one line a label: its name is cut, nothing else
-    names = [words.shorten(words.label(label), room) for label in shown["label"]]
+    names = [words.shorten(words.label(label), room) for label in printed["label"]]
     columns = [Column("label", number=False), *(Column(head, number=head not in _TEXTS) for head in heads)]
-    styles = [_STYLES.get(found[str(label)].code, "") for label in shown["label"]]
+    styles = [_STYLES.get(found[str(label)].code, "") for label in printed["label"]]
     return table(columns, [[name, *row] for name, row in zip(names, rows, strict=True)], styles)
 
 
@@ -136,9 +138,9 @@ def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
     """One line for each reason, naming its labels."""
     reasons: dict[str, list[str]] = {}
     for label in part["label"]:
-        one = found[str(label)]
-        if one.code == decisions.UNJUDGED:
-            reasons.setdefault(one.why or "not judged", []).append(words.label(label))
+        decision = found[str(label)]
+        if decision.code == decisions.UNJUDGED:
+            reasons.setdefault(decision.why or "not judged", []).append(words.label(label))
     lines = []
     for why, labels in reasons.items():
         more = f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
@@ -160,17 +162,19 @@ def audit_html(run: Path, slopes: pd.DataFrame | None, page: Path | None) -> str
         return f"<p>Run folder {escape(str(run))}, not fitted yet.</p>"
     table = findings_table(slopes)
     judged = table[table["decision"] != decisions.UNJUDGED]
-    shown = as_text(judged[:NOTEBOOK_ROWS])
-    rows = to_html([str(name) for name in shown], shown.to_numpy().tolist()) if len(shown) else ""
-    left = f"<p>{len(table) - len(shown):,} more: <code>audit.findings</code>.</p>" if len(table) > len(shown) else ""
+    printed = as_text(judged[:NOTEBOOK_ROWS])
+    rows = to_html([str(name) for name in printed], printed.to_numpy().tolist()) if len(printed) else ""
+    left = (
+        f"<p>{len(table) - len(printed):,} more: <code>audit.findings</code>.</p>" if len(table) > len(printed) else ""
+    )
     return f"<p><b>{escape(summary(run, slopes))}</b></p>{rows}{left}{page_link(page)}"
 
 
 def summary(run: Path, slopes: pd.DataFrame) -> str:
     """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
     silent = unanswered(run)
-    found = [
+    sentences = [
         f"{words.printable(classifier)}: {headline(rows, decisions.decide(rows), attribute).sentence}"
         for classifier, attribute, rows, _ in decisions.by_pair(tables.reading(slopes))
     ]
-    return " ".join([*found, *silent]) if found else no_label(silent)
+    return " ".join([*sentences, *silent]) if sentences else no_label(silent)

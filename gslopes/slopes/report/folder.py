@@ -50,9 +50,9 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
         clear(report)
-        papers, found = _write_tables(report, source, options)
+        papers, findings = _write_tables(report, source, options)
         album = page_data.build_album(run, report, _steps(source), options.embed, tick)
-    known = loading.read_credits(run) if pictured else {}
+    credited = loading.read_credits(run) if pictured else {}
     funnels = {(one.classifier, one.attribute): one for one in loading.funnels(run)}
     screens, entries, scores = [], [], {}
     for finding in source.findings:
@@ -61,10 +61,10 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         entry = _write_data(report, run, finding, album, decided, answers)
         scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
-        screens.append(screen.screen(finding, decided, answers, album, counted, known))
+        screens.append(screen.screen(finding, decided, answers, album, counted, credited))
         entries.append({**entry, "forest": screens[-1].forest, "forestUnit": screens[-1].unit})
         tick(_STEPS)
-    _write_explorer(report, source, album, scores, known)
+    _write_explorer(report, source, album, scores, credited)
     differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
     numbered = paper_figures.write(report, source, pictures=pictured, labels=options.labels)
     if differs:
@@ -75,7 +75,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         first, attributes = screens[0], list(dict.fromkeys(one.attribute for one in screens))
         lead, about = f"{first.classifier}: {first.headline.sentence}", screen.about(source.manifest, attributes)
         leading = first.headline.strongest, first.attribute
-        quoted = of_findings(run, decisions.summary_rows(found), lead, about, leading)
+        quoted = of_findings(run, decisions.summary_rows(findings), lead, about, leading)
     write_card(report, quoted)
     values = {name: numbers.tolist() for name, numbers in source.values.items()}
     sweeps = validity.sweeps(run, values)
@@ -125,10 +125,10 @@ def _steps(source: Source) -> dict[str, int]:
 def _write_tables(report: Path, source: Source, options: ReportOptions) -> tuple[list[str], pd.DataFrame]:
     """Write the findings, the slopes and the paper's tables; the names of the latter, and the findings."""
     wrong = loading.read_rows(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
-    found = decisions.write_findings(report, source.slopes, wrong)
+    findings = decisions.write_findings(report, source.slopes, wrong)
     runfolder.write_bytes(report / "slopes.csv", csv_bytes(source.slopes.reindex(columns=list(decisions.TIDY))))
     slopes = source.real[source.real["estimator"] == PAPER]
-    return paper.write(report, source.run, slopes, found, p=options.p, slope=options.slope), found
+    return paper.write(report, source.run, slopes, findings, p=options.p, slope=options.slope), findings
 
 
 # -- data of the page's scripts ---------------------------------------------------------------------------------------

@@ -111,16 +111,16 @@ def load(run: Path) -> Source:
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
     real = slopes[~placebo.among(slopes["attribute"])]
     listed = manifest.get("values")
-    known = listed if isinstance(listed, Mapping) else {}
-    values = {name: np.array(known.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
+    by_attribute = listed if isinstance(listed, Mapping) else {}
+    values = {name: np.array(by_attribute.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
     outcomes, reading = outcomes_of(run), tables.reading(slopes)
-    found = []
-    for place, (pair, rows) in enumerate(real.groupby(["classifier", "attribute"], sort=True)):
+    findings = []
+    for index, (pair, rows) in enumerate(real.groupby(["classifier", "attribute"], sort=True)):
         classifier, attribute = key = str(pair[0]), str(pair[1])
         fake = reading[(reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(attribute))]
         facts = values[attribute], rows, fake, outcomes.get(key, {})
-        found.append(Finding(f"f{place}", classifier, attribute, *facts))
-    return Source(run, manifest, slopes, values, found)
+        findings.append(Finding(f"f{index}", classifier, attribute, *facts))
+    return Source(run, manifest, slopes, values, findings)
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -160,10 +160,10 @@ def lost(run: Path) -> dict[str, str]:
     for name, rows in asked.groupby("classifier", sort=True):
         parts = []
         for status in ("refused", "failed"):
-            here = rows[rows["status"] == status]
-            if len(here):
-                reasons = counted(zip(here["reason"], here["detail"], strict=True))
-                parts.append(f"{len(here):,} {status} ({words.shorten(reasons, LONGEST_TEXT)})")
+            of_status = rows[rows["status"] == status]
+            if len(of_status):
+                reasons = counted(zip(of_status["reason"], of_status["detail"], strict=True))
+                parts.append(f"{len(of_status):,} {status} ({words.shorten(reasons, LONGEST_TEXT)})")
         if parts:
             result[str(name)] = f"{' and '.join(parts)} of {words.many(len(rows), 'picture')}"
     return result
@@ -172,14 +172,14 @@ def lost(run: Path) -> dict[str, str]:
 def unanswered(run: Path) -> list[str]:
     """A sentence for each classifier that answered no picture: how many were refused, and how many failed."""
     asked = read_rows(tables.ASKED, run, ["classifier", "status"])
-    found = []
+    sentences = []
     for name, rows in asked.groupby("classifier", sort=False)["status"]:
         counts = rows.value_counts().sort_index().to_dict()
         if "answered" not in counts:
             ends = {"failed": "pictures failed", "refused": "pictures were refused"}
             texts = [f"{count:,} of {len(rows):,} {ends[str(status)]}" for status, count in counts.items()]
-            found.append(f"{words.printable(name)}: {' and '.join(texts)}.")
-    return found
+            sentences.append(f"{words.printable(name)}: {' and '.join(texts)}.")
+    return sentences
 
 
 def face_box(value: object) -> tuple[float, float, float, float] | None:
@@ -243,9 +243,11 @@ def funnels(run: Path) -> list[Funnel]:
     gate = runfolder.read_manifest(run).get("gate")
     gated = isinstance(gate, dict) and bool(gate.get("applied"))
     edited = edits.groupby("attribute")["photo"].nunique().to_dict()
-    kept = verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict() if gated else {}
+    kept_sweeps = (
+        verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict() if gated else {}
+    )
     pairs: list[tuple[str, str]] = sorted({*judged, *zip(asked["classifier"], asked["attribute"], strict=True)})
-    found = []
+    listed = []
     for classifier, attribute in pairs:
         if placebo.is_placebo(str(attribute)):
             continue
@@ -255,14 +257,14 @@ def funnels(run: Path) -> list[Funnel]:
         counts: dict[str, int | None] = {
             "found": len(photos) or None,
             "edited": edited.get(attribute),
-            "kept": kept.get(attribute),
+            "kept": kept_sweeps.get(attribute),
             "asked": rows["photo"].nunique() or None,
             "answered": int((answered == steps).sum()) if len(rows) else None,
             "judged": judged.get((classifier, attribute)),
         }
-        known = {step: int(number) for step, number in counts.items() if number is not None}
-        found.append(Funnel(words.printable(classifier), str(attribute), known))
-    return found
+        reached = {step: int(number) for step, number in counts.items() if number is not None}
+        listed.append(Funnel(words.printable(classifier), str(attribute), reached))
+    return listed
 
 
 # -- who made a photo -------------------------------------------------------------------------------------------------

@@ -55,8 +55,8 @@ def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """A table of observed differences as the rows of ``core.summary.OBSERVED``, those that disagree first."""
     names = {"classifier": "model", "attribute": "contrast", "observed": "value"}
     places = {name: place for place, name in enumerate(ORDER)}
-    kept = frame[frame["agreement"].isin(ORDER[:4])]
-    order = kept.assign(_place=kept["agreement"].map(places)).sort_values(["_place", "q", "label"])
+    clear = frame[frame["agreement"].isin(ORDER[:4])]
+    order = clear.assign(_place=clear["agreement"].map(places)).sort_values(["_place", "q", "label"])
     return order.rename(columns=names)[summary.OBSERVED.columns]
 
 
@@ -95,15 +95,15 @@ def sentence(row: dict[Any, Any]) -> str:
 def _panel(part: pd.DataFrame) -> Panel:
     places = {name: place for place, name in enumerate(ORDER)}
     flat = part.assign(_place=part["agreement"].map(places), _rare=part["note"] != "", _flat=part["q"].fillna(1))
-    shown = flat.sort_values(["_rare", "_place", "_flat", "label"])[:MOST_ROWS].to_dict("records")
-    first = shown[0]
+    printed = flat.sort_values(["_rare", "_place", "_flat", "label"])[:MOST_ROWS].to_dict("records")
+    first = printed[0]
     count = part["agreement"].value_counts()
     judged = int((part["note"] == "").sum())
     counts = [f"{int(count.get(name, 0)):,} {name}" for name in ORDER if name]
     lead = f"Slope and observed difference, {judged:,} labels: {', '.join(counts)}."
     apart = numbers.with_interval(first["distance"], first["distance_low"], first["distance_high"], numbers.signed)
     lead += f" The reader sees the groups {apart} log-odds apart." if first["distance"] == first["distance"] else ""
-    sentences = [text for text in map(sentence, shown) if text]
+    sentences = [text for text in map(sentence, printed) if text]
     names = words.printable(str(first["group"])), words.printable(str(first["other"]))
     return Panel(
         words.printable(str(first["classifier"])),
@@ -111,8 +111,8 @@ def _panel(part: pd.DataFrame) -> Panel:
         names,
         words.printable(str(first["column"])),
         (lead, *sentences[:3]),
-        tuple(map(_row, shown)),
-        len(part) - len(shown),
+        tuple(map(_row, printed)),
+        len(part) - len(printed),
     )
 
 
@@ -167,11 +167,11 @@ def error_panels(run: Path) -> list[ErrorPanel]:
     """
     slopes = loading.read_rows(tables.ERROR_SLOPES, run, tables.ERROR_SLOPES.columns)
     rates = loading.read_rows(tables.ERROR_RATES, run, tables.ERROR_RATES.columns)
-    found = []
+    built = []
     for classifier, attribute, part, fake in decisions.by_pair(slopes):
-        here = rates[(rates["classifier"] == classifier) & (rates["attribute"] == attribute)]
-        found.append(_error_panel(classifier, attribute, part, here, fake))
-    return found
+        own_rates = rates[(rates["classifier"] == classifier) & (rates["attribute"] == attribute)]
+        built.append(_error_panel(classifier, attribute, part, own_rates, fake))
+    return built
 
 
 def _error_panel(
@@ -179,14 +179,14 @@ def _error_panel(
 ) -> ErrorPanel:
     order = {"error": 0, "miss": 1, "false alarm": 2}
     by = slopes.assign(_place=slopes["measure"].map(order), _steep=-slopes["slope"].abs())
-    shown = by.sort_values(["column", "_place", "_steep", "label"])[:MOST_ERRORS]
+    printed = by.sort_values(["column", "_place", "_steep", "label"])[:MOST_ERRORS]
     values = rates.drop_duplicates("step").sort_values("step")["value"]
-    rows = [_error_row(row, _of(rates, row).sort_values("step"), _of(fake, row)) for row in shown.to_dict("records")]
-    first = shown[shown["measure"] == "error"].sort_values("q", kind="stable").to_dict("records")[0]
+    rows = [_error_row(row, _of(rates, row).sort_values("step"), _of(fake, row)) for row in printed.to_dict("records")]
+    first = printed[printed["measure"] == "error"].sort_values("q", kind="stable").to_dict("records")[0]
     sentence = _error_sentence(first, _of(rates, first).sort_values("step"), words.ends(attribute))
     heads = tuple(numbers.value(value, sign=True) for value in values)
     name, along = words.printable(classifier), words.perceived(attribute)
-    return ErrorPanel(name, along, words.ends(attribute), sentence, heads, tuple(rows), len(slopes) - len(shown))
+    return ErrorPanel(name, along, words.ends(attribute), sentence, heads, tuple(rows), len(slopes) - len(printed))
 
 
 def _of(frame: pd.DataFrame, row: dict[Any, Any]) -> pd.DataFrame:
@@ -195,7 +195,7 @@ def _of(frame: pd.DataFrame, row: dict[Any, Any]) -> pd.DataFrame:
 
 
 def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> dict[str, Any]:
-    known = fake["slope"].tolist()
+    fakes = fake["slope"].tolist()
     return {
         "name": f"{words.label(row['label'])}: {NAMES[row['measure']]}",
         "rates": [numbers.share(rate) for rate in rates["rate"]],
@@ -203,7 +203,7 @@ def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> 
         "slope": numbers.points(row["slope"]),
         "ends": numbers.interval(row["ci_low"], row["ci_high"]),
         "q": numbers.probability(row["q"]),
-        "placebos": ", ".join(map(numbers.points, known)) or numbers.NONE,
+        "placebos": ", ".join(map(numbers.points, fakes)) or numbers.NONE,
         "n": f"{row['n']:,}",
         "note": words.printable(row["note"]),
         "decision": decisions.SHOWN[row["decision"]],

@@ -111,11 +111,14 @@ def cut(slopes: pd.DataFrame) -> str:
 
 def _estimators(slopes: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
     """Name to columns; the rows to read come first, as “by its measure”, where labels are judged by several."""
-    found = {str(name): _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)}
-    if tables.MEASURED not in found:
-        return found
-    del found[tables.MEASURED]
-    return {BY_MEASURE: {**_estimator(tables.reading(slopes), labels), "unit": "the unit of its measure"}, **found}
+    by_estimator = {str(name): _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)}
+    if tables.MEASURED not in by_estimator:
+        return by_estimator
+    del by_estimator[tables.MEASURED]
+    return {
+        BY_MEASURE: {**_estimator(tables.reading(slopes), labels), "unit": "the unit of its measure"},
+        **by_estimator,
+    }
 
 
 def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
@@ -192,10 +195,10 @@ def write_comparisons(
 
     Raises: TableError if a table is damaged; StorageError.
     """
-    here = loading.of_pair(classifier, attribute) & pc.field("estimator").isin([tables.READING, tables.MEASURED])
+    own_rows = loading.of_pair(classifier, attribute) & pc.field("estimator").isin([tables.READING, tables.MEASURED])
     frames = {}
     for kind, table in (("groups", tables.GROUPS), ("differences", tables.DIFFERENCES)):
-        frame = loading.read_rows(table, run, table.columns, here)
+        frame = loading.read_rows(table, run, table.columns, own_rows)
         measured = frame["estimator"] == tables.MEASURED  # of the labels that have rows by their measure, those
         frames[kind] = frame[measured | ~frame["label"].isin(frame.loc[measured, "label"])]
     entry: dict[str, Any] = {}
@@ -228,8 +231,8 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
 
     Raises: TableError if the table is damaged.
     """
-    here = loading.of_pair(classifier, attribute)
-    rows = loading.read_rows(tables.BALANCE, run, ["used", "units"], here)
+    own_rows = loading.of_pair(classifier, attribute)
+    rows = loading.read_rows(tables.BALANCE, run, ["used", "units"], own_rows)
     differing = rows[rows["units"] < rows["used"]]
     return [int(differing["used"].iloc[0]), int(differing["units"].iloc[0])] if len(differing) else []
 
@@ -267,18 +270,18 @@ def build_album(
     """
     edits = loading.read_rows(tables.EDITS, run, ["photo", "attribute", "step", "file"])
     edits = edits[edits["attribute"].isin(list(attributes))].sort_values(["attribute", "photo", "step"])
-    known = loading.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "status"])
-    known = known[known["status"] == "used"].drop_duplicates("photo").set_index("photo")
-    order = sorted(set(edits["photo"]) | set(known.index), key=lambda photo: (_path(known, photo), photo))
-    shown = [photo[:12] if embed == "none" else words.printable(_path(known, photo)) for photo in order]
+    photos = loading.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "status"])
+    photos = photos[photos["status"] == "used"].drop_duplicates("photo").set_index("photo")
+    order = sorted(set(edits["photo"]) | set(photos.index), key=lambda photo: (_path(photos, photo), photo))
+    names = [photo[:12] if embed == "none" else words.printable(_path(photos, photo)) for photo in order]
     wanted = []
     for (attribute, photo), of_photo in edits.groupby(["attribute", "photo"], sort=True):
         if of_photo["step"].tolist() == list(range(attributes[str(attribute)])):
-            box = face_box(known.at[photo, "box"]) if photo in known.index else None
+            box = face_box(photos.at[photo, "box"]) if photo in photos.index else None
             steps = tuple(run / file for file in of_photo["file"])
             wanted.append(pictures.Wanted(str(photo), str(attribute), box, steps))
     files = pictures.write(report, run, wanted, embed, tick)
-    return Album(order, shown, {photo: place for place, photo in enumerate(order)}, files)
+    return Album(order, names, {photo: place for place, photo in enumerate(order)}, files)
 
 
 def photo_listing(

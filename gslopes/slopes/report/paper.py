@@ -65,22 +65,22 @@ def _marked(shown: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFr
     """The table with a mark at labels that are not among the pairs of API and label, and whether there is one."""
     marked, any_marked = shown.copy(), False
     for api, label, _ in _sides_of(shown):
-        known = [pair in pairs or not pair[1] for pair in zip(shown[api], shown[label], strict=True)]
-        marked[label] = [text if sure else f"{text} {MARK}" for text, sure in zip(shown[label], known, strict=True)]
-        any_marked |= not all(known)
+        sure_rows = [pair in pairs or not pair[1] for pair in zip(shown[api], shown[label], strict=True)]
+        marked[label] = [text if sure else f"{text} {MARK}" for text, sure in zip(shown[label], sure_rows, strict=True)]
+        any_marked |= not all(sure_rows)
     return marked, any_marked
 
 
 def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str, tuple[pd.DataFrame, str, str]]:
     """Name to table, caption and attribute."""
-    found: dict[str, tuple[pd.DataFrame, str, str]] = {}
+    frames: dict[str, tuple[pd.DataFrame, str, str]] = {}
     thresholds = f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts"
     gender, race = (slopes[slopes["attribute"] == name] for name in ("gender", "race"))
     if len(gender):
         for name, rows, end in zip(
             ("table1", "table2"), pulled(gender, p=p, slope=slope), words.ends("gender"), strict=True
         ):
-            found[name] = (
+            frames[name] = (
                 _layout(rows),
                 f"Labels returned more often the more {end} the face looks ({thresholds}).",
                 "gender",
@@ -88,16 +88,16 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str
     composition = loading.read_rows(COMPOSITION, run, COMPOSITION.columns)
     if len(composition):
         caption = "Occupations with the most skewed perceived gender in the photos: most female, most male."
-        found["table3"] = _sides(table3(composition, {})), caption, ""
+        frames["table3"] = _sides(table3(composition, {})), caption, ""
     if len(race):
         black, white = pulled(race, p=p, slope=slope)
-        found["table4"] = _races(black, white), f"Labels pulled along perceived race ({thresholds}).", "race"
+        frames["table4"] = _races(black, white), f"Labels pulled along perceived race ({thresholds}).", "race"
     for attribute, rows in slopes.groupby("attribute", sort=True):
         if attribute not in ("gender", "race"):
             both = pd.concat(pulled(rows, p=p, slope=slope))
             caption = f"Labels pulled along {words.perceived(str(attribute))} ({thresholds})."
-            found[f"table-{runfolder.slug(str(attribute))}"] = _layout(both), caption, str(attribute)
-    return found
+            frames[f"table-{runfolder.slug(str(attribute))}"] = _layout(both), caption, str(attribute)
+    return frames
 
 
 def _layout(rows: pd.DataFrame) -> pd.DataFrame:
@@ -160,13 +160,13 @@ def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Every cell as it is printed: slopes with their sign, shares in per cent, a dash where there is none."""
-    shown = frame.astype(object)
+    texts = frame.astype(object)
     for column in map(str, frame):
         if column.strip() in TEXTS:
-            shown[column] = [str(text) if pd.notna(text) else "" for text in frame[column]]
+            texts[column] = [str(text) if pd.notna(text) else "" for text in frame[column]]
         else:
-            shown[column] = frame[column].map(numbers.signed if column.strip() == "Slope" else numbers.share)
-    return shown
+            texts[column] = frame[column].map(numbers.signed if column.strip() == "Slope" else numbers.share)
+    return texts
 
 
 # -- Tables 1 and 2 ---------------------------------------------------------------------------------------------------

@@ -130,13 +130,13 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
 
 def check_labels(source: Source, labels: Sequence[str]) -> None:
     """Raises: UnknownName for a label that no classifier of the run has a slope of."""
-    known: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for finding in source.findings:
         rows = finding.of(PAPER)
-        known |= {str(label).casefold(): str(label) for label in rows.loc[rows["slope"].notna(), "label"]}
+        by_key |= {str(label).casefold(): str(label) for label in rows.loc[rows["slope"].notna(), "label"]}
     for label in labels:
-        if label.casefold() not in known:
-            raise UnknownName("label", label, known.values(), "The run")
+        if label.casefold() not in by_key:
+            raise UnknownName("label", label, by_key.values(), "The run")
 
 
 # -- Figure 2 ---------------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
 
 def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
     """Every classifier's curve of a label, where it has a slope of it."""
-    found = []
+    curves = []
     for finding in here:
         rows = finding.of(PAPER)
         rows = rows[(rows["label"].str.casefold() == label.casefold()) & rows["slope"].notna()]
@@ -174,8 +174,8 @@ def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
             continue
         shares = matrix.curves(answers)[0][answers.labels == row["label"]][0]
         ratio = shares / float(row["y_centre"])
-        found.append(Line(finding.classifier, ratio, float(row["intercept"]), float(row["slope"])))
-    return found
+        curves.append(Line(finding.classifier, ratio, float(row["intercept"]), float(row["slope"])))
+    return curves
 
 
 # -- Figure 3 ---------------------------------------------------------------------------------------------------------
@@ -187,20 +187,20 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
     wanted: labels, any case; without, those of ``labels_of``.
     """
     values, attribute = here[0].values, here[0].attribute
-    said = {finding.classifier: matrix.read(run, finding.classifier, attribute, values) for finding in here}
-    common = sorted(set.intersection(*(set(one.photos) for one in said.values())))
+    by_classifier = {finding.classifier: matrix.read(run, finding.classifier, attribute, values) for finding in here}
+    common = sorted(set.intersection(*(set(one.photos) for one in by_classifier.values())))
     positions = np.linspace(0, len(common) - 1, PHOTOS + 2).round().astype(int)[1:-1].tolist() if common else []
     chosen = [common[place] for place in dict.fromkeys(positions)]
-    edits, known = _edits(run, attribute, chosen), _photos(run, chosen)
-    found = []
+    edits, about_photos = _edits(run, attribute, chosen), _photos(run, chosen)
+    shown_photos = []
     for photo in chosen:
         files = edits.get(photo, [])
         if len(files) != len(values):
             continue
-        about = known.get(photo, Photo(photo[:16]))
-        by_name = [(classifier, labels_of(one, photo, plain, wanted)) for classifier, one in said.items()]
-        found.append(Answered(about.name, [pictures.picture(file, about.box, run) for file in files], by_name))
-    return found
+        about = about_photos.get(photo, Photo(photo[:16]))
+        by_name = [(classifier, labels_of(one, photo, plain, wanted)) for classifier, one in by_classifier.items()]
+        shown_photos.append(Answered(about.name, [pictures.picture(file, about.box, run) for file in files], by_name))
+    return shown_photos
 
 
 def labels_of(
@@ -213,16 +213,16 @@ def labels_of(
     """
     rows = np.flatnonzero(answers.photos[answers.photo] == photo)
     names = answers.labels[answers.label[rows]].tolist()
-    there, table = answers.present[rows], answers.score[rows].astype(np.float64)
-    slopes, changing = table @ (answers.values - answers.values.mean()), ~there.all(axis=1)
+    present, table = answers.present[rows], answers.score[rows].astype(np.float64)
+    slopes, changing = table @ (answers.values - answers.values.mean()), ~present.all(axis=1)
     side = np.where(changing, np.sign(slopes), 0).astype(int)
     first = np.lexsort((np.array(names, str), -table.mean(axis=1), np.where(changing, -np.abs(slopes), 0), ~changing))
     chosen = [(names[row], row) for row in first[:LABELS].tolist()]
     if wanted:
-        place = {name.casefold(): row for row, name in enumerate(names)}
-        chosen = [(label, place.get(label.casefold(), -1)) for label in wanted]
+        row_of = {name.casefold(): row for row, name in enumerate(names)}
+        chosen = [(label, row_of.get(label.casefold(), -1)) for label in wanted]
     drawn = sorted({row for _, row in chosen if row >= 0})
-    others = there.sum(axis=0) - there[drawn].sum(axis=0)
+    others = present.sum(axis=0) - present[drawn].sum(axis=0)
     table, side = np.pad(table, ((0, 1), (0, 0))), np.append(side, 0)  # the last row: never returned for this photo
     cells = [(name, row, int(side[row]), paper.is_plain(name, plain)) for name, row in chosen]
     return [
@@ -243,7 +243,7 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
         places = np.linspace(0, len(answers.photos) - 1, 4 if len(answers.photos) else 0).round().astype(int)
         chosen = answers.photos[np.unique(places)].tolist()
-        edits, known = _edits(run, finding.attribute, chosen), _photos(run, chosen)
+        edits, about_photos = _edits(run, finding.attribute, chosen), _photos(run, chosen)
         slopes = matrix.slopes(answers)
         for name in chosen:
             files = edits.get(name, [])
@@ -253,7 +253,7 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
             moved = np.abs(slopes[steepest]) * np.ptp(finding.values) >= 0.01
             if len(files) != len(finding.values) or not moved.any():
                 continue
-            about = known.get(name, Photo(""))
+            about = about_photos.get(name, Photo(""))
             box = about.box
             same = _edits(run, placebo.name(finding.attribute, "same"), [name]).get(name, [])
             unedited = same[0] if same else files[len(files) // 2]
@@ -298,12 +298,12 @@ def _edits(run: Path, attribute: str, photos: Sequence[str]) -> dict[str, list[P
 def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
     where = pc.field("photo").isin(list(photos) or [""])
     columns = ["photo", "path", "box", "points", "width", "height"]
-    found = {}
+    by_photo = {}
     for row in loading.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo").to_dict("records"):
         points = np.empty((0, 2)) if row["points"] is None else np.asarray(row["points"], float).reshape(-1, 2)
         size = int(row["width"]), int(row["height"])
-        found[str(row["photo"])] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)
-    return found
+        by_photo[str(row["photo"])] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)
+    return by_photo
 
 
 # -- drawing ----------------------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
     rows = rows[[name == unit for name in names]][:MOST_LABELS]
     index = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
     ends = _placebo_ends(finding.placebo)
-    found = [
+    drawn = [
         [
             index[row["label"]],
             words.label(row["label"]),
@@ -128,7 +128,7 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
         ]
         for _, row in rows.iterrows()
     ]
-    return found, unit
+    return drawn, unit
 
 
 def strip(

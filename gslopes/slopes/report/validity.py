@@ -70,17 +70,17 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
     """
     try:
         content = read_json(run / "validity.json")
-        found = {}
-        for one in content["attributes"]:
+        by_attribute = {}
+        for measured in content["attributes"]:
             rows = []
-            for name, share in one["leakage"].items():
+            for name, share in measured["leakage"].items():
                 if share["value"] is not None:
                     text = numbers.with_interval(share["value"], share["low"], share["high"], numbers.ratio)
                     rows.append((NAMES.get(name, words.printable(name)), text))
-            found[str(one["attribute"])] = rows
+            by_attribute[str(measured["attribute"])] = rows
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-    return found
+    return by_attribute
 
 
 def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[dict[str, Any]]:
