@@ -131,7 +131,7 @@ def _write(run: Path, form: Form, rows: pd.DataFrame, out: Path, tick: Tick) -> 
         else:
             WRITERS[form](out / name, _ticked(files.of(shard), tick), files.suffix)
     if not (out / "README.md").is_file():
-        about = card.facts(run, form, rows)
+        about = card.Facts(run, form, rows)
         if card.available():
             runfolder.write_json(out / "croissant.json", card.metadata(about, out))
         runfolder.write_bytes(out / "README.md", card.readme(about).encode())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -49,66 +48,39 @@ COLUMNS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Facts:
-    """What card and Croissant file say.
+    """What card and Croissant file say of an export.
 
-    form: of the export.  columns: of a picture's row.  attributes: edited ones.  splits: split to pictures.
-    pictures, sets, photos: how many.  sweeps, kept: of the run, how many were judged or made, and kept.
-    dropped: reason to sweeps of the run.  licences: licence to photos.
-    editors: (attribute, model, sha256, licence), one each.  measured: the run's ``validity.json``.
-    made: when the run was made, ISO 8601.
+    form: of the export.  rows: as ``pictures`` made them, all sweeps of the run: a set is a sweep.
+    editors: (attribute, model, sha256, licence), one each.  measured: of the run's ``validity.json``.
+    made: when the run was made, ISO 8601.  Other attributes count rows, or name what is in them.
     """
 
-    form: str
-    columns: tuple[str, ...]
-    attributes: tuple[str, ...]
-    splits: Mapping[str, int]
-    pictures: int
-    sets: int
-    photos: int
-    sweeps: int
-    kept: int
-    dropped: Mapping[str, int]
-    licences: Mapping[str, int]
-    editors: tuple[tuple[str, str, str, str], ...]
-    measured: tuple[Mapping[str, Any], ...]
-    made: str
+    def __init__(self, run: Path, form: str, rows: pd.DataFrame) -> None:
+        from gslopes.faces.gate.verdict import VALIDITY  # it needs torch
 
-
-def facts(run: Path, form: str, rows: pd.DataFrame) -> Facts:
-    """The facts of an export.  rows: as ``pictures`` made them, all sweeps of the run."""
-    from gslopes.faces.gate.verdict import VALIDITY  # it needs torch
-
-    manifest = runfolder.read_manifest(run)
-    edited = rows[rows["kind"] == "edit"]
-    attributes = tuple(sorted(set(edited["attribute"])))
-    verdicts = rows.drop_duplicates("set")
-    photos = rows.drop_duplicates("photo")
-    licences = photos["licence"].fillna("") if "licence" in rows else pd.Series("", index=photos.index)
-    models = edited.drop_duplicates("attribute")
-    models_used = manifest.get("models", {})
-    judged = run / VALIDITY
-    measured = read_json(judged).get("attributes", []) if judged.is_file() else []
-    return Facts(
-        form=form,
-        columns=tuple(str(name) for name in rows if name != "file"),
-        attributes=attributes,
-        splits=_counts(rows["split"], sort=False),
-        pictures=len(rows),
-        sets=int(rows["set"].nunique()),
-        photos=len(photos),
-        sweeps=len(verdicts),
-        kept=int(verdicts["kept"].sum()),
-        dropped=_counts(verdicts.loc[~verdicts["kept"], "reason"]),
-        licences=_counts(licences.replace("", UNSTATED)),
-        editors=tuple(
-            (of, name, digest, models_used.get(name, {}).get("licence", "") or "not stated")
-            for of, name, digest in models[["attribute", "editor", "editor_sha256"]].itertuples(index=False, name=None)
-        ),
-        measured=tuple(one for one in measured if one.get("attribute") in attributes),
-        made=str(manifest.get("created", "")),
-    )
+        manifest, judged = runfolder.read_manifest(run), run / VALIDITY
+        edited, sweeps, photos = (rows[rows["kind"] == "edit"], *map(rows.drop_duplicates, ("set", "photo")))
+        licences = photos["licence"].fillna("") if "licence" in rows else pd.Series("", index=photos.index)
+        models = edited.drop_duplicates("attribute")[["attribute", "editor", "editor_sha256"]]
+        readings = read_json(judged).get("attributes", []) if judged.is_file() else []
+        self.form, self.made = form, str(manifest.get("created", ""))
+        self.columns = tuple(str(name) for name in rows if name != "file")
+        self.attributes = tuple(sorted(set(edited["attribute"])))
+        self.splits = _counts(rows["split"], sort=False)
+        self.pictures, self.sets, self.photos, self.kept = (
+            len(rows),
+            len(sweeps),
+            len(photos),
+            int(sweeps["kept"].sum()),
+        )
+        self.dropped = _counts(sweeps.loc[~sweeps["kept"], "reason"])
+        self.licences = _counts(licences.replace("", UNSTATED))
+        self.editors = [
+            (of, name, digest, manifest.get("models", {}).get(name, {}).get("licence", "") or "not stated")
+            for of, name, digest in models.itertuples(index=False, name=None)
+        ]
+        self.measured = [reading for reading in readings if reading.get("attribute") in self.attributes]
 
 
 def _counts(texts: pd.Series, sort: bool = True) -> dict[str, int]:
@@ -205,7 +177,7 @@ def _faults(about: Facts) -> list[str]:
 def _dropped(about: Facts) -> str:
     if not about.measured and not about.dropped:
         return "No gate judged the sweeps."
-    lines = f"The gate kept {about.kept:,} of the run's {about.sweeps:,} sweeps. `kept` says it of each picture."
+    lines = f"The gate kept {about.kept:,} of the run's {about.sets:,} sweeps. `kept` says it of each picture."
     return lines + ("\n\n" + _counted("reason", "sweeps", about.dropped) if about.dropped else "")
 
 
@@ -275,7 +247,7 @@ def metadata(about: Facts, out: Path) -> dict[str, Any]:
         data_collection_type=["Secondary Data Analysis", "Others"],
         data_manipulation_protocol=f"One face a photo is edited along one attribute at a time: {models}.",
         data_preprocessing_protocol=[
-            f"A gate kept {about.kept} of {about.sweeps} sweeps." + (f" Dropped, {dropped}." if dropped else "")
+            f"A gate kept {about.kept} of {about.sets} sweeps." + (f" Dropped, {dropped}." if dropped else "")
         ],
         machine_annotation_tools=[f"gslopes {runtime.gslopes_version()}"],
         data_biases=[
