@@ -1,13 +1,16 @@
 import doctest
+from types import ModuleType
 
 import numpy as np
 import pytest
 
-from gslopes.report import numbers
+from gslopes.report import caution, inline, numbers, units, words
+from gslopes.slopes.report import loading
 
 
-def test_examples_in_the_docstrings_hold() -> None:
-    result = doctest.testmod(numbers)
+@pytest.mark.parametrize("module", [caution, inline, loading, numbers, units, words])
+def test_examples_in_the_docstrings_hold(module: ModuleType) -> None:
+    result = doctest.testmod(module)
     assert result.attempted
     assert not result.failed
 

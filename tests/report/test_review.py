@@ -98,21 +98,6 @@ def test_accept_correct_exclude_undecided_and_both_other_answers_by_keyboard(pag
 
 
 @pytest.mark.browser
-def test_race_and_age_are_corrected_before_moving_on_and_answers_can_be_changed(page, tmp_path):
-    press(page, "3 o f ArrowLeft m")
-    (row,) = save(page, tmp_path / "review.csv")
-    assert (row["decision"], row["gender"], row["race"], row["age"]) == ("correct", "male", "asian", "35 or older")
-    press(page, "ArrowLeft a ArrowLeft 2")
-    (row,) = save(page, tmp_path / "review.csv")
-    assert (row["decision"], row["gender"], row["race"], row["age"]) == ("correct", "", "black", "")
-    assert page.inner_text("#counts") == "0 of 5 decided"
-    press(page, "ArrowLeft x")
-    assert [row["decision"] for row in save(page, tmp_path / "review.csv")] == ["exclude"]
-    press(page, "ArrowRight ArrowRight a ArrowLeft ArrowLeft ArrowLeft g g")
-    assert page.inner_text("#place") == "Photo 5 of 5"
-
-
-@pytest.mark.browser
 def test_words_of_strangers_stay_words_and_no_server_is_asked(page):
     press(page, "ArrowRight")
     assert NASTY in page.inner_text("#occupation")

@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 import statsmodels.api as sm
 from scipy import stats
@@ -13,7 +12,6 @@ from gslopes.stats.clusters import (
     crossed,
     effective_units,
     named_codes,
-    normal_texts,
     pooled_source,
 )
 
@@ -57,12 +55,6 @@ def test_one_large_cluster_leaves_few_effective_units() -> None:
     assert effective_units(np.ones(30)) == pytest.approx(30)
     assert effective_units(np.array([40.0, *[1.0] * 60])) < 2
     assert effective_units(np.empty(0)) == 0
-
-
-def test_names_of_groups_are_one_whatever_their_case_and_blanks() -> None:
-    column = pd.Series(["b a", "B  a ", "b a", "NULL", "n/a", None, np.nan, "c"])
-    assert normal_texts(column).tolist() == ["b a", "b a", "b a", "", "", "", "", "c"]
-    assert normal_texts(pd.Series([], dtype=object)).empty
 
 
 def test_a_ratio_of_equal_clusters_is_their_mean() -> None:

@@ -96,9 +96,6 @@ def test_a_photo_without_its_number_is_left_out(frame):
     lost = frame[~((frame["photo"] == "p00") & (frame["value"] == 1) & (frame["label"] == "age"))]
     read = reading(fit_slopes(lost, options=OPTIONS)).set_index("label")
     assert read.loc["age", "n"] == 39
-
-
-def test_scores_that_are_no_numbers_are_refused(frame):
     with pytest.raises(TableError, match="finite"):
         fit_slopes(frame.assign(score=np.inf), options=OPTIONS)
 

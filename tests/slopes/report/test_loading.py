@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -64,10 +63,6 @@ def test_damaged_table_is_an_error(one: Path, tmp_path: Path, damage: bytes | No
 
 
 # -- test funnel ------------------------------------------------------------------------------------------------------
-
-
-def test_examples_in_the_docstrings_hold() -> None:
-    assert not doctest.testmod(loading).failed
 
 
 def test_every_step_loses_the_photos_that_it_lost(make: Callable[..., Path], tmp_path: Path) -> None:

@@ -159,7 +159,6 @@ def test_many_reasons_and_files_are_cut_and_say_so() -> None:
     ("measures", "said"),
     [
         (["presence"], "appears on 2 more of every 100 photos. A negative slope says that it appears more often the"),
-        (["log-odds"], "the odds of the label's score rise by 2 %. A negative slope says that it is higher the more"),
         (["value"], "A slope says by how much the label's number changes with each step towards the positive end"),
         (["presence", "log-odds"], "2 more of every 100 photos. A slope of +2.0 % says: with each step"),
     ],

@@ -104,7 +104,3 @@ def test_the_card_is_on_the_page_and_in_a_file_and_holds_no_html_of_a_label(writ
     )
     assert card.count("\n- ") == 2 + len(LIMITS)
     assert "/data/people" not in card
-
-
-def test_a_run_that_does_not_say_who_edited_says_so() -> None:
-    assert screen.about({}, ["gender"]).compared.endswith("by an editor that run.json does not name")
