@@ -65,12 +65,6 @@ def writer(row: dict[Any, Any]) -> Format:
     return numbers.points if units.measure_of(row) == "presence" else numbers.signed
 
 
-def name_of(row: dict[Any, Any]) -> str:
-    """The label, with its measure where that is not presence."""
-    measure = units.measure_of(row)
-    return words.label(row["label"]) + ("" if measure == "presence" else f" ({measure})")
-
-
 def sentence(row: dict[Any, Any]) -> str:
     """Where slope and observed difference disagree, or one is shown alone: what that means; else empty.
 
@@ -117,10 +111,11 @@ def _panel(part: pd.DataFrame) -> Panel:
 
 
 def _row(row: dict[Any, Any]) -> dict[str, Any]:
-    write = writer(row)
+    measure, write = units.measure_of(row), writer(row)
+    means = [numbers.share(m / 100) if measure == "presence" else write(m) for m in (row["mean"], row["mean_other"])]
     return {
-        "label": name_of(row),
-        "means": f"{_mean(row, 'mean')} and {_mean(row, 'mean_other')}",
+        "label": words.label(row["label"]) + ("" if measure == "presence" else f" ({measure})"),
+        "means": " and ".join(means),
         "observed": write(row["observed"]),
         "ends": numbers.interval(row["ci_low"], row["ci_high"], write),
         "q": numbers.probability(row["q"]),
@@ -130,12 +125,6 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
         "shown": bool(row["q"] < LEVEL),
         "n": f"{row['n']:,} and {row['n_other']:,}",
     }
-
-
-def _mean(row: dict[Any, Any], name: str) -> str:
-    if row["measure"] == "presence":
-        return numbers.share(row[name] / 100)
-    return numbers.signed(row[name])
 
 
 # -- error rates ------------------------------------------------------------------------------------------------------
@@ -212,8 +201,7 @@ def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> 
 
 def _error_sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str]) -> str:
     first, last = (
-        f"{numbers.share(one['rate'])} ({numbers.share_range(one['ci_low'], one['ci_high'])})"
-        for one in (rates.iloc[0], rates.iloc[-1])
+        numbers.share_with_range(one["rate"], one["ci_low"], one["ci_high"]) for one in (rates.iloc[0], rates.iloc[-1])
     )
     size = f"{numbers.with_interval(row['slope'], row['ci_low'], row['ci_high'])} points per unit"
     about = "" if row["label"] == "all labels" else f" about “{words.label(row['label'])}”"
