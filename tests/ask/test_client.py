@@ -130,14 +130,6 @@ def test_the_seed_decides_the_order_and_nothing_else(make_edits, tmp_path):
         pd.testing.assert_frame_equal(results[0][1], other[1])
 
 
-def test_identical_pictures_are_asked_once_and_all_get_the_answer(make_edits, tmp_path):
-    judge = box()
-    asked, scores = ask_part(make_edits(4, lambda number, step: f"same at {step}"), tmp_path, judge)
-    assert sorted(judge.pictures) == [f"same at {step}" for step in range(STEPS)]
-    assert (asked["status"] == "answered").all()
-    assert len(scores) == len(asked) == 4 * STEPS
-
-
 # --- what is written down ---
 
 
@@ -235,14 +227,6 @@ def test_a_classifier_that_refuses_everything_does_not_stop_the_walk(make_edits,
     assert set(asked["status"]) == {"refused"}
     assert set(zip(asked["reason"], asked["detail"], strict=True)) == {("refused", "policy")}
     assert scores.empty
-
-
-def test_interruption_is_not_swallowed(make_edits, tmp_path):
-    def answer(text: str) -> object:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        ask_part(make_edits(1), tmp_path, box(answer))
 
 
 def test_a_row_given_twice_is_refused(make_edits, tmp_path):

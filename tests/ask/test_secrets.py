@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 
 import pytest
 
@@ -15,7 +14,6 @@ from gslopes.ask.secrets import (
     looks_random,
     scrub,
     scrub_json,
-    scrub_text,
     secret_in_address,
     secrets_within,
     shown_address,
@@ -184,12 +182,9 @@ def test_a_key_at_the_cut_is_hidden_before_the_cut(kind, monkeypatch):
         "the keyboard=1 and monkey=2 are not keys",
     ],
 )
-def test_an_ordinary_sentence_is_left_as_it_is(text):
-    assert scrub(text) == text
-
-
-def test_labels_that_share_a_word_with_a_key_stay(monkeypatch):
+def test_an_ordinary_sentence_and_a_label_that_shares_a_word_with_a_key_stay(text, monkeypatch):
     monkeypatch.setenv("MY_SERVICE_KEY", "portrait-production-7Gd1")
+    assert scrub(text) == text
     answer = {"portrait": 0.5, "production line": 0.25, "Secret: garden": 0.1}
     assert scrub_json(answer) == answer
 
@@ -201,11 +196,3 @@ def test_the_result_is_one_short_line_of_unicode_without_controls():
     assert result.endswith("…")
     controls = scrub("a\x1b]0;title\x07 b\x1b[2J c\u202ed \u200b e\x9bf")
     assert controls == "a\\x1b]0;title\\x07 b\\x1b[2J c\\u202ed \\u200b e\\x9bf"
-
-
-def test_hostile_texts_take_no_time(monkeypatch):
-    monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
-    began = time.perf_counter()
-    for part in ("<", "%25", "x", "key=", "-----BEGIN PRIVATE KEY-----", "authorization:", "a://", "eyJ", "sk-", " "):
-        scrub_text(part * (20_000 // len(part)))
-    assert time.perf_counter() - began < 3

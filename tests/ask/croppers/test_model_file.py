@@ -137,14 +137,6 @@ def test_the_steps_are_those_that_the_program_takes():
     assert vxm.FastGaze(layers())(torch.zeros(2, 3, 17, 33)).shape == (2, 9, 17)  # rounded up
 
 
-def test_nothing_is_global():
-    network = vxm.FastGaze(layers()[:3])
-    x = torch.rand(1, 3, 32, 64) * 255
-    other = x.clone()
-    other[..., 40:] = 0
-    torch.testing.assert_close(network(x)[..., :19], network(other)[..., :19])
-
-
 PICTURE = np.zeros((120, 200, 3), np.uint8)
 PICTURE[20:60, 130:170] = 255
 

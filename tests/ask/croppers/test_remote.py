@@ -52,19 +52,6 @@ def test_json_and_in_process_answers_give_the_same_tables(service, portraits, tm
     assert not list((tmp_path / "json").rglob("asked"))
 
 
-@pytest.mark.slow
-def test_a_service_that_misbehaves_is_asked_again_and_only_about_what_has_no_answer(service, portraits, tmp_path):
-    service.troubles = ["throttle", "busy", "page", "cut", "throttle"]
-    found = run(portraits, tmp_path / "run", service.url)
-    result = row(found, f"http:{service.url}", outcome="favoured")
-    assert result["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
-    assert sum(service.asked.values()) == 2 * 40 + 5
-    assert sum(count > 1 for count in service.asked.values()) <= 5
-    again = run(portraits, tmp_path / "again", service.url, tmp=tmp_path)
-    assert sum(service.asked.values()) == 2 * 40 + 5
-    pd.testing.assert_frame_equal(said(found, result["cropper"]), said(again, result["cropper"]))
-
-
 def test_a_run_stopped_by_its_budget_or_an_outage_goes_on_where_it_was(service, portraits, tmp_path):
     with pytest.raises(BudgetReached, match="is used up"):
         run(portraits, tmp_path / "run", f"{service.url},price=1000", budget=30.0, yes=True)
