@@ -181,6 +181,10 @@ class WatchedNetwork(httpcore.NetworkBackend):
         stream = self._exchange.run(lambda: self._inner.connect_tcp(host, port, left, local_address, socket_options))
         return WatchedStream(stream, self._exchange)
 
+    def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
+        """Raises: httpcore.ConnectError: no address of ours means one."""
+        raise httpcore.ConnectError("a local socket")
+
 
 def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
     """A body, decompressed.

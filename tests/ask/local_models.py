@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 LABELS = "a\nb\nc\n"
 
@@ -68,14 +67,6 @@ def brightness(pictures: list) -> list[dict[str, float] | None]:
     return [{"bright": float(picture.mean() / 255), "any": 1.0} for picture in pictures]
 
 
-def replay(folder: Path, pictures: list[bytes]) -> str:
-    """A recording of answers to some pictures."""
-    keys = [sha256(data).hexdigest() for data in pictures]
-    lines = [{"picture": key, "labels": {"tag": 0.5, "other": 0.25}} for key in keys]
-    (folder / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return f"replay:{folder / 'answers.jsonl'}"
-
-
 def _labels(folder: Path) -> Path:
     (folder / "labels.txt").write_text(LABELS)
     return folder / "labels.txt"
@@ -84,3 +75,124 @@ def _labels(folder: Path) -> Path:
 MAKERS: dict[str, Callable[[Path], str]] = {
     make.__name__: make for make in (torchvision, timm, transformers, torchscript, python)
 }
+
+
+SMALL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+CHAT = (
+    "{% for message in messages %}{{ message['role'] }}: {% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}{% endfor %} "
+    "{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"
+)
+
+
+def tokenizer(*extra: str) -> Any:
+    """One token for each byte, and the extra ones."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # random weights earn many remarks
+    alphabet = {char: place for place, char in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    made = Tokenizer(models.BPE(vocab=alphabet, merges=[]))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    ends = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"}
+    return PreTrainedTokenizerFast(tokenizer_object=made, additional_special_tokens=list(extra), **ends)
+
+
+def images() -> Any:
+    from transformers import CLIPImageProcessor
+
+    return CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+
+
+def ends(words: Any) -> dict[str, int]:
+    return {name: getattr(words, name) for name in ("eos_token_id", "bos_token_id", "pad_token_id")}
+
+
+def two_towers(folder: Path, kind: str) -> Path:
+    """A ``CLIP``, or a ``Siglip`` (a sigmoid with a bias), of one layer a tower."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    words, clip = tokenizer(), kind == "CLIP"
+    text = {"vocab_size": len(words), "max_position_embeddings": 64, **ends(words), **SMALL}
+    vision = {"image_size": 32, "patch_size": 8, **SMALL}
+    config, model, processor = (getattr(transformers, f"{kind}{part}") for part in ("Config", "Model", "Processor"))
+    size = {"projection_dim": 16} if clip else {}
+    text |= {} if clip else {"projection_size": 16}
+    model(config(text_config=text, vision_config=vision, **size)).save_pretrained(folder)
+    pictures = images() if clip else transformers.SiglipImageProcessor(size={"height": 32, "width": 32})
+    processor(image_processor=pictures, tokenizer=words).save_pretrained(folder)
+    return folder
+
+
+def llava(folder: Path) -> Path:
+    """A LLaVA of one layer a tower; every letter is a token of its own."""
+    import torch
+    from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration, LlavaProcessor
+
+    torch.manual_seed(0)
+    words = tokenizer("<image>")
+    shape = {
+        "vocab_size": len(words),
+        "max_position_embeddings": 4096,
+        "num_key_value_heads": 2,
+        **ends(words),
+        **SMALL,
+    }
+    config = LlavaConfig(
+        vision_config=CLIPVisionConfig(image_size=32, patch_size=8, **SMALL),
+        text_config=LlamaConfig(**shape),
+        image_token_index=words.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-1,
+    )
+    LlavaForConditionalGeneration(config).save_pretrained(folder)
+    facts = {"patch_size": 8, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
+    LlavaProcessor(image_processor=images(), tokenizer=words, **facts, chat_template=CHAT).save_pretrained(folder)
+    return folder
+
+
+def git(folder: Path) -> Path:
+    """A GIT of one layer a tower."""
+    import torch
+    from transformers import GitConfig, GitForCausalLM, GitProcessor, GitVisionConfig
+
+    torch.manual_seed(0)
+    words = tokenizer()
+    vision = GitVisionConfig(image_size=32, patch_size=8, **SMALL).to_dict()
+    config = GitConfig(vision_config=vision, vocab_size=len(words), max_position_embeddings=128, **ends(words), **SMALL)
+    GitForCausalLM(config).save_pretrained(folder)
+    GitProcessor(image_processor=images(), tokenizer=words).save_pretrained(folder)
+    return folder
+
+
+def trained_git(folder: Path, dark: str, bright: str) -> Path:
+    """A GIT that was trained here, in seconds, to say one thing of dark pictures and another of bright ones."""
+    import numpy as np
+    import torch
+    from transformers import AutoProcessor, GitForCausalLM
+
+    model = GitForCausalLM.from_pretrained(git(folder))
+    processor = AutoProcessor.from_pretrained(folder)
+    words = processor.tokenizer
+    said = [[words.bos_token_id, *words(text)["input_ids"], words.eos_token_id] for text in (dark, bright)]
+    longest = max(map(len, said))
+    padded = torch.tensor([row + [words.pad_token_id] * (longest - len(row)) for row in said])
+    plain = [np.full((32, 32, 3), brightness, np.uint8) for brightness in (60, 200)]
+    seen = torch.as_tensor(np.stack(processor.image_processor(images=plain)["pixel_values"]))
+    labels = padded.masked_fill(padded == words.pad_token_id, -100)
+    steps = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    torch.manual_seed(0)
+    for _ in range(120):
+        mask = (padded != words.pad_token_id).long()
+        found = model(
+            input_ids=padded, attention_mask=mask, pixel_values=seen + 0.15 * torch.randn(2, 1, 1, 1), labels=labels
+        )
+        steps.zero_grad()
+        found.loss.backward()
+        steps.step()
+    model.eval().save_pretrained(folder)
+    return folder

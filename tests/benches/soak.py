@@ -123,7 +123,7 @@ def main() -> int:
             expected = made(calm)
             while time.monotonic() < began + options.seconds:
                 provider.reset()
-                provider.trouble(0.2, delay=0.01)
+                provider.trouble(0.2)
                 codes = [-9]
                 while codes[-1] != 0 and len(codes) < 30:
                     seconds = lot.uniform(0.2, 4.0) if len(codes) < 13 else HANGS

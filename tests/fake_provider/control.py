@@ -27,6 +27,7 @@ _CHECKS = {one.name: one.check for one in (Google, Rekognition, Clarifai, Azure,
 
 # The ways to fail. ``close``: the connection ends before any work. ``lost``: after it, without a reply. ``truncate``:
 # in the middle of the reply. The last two are billed, and nobody has the answer.
+DELAY = 0.05  # seconds
 KINDS = ("throttle", "fail", "unavailable", "close", "lost", "truncate", "delay")
 _RAISED = {
     "throttle": ("throttled", "Too many requests: please slow down."),
@@ -94,7 +95,6 @@ class FakeProvider:
         self.chat = chat.ChatSettings()
         self.clarifai_success = 10000  # what Clarifai calls a success; 10001 and 10002: of a model that will end
         self.versions = {service: f"{service}-1.0" for service in SERVICES}
-        self.latency = 0.0  # seconds that every request takes
         self.retry_after = 0.0  # what a throttled request is told to wait, in seconds; 0: nothing is said
         self._lot = random.Random(self._seed)
         self._refused: Callable[[str], bool] = lambda sha256: False
@@ -102,13 +102,11 @@ class FakeProvider:
         self._answered = dict.fromkeys(SERVICES, 0)
         self.heal()
 
-    def trouble(
-        self, share: float, kinds: Iterable[str] = KINDS, services: Iterable[str] = SERVICES, delay: float = 0.05
-    ) -> None:
-        """Let this share of the requests fail, each in one of these ways, drawn by lot.  delay: seconds."""
+    def trouble(self, share: float, kinds: Iterable[str] = KINDS, services: Iterable[str] = SERVICES) -> None:
+        """Let this share of the requests fail, each in one of these ways, drawn by lot."""
         kinds = tuple(kinds)
         assert set(kinds) <= {*KINDS, "reject"}
-        self._trouble = (share, kinds, frozenset(services), delay)
+        self._trouble = (share, kinds, frozenset(services))
         self._bag: list[str] = []
 
     def heal(self) -> None:
@@ -207,7 +205,7 @@ class FakeProvider:
         if call.trouble == "close":
             call.outcome = "closed"
             raise ConnectionError
-        time.sleep(self.latency + (self._trouble[3] if call.trouble == "delay" else 0))
+        time.sleep(DELAY if call.trouble == "delay" else 0)
         results = [self._look(call.service, image, name) for image, name in zip(job.images, call.images, strict=True)]
         call.billed = tuple(
             name for name, result in zip(call.images, results, strict=True) if not isinstance(result, Bad)
@@ -233,7 +231,7 @@ class FakeProvider:
         return pictures.labels(pixels, self.slopes[service]) if known is None else known
 
     def _draw(self, service: str) -> str:
-        share, kinds, services, _ = self._trouble
+        share, kinds, services = self._trouble
         with self._lock:
             if not kinds or service not in services or self._lot.random() >= share:
                 return ""

@@ -163,9 +163,9 @@ def prepare_classifier(classifier: Classifier) -> None:
 
 def new_notes(classifier: Classifier) -> list[str]:
     """What a user should know about a classifier and was not shown yet, one sentence each."""
-    told = classifier.__dict__.setdefault("_shown", set()) if hasattr(classifier, "__dict__") else set()
-    fresh = [text for text in list(getattr(classifier, "notes", ())) if text not in told]
-    told.update(fresh)
+    seen = classifier.__dict__.setdefault("_shown", set()) if hasattr(classifier, "__dict__") else set()
+    fresh = [text for text in list(getattr(classifier, "notes", ())) if text not in seen]
+    seen.update(fresh)
     return fresh
 
 

@@ -18,7 +18,7 @@ from gslopes.core.errors import AnswerError, ConfigError, ModelError
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.words.labels import caption_labels
-from tests.ask import tiny_transformers
+from tests.ask import local_models
 from tests.ask.classifiers.test_http import Endpoint, Handler
 from tests.fake_provider import FakeProvider, paint
 from tests.loopback import serving
@@ -139,7 +139,7 @@ def test_the_chat_endpoint(provider: FakeProvider):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_transformers.trained_git(tmp_path_factory.mktemp("git") / "git", DARK, BRIGHT)
+    return local_models.trained_git(tmp_path_factory.mktemp("git") / "git", DARK, BRIGHT)
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_model_that_is_asked_in_a_conversation_says_the_same_twice(tmp_path: Path, picture, no_network):
-    folder = tiny_transformers.llava(tmp_path / "llava")
+    folder = local_models.llava(tmp_path / "llava")
     classifier = load_classifier(f"transformers:{folder},task=caption,max_tokens=8")
     pictures = [picture((40, 40, 40)), picture((200, 200, 200), (64, 64))]
     first = classifier.ask(pictures)

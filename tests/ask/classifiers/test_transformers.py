@@ -14,8 +14,7 @@ from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.classifiers.transformers import task_of
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.photos.decode import decode
-from tests.ask import tiny_transformers
-from tests.ask.local_models import transformers as classification
+from tests.ask import local_models
 
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
 LABELS = ("nurse", "chef", "judge")
@@ -24,8 +23,8 @@ LABELS = ("nurse", "chef", "judge")
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("towers")
-    tiny_transformers.two_towers(folder / "clip", "CLIP")
-    tiny_transformers.two_towers(folder / "siglip", "Siglip")
+    local_models.two_towers(folder / "clip", "CLIP")
+    local_models.two_towers(folder / "siglip", "Siglip")
     (folder / "labels.txt").write_text("\n".join(LABELS) + "\n")
     return folder
 
@@ -54,7 +53,7 @@ def test_folders_are_read_without_any_network(models, tmp_path, monkeypatch, pic
     def refused(*args, **others):
         raise AssertionError("a connection was tried")
 
-    name = classification(tmp_path)
+    name = local_models.transformers(tmp_path)
     monkeypatch.setattr(socket, "socket", refused)
     classifier = load_classifier(name)
     assert classifier.parse(classifier.ask([picture((10, 20, 30))])[0]).labels
