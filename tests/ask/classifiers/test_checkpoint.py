@@ -53,12 +53,6 @@ def test_weights_with_another_number_of_classes_are_said(folder: Path) -> None:
         canonical_name("mine.pth")
 
 
-def test_weights_of_another_network_are_not_taken_for_another_number_of_classes(folder: Path) -> None:
-    torch.save(models.get_model("resnet34", weights=None).state_dict(), "mine.pth")
-    with pytest.raises(ModelError, match=r"do not fit the model: .*Check the model's name"):
-        load_classifier("torchvision:resnet18,weights=mine.pth")
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
