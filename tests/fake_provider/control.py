@@ -17,16 +17,16 @@ from pathlib import Path
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.fake_provider import chat, pictures, web
+from tests.fake_provider import chat, clarifai, pictures, web
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels
-from tests.fake_provider.vendors import Azure, Clarifai, Google, Imagga, Rekognition
+from tests.fake_provider.vendors import Azure, Google, Imagga, Rekognition
 
 UNIVERSE = "loopback.example"  # in Google's own, its client looks up by itself, at Google, where data may go
 SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga", "chat")
-_CHECKS = {one.name: one.check for one in (Google, Rekognition, Clarifai, Azure, Imagga, chat.Chat)}
+_CHECKS = {one.name: one.check for one in (Google, Rekognition, Azure, Imagga, chat.Chat, clarifai.Clarifai)}
 
 # The ways to fail. ``close``: the connection ends before any work. ``lost``: after it, without a reply. ``truncate``:
-# in the middle of the reply. The last two are billed, and nobody has the answer.
+# in the middle of the reply (Clarifai: fewer outputs than inputs). The last two are billed, and nobody has the answer.
 DELAY = 0.05  # seconds
 KINDS = ("throttle", "fail", "unavailable", "close", "lost", "truncate", "delay")
 _RAISED = {
@@ -75,7 +75,7 @@ class Log:
 
 
 class FakeProvider:
-    """Six services on a loopback port. A context manager; everything can be changed while it runs."""
+    """Six services on two loopback ports. A context manager; everything can be changed while it runs."""
 
     def __init__(self, seed: int = 0) -> None:
         self.log = Log()
@@ -153,7 +153,7 @@ class FakeProvider:
             "OPENAI_BASE_URL": f"{self.address}/v1",
             "GOOGLE_CLOUD_UNIVERSE_DOMAIN": UNIVERSE,
             "AWS_ENDPOINT_URL_REKOGNITION": self.address,
-            "CLARIFAI_API_BASE": self.address,
+            "CLARIFAI_GRPC_BASE": f"http://127.0.0.1:{self._grpc_port}",
             "VISION_ENDPOINT": self.address,
             "IMAGGA_ENDPOINT": self.address,
         }
@@ -173,11 +173,14 @@ class FakeProvider:
     # --- working ---
 
     def __enter__(self) -> FakeProvider:
-        self._port, self._stop = web.serve(self)
+        self._port, stop_http = web.serve(self)
+        self._grpc_port, stop_grpc = clarifai.serve(self, threads=32)
+        self._stops = (stop_http, stop_grpc)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop()
+        for stop in self._stops:
+            stop()
         self._folder.cleanup()
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The protocols of five services that label pictures, as strictly as they are documented; JSON over HTTP each."""
+"""The protocols of four services that label pictures by HTTP, as strictly as they are documented."""
 
 from __future__ import annotations
 
@@ -59,9 +59,10 @@ class Azure(Service):
     def read(self, request: Request, accounts: Accounts) -> Job:
         if request.headers.get("ocp-apim-subscription-key") != accounts.azure:
             raise Bad("credentials", "Access denied due to invalid subscription key or wrong API endpoint.")
-        if request.path != "/computervision/imageanalysis:analyze":
-            raise Bad("invalid", "The path is not supported.")
-        if request.query != {"api-version": "2023-10-01", "features": "tags", "language": "en"}:
+        query = request.query
+        if request.path != "/computervision/imageanalysis:analyze" or query.get("api-version") != "2023-10-01":
+            raise Bad("invalid", "The api-version is not supported.")
+        if (query.get("features"), query.get("language")) != ("tags", "en"):
             raise Bad("invalid", "The parameters are not supported by the fake.")
         if request.headers.get("content-type") != "application/octet-stream":
             raise Bad("invalid", "The content type is not supported.")
@@ -76,76 +77,6 @@ class Azure(Service):
     def wrong(self, status: int, code: Any, bad: Bad) -> object:
         inner = {"innererror": {"code": code[1], "message": str(bad)}} if code[1] else {}
         return {"error": {"code": code[0], "message": str(bad), **inner}}
-
-
-class Clarifai(Service):
-    """POST /v2/users/USER/apps/APP/models/MODEL/outputs, on the public model general-image-recognition and another.
-
-    success: the code of a success; 10001 and 10002: of a model that will end.
-    """
-
-    name = "clarifai"
-    KINDS = (*Service.KINDS, "TIFF")
-    STATUSES: ClassVar = {
-        "credentials": (401, 11009),
-        "throttled": (429, 11005),
-        "failed": (500, 98009),
-        "unavailable": (503, 10030),
-        "invalid": (400, 11102),
-        "large": (400, 30104),
-        "format": (400, 30101),
-        "policy": (400, 30202),
-    }
-    PATHS = (
-        "/v2/users/clarifai/apps/main/models/general-image-recognition/outputs",
-        "/v2/users/a-team/apps/an-app/models/a-model/outputs",
-    )
-    SAID: ClassVar = {
-        10000: "Ok",
-        10001: "Success, but the model is deprecated",
-        10002: "Success, but the model version is deprecated",
-        10010: "Mixed Success",
-        10020: "Failure",
-    }
-
-    def __init__(self, success: int = 10000) -> None:
-        self.success = success
-
-    def owns(self, request: Request) -> bool:
-        return request.path.startswith("/v2/users/")
-
-    def read(self, request: Request, accounts: Accounts) -> Job:
-        if request.headers.get("authorization") != f"Key {accounts.clarifai}":
-            raise Bad("credentials", "API key not found.")
-        if request.path not in self.PATHS:
-            raise Bad("invalid", "The model does not exist.")
-        asked = _content(request.body)
-        images = [_decoded(one["data"]["image"]["base64"]) for one in asked["inputs"]]
-        if not 0 < len(images) <= 128:
-            raise Bad("invalid", f"There are {len(images)} inputs; at most 128 are allowed.")
-        config = asked["model"]["output_info"]["output_config"]
-        if set(config) != {"max_concepts", "min_value"} or not 1 <= config["max_concepts"] <= 200:
-            raise Bad("invalid", "max_concepts or min_value is out of its range.")
-        return Job(images, config)
-
-    def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
-        bad = [result for result in results if isinstance(result, Bad)]
-        code = self.success if not bad else 10020 if len(bad) == len(results) else 10010
-        outputs = [self._output(result, job, version) for result in results]
-        return Reply.of(400 if code == 10020 else 200, self._status(code) | {"outputs": outputs})
-
-    def wrong(self, status: int, code: Any, bad: Bad) -> object:
-        return {"status": {"code": code, "description": str(bad)}, "outputs": []}
-
-    def _output(self, result: Labels | Bad, job: Job, version: str) -> dict[str, Any]:
-        if isinstance(result, Bad):
-            return {"status": {"code": self.STATUSES[result.kind][1], "description": str(result)}}
-        concepts = [{"id": name, "name": name, "value": score} for name, score in result]
-        data = {"concepts": concepts[: int(str(job.parameters["max_concepts"]))]}
-        return self._status(self.success) | {"model": {"model_version": {"id": version}}, "data": data}
-
-    def _status(self, code: int) -> dict[str, Any]:
-        return {"status": {"code": code, "description": self.SAID[code]}}
 
 
 class Google(Service):
@@ -172,7 +103,8 @@ class Google(Service):
         images = [_decoded(one["image"]["content"]) for one in asked]
         if not 0 < len(images) <= 16:
             raise Bad("invalid", f"Too many images per request: {len(images)} > 16.")
-        if any([feature["type"] for feature in one["features"]] != ["LABEL_DETECTION"] for one in asked):
+        features = [feature.get("type") for one in asked for feature in one["features"]]
+        if len(features) != len(images) or not set(features) <= {"LABEL_DETECTION", 4}:
             raise Bad("invalid", "Feature must be specified.")
         return Job(images, {"max_results": [one["features"][0].get("maxResults", 10) for one in asked]})
 
@@ -202,7 +134,8 @@ class Google(Service):
             claims = jwt.decode(token, certs=accounts.google_public)
         except (ValueError, exceptions.GoogleAuthError) as error:
             raise Bad("credentials", "Request had invalid authentication credentials.") from error
-        if scheme != "Bearer" or "cloud-platform" not in claims.get("scope", ""):
+        meant = claims.get("aud") == "https://vision.googleapis.com/" or "cloud-platform" in claims.get("scope", "")
+        if scheme != "Bearer" or not meant:
             raise Bad("credentials", "Request had invalid authentication credentials.")
 
 

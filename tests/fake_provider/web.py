@@ -1,4 +1,4 @@
-"""The HTTP server of all services."""
+"""The HTTP server of the services that speak HTTP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tests.fake_provider.chat import Chat
 from tests.fake_provider.protocol import Bad, Reply, Request, Service
-from tests.fake_provider.vendors import Azure, Clarifai, Google, Imagga, Rekognition
+from tests.fake_provider.vendors import Azure, Google, Imagga, Rekognition
 
 if TYPE_CHECKING:
     from tests.fake_provider.control import FakeProvider
@@ -52,8 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = self.rfile.read(int(headers.get("content-length", 0)))
         request = Request("POST", url.path, dict(parse_qsl(url.query)), headers, body, url.query)
-        clarifai, chat = Clarifai(self.fake.clarifai_success), Chat(self.fake.chat)
-        services: tuple[Service, ...] = (Google(), Rekognition(), Azure(), Imagga(), clarifai, chat)
+        services: tuple[Service, ...] = (Google(), Rekognition(), Azure(), Imagga(), Chat(self.fake.chat))
         service = next((one for one in services if one.owns(request)), None)
         if service is None:
             self._send(Reply.of(404, {"error": "No service here."}))

@@ -18,10 +18,10 @@ import base64
 import io
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from dataclasses import field as option
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.classifiers import service
@@ -31,10 +31,8 @@ from gslopes.ask.cost import Limits, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError
+from gslopes.core.files import parse_json
 from gslopes.core.records import Answer
-
-if TYPE_CHECKING:
-    import httpx
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
 
@@ -79,7 +77,7 @@ class Endpoint(Service):
     def _variables(self) -> Sequence[str]:
         return [self._options.token or "token=VARIABLE"]
 
-    def _connected(self) -> httpx.Client:
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
         from gslopes.ask import transport
 
         headers = {}
@@ -90,13 +88,26 @@ class Endpoint(Service):
             self._url = service.address(self._url)
         if self._options.token:
             headers = {"Authorization": f"Bearer {_value_of(self._options.token)}"}
-        return transport.client(headers=headers)
+        client = transport.client(headers=headers)
+        return client, client.close
 
-    def _problem(self, status: int, text: str) -> tuple[service.Kind, str]:
-        if status == 422:
+    def _post(self, url: str, **sent: Any) -> Any:
+        """The JSON of the reply to a request.  Raises: httpx's errors; ValueError."""
+        reply = self._client.post(url, **sent)
+        reply.raise_for_status()
+        return parse_json(reply.content)
+
+    @classmethod
+    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
+        reply: Any = getattr(error, "response", None)
+        if reply is None:
+            return super()._details(error, kind)
+        text = reply.content.decode("utf-8", "replace")  # whatever character set the server names
+        if reply.status_code == 422:
             return "refused", text or "it cannot be processed"
-        kind, words = super()._problem(status, text)
-        return "service" if kind == "failed" else kind, words  # the request is ours: it would fail for every picture
+        kind = service.kind_of_status(reply.status_code)
+        # the request is ours: it would fail for every picture
+        return "service" if kind == "failed" else kind, f"status {reply.status_code}: {text}"
 
 
 # -- labels ------------------------------------------------------------------------------------------------------------

@@ -20,20 +20,16 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from gslopes.ask.classifiers import chat, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.cost import Limits, RequestUsage, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
-from gslopes.ask.retry import seconds_to_wait
 from gslopes.ask.secrets import remember_secret
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
 from gslopes.core.records import Answer
-
-if TYPE_CHECKING:
-    import httpx
 
 KEY, HOME = "OPENAI_API_KEY", "https://api.openai.com/v1"
 TOP = 20  # log-probabilities a token
@@ -80,7 +76,7 @@ class LlmOptions(ServiceOptions):
             )
 
 
-class Llm(service.Service):
+class Llm(service.OnePictureService):
     """A ``records.Classifier`` over a language model, one picture a request.
 
     Raises: ConfigError if the prompt is none, the endpoint is not safe to send a key to, or log-probabilities are
@@ -162,23 +158,21 @@ class Llm(service.Service):
     def _variables(self) -> Sequence[str]:
         return [self._options.key]
 
-    def _connected(self) -> httpx.Client:
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
         from gslopes.ask import transport
 
         key = os.environ.get(self._options.key, "")
         if not key and not self._here:
             raise CredentialsError(self.SERVICE, [self._options.key])
         remember_secret(key)
-        return transport.client(headers={"Authorization": f"Bearer {key or 'none'}"})
+        client = transport.client(headers={"Authorization": f"Bearer {key or 'none'}"})
+        return client, client.close
 
     def _order(self, key: bytes) -> tuple[int, ...]:
         """The order of the options for a picture by its sha256: its photo's, if that is known, else its own."""
         with self._lock:
             photo = self._photos.get(key, key.hex())
         return self.prompt.order(photo, self._options.seed)
-
-    def _answers(self, pictures: list[bytes]) -> list[object]:
-        return [self._answer(picture) for picture in pictures]
 
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture, or Unfinished if another request is needed."""
@@ -261,7 +255,7 @@ class Llm(service.Service):
             names = chat.unknown_parameters(facts, set(request)) if status in (400, 422) or status < 400 else []
             if names:
                 return self._drop(names)
-            raise self._error(kind, words, seconds_to_wait(reply.headers.get("retry-after", "")))
+            raise service.error_of(self.SERVICE, kind, words, self._variables, service.seconds_to_wait(reply.headers))
         try:
             return self._kept(body, order, used)
         except GslopesError:

@@ -1,8 +1,8 @@
-"""The base of every classifier over a service: address, credentials, batches, and what an error means to us.
+"""The base of every classifier over a service: address, client, batches, and what a vendor's error means to us.
 
 A subclass says where the service is and which variables hold its credentials; it makes the client, sends one picture
-(or one batch) and parses the reply. Every error is of one *kind*, by its class, its HTTP status, or a code that
-errors.toml lists; ``error_of`` makes ours of it:
+(or one batch) and parses the reply. Every error of its client is of one *kind*, declared in errors.toml; ``error_of``
+makes ours of it:
 
     throttled    too many requests at the moment
     unavailable  the service or the way to it failed before the picture was judged
@@ -16,20 +16,20 @@ errors.toml lists; ``error_of`` makes ours of it:
 
 from __future__ import annotations
 
-import json
+import io
 import os
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
+from gslopes.ask import retry
 from gslopes.ask.classifiers.catalogue import CATALOGUE
 from gslopes.ask.cost import LOCAL, ServiceOptions
-from gslopes.ask.retry import seconds_to_wait
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
 from gslopes.core.config import read_toml
 from gslopes.core.errors import (
@@ -43,13 +43,17 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
-from gslopes.core.files import parse_json
 
 if TYPE_CHECKING:
     import httpx
+    import requests
+
+    from gslopes.ask.transport import BoundedTransport
 
 Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"]
+Kinds = Mapping[str, Kind]  # of what an error is called
 
+TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of what a service says that are looked at
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -70,19 +74,19 @@ def address(option: str, *variables: str) -> str:
     return url.rstrip("/")
 
 
-def check_address(found: str) -> None:
+def check_address(url: str) -> None:
     """Raises: ConfigError if there can be no such port or host; ``env:VARIABLE`` is looked at when it is read."""
-    if found.startswith("env:"):
+    if url.startswith("env:"):
         return
     try:
-        _ = urlsplit(found if "//" in found else f"//{found}").port
+        _ = urlsplit(url if "//" in url else f"//{url}").port
     except ValueError:
-        raise ConfigError(f"{scrub(found)!r} is no address: there is no such port, or host.") from None
+        raise ConfigError(f"{scrub(url)!r} is no address: there is no such port, or host.") from None
 
 
-def on_this_machine(found: str) -> bool:
+def on_this_machine(url: str) -> bool:
     """Whether an address is of this machine."""
-    return urlsplit(found).hostname in _HOME
+    return urlsplit(url).hostname in _HOME
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
@@ -125,32 +129,44 @@ def error_of(service: str, kind: Kind, text: str, variables: Iterable[str], wait
 
 
 @cache
-def errors_of(vendor: str) -> dict[str, Any]:
-    """A section of errors.toml."""
-    section: dict[str, Any] = read_toml(Path(str(files("gslopes.ask") / "classifiers" / "errors.toml")))[vendor]
-    return section
+def classes_of(*vendors: str) -> Kinds:
+    """Class to kind, as ``module.Class`` or ``package.Class``, of the exceptions of these sections of errors.toml."""
+    tables = [_errors()[vendor] for vendor in vendors]
+    return {name: kind for table in tables for kind in get_args(Kind) for name in table.get(kind, ())}
 
 
 @cache
-def codes_of(vendor: str) -> Mapping[str, Kind]:
+def codes_of(vendor: str) -> Kinds:
     """Code to kind, of the codes in a section of errors.toml."""
-    return {code: kind for kind in get_args(Kind) for code in errors_of(vendor).get(kind, ())}
+    table = _errors()[vendor]["codes"]
+    return {code: kind for kind in get_args(Kind) for code in table.get(kind, ())}
 
 
-def kind_of(error: Exception) -> Kind | None:
-    """The kind of an error of ``ask.transport`` or httpx; None if it is another one."""
-    import httpx
+def ranges_of(vendor: str) -> list[tuple[int, int, Kind]]:
+    """First and last code to kind, of the ranges in a section of errors.toml; the first that holds a code decides."""
+    return [(first, last, kind) for first, last, kind in _errors()[vendor]["ranges"]]
 
-    from gslopes.ask.transport import Oversized, Permanent
 
-    kinds: list[tuple[Kind, tuple[type[Exception], ...]]] = [
-        ("unusable", (Oversized,)),
-        ("service", (Permanent, httpx.UnsupportedProtocol, httpx.InvalidURL)),
-        ("unavailable", (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)),
-        ("failed", (httpx.LocalProtocolError,)),
-        ("lost", (httpx.HTTPError, httpx.StreamError)),
-    ]
-    return next((kind for kind, classes in kinds if isinstance(error, classes)), None)
+@cache
+def _errors() -> dict[str, Any]:
+    return read_toml(Path(str(files("gslopes.ask") / "classifiers" / "errors.toml")))
+
+
+def innermost(error: Exception) -> Exception:
+    """What ``ask.transport`` raised, if an error of a vendor's client stands around it; else the error itself."""
+    cause: BaseException | None = error
+    while cause is not None and kind_of(cause, {"httpx.RequestError": "lost"}) is None:
+        cause = cause.__cause__ or cause.__context__
+    return cause if isinstance(cause, Exception) else error
+
+
+def kind_of(error: BaseException, table: Kinds) -> Kind | None:
+    """The kind of the nearest class of an error that the table names; None if there is none."""
+    for base in type(error).__mro__:
+        for module in (base.__module__, base.__module__.partition(".")[0]):
+            if kind := table.get(f"{module}.{base.__qualname__}"):
+                return kind
+    return None
 
 
 def kind_of_status(status: int) -> Kind:
@@ -166,6 +182,12 @@ def kind_of_status(status: int) -> Kind:
     if status in (408, 499, 504):
         return "lost"
     return "unavailable" if status >= 500 or status in (409, 425) else "failed"
+
+
+def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
+    """What ``Retry-After`` says, in seconds from now, at most a day; None if it says nothing that can be read."""
+    value = (headers or {}).get("Retry-After") or (headers or {}).get("retry-after")
+    return retry.seconds_to_wait(str(value)) if value else None
 
 
 # -- classifiers -------------------------------------------------------------------------------------------------------
@@ -200,17 +222,22 @@ class Service(ABC):
             self.version = f"at {shown_address(self._address)}"
         listed = CATALOGUE.get(name.partition(":")[0])  # none for another package's
         self.limits = (listed.limits if listed else LOCAL).adjusted(options)
-        self._client: Any = None  # an httpx.Client
+        self._client: Any = None
 
     def prepare(self) -> None:
         """Find the credentials and make the client.  Raises: CredentialsError, ServiceError."""
-        guard_logs()  # libraries write requests there
+        guard_logs()  # vendors write requests there
         for name in self._variables:
             value = os.environ.get(name, "")
             if any(ord(letter) < 32 or ord(letter) == 127 for letter in value) or value != value.strip():
                 raise CredentialsError(self.SERVICE, [name], detail="its value has a line break, or a blank at an end")
-        self._client = self._connected()
-        weakref.finalize(self, self._client.close)
+        try:
+            self._client, close = self._connected()
+        except GslopesError:
+            raise
+        except Exception as error:
+            raise self.gslopes_error(error, self._variables) from None
+        weakref.finalize(self, close)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Up to ``batch`` encoded pictures to the reply about each, as JSON can hold it, or an error about that one.
@@ -221,41 +248,43 @@ class Service(ABC):
             self.prepare()
         try:
             return self._answers(pictures)
+        except GslopesError:
+            raise
         except Exception as error:
-            kind = kind_of(error)
-            if kind is None:
-                raise
-            raise self._error(kind, str(error) or type(error).__name__) from None
+            raise self.gslopes_error(error, self._variables) from None
 
-    def _post(self, url: str, **sent: Any) -> Any:
-        """The JSON of the reply to a request.  Raises: the error that the reply holds; httpx's."""
-        reply = self._client.post(url, **sent)
-        if not reply.is_success:
-            kind, text = self._problem(reply.status_code, reply.content.decode("utf-8", "replace"))
-            raise self._error(kind, text, seconds_to_wait(reply.headers.get("retry-after", "")))
-        try:
-            return parse_json(reply.content)
-        except json.JSONDecodeError:
-            raise self._error("lost", "the reply is not JSON") from None
-        except ValueError as error:
-            raise self._error("unusable", f"the reply is not JSON: {error}") from None
+    @classmethod
+    def gslopes_error(cls, error: Exception, variables: Sequence[str] = ()) -> GslopesError:
+        """Our error for one of the client's; any other error is raised as it is.
+
+        variables: that hold the credentials; empty: ``CREDENTIALS``.
+        """
+        cause = innermost(error)
+        kind = kind_of(cause, classes_of("httpx", cls.SERVICE))
+        if kind is None:
+            raise error
+        ours = type(cause).__module__ == "gslopes.ask.transport"
+        kind, text = (kind, str(cause)) if ours else cls._details(cause, kind)
+        response = getattr(cause, "response", None)
+        headers = getattr(response, "headers", None)
+        if isinstance(response, Mapping):  # botocore's
+            headers = response.get("ResponseMetadata", {}).get("HTTPHeaders")
+        return error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, seconds_to_wait(headers))
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _connected(self) -> httpx.Client:
-        """The client, with its credentials.  Raises: CredentialsError, ServiceError."""
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        """The client, and what closes it.  Raises: CredentialsError; whatever the client raises."""
 
     @abstractmethod
     def _answers(self, pictures: list[bytes]) -> list[object]:
-        """The replies to one request.  Raises: ours, and httpx's."""
+        """The replies to one request.  Raises: whatever the client raises."""
 
-    def _problem(self, status: int, text: str) -> tuple[Kind, str]:
-        """The kind of a failure, and the service's words.
-
-        status: HTTP status.  text: the body, whatever character set the server names.
-        """
-        return kind_of_status(status), f"status {status}: {text}"
+    @classmethod
+    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+        """The kind of an error by its status or code, where its class alone does not decide; the vendor's words."""
+        return kind, f"{type(error).__name__}: {error}"
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 
@@ -263,5 +292,69 @@ class Service(ABC):
     def _variables(self) -> Sequence[str]:
         return self.CREDENTIALS
 
-    def _error(self, kind: Kind, text: str, wait: float | None = None) -> GslopesError:
-        return error_of(self.SERVICE, kind, text, self._variables, wait)
+    def _error(self, kind: Kind, text: str) -> GslopesError:
+        return error_of(self.SERVICE, kind, text, self._variables)
+
+
+# -- vendors' clients, above our transport -----------------------------------------------------------------------------
+
+
+def mount(session: requests.Session) -> None:
+    """Have a session of ``requests`` send by a ``BoundedTransport``."""
+    import requests
+
+    from gslopes.ask.transport import BoundedTransport
+
+    transport = BoundedTransport()
+
+    class Adapter(requests.adapters.BaseAdapter):
+        def send(self, request: requests.PreparedRequest, *_: object, **__: object) -> requests.Response:
+            reply = _sent(transport, request)
+            response = requests.Response()
+            response.status_code, response.reason = reply.status_code, reply.reason_phrase
+            response.url, response.request = request.url or "", request
+            response.headers = requests.structures.CaseInsensitiveDict(reply.headers)
+            response.encoding = requests.utils.get_encoding_from_headers(response.headers)
+            response.raw = io.BytesIO(reply.content)
+            return response
+
+        def close(self) -> None:
+            transport.close()
+
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, Adapter())
+
+
+def before_send(transport: BoundedTransport) -> Callable[..., Any]:
+    """What boto3's event ``before-send`` calls to have its requests sent by a transport, which stays the caller's."""
+    from botocore.awsrequest import AWSResponse
+
+    class Raw(io.BytesIO):
+        def stream(self, **_: object) -> Iterator[bytes]:
+            yield self.read()
+
+    def send(request: Any, **_: object) -> Any:
+        reply = _sent(transport, request)
+        return AWSResponse(request.url, reply.status_code, dict(reply.headers), Raw(reply.content))
+
+    return send
+
+
+def _sent(transport: BoundedTransport, request: Any) -> httpx.Response:
+    """The reply to a prepared request of ``requests`` or botocore."""
+    import httpx
+
+    headers = {"accept-encoding": "identity"} | {name.lower(): value for name, value in request.headers.items()}
+    body = request.body.read() if hasattr(request.body, "read") else request.body
+    return transport.handle_request(httpx.Request(request.method, request.url, headers=headers, content=body or b""))
+
+
+class OnePictureService(Service):
+    """A service that takes one picture a request."""
+
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        return [self._answer(picture) for picture in pictures]
+
+    @abstractmethod
+    def _answer(self, picture: bytes) -> object:
+        """The reply about one picture.  Raises: whatever the client raises."""

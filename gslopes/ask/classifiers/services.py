@@ -1,10 +1,11 @@
-"""``azure``, ``clarifai``, ``google``, ``imagga``, ``rekognition``: the labels of five services, by JSON over HTTP.
+"""``azure``, ``clarifai``, ``google``, ``imagga``, ``rekognition``: the labels of five services, by their own clients.
 
 azure: the tags of Azure AI Vision, Image Analysis 4.0.
 clarifai: a classifier that Clarifai hosts, general-image-recognition unless asked otherwise. It ended most of its older
 models on 2025-12-31; ``clarifai:model=MODEL,user=USER,app=APP`` asks any other that gives concepts, one's own as well.
-google: Google Cloud Vision; it does not say which model answered.
-imagga: /v2/tags in English; it does not say which model answered.
+google: Google Cloud Vision. Its REST transport is used: it can be pointed at another address, and its limits are those
+that are documented. The service does not say which model answered.
+imagga: /v2/tags in English; it has no official client, so httpx asks it. It does not say which model answered.
 rekognition: Amazon Rekognition; credentials are whatever boto3 finds: variables, a profile, or one that ``aws sso
 login`` has signed in.
 
@@ -14,98 +15,36 @@ another address: see ``ENDPOINT_VARIABLES`` of each.
 
 from __future__ import annotations
 
-import base64
-import json
 import os
-from abc import abstractmethod
+import re
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import quote, urlsplit
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 from gslopes.ask.classifiers import service
-from gslopes.ask.classifiers.service import Kind, Service, kind_of_status
+from gslopes.ask.classifiers.service import Kind, OnePictureService, Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.secrets import remember_secret, scrub
-from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
-from gslopes.core.files import parse_json, read_json
+from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
+from gslopes.core.files import read_json
 from gslopes.core.records import Answer
-
-if TYPE_CHECKING:
-    import httpx
-
-
-class Vendor(Service):
-    """A commercial service: one POST a batch, and a reply with an entry for each picture."""
-
-    def _answers(self, pictures: list[bytes]) -> list[object]:
-        url, sent = self._request(pictures)
-        reply = self._post(url, **sent)
-        try:
-            answers = self._read(reply)
-        except (KeyError, TypeError, AttributeError):
-            raise self._error("lost", "the reply is not what is documented") from None
-        if len(answers) < len(pictures):
-            raise self._error("lost", f"{len(answers)} answers came to {len(pictures)} pictures")
-        return answers
-
-    @abstractmethod
-    def _request(self, pictures: list[bytes]) -> tuple[str, dict[str, Any]]:
-        """The address, and what httpx is to post there."""
-
-    def _read(self, reply: Any) -> list[object]:
-        """What is kept of a reply about each picture, or an error about that one.
-
-        Raises: KeyError, TypeError or AttributeError where it is not what is documented.
-        """
-        self.parse(reply)
-        return [reply]
-
-    @abstractmethod
-    def parse(self, raw: object) -> Answer:
-        """What is kept of a reply to its labels."""
-
-    def _key(self, variable: str) -> str:
-        """Raises: CredentialsError if it is not set."""
-        if not (value := os.environ.get(variable, "")):
-            raise CredentialsError(self.SERVICE, [variable])
-        return value
-
-
-def _client(**options: Any) -> httpx.Client:
-    from gslopes.ask import transport
-
-    return transport.client(**options)
 
 
 def _labels(pairs: Any, version: object = "") -> Answer:
     return Answer("answered", service.best(pairs), version=str(version))
 
 
-def _base64(picture: bytes) -> str:
-    return base64.b64encode(picture).decode("ascii")
-
-
-def _mapping(value: Any, *path: str) -> dict[str, Any]:
-    """The mapping at a path of keys within a reply about a failure; empty where there is none."""
-    if isinstance(value, str):
-        try:
-            value = parse_json(value, finite=False)
-        except ValueError:
-            return {}
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
-
-
 # -- Azure AI Vision ---------------------------------------------------------------------------------------------------
+
 
 _AZURE_HOSTS = (".cognitiveservices.azure.com", ".api.cognitive.microsoft.com", ".services.ai.azure.com")
 
 
-class Azure(Vendor):
+class Azure(OnePictureService):
     """A ``records.Classifier`` over the tags of Azure's Image Analysis, one picture a request."""
 
     Options = ServiceOptions
@@ -120,30 +59,53 @@ class Azure(Vendor):
         """Names and confidences of the tags."""
         reply = cast("dict[str, Any]", raw)
         tags = reply["tagsResult"]["values"]
-        return _labels(((entry["name"], entry["confidence"]) for entry in tags), reply.get("modelVersion", ""))
+        return _labels(((tag["name"], tag["confidence"]) for tag in tags), reply.get("modelVersion", ""))
 
-    def _connected(self) -> httpx.Client:
-        self._key("VISION_ENDPOINT")
-        key = self._key("VISION_KEY")
-        return _client(headers={"Ocp-Apim-Subscription-Key": key, "Content-Type": "application/octet-stream"})
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        import requests
+        from azure.ai.vision.imageanalysis import ImageAnalysisClient
+        from azure.core.credentials import AzureKeyCredential
+        from azure.core.pipeline.policies import RetryPolicy
+        from azure.core.pipeline.transport import RequestsTransport
 
-    def _request(self, pictures: list[bytes]) -> tuple[str, dict[str, Any]]:
-        query = {"api-version": "2023-10-01", "features": "tags", "language": "en"}
-        url = f"{self._address}/computervision/imageanalysis:analyze"
-        return url, {"content": pictures[0], "params": query}
+        needed = dict(zip(self.CREDENTIALS, (self._address, os.environ.get("VISION_KEY", "")), strict=True))
+        if missing := [variable for variable, value in needed.items() if not value]:
+            raise CredentialsError("azure", missing)
+        session = requests.Session()
+        service.mount(session)
+        client = ImageAnalysisClient(
+            self._address,
+            AzureKeyCredential(needed["VISION_KEY"]),
+            retry_policy=RetryPolicy.no_retries(),  # ask.retry sends again, and nothing else
+            transport=RequestsTransport(session=session),
+        )
+        return client, client.close
 
-    def _problem(self, status: int, text: str) -> tuple[Kind, str]:
-        error = _mapping(text, "error")
-        codes = {str(error.get("code")), str(_mapping(error, "innererror").get("code"))}
-        kind = "refused" if status == 400 and codes & set(service.codes_of("azure")) else kind_of_status(status)
-        return kind, str(error.get("message") or f"status {status}: {text}")
+    def _answer(self, picture: bytes) -> object:
+        return dict(self._client.analyze(picture, ["tags"], language="en").as_dict())
+
+    @classmethod
+    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+        status, outer = getattr(error, "status_code", None), getattr(error, "error", None)
+        inner = getattr(outer, "innererror", None)
+        codes = {str(getattr(outer, "code", "")), str(inner.get("code", "")) if isinstance(inner, dict) else ""}
+        if kind == "failed" and isinstance(status, int):
+            kind = "refused" if codes & set(service.codes_of("azure")) else service.kind_of_status(status)
+        if type(error).__name__ == "JSONDecodeError":
+            return kind, "the reply is not JSON"
+        return kind, str(getattr(outer, "message", None) or f"{type(error).__name__}: {error}")
 
 
 # -- Clarifai ----------------------------------------------------------------------------------------------------------
 
+
 PAT = "CLARIFAI_PAT"
+_MOST = 200  # concepts a picture; Clarifai gives 20 unless asked
+_MESSAGE = {"send": 1 << 30, "receive": 32 << 20}  # bytes; the vendor's own channel has the first for both
+_SUCCESS, _MIXED, _FAILURE = 10000, 10010, 10020
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
-_ANSWERED = (10000, *_DEPRECATED)
+_ANSWERED = (_SUCCESS, *_DEPRECATED)
+_REDIRECT = re.compile(r"(?i)http status 3\d\d|header with status: 3\d\d")  # gRPC follows none, nor says where to
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,73 +118,101 @@ class ClarifaiOptions(ServiceOptions):
     app: str = "main"
 
 
-class Clarifai(Vendor):
+class Clarifai(Service):
     """A ``records.Classifier`` over one of Clarifai's models, 128 pictures a request."""
 
     Options = ClarifaiOptions
-    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "clarifai", (PAT,), ("CLARIFAI_API_BASE",)
+    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "clarifai", (PAT,), ("CLARIFAI_GRPC_BASE",)
     batch = 128
 
     def parse(self, raw: object) -> Answer:
         """Names and values of the concepts."""
         output = cast("dict[str, Any]", raw)
-        pairs = ((concept["name"], concept["value"]) for concept in output["concepts"])
-        return _labels(pairs, output.get("model_version", ""))
+        return _labels(((each["name"], each["value"]) for each in output["concepts"]), output.get("model_version", ""))
 
-    def _connected(self) -> httpx.Client:
-        return _client(headers={"Authorization": f"Key {self._key(PAT)}"})
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        import grpc
+        from clarifai_grpc.channel.clarifai_channel import ClarifaiChannel
+        from clarifai_grpc.grpc.api import service_pb2_grpc
 
-    def _request(self, pictures: list[bytes]) -> tuple[str, dict[str, Any]]:
-        given = self._options
-        parts = ["users", given.user, "apps", given.app, "models", given.model]
-        parts += ["versions", given.model_version] if given.model_version else []
-        path = "/".join(quote(part, safe="") for part in parts)
-        wanted = {"max_concepts": 200, "min_value": 0.0}  # Clarifai gives 20 unless asked
-        inputs = [{"data": {"image": {"base64": _base64(picture)}}} for picture in pictures]
-        content = {"inputs": inputs, "model": {"output_info": {"output_config": wanted}}}
-        return f"{self._address or 'https://api.clarifai.com'}/v2/{path}/outputs", {"json": content}
+        if not os.environ.get(PAT):
+            raise CredentialsError("clarifai", [PAT])
+        # The vendor's channel sends again by itself, up to five times: ours is the same without that.
+        limits = [(f"grpc.max_{way}_message_length", size) for way, size in _MESSAGE.items()]
+        options = [("grpc.enable_retries", 0), *limits]
+        address = self._address or "api.clarifai.com"
+        if address.startswith("http://"):  # on this machine: no encryption
+            channel = grpc.insecure_channel(address.removeprefix("http://"), options=options)
+        else:
+            secure = grpc.ssl_channel_credentials()
+            channel = grpc.secure_channel(address.removeprefix("https://"), secure, options=options)
+        # The stub takes its deserialiser from the last channel that this class made; nothing is connected here.
+        ClarifaiChannel.get_grpc_channel("localhost").close()
+        return service_pb2_grpc.V2Stub(channel), channel.close
 
-    def _read(self, reply: Any) -> list[object]:
-        statuses = [reply["status"], *(output["status"] for output in reply.get("outputs", ()))]
-        ending = [status for status in statuses if status["code"] in _DEPRECATED]
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        from clarifai_grpc.grpc.api import resources_pb2, service_pb2
+
+        options, key = self._options, (("authorization", f"Key {os.environ.get(PAT, '')}"),)
+        wanted = resources_pb2.OutputConfig(max_concepts=_MOST, min_value=0.0)
+        images = [resources_pb2.Data(image=resources_pb2.Image(base64=picture)) for picture in pictures]
+        request = service_pb2.PostModelOutputsRequest(
+            user_app_id=resources_pb2.UserAppIDSet(user_id=options.user, app_id=options.app),
+            model_id=options.model,
+            version_id=options.model_version,
+            model=resources_pb2.Model(output_info=resources_pb2.OutputInfo(output_config=wanted)),
+            inputs=[resources_pb2.Input(data=image) for image in images],
+        )
+        reply = self._client.PostModelOutputs(request, metadata=key, timeout=service.TIMEOUT)
+        statuses = [reply.status, *(output.status for output in reply.outputs)]
+        ending = [status for status in statuses if status.code in _DEPRECATED]
         if ending and not self.notes:
-            words = ending[0].get("description") or "it is deprecated"
-            self.notes.append(f"Clarifai will end the model {self._options.model}: {scrub(words).rstrip('.')}.")
-        if len(statuses) == 1 and statuses[0]["code"] not in _ANSWERED:
-            raise self._error(*_clarifais(statuses[0]))
+            words = ending[0].description or ending[0].details or "it is deprecated"
+            self.notes.append(f"Clarifai will end the model {options.model}: {scrub(words).rstrip('.')}.")
+        if reply.status.code not in _ANSWERED and not (reply.status.code in (_MIXED, _FAILURE) and reply.outputs):
+            raise self._said(reply.status)
+        if len(reply.outputs) < len(pictures):
+            raise self._error("lost", f"{len(reply.outputs)} outputs came to {len(pictures)} inputs")
         answers: list[object] = []
-        for output in reply.get("outputs", ()):
-            if output["status"]["code"] not in _ANSWERED:
-                answers.append(self._error(*_clarifais(output["status"])))
+        for output in reply.outputs:
+            if output.status.code not in _ANSWERED:
+                answers.append(self._said(output.status))
                 continue
-            # JSON of protocol buffers leaves out what is 0
-            concepts = output.get("data", {}).get("concepts", ())
-            labels = [{"id": c.get("id", ""), "name": c["name"], "value": c.get("value", 0.0)} for c in concepts]
-            version = _mapping(output, "model", "model_version").get("id", "")
-            answers.append({"concepts": labels, "model_version": version})
+            concepts = [{"id": each.id, "name": each.name, "value": each.value} for each in output.data.concepts]
+            answers.append({"concepts": concepts, "model_version": output.model.model_version.id})
         return answers
 
-    def _problem(self, status: int, text: str) -> tuple[Kind, str]:
-        """By the first output that failed where there are any: the client asks about each of them alone then."""
-        outputs = _mapping(text).get("outputs")
-        parts = [text, *(outputs if isinstance(outputs, list) else [])]
-        statuses = [_mapping(part, "status") for part in reversed(parts)]
-        failed = [status for status in statuses if status.get("code") not in (None, *_ANSWERED)]
-        return _clarifais(failed[0]) if failed else super()._problem(status, text)
+    def _said(self, status: Any) -> GslopesError:
+        words = dict.fromkeys(text for text in (status.description, status.details) if text)
+        return self._error(clarifai_kind(status.code), f"{status.code}: {'; '.join(words)}")
+
+    @classmethod
+    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+        code, details = getattr(error, "code", None), getattr(error, "details", None)
+        if not callable(code) or not callable(details):
+            return super()._details(error, kind)
+        name, words = getattr(code(), "name", ""), str(details() or "")
+        text = words.lower()
+        if _REDIRECT.search(words):
+            return "service", f"it sends us on to another address, and no picture follows a redirect ({words})"
+        if "certificate_verify_failed" in text:
+            kind = "service"
+        elif name == "UNAVAILABLE" and re.search("socket closed|reset|connection closed|goaway", text):
+            kind = "lost"  # the connection's end after sending may have cost money
+        elif name == "RESOURCE_EXHAUSTED" and "larger than max" in text:  # no throttling: the channel's size
+            kind = "failed"
+        else:
+            kind = service.codes_of("clarifai").get(name, "unavailable")
+        return kind, f"{name}: {words}"
 
 
-def _clarifais(status: dict[str, Any]) -> tuple[Kind, str]:
-    words = dict.fromkeys(str(status[key]) for key in ("description", "details") if status.get(key))
-    return clarifai_kind(status["code"]), f"{status['code']}: {'; '.join(words)}"
-
-
-def clarifai_kind(code: Any) -> Kind:
+def clarifai_kind(code: int) -> Kind:
     """The kind of one of Clarifai's own status codes."""
-    ranges = service.errors_of("clarifai")["ranges"] if isinstance(code, int) else []
-    return next((kind for first, last, kind in ranges if first <= code <= last), "failed")
+    return next((kind for first, last, kind in service.ranges_of("clarifai") if first <= code <= last), "failed")
 
 
 # -- Google Cloud Vision -----------------------------------------------------------------------------------------------
+
 
 ACCOUNT, API_KEY = "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_API_KEY"
 
@@ -243,7 +233,7 @@ class GoogleOptions(ServiceOptions):
             raise ConfigError("google's max_results must be from 1 to 1000, and its images_per_minute above 0.")
 
 
-class Google(Vendor):
+class Google(Service):
     """A ``records.Classifier`` over Google Cloud Vision, 16 pictures a request."""
 
     Options = GoogleOptions
@@ -253,66 +243,65 @@ class Google(Vendor):
     def __init__(self, name: str, options: GoogleOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
         self.limits = replace(self.limits, pictures_per_second=options.images_per_minute / 60)
-        self._account: Any = None  # credentials of google.auth
 
     def parse(self, raw: object) -> Answer:
         """Descriptions and scores as they were returned; topicality is left out."""
         labels = cast("dict[str, Any]", raw).get("labelAnnotations", [])
-        return _labels((entry["description"], entry.get("score", 0.0)) for entry in labels)
+        return _labels((label["description"], label.get("score", 0.0)) for label in labels)
 
-    def _connected(self) -> httpx.Client:
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        from google.api_core.client_options import ClientOptions
+        from google.cloud import vision
+
         key = os.environ.get(API_KEY, "") if not os.environ.get(ACCOUNT) else ""
         remember_secret(key)
-        self._account = None if key else _google_account(bool(self._address))
-        return _client(headers={"X-Goog-Api-Key": key} if key else {})
+        client: Any = vision.ImageAnnotatorClient(
+            credentials=None if key else _google_credentials(bool(self._address)),
+            transport="rest",
+            client_options=ClientOptions(api_endpoint=self._address or None, api_key=key or None),
+        )
+        service.mount(client.transport._session)
+        return client, client.transport.close
 
-    def _request(self, pictures: list[bytes]) -> tuple[str, dict[str, Any]]:
-        from google.auth.exceptions import GoogleAuthError
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        from google.protobuf.json_format import MessageToDict
 
-        url = f"{self._address or 'https://vision.googleapis.com'}/v1/images:annotate"
-        headers: dict[str, str] = {}
-        if self._account is not None:
-            try:
-                self._account.before_request(self._fetched, "POST", url, headers)
-            except GoogleAuthError as error:
-                raise self._error("unavailable" if error.retryable else "credentials", str(error)) from None
-        features = [{"type": "LABEL_DETECTION", "maxResults": self._options.max_results}]
-        requests = [{"image": {"content": _base64(picture)}, "features": features} for picture in pictures]
-        return url, {"json": {"requests": requests}, "headers": headers}
-
-    def _fetched(self, url: str, method: str = "GET", body: Any = None, headers: Any = None, **_: object) -> Any:
-        """A fresh token, as google.auth asks for one."""
-        reply = self._client.request(method, url, content=body, headers=headers)
-        return SimpleNamespace(status=reply.status_code, headers=reply.headers, data=reply.content)
-
-    def _read(self, reply: Any) -> list[object]:
+        features = [{"type_": "LABEL_DETECTION", "max_results": self._options.max_results}]
+        requests = [{"image": {"content": data}, "features": features} for data in pictures]
+        reply = self._client.batch_annotate_images(requests=requests, retry=None, timeout=service.TIMEOUT)
         answers: list[object] = []
-        for entry in reply["responses"]:
-            if error := entry.get("error"):
-                kind = service.codes_of("google").get(str(error.get("code")), "failed")
-                answers.append(self._error(kind, str(error.get("message", ""))))
+        for response in reply.responses:
+            if response.error.code:
+                kind = service.codes_of("google").get(str(response.error.code), "failed")
+                answers.append(self._error(kind, response.error.message))
             else:
-                answers.append(entry)
+                answers.append(MessageToDict(type(response).pb(response)))
         return answers
 
-    def _problem(self, status: int, text: str) -> tuple[Kind, str]:
-        return kind_of_status(status), str(_mapping(text, "error").get("message") or f"status {status}: {text}")
+    @classmethod
+    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+        status = getattr(error, "code", None)
+        if kind == "failed" and isinstance(status, int):
+            kind = service.kind_of_status(status)
+        if kind == "lost" and "NewConnectionError" in repr(error):
+            kind = "unavailable"
+        text = str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
+        return kind, re.sub(r"^[A-Z]+ https?://\S+ ", "", text)
 
 
-def _google_account(elsewhere: bool) -> Any:
-    """Google's own credentials; None at another address without any.  Raises: CredentialsError."""
+def _google_credentials(elsewhere: bool) -> Any:
+    """Google's own; none at another address.  Raises: CredentialsError."""
     import google.auth
+    from google.auth.credentials import AnonymousCredentials
     from google.auth.exceptions import GoogleAuthError
 
     file = os.environ.get(ACCOUNT, "")
     if elsewhere and not file:
-        return None  # a gateway, or a fake
+        return AnonymousCredentials()  # a gateway, or a fake
     try:
         account, _ = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
     except (GoogleAuthError, OSError, ValueError):
         raise CredentialsError("google", [f"{ACCOUNT} (or {API_KEY})"]) from None
-    if hasattr(account, "with_always_use_jwt_access"):  # a service account signs its tokens itself
-        account = account.with_always_use_jwt_access(True)
     try:
         content = read_json(Path(file))
     except (OSError, ValueError):
@@ -327,7 +316,7 @@ def _google_account(elsewhere: bool) -> Any:
 # -- Imagga ------------------------------------------------------------------------------------------------------------
 
 
-class Imagga(Vendor):
+class Imagga(OnePictureService):
     """A ``records.Classifier`` over Imagga, one picture a request."""
 
     Options = ServiceOptions
@@ -337,24 +326,39 @@ class Imagga(Vendor):
         """English tags, and confidences divided by 100."""
         return _labels((tag["tag"]["en"], tag["confidence"] / 100) for tag in cast("dict[str, Any]", raw)["tags"])
 
-    def _connected(self) -> httpx.Client:
-        return _client(auth=(self._key("IMAGGA_API_KEY"), self._key("IMAGGA_API_SECRET")))
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        from gslopes.ask import transport
 
-    def _request(self, pictures: list[bytes]) -> tuple[str, dict[str, Any]]:
+        if missing := [name for name in self.CREDENTIALS if not os.environ.get(name)]:
+            raise CredentialsError("imagga", missing)
+        key, secret = (os.environ[name] for name in self.CREDENTIALS)
+        client = transport.client(base_url=self._address or "https://api.imagga.com", auth=(key, secret))
+        return client, client.close
+
+    def _answer(self, picture: bytes) -> object:
         fields = {"limit": -1, "threshold": 0.0, "language": "en"}
-        url = f"{self._address or 'https://api.imagga.com'}/v2/tags"
-        return url, {"data": fields, "files": {"image": ("picture", pictures[0])}}
+        reply = self._client.post("/v2/tags", data=fields, files={"image": ("picture", picture)})
+        reply.raise_for_status()
+        result = reply.json()["result"]
+        self.parse(result)  # KeyError where it is not what is documented
+        return result
 
-    def _read(self, reply: Any) -> list[object]:
-        self.parse(reply["result"])
-        return [reply["result"]]
-
-    def _problem(self, status: int, text: str) -> tuple[Kind, str]:
+    @classmethod
+    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
         """Imagga says what is wrong in the body; 403 is a plan's limit, and 400 is nearly always the picture."""
-        words = str(_mapping(text, "status").get("text") or "")
-        kind = "service" if status == 403 else kind_of_status(status)
-        blamed = any(word in words.lower() for word in ("image", "picture", "file"))
-        return ("refused" if status in (400, 422) and blamed else kind), words or f"HTTP status {status}"
+        if isinstance(error, (KeyError, TypeError)):
+            return kind, "the reply has no result"
+        response: Any = getattr(error, "response", None)
+        if response is None:
+            return super()._details(error, kind)
+        try:
+            text = str(response.json()["status"]["text"])
+        except (ValueError, KeyError, TypeError):
+            text = ""
+        status = int(response.status_code)
+        kind = "service" if status == 403 else service.kind_of_status(status)
+        blamed = any(word in text.lower() for word in ("image", "picture", "file"))
+        return ("refused" if status in (400, 422) and blamed else kind), text or f"HTTP status {status}"
 
 
 # -- Amazon Rekognition ------------------------------------------------------------------------------------------------
@@ -377,7 +381,7 @@ class RekognitionOptions(ServiceOptions):
             raise ConfigError("rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100].")
 
 
-class Rekognition(Vendor):
+class Rekognition(OnePictureService):
     """A ``records.Classifier`` over Amazon Rekognition, one picture a request."""
 
     Options = RekognitionOptions
@@ -387,51 +391,52 @@ class Rekognition(Vendor):
     def parse(self, raw: object) -> Answer:
         """Names, and confidences divided by 100; parents are not added, since Amazon lists them as labels as well."""
         reply = cast("dict[str, Any]", raw)
-        labels = ((entry["Name"], entry["Confidence"] / 100) for entry in reply["Labels"])
+        labels = ((label["Name"], label["Confidence"] / 100) for label in reply["Labels"])
         return _labels(labels, reply.get("LabelModelVersion", ""))
 
-    def _connected(self) -> httpx.Client:
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
         import boto3
-        from botocore.exceptions import BotoCoreError
+        from botocore.config import Config
 
-        try:
-            session = boto3.Session(region_name=self._options.region or None)
-            self._account: Any = session.get_credentials()
-            self._region: str = session.region_name or ""
-        except BotoCoreError as error:
-            raise self._error("credentials", str(error)) from None
-        if self._account is None:
+        from gslopes.ask.transport import BoundedTransport
+
+        # ask.retry sends again, and nothing else
+        config = Config(retries={"total_max_attempts": 1, "mode": "standard"})
+        session = boto3.Session(region_name=self._options.region or None)
+        account = session.get_credentials()
+        if account is None:
             raise CredentialsError("rekognition", self.CREDENTIALS)
-        if not self._region:
+        if not session.region_name:
             raise ServiceError(
                 "rekognition needs a region.", "Set AWS_DEFAULT_REGION, or write rekognition:region=REGION."
             )
-        return _client()
-
-    def _request(self, pictures: list[bytes]) -> tuple[str, dict[str, Any]]:
-        """Signed, Signature Version 4."""
-        from botocore.auth import SigV4Auth
-        from botocore.awsrequest import AWSRequest
-        from botocore.exceptions import BotoCoreError
-
-        given = self._options
-        asked = {"MaxLabels": given.max_labels, "MinConfidence": given.min_confidence}
-        content = json.dumps({"Image": {"Bytes": _base64(pictures[0])}, **asked}).encode()
-        url = f"{self._address or f'https://rekognition.{self._region}.amazonaws.com'}/"
-        headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "RekognitionService.DetectLabels"}
-        request = AWSRequest("POST", url, headers, content)
-        try:
-            keys = self._account.get_frozen_credentials()
-        except BotoCoreError as error:  # a session that has ended
-            raise self._error("credentials", str(error)) from None
-        for secret in keys:
+        for secret in account.get_frozen_credentials():
             remember_secret(secret or "")
-        SigV4Auth(keys, "rekognition", self._region).add_auth(request)
-        return url, {"content": content, "headers": dict(request.headers.items())}
+        client = session.client("rekognition", endpoint_url=self._address or None, config=config)
+        transport = BoundedTransport()
+        client.meta.events.register("before-send.rekognition", service.before_send(transport))
+        closing = ExitStack()
+        closing.callback(transport.close)
+        closing.callback(client.close)
+        return client, closing.close
 
-    def _problem(self, status: int, text: str) -> tuple[Kind, str]:
-        body = _mapping(text)
-        code = str(body.get("__type", "")).rpartition("#")[2]
-        cut_short = status == 400 and not code  # Amazon names every error
-        kind = service.codes_of("rekognition").get(code) or ("lost" if cut_short else kind_of_status(status))
-        return kind, f"{code or status}: {body.get('message') or body.get('Message') or text}"
+    def _answer(self, picture: bytes) -> object:
+        options = self._options
+        reply = self._client.detect_labels(
+            Image={"Bytes": picture}, MaxLabels=options.max_labels, MinConfidence=options.min_confidence
+        )
+        if "Labels" not in reply:  # boto3 takes a reply that ends too early for an empty one
+            raise self._error("lost", "the reply has no Labels")
+        return {key: reply[key] for key in ("Labels", "LabelModelVersion") if key in reply}
+
+    @classmethod
+    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+        response = getattr(error, "response", None)
+        if not isinstance(response, dict) or "Error" not in response:
+            return super()._details(error, kind)
+        status = int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        code = str(response["Error"].get("Code", ""))
+        # Amazon names every error; boto3 reads half a reply as one without a name.
+        cut_short = status == 400 and code in ("", "400")
+        kind = service.codes_of("rekognition").get(code) or ("lost" if cut_short else service.kind_of_status(status))
+        return kind, f"{code}: {response['Error'].get('Message', '')}"
