@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import changes_table, congruence_table, consistent
-from gslopes.contexts.measures.describe import ALONE, Key, answered_tags, describe_all, make_grid
+from gslopes.contexts.measures.describe import EMPTY, Key, answered_tags, describe_all, make_grid
 from gslopes.contexts.measures.distances import compare_groups, distances_table
 from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
 from gslopes.contexts.measures.interaction import interaction_table
@@ -31,7 +30,6 @@ from gslopes.stats.multiplicity import benjamini_hochberg
 
 TESTED = ("inferred", "recognised", "accuracy", "anova", "changes", "congruence", "interaction")
 KNOWN = 0.05  # share of a classifier's tags under which the typology is not for it
-_WITH_RUN = ("inferred", "recognised")
 
 
 def analyse_run(run: Run) -> Made:
@@ -87,7 +85,7 @@ def analyse(
         anova, tukey = compare_groups(grid)
         for name, frame in (
             ("inferred", inferred_table(grid, labels, options)),
-            ("recognised", recognised_table(grid, options)),
+            ("recognised", recognised_table(grid)),
             ("accuracy", accuracy_table(grid, options, labels)),
             ("distances", distances_table(grid)),
             ("anova", anova),
@@ -104,26 +102,14 @@ def analyse(
 
 
 def adjusted(tested: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Each table with q over its own tests of one kind of tags, and q_run over all tests of the run of that kind.
+    """Each table with q over its own tests of one kind of tags.
 
     Benjamini & Hochberg 1995: the false discovery rate.  Slopes on congruence are judged by their permutations.
     """
-    made = {name: frame.copy() for name, frame in tested.items()}
-    families = {
-        name: made[name][["tags"]].assign(p=made[name]["p_perm" if name == "congruence" else "p"].astype(float))
-        for name in TESTED
-        if name in made
-    }
-
-    def within_kind(family: pd.DataFrame) -> pd.Series:
-        return family.groupby("tags")["p"].transform(lambda p: benjamini_hochberg(p.to_numpy(float)))
-
-    for name, family in families.items():
-        made[name]["q"] = within_kind(family)
-    if families:
-        q_run = within_kind(pd.concat(families))
-        for name in families.keys() & set(_WITH_RUN):
-            made[name]["q_run"] = q_run.loc[name].to_numpy()
+    made = dict(tested)
+    for name in tested.keys() & set(TESTED):
+        by_kind = tested[name].groupby("tags")["p_perm" if name == "congruence" else "p"]
+        made[name] = tested[name].assign(q=by_kind.transform(lambda p: benjamini_hochberg(p.to_numpy(float))))
     return made
 
 
@@ -147,7 +133,7 @@ def _notes_of_classifier(
     known = f"the typology {typology.name} knows {share:.1%} of its tags" + f" ({about})" * bool(about)
     notes = [f"{name}: {known}{'; give another' * (share < KNOWN)}."] if share == share else []
     # pictures without a person do not count: many taggers have no answer to them
-    lost = (questions["status"] != "answered") & ~questions["attribute"].isin(ALONE)
+    lost = (questions["status"] != "answered") & (questions["attribute"] != EMPTY)
     if lost.any():
         why = counted(zip(questions.loc[lost, "reason"], questions.loc[lost, "detail"], strict=True))
         pictures = f"{many(lost.sum(), 'picture')} of people ({why})"
@@ -204,55 +190,52 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
     table = read_csv(path, ("context", "rater", "rating"), strip=True, hint="It needs context, rater and rating.")
     if not table.lines:
         raise UsageError(f"{show(path)} has no rows.", "Add a row for each answer, or leave out --ratings.")
-    frame = pd.DataFrame([_row(row, f"{show(path)}, line {line}") for line, row in table.rows()], columns=_COLUMNS)
+    answers = pd.DataFrame({name: table.columns.get(name, "") for name in _COLUMNS})
+    answers = answers.assign(
+        gender=answers["gender"].map(gender_of),
+        rating=pd.to_numeric(answers["rating"], errors="coerce"),
+        coding=answers["coding"].str.casefold().replace("", "correct"),
+    )
+    for line, row, answer in zip(table.lines, table.columns["rating"], answers.itertuples(), strict=True):
+        where = f"{show(path)}, line {line}"
+        if not 0 <= answer.rating <= 10:
+            raise UsageError(f"{where}: the rating is {row[:40]!r}; it must be a number from 0 to 10.")
+        if answer.coding not in CODINGS:
+            raise UsageError(f"{where}: the coding is {answer.coding[:40]!r}.", f"Known: {', '.join(CODINGS)}.")
     warnings = [] if "coding" in table.columns else ["None of the ratings was coded: all count."]
-    twice = frame.duplicated(["context", "rater"], keep="last")
+    twice = answers.duplicated(["context", "rater"], keep="last")
     if twice.any():
-        first = frame[twice].iloc[0]
+        first = answers[twice].iloc[0]
         warnings.append(
             f"{int(twice.sum()):,} of the ratings do not count, as their rater answered again about that context, "
             f"such as {first['rater'][:40]} about {first['context'][:40]}."
         )
-    return frame[~twice].reset_index(drop=True), warnings
-
-
-def _row(row: Mapping[str, str], where: str) -> tuple[str, str, str, float, str]:
-    try:
-        rating = float(row["rating"])
-    except ValueError:
-        rating = math.nan
-    if not 0 <= rating <= 10:
-        raise UsageError(f"{where}: the rating is {row['rating'][:40]!r}; it must be a number from 0 to 10.")
-    coding = (row.get("coding") or "correct").casefold()
-    if coding not in CODINGS:
-        raise UsageError(f"{where}: the coding is {coding[:40]!r}.", f"Known: {', '.join(CODINGS)}.")
-    return row["context"], row["rater"], gender_of(row.get("gender", "")), rating, coding
+    return answers[~twice].reset_index(drop=True), warnings
 
 
 def summarise_ratings(answers: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     """Rows of the ``ratings`` table.
 
-    Estimator: the median of the answers that are not coded incorrect.  Interval: percentile bootstrap over *raters*;
-    none where all answers are equal.  Category: feminine or masculine if the interval, or what several raters all say,
-    lies on one side of 5, else neutral.  alpha: Krippendorff's, of all contexts, interval level.
+    Estimator: the median of the answers that are not coded incorrect.  Interval: percentile bootstrap over a context's
+    raters; none where all answers are equal.  Category: feminine or masculine if the interval, or what several raters
+    all say, lies on one side of 5, else neutral.  alpha: Krippendorff's, of all contexts, interval level.
     """
-    kept = answers[answers["coding"] != "incorrect"]
-    raters, codes = np.unique(kept["rater"].to_numpy(str), return_inverse=True)
-    alpha = krippendorff_alpha(kept)
-    generator = np.random.default_rng([seed, 3])
-    picks = generator.integers(0, max(len(raters), 1), (DRAWS, len(raters)))
     rows = []
-    for context in sorted(set(answers["context"])):
-        in_context = (kept["context"] == context).to_numpy()
-        part = kept[in_context]
-        low, high = _interval(part["rating"].to_numpy(float), codes[in_context], picks)
-        row = {"context": context, "n": len(part), "dropped": int((answers["context"] == context).sum()) - len(part)}
-        row |= {name: part["rating"].quantile(q) for name, q in (("q1", 0.25), ("median", 0.5), ("q3", 0.75))}
+    alpha = krippendorff_alpha(answers[answers["coding"] != "incorrect"])
+    for context, every in answers.groupby("context"):
+        counted = every[every["coding"] != "incorrect"]
+        ratings = counted["rating"].to_numpy(float)
+        row = {"context": context, "n": len(counted), "dropped": len(every) - len(counted), "alpha": alpha}
+        row |= dict(zip(("q1", "median", "q3"), counted["rating"].quantile([0.25, 0.5, 0.75]), strict=True))
         for name, gender in (("women", "woman"), ("men", "man")):
-            row[name] = part.loc[part["gender"] == gender, "rating"].median()
-        least, most = (row["median"], row["median"]) if math.isnan(low) and len(part) > 1 else (low, high)
+            row[name] = counted.loc[counted["gender"] == gender, "rating"].median()
+        low = high = math.nan
+        if len(ratings) and np.ptp(ratings):
+            drawn = np.random.default_rng([seed, 3]).choice(ratings, (DRAWS, len(ratings)))
+            low, high = percentile(np.median(drawn, axis=1))
+        least, most = (row["median"], row["median"]) if math.isnan(low) and len(ratings) > 1 else (low, high)
         row["category"] = "feminine" if most < NEUTRAL else "masculine" if least > NEUTRAL else "neutral"
-        rows.append({**row, "ci_low": low, "ci_high": high, "alpha": alpha})
+        rows.append({**row, "ci_low": low, "ci_high": high})
     return filled("ratings", rows)
 
 
@@ -267,15 +250,3 @@ def krippendorff_alpha(answers: pd.DataFrame) -> float:
     if table.shape[0] < 2 or np.unique(table[np.isfinite(table)]).size < 2:
         return math.nan
     return float(krippendorff.alpha(reliability_data=table, level_of_measurement="interval"))
-
-
-def _interval(ratings: NDArray[np.float64], rater: NDArray[np.int64], picks: NDArray[np.int64]) -> tuple[float, float]:
-    if not len(ratings) or not np.ptp(ratings):
-        return math.nan, math.nan
-    medians = np.full(len(picks), np.nan)
-    for index, pick in enumerate(picks):
-        times = np.bincount(pick, minlength=picks.shape[1])[rater]
-        drawn = np.repeat(ratings, times)
-        if len(drawn):
-            medians[index] = np.median(drawn)
-    return percentile(medians)

@@ -10,7 +10,7 @@ from gslopes.ask.config import CostLimits
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import option, section
 
-KINDS = ("original", "canvas", "context", "empty", "silhouette")
+KINDS = ("original", "canvas", "context", "empty")
 PUBLISHED_KINDS = ("original", "context", "empty")  # Barlas et al. 2020, section 4.3
 
 

@@ -62,11 +62,10 @@ class Material:
         return tuple(background for background in self.backgrounds if background.used)
 
     def pictures(self, kinds: Sequence[str]) -> int:
-        """Pictures that taggers are asked about, at most: P (B + 2) + 2 B, and P (B + 1) K with a sweep."""
+        """Pictures that taggers are asked about, at most: P (B + 2) + B, and P (B + 1) K with a sweep."""
         people, backgrounds = len(self.who), len(self.used)
         count = people * (backgrounds + ("original" in kinds) + ("canvas" in kinds))
-        count += backgrounds * (1 + ("silhouette" in kinds))
-        return count + people * (backgrounds + 1) * len(self.values)
+        return count + backgrounds + people * (backgrounds + 1) * len(self.values)
 
 
 # -- before any work --------------------------------------------------------------------------------------------------
@@ -259,13 +258,11 @@ def _composing(run: Run) -> Composing:
         for name, photo in material.photos.items()
         if name in material.who and first.setdefault(photo, name) == name  # the same bytes twice are one photo
     }
-    shares = sorted((row["share"], str(row["photo"])) for row in rows if row["status"] == "used")
     colours = [[int(row["backdrop"][at : at + 2], 16) for at in (1, 3, 5)] for row in rows if row["backdrop"]]
     red, green, blue = np.median(colours, axis=0) if colours else (128, 128, 128)
     return Composing(
         *(run.folder, material.used, {str(row["photo"]): row for row in rows}, names, run.config.pictures),
         backdrop=(int(red), int(green), int(blue)),
-        outline=shares[len(shares) // 2][1] if shares else "",
         sweeper=load_sweeper(run) if material.values else None,
         known=frozenset(material.who),
     )

@@ -119,23 +119,23 @@ def read_typology(which: str | Path | Sequence[str | Path]) -> Typology:
     ['male']
     """
     names = [which] if isinstance(which, (str, Path)) else which
-    known = reduce(merge, (_read_one(part) for one in names for part in SHIPPED.get(str(one), (one,))))
+    merged = reduce(merge, (_read_one(part) for name in names for part in SHIPPED.get(str(name), (name,))))
     for cluster in ("masculine", "feminine"):
-        if not known.clusters.get(cluster):
-            raise ConfigError(f"The typology {known.name} has no tags in the cluster {cluster}.", "It needs both.")
-    return known
+        if not merged.clusters.get(cluster):
+            raise ConfigError(f"The typology {merged.name} has no tags in the cluster {cluster}.", "It needs both.")
+    return merged
 
 
 def merge(first: Typology, second: Typology) -> Typology:
     """Both, joined cluster by cluster.  Raises: ConfigError if a cluster would get two super-clusters."""
     for cluster in first.supers.keys() & second.supers.keys():
         if first.supers[cluster] != second.supers[cluster]:
-            places = [f"under {one.supers[cluster] or 'nothing'!r} in {one.name}" for one in (first, second)]
+            places = [f"under {part.supers[cluster] or 'nothing'!r} in {part.name}" for part in (first, second)]
             problem = f"The cluster {cluster} is {' and '.join(places)}."
             raise ConfigError(problem, "A cluster has at most one super-cluster.")
     return Typology(
         name=f"{first.name} + {second.name}",
-        version=" + ".join(part for part in (first.version, second.version) if part),
+        version=" + ".join(filter(None, (first.version, second.version))),
         clusters=_joined(first.clusters, second.clusters),
         supers={**first.supers, **second.supers},
         contexts=_joined(first.contexts, second.contexts),
@@ -144,20 +144,19 @@ def merge(first: Typology, second: Typology) -> Typology:
     )
 
 
-def _joined(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    return {key: one.get(key, frozenset()) | other.get(key, frozenset()) for key in dict.fromkeys([*one, *other])}
+def _joined(first: Mapping[str, frozenset[str]], second: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    none: frozenset[str] = frozenset()
+    return {key: first.get(key, none) | second.get(key, none) for key in dict.fromkeys([*first, *second])}
 
 
 def _read_one(which: str | Path) -> Typology:
     path = DATA / f"{which}.toml" if str(which) in SHIPPED else Path(which)
-    if path.is_dir():
-        return _read_words(sorted(path.rglob("*")), path.name)
+    if path.is_dir() or (path.suffix == ".csv" and is_file(path)):
+        return _read_words(path)
     if not is_file(path):
         if path.suffix in (".toml", ".csv"):
             raise ConfigError(f"There is no typology {path}.", f"Shipped: {', '.join(SHIPPED)}.")
         raise UnknownName("typology", str(which), SHIPPED)
-    if path.suffix == ".csv":
-        return _read_words([path], path.stem, known=True)
     try:
         file = from_dict(_File, read_toml(path))
     except ConfigError as error:
@@ -170,49 +169,39 @@ def _read_one(which: str | Path) -> Typology:
         raise ConfigError(f"{path.name}: a tag in {empty[0]} is empty.", "Take it out, or write the tag.")
     supers = {key: entry.super for key, entry in file.clusters.items()}
     complements = {normalise(key): normalise(value) for key, value in file.complements.items()}
-    name = file.name or path.stem
-    return Typology(name, file.version, clusters, supers, contexts, complements, file.partial)
+    return Typology(file.name or path.stem, file.version, clusters, supers, contexts, complements, file.partial)
 
 
-def _read_words(paths: Sequence[Path], name: str, *, known: bool = False) -> Typology:
-    """Dictionaries of one's own, or the published ones; their clusters are under what ``starter`` has them under.
+def _read_words(path: Path) -> Typology:
+    """A dictionary, or a folder of them; their clusters are under what ``starter`` has them under.
 
-    known: whether ``starter`` must have each cluster.
-
-    Raises: UsageError without any; UnknownName for a cluster that must be known and is not.
+    Raises: UsageError without any; UnknownName for a cluster of a single file that ``starter`` does not have.
     """
-    clusters: dict[str, frozenset[str]] = {}
-    for path in paths:
-        for cluster, words in _read_dictionary(path).items():
-            tags = frozenset(filter(None, (normalise(without_guard(word)) for word in words)))
-            if key := normalise(cluster):
-                clusters[key] = clusters.get(key, frozenset()) | tags
+    tags: dict[str, set[str]] = {}
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        for cluster, word in _read_dictionary(file):
+            tags.setdefault(normalise(cluster), set()).add(normalise(without_guard(word)))
+    clusters = {cluster: frozenset(words - {""}) for cluster, words in tags.items() if cluster}
     if not clusters:
-        raise UsageError(f"There are no dictionaries in {name}.", "CSV and TXT are read.")
+        raise UsageError(f"There are no dictionaries in {path.name}.", "CSV and TXT are read.")
     supers = _read_one("starter").supers
-    if known and (unknown := clusters.keys() - supers.keys()):
+    if path.is_file() and (unknown := clusters.keys() - supers.keys()):
         raise UnknownName("cluster", min(unknown), supers)
-    return Typology(name, "", clusters, {key: supers.get(key, "") for key in clusters})
+    return Typology(path.stem, "", clusters, {key: supers.get(key, "") for key in clusters})
 
 
-def _read_dictionary(path: Path) -> Mapping[str, Sequence[str]]:
-    """Cluster to tags of a long CSV (a column tag, term or word; one cluster, category or theme), of a wide CSV (a
-    cluster a column), of a .txt or a CSV of one column (a cluster).
+def _read_dictionary(path: Path) -> Iterable[tuple[str, str]]:
+    """(cluster, tag) of a long CSV (a column tag, term or word; one cluster, category or theme), of a wide CSV (a
+    cluster a column), of a .txt (a cluster); nothing of other files.
     """
     if path.suffix.lower() == ".txt":
-        return {path.stem: read_text(path).splitlines()}
+        return [(path.stem, word) for word in read_text(path).splitlines()]
     if path.suffix.lower() != ".csv":
-        return {}
+        return []
     columns = read_csv(path, strip=True, hint="Give each tag and its cluster, such as bride,feminine.").columns
     head = {name.casefold(): name for name in columns}
     tag = next((head[name] for name in ("tag", "term", "word") if name in head), "")
     cluster = next((head[name] for name in ("cluster", "category", "theme") if name in head), "")
     if tag and cluster:
-        clusters: dict[str, list[str]] = {}
-        for name, word in zip(columns[cluster], columns[tag], strict=True):
-            clusters.setdefault(name, []).append(word)
-        return clusters
-    if len(columns) == 1:
-        (first, words), *_ = columns.items()
-        return {path.stem: words if tag else [first, *words]}
-    return columns
+        return zip(columns[cluster], columns[tag], strict=True)
+    return [(name, word) for name, words in columns.items() for word in words]

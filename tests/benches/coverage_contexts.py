@@ -93,7 +93,7 @@ def photos_of_people(
             )
             rows = inferred_table(made, {}, OPTIONS)
             row = rows[(rows["gender"] == "all") & (rows["inferred"] == "woman")].iloc[0]
-            said = recognised_table(made, OPTIONS).set_index("given").loc["all"]
+            said = recognised_table(made).set_index("given").loc["all"]
             for what, one in (("share", row), ("Pr(R)", said)):
                 low, high = wilson(one["share"], len(person))
                 tally.add(f"{what} covered, rho {rho:g}", "as it was", low <= share <= high)

@@ -110,9 +110,9 @@ def test_every_layout_gives_the_same_clusters(tmp_path: Path, name: str, text: s
     assert found.supers == dict.fromkeys(GENDERED, "demographics")
 
 
-def test_a_text_file_or_a_column_is_a_cluster_by_its_name(tmp_path: Path):
+def test_a_text_file_is_a_cluster_by_its_name(tmp_path: Path):
     (tmp_path / "feminine.txt").write_text("woman\nlady\n\n")
-    (tmp_path / "masculine.csv").write_text("tag\nman\n")
+    (tmp_path / "masculine.txt").write_text("man\n")
     (tmp_path / "README.md").write_text("about")
     assert read_typology(tmp_path).clusters == GENDERED
 

@@ -6,7 +6,6 @@ And RQ4, in what way: shares of demographic, concrete and abstract tags, tables 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -14,47 +13,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid, by_person, person_words
-from gslopes.contexts.measures.paired import ALIKE
+from gslopes.contexts.measures.paired import ALIKE, settled, welch
 from gslopes.contexts.tables import filled
 from gslopes.stats.clusters import Source, crossed, pooled_source
-from gslopes.stats.intervals import mean_t, t_quantile
+from gslopes.stats.intervals import mean_t
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.permutation import permutation_p
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Words = NDArray[np.object_]
-ROUNDING = 2.0**-40  # of shares of tags
 STRONG = 3.0  # how far a rating is from neutral; the contexts that the paper shows
 # Linguistic expectancy bias: for the gender that fits a context more abstract, fewer concrete and demographic tags.
 EXPECTED = {"demographics": -1, "concrete": -1, "abstract": 1}
+SCALE = {"n_tags": 1.0}  # tags per unit; all others in points (hundredths) per unit
+NEEDS_TWO = "needs two contexts of different rating"
+_CHUNK = 500
 
 
-def settled(values: Array) -> Array:
-    """The same without what rounding adds, by which shares that are equal would differ."""
-    return np.asarray(ROUNDING * np.rint(values / ROUNDING))
-
-
-def welch(one: Array, other: Array) -> dict[str, float]:
-    """Welch's t of two groups: difference of means, t, df, p and 95 % interval; NaN under two in either.
-
-    Source: Welch 1947, doi 10.1093/biomet/34.1-2.28.
-    """
-    one, other = one[np.isfinite(one)], other[np.isfinite(other)]
-    names = ("difference", "t", "df", "ci_low", "ci_high", "p")
-    one, other = settled(one), settled(other)
-    if min(len(one), len(other)) < 2 or (np.ptp(one) == 0 and np.ptp(other) == 0):
-        return dict.fromkeys(names, math.nan)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # one group may be constant: its variance is 0, as it should be
-        test = stats.ttest_ind(one, other, equal_var=False)
-    low, high = test.confidence_interval(0.95)
-    numbers = (one.mean() - other.mean(), test.statistic, test.df, low, high, test.pvalue)
-    return {name: float(number) for name, number in zip(names, numbers, strict=True)}
+# -- shares of tags, women against men --------------------------------------------------------------------------------
 
 
 def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOptions) -> pd.DataFrame:
@@ -73,11 +53,11 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
                 values = grid.measures[measure]
                 if analysis == "within":
                     values = values - values[:, grid.of(options.baseline)]
-                person_values = by_person(values, grid, grid.of(name))
-                women, men = (person_values[genders == gender] for gender in GENDERS)
+                shares = by_person(values, grid, grid.of(name))
+                women, men = (shares[genders == gender] for gender in GENDERS)
                 row = {**grid.head, "context": name, "analysis": analysis, "super": measure, **welch(women, men)}
-                row |= {"women": mean_of(women), "men": mean_of(men), "note": "strongly gendered" if strong else ""}
-                rows.append(row)
+                row |= {"women": mean_t(women).value, "men": mean_t(men).value}
+                rows.append({**row, "note": "strongly gendered" if strong else ""})
     return filled("changes", rows)
 
 
@@ -91,15 +71,7 @@ def consistent(rows: pd.DataFrame, ratings: Mapping[str, float]) -> list[bool]:
     return ((signs > 0) & (rows["q"] < LEVEL)).tolist()
 
 
-def mean_of(values: Array) -> float:
-    """The mean of the known values; NaN if there is none."""
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else math.nan
-
-
-SCALE = {"n_tags": 1.0}  # tags per unit; all others in points (hundredths) per unit
-_CHUNK = 500
-NEEDS_TWO = "needs two contexts of different rating"
+# -- slopes on congruence ---------------------------------------------------------------------------------------------
 
 
 def kappa(rating: float, gender: str) -> float:
@@ -112,53 +84,37 @@ def kappa(rating: float, gender: str) -> float:
     return (rating - 5) / 5 * side
 
 
-def slopes(values: Array, congruence: Array) -> Array:
-    """(U,) least-squares slope of each person's values on the congruence of their contexts; NaN under two of them.
-
-    values, congruence: (U, C), NaN where unknown.
-    """
-    weights = slope_weights(values, congruence)
-    return np.asarray((weights * np.where(weights != 0, values, 0)).sum(axis=1))
-
-
 def _mean_of(values: Array, known: Flags) -> Array:
     return np.asarray(np.where(known, values, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 
 
 def slope_weights(values: Array, congruence: Array) -> Array:
-    """(U, C) by which each person's known values add up to their slope; all NaN for people without one."""
+    """(U, C) by which each person's known values add up to their slope; all NaN for people without one.
+
+    values, congruence: (U, C), NaN where unknown.
+    """
     known = np.isfinite(values) & np.isfinite(congruence)
     centred = np.where(known, congruence - _mean_of(congruence, known)[:, None], 0)
     squares = (centred**2).sum(axis=1)[:, None]
     return np.divide(centred, squares, out=np.full(known.shape, np.nan), where=squares > 1e-12)
 
 
-def rooms_source(values: list[Array], weights: Array, each: Array) -> Source:
-    """What rooms add to the error of a weighted sum of people's slopes; NaN unless every context has two rooms.
+def slopes(values: Array, weights: Array) -> Array:
+    """(U,) least-squares slopes of each person's values on the congruence of their contexts.
 
-    values: of each context, (U, B): people's answers before its B rooms, NaN where unknown.  weights: (U, C), of
-    ``slope_weights``.  each: (U,) what each person's slope counts, such as 1 / U for a mean.
+    values: (U, C).  weights: as from ``slope_weights``.
     """
-    if not values or min(rooms.shape[1] for rooms in values) < 2:
-        return Source(math.nan, math.nan)
-    counted, variances = np.where(np.isfinite(weights), weights * each[:, None], 0.0), []
-    for context, rooms in enumerate(values):
-        known = np.isfinite(rooms)
-        away = np.where(known, rooms - _mean_of(rooms, known)[:, None], 0) / known.sum(axis=1).clip(1)[:, None]
-        number = rooms.shape[1]
-        variances.append(number / (number - 1) * float(np.square(counted[:, context] @ away).sum()))
-    return pooled_source(np.array(variances), np.array([rooms.shape[1] - 1.0 for rooms in values]))
+    return np.asarray((weights * np.where(weights != 0, values, 0)).sum(axis=1))
 
 
 def slope_permutation_p(values: Array, congruence: Array, permutations: int, seed: int) -> float:
     """Two-sided p of the mean slope when each person's answers are permuted over the contexts."""
-    observed = slopes(values, congruence)
-    use = np.isfinite(observed)
+    weights = slope_weights(values, congruence)
+    use = np.isfinite(weights).all(axis=1)
     if not use.any():
         return math.nan
-    values, congruence = values[use], congruence[use]
-    known, weights = np.isfinite(values) & np.isfinite(congruence), slope_weights(values, congruence)
-    total, hits = abs(float(observed[use].mean())), 0
+    values, weights, known = values[use], weights[use], (np.isfinite(values) & np.isfinite(congruence))[use]
+    total, hits = abs(float(slopes(values, weights).mean())), 0
     generator = np.random.default_rng([seed, 5])
     rows, answers = np.arange(len(values))[None, :, None], np.where(known, values, 0)
     weights = np.take_along_axis(weights, np.argsort(~known, axis=1, kind="stable"), axis=1)  # the known ones first
@@ -187,16 +143,16 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
     right = np.where(np.isin(grid.gender, GENDERS)[:, None], grid.inferred == codes[:, None], np.nan)
     rows: list[dict[str, Any]] = []
     for measure, values in {"correct": right, **grid.measures}.items():
-        scale = SCALE.get(measure, 100.0)
         outcome = np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1) if rated else fit
-        each, weights = settled(slopes(outcome, fit) * scale), slope_weights(outcome, fit) * scale
+        weights = slope_weights(outcome, fit) * SCALE.get(measure, 100.0)
+        each = settled(slopes(outcome, weights))
         rooms = [np.stack([by_person(values, grid, [room]) for room in grid.of(name)], 1) for name in rated]
         for gender, group, one, other in _compared(genders, groups):
             row: dict[str, Any] = {**grid.head, "measure": measure, "gender": gender, "group": group}
-            row |= _difference(each[one], each[other]) if other is not None else _mean_slope(each[one])
+            row |= _contrasted(each, one, other, rooms, weights)
             if other is None and row["se"] > 0:
                 row["p_perm"] = slope_permutation_p(outcome[one], fit[one], options.permutations, options.seed)
-            rows.append(row | _over_rooms(each, one, other, rooms, weights))
+            rows.append(row)
     return filled("congruence", rows)
 
 
@@ -216,33 +172,40 @@ def _compared(genders: Words, groups: Words) -> list[tuple[str, str, Flags, Flag
     ]
 
 
-def _mean_slope(each: Array) -> dict[str, Any]:
-    known = each[np.isfinite(each)]
-    mean, se, low, high, p = mean_t(known)
-    row = {"n": len(known), "estimator": "person", "note": ALIKE * (se == 0) if len(known) else NEEDS_TWO}
-    return {**row, "slope": mean, "se": se, "ci_low": low, "ci_high": high, "p": p}
+def _contrasted(each: Array, one: Flags, other: Flags | None, rooms: list[Array], weights: Array) -> dict[str, Any]:
+    """The mean slope of some people, or less that of others, with its intervals.  each: (U,) slopes.
+
+    rooms, weights: as of ``rooms_source``.
+    """
+    known = np.isfinite(each)
+    n = int((known & one).sum())
+    counts = np.where(known & one, 1 / max(n, 1), 0.0)  # what each person's slope counts
+    if other is None:
+        mean, df = mean_t(each[one]), n - 1.0
+        row = {"n": n, "estimator": "person", "note": ALIKE * (mean.se == 0) if n else NEEDS_TWO, "slope": mean.value}
+        row |= {"se": mean.se, "ci_low": mean.low, "ci_high": mean.high, "p": mean.p}
+    else:
+        m = int((known & other).sum())
+        counts[known & other] = -1 / max(m, 1)
+        test = welch(each[one], each[other])
+        row, df = {"n": n + m, "estimator": "difference", "slope": test["difference"], **test}, test["df"]
+    ends = row["ci_low"], row["ci_high"]
+    low, high, p = crossed(row["slope"], ends, Source(row["se"], df), rooms_source(rooms, weights, counts))
+    return {**row, "rooms_low": low, "rooms_high": high, "p_rooms": p}
 
 
-def _difference(one: Array, other: Array) -> dict[str, Any]:
-    test = welch(one, other)
-    n = int(np.isfinite(one).sum() + np.isfinite(other).sum())
-    se = test["difference"] / test["t"] if test["t"] else math.nan
-    interval = {name: test[name] for name in ("ci_low", "ci_high", "p")}
-    return {"n": n, "estimator": "difference", "slope": test["difference"], "se": se, **interval}
+def rooms_source(values: list[Array], weights: Array, each: Array) -> Source:
+    """What rooms add to the error of a weighted sum of people's slopes; NaN unless every context has two rooms.
 
-
-def _over_rooms(each: Array, one: Flags, other: Flags | None, shown: list[Array], weights: Array) -> dict[str, float]:
-    """Interval and p of a mean slope, or of the difference of two, for people and rooms as samples of both."""
-    counts, parts = np.zeros(len(each)), []
-    for sign, at in ((1.0, one), (-1.0, other)):
-        if at is not None:
-            known = at & np.isfinite(each)
-            counts[known] = sign / max(known.sum(), 1)
-            found = mean_t(each[known])
-            parts.append((sign * found.value, found.se, known.sum()))
-    value = sum(part[0] for part in parts)
-    squares = np.array([se**2 for _, se, _ in parts])
-    people = pooled_source(squares, np.array([number - 1.0 for *_, number in parts]))
-    half = float(t_quantile(people.dof)) * people.se if people.dof > 0 else math.nan
-    low, high, p = crossed(value, (value - half, value + half), people, rooms_source(shown, weights, counts))
-    return {"rooms_low": low, "rooms_high": high, "p_rooms": p}
+    values: of each context, (U, B): people's answers before its B rooms, NaN where unknown.  weights: (U, C), of
+    ``slope_weights``.  each: (U,) what each person's slope counts, such as 1 / U for a mean.
+    """
+    if not values or min(rooms.shape[1] for rooms in values) < 2:
+        return Source(math.nan, math.nan)
+    counted, variances = np.where(np.isfinite(weights), weights * each[:, None], 0.0), []
+    for context, rooms in enumerate(values):
+        known = np.isfinite(rooms)
+        away = np.where(known, rooms - _mean_of(rooms, known)[:, None], 0) / known.sum(axis=1).clip(1)[:, None]
+        number = rooms.shape[1]
+        variances.append(number / (number - 1) * float(np.square(counted[:, context] @ away).sum()))
+    return pooled_source(np.array(variances), np.array([rooms.shape[1] - 1.0 for rooms in values]))

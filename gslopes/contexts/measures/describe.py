@@ -21,7 +21,7 @@ from gslopes.contexts.typology import SUPERS, Typology, normalise
 
 VECTOR = SUPERS[:3]  # the paper's
 GROSS, NET = "gross", "net"
-ALONE = ("empty", "silhouette")  # pictures without a person
+EMPTY = "empty"  # the attribute of backgrounds without a person
 Key = tuple[str, str, int]
 """Photo, attribute and step of a picture."""
 
@@ -98,11 +98,11 @@ def describe_all(
     key_of = dict(zip(backgrounds["photo"], backgrounds["key"], strict=True))
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
     # without complements: a label that the empty picture did not get is no word for it
-    empty = {key_of[key[0]]: tags for key, tags in answers.items() if key[1] == "empty" and key[0] in key_of}
+    empty = {key_of[key[0]]: tags for key, tags in answers.items() if key[1] == EMPTY and key[0] in key_of}
     rows: list[dict[str, Any]] = []
     for photo, attribute, step in sorted(answers):
         tags = typology.complete(answers[photo, attribute, step])
-        condition = key_of.get(photo, "") if attribute in ALONE else attribute.partition("~")[0]
+        condition = key_of.get(photo, "") if attribute == EMPTY else attribute.partition("~")[0]
         named = typology.contexts.get(context_of.get(condition, ""), frozenset())
         head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}
         for kind, kept in ((GROSS, tags), (NET, tags - empty.get(condition, frozenset()))):
@@ -111,7 +111,7 @@ def describe_all(
     base = {(row["photo"], row["tags"]): vector(row) for row in starts}
     for row in rows:
         start = base.get((row["photo"], row["tags"]))
-        if start is not None and "~" not in row["attribute"] and row["attribute"] not in ALONE:
+        if start is not None and "~" not in row["attribute"] and row["attribute"] != EMPTY:
             row["distance"] = cosine_distance(start, vector(row))
     return filled("described", rows)
 
@@ -186,7 +186,7 @@ class Grid:
 def make_grid(
     described: pd.DataFrame, people: pd.DataFrame, backgrounds: pd.DataFrame, tagged: frozenset[str] = frozenset()
 ) -> Grid:
-    """The grid of one classifier and one kind of tags; sweeps, empty backgrounds and silhouettes are not in it.
+    """The grid of one classifier and one kind of tags; sweeps and empty backgrounds are not in it.
 
     described: rows of the ``described`` table.  people, backgrounds: those tables; people who were not described are
         left out.

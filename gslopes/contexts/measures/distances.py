@@ -12,9 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from gslopes.contexts.measures.congruence import ROUNDING, settled
 from gslopes.contexts.measures.describe import GENDERS, Grid, by_person, person_words
-from gslopes.contexts.measures.paired import ALIKE
+from gslopes.contexts.measures.paired import ALIKE, ROUNDING, noted, settled
 from gslopes.contexts.tables import filled
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.multiplicity import LEVEL
@@ -67,34 +66,25 @@ def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_]
     from statsmodels.formula.api import ols
 
     values = settled(values)
-    frame = pd.DataFrame({"d": values, "gender": gender.astype(str), "race": group.astype(str)})
-    factors = [name for name in ("gender", "race") if frame[name].nunique() > 1]
+    frame = pd.DataFrame({"d": values, "gender": gender.astype(str), "group": group.astype(str)})
+    factors = [name for name in ("gender", "group") if frame[name].nunique() > 1]
     if not factors or len(frame) < 3 or frame["d"].nunique() < 2:
         return pd.DataFrame(columns=_ANOVA)
-    full = frame.groupby(["gender", "race"], observed=True).size().unstack().notna().all(axis=None)
+    full = frame.groupby(["gender", "group"], observed=True).size().unstack().notna().all(axis=None)
     joint = " * " if len(factors) == 2 and full else " + "
     formula = "d ~ " + joint.join(f"C({name}, Sum)" for name in factors)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a cell without spread shows in the numbers
         table = sm.stats.anova_lm(ols(formula, frame).fit(), typ=SUMS)
-    rows = []
-    rounding = len(frame) * ROUNDING**2
-    residual = _without_rounding(float(table.loc["Residual", "sum_sq"]), rounding)
-    for term, row in table.iterrows():
-        parts = [word for word in ("gender", "race") if f"C({word}" in str(term)]
-        name = ":".join(parts).replace("race", "group") or "residual"
-        square = _without_rounding(float(row["sum_sq"]), rounding)
-        f, p = (float(row["F"]), float(row["PR(>F)"])) if residual else (math.nan, math.nan)
-        if residual and not square:
-            f, p = 0.0, 1.0
-        eta = square / (square + residual) if name != "residual" and square + residual > 0 else math.nan
-        rows.append((name, int(row["df"]), square, f, p, eta))
-    return pd.DataFrame(rows, columns=_ANOVA)
-
-
-def _without_rounding(squares: float, rounding: float) -> float:
-    """A sum of squares, 0 if rounding alone could make it."""
-    return squares if squares > rounding else 0.0
+    table["sum_sq"] = table["sum_sq"].where(table["sum_sq"] > len(frame) * ROUNDING**2, 0.0)  # less is rounding
+    residual = table.loc["Residual", "sum_sq"]
+    factor = table.index != "Residual"
+    table.loc[factor & (table["sum_sq"] == 0), ["F", "PR(>F)"]] = 0.0, 1.0
+    if residual == 0:
+        table[["F", "PR(>F)"]] = math.nan
+    table["eta_sq"] = (table["sum_sq"] / (table["sum_sq"] + residual)).where(factor)
+    table["term"] = table.index.str.replace(r"C\((\w+), Sum\)", r"\1", regex=True).str.lower()
+    return table.rename(columns={"PR(>F)": "p"}).reset_index(drop=True).astype({"df": int})[_ANOVA]
 
 
 def tukey(values: Array, factor: NDArray[np.object_]) -> pd.DataFrame:
@@ -139,7 +129,7 @@ def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
         left_out = f"left out, fewer than {LEAST}: {listed}" * bool(listed)
         head = {**grid.head, "context": name, "measure": "distance"}
         table = anova(distances[use], genders[use], groups[use])
-        note = "; ".join(filter(None, (left_out, _missing_terms(table))))
+        note = noted(left_out, _missing_terms(table))
         significant = table["p"].to_numpy(float) < level
         variances.append(table.assign(**head, note=note, paper_significant=significant))
         for factor, words in (("gender", genders), ("group", groups)):

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.stats import contingency
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid
 from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, exchanged, noted, share_change, share_of, sums
 from gslopes.contexts.tables import filled
-from gslopes.stats.permutation import permutation_p
 from gslopes.stats.shares import difference_interval, independence_p, share_interval
 
 Array = NDArray[np.float64]
@@ -66,68 +65,40 @@ def _inferred(grid: Grid, name: str, gender: str, code: int, label: str, options
 # -- RQ2: does it name the context independently of the gender that it infers?  Table 8 -------------------------------
 
 
-def recognised_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
+def recognised_table(grid: Grid) -> pd.DataFrame:
     """Rows of the ``recognised`` table without q: Pr(R) and Pr(R | inferred).
 
     Estimator: shares, see ``paired.share_of``.  Null hypothesis of the test, in the row of all: whether the context is
-    named does not depend on the inferred gender (Pearson's X² without continuity correction; p by permuting R over
-    people, or with Rao and Scott's correction where people have several pictures).  v is Cramér's.
+    named does not depend on the inferred gender (Pearson's X² without continuity correction; Rao and Scott's correction
+    where people have several pictures).  v is Cramér's.
     """
     rows: list[dict[str, Any]] = []
     for name in grid.names:
         columns = grid.of(name)
-        answered = grid.answered[:, columns]
-        made = [{"given": ALL, "n": int(answered.sum()), "share": math.nan, "note": NOT_APPLICABLE}]
-        if name in grid.tagged:
-            made = _recognised(grid.recognised[:, columns], grid.inferred[:, columns], answered, grid.person, options)
-        rows += [{**grid.head, "context": name, **row} for row in made]
+        answered, named, inferred = (array[:, columns] for array in (grid.answered, grid.recognised, grid.inferred))
+        head = {**grid.head, "context": name}
+        if name not in grid.tagged:
+            rows.append({**head, "given": ALL, "n": int(answered.sum()), "share": math.nan, "note": NOT_APPLICABLE})
+            continue
+        given = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
+        shares = {
+            word: share_of(*(sums(part, keep, grid.person, grid.people) for part in (named, np.ones(named.shape))))
+            for word, keep in given.items()
+        }
+        if 0 < shares["woman"]["n"] + shares["man"]["n"] < FEW:
+            shares[ALL]["note"] = noted(shares[ALL]["note"], RARE)
+        else:
+            person = grid.person[np.nonzero(answered)[0]]
+            shares[ALL]["p"] = independence_p(named[answered], inferred[answered], person)
+            shares[ALL]["v"] = cramers_v(named[answered], inferred[answered])
+        rows += [{**head, "given": word, **row} for word, row in shares.items()]
     return filled("recognised", rows)
 
 
-def _recognised(
-    named: Flags, inferred: Codes, answered: Flags, person: NDArray[np.int64], options: ContextOptions
-) -> list[dict[str, Any]]:
-    """The rows of one context.  named, inferred, answered: (P, B).  person: (P,)."""
-    keeps = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
-    people = int(person.max()) + 1
-    parts: tuple[Array, Array] = (named.astype(np.float64), np.ones(named.shape))
-    rows = [
-        {"given": given, **share_of(*(sums(part, keep, person, people) for part in parts))}
-        for given, keep in keeps.items()
-    ]
-    if 0 < rows[1]["n"] + rows[2]["n"] < FEW:
-        rows[0]["note"] = noted(rows[0]["note"], RARE)
-        return rows
-    alone = len(np.unique(person)) == len(person) and answered.shape[1] == 1
-    flags = named[answered], inferred[answered]
-    by_person = independence_p(*flags, person[np.nonzero(answered)[0]])
-    rows[0] |= {"p": _permutation_p(*flags, options) if alone else by_person, "v": pearson(*flags)[3]}
-    return rows
-
-
-def pearson(recognised: Flags, inferred: Codes) -> tuple[float, int, float, float]:
-    """(X², df, p, Cramér's V) of R against the inferred genders that occur; NaN where one of them never varies."""
-    table = np.bincount(recognised.astype(np.int64) * 3 + inferred, minlength=6).reshape(2, 3).astype(float)
-    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-    if table.shape[0] < 2 or table.shape[1] < 2:
-        return math.nan, 0, math.nan, math.nan
-    found = stats.chi2_contingency(table, correction=False)
-    statistic = float(found.statistic)
-    return statistic, int(found.dof), float(found.pvalue), math.sqrt(statistic / table.sum())
-
-
-def _permutation_p(named: Flags, inferred: Codes, options: ContextOptions) -> float:
-    """P of X² with one picture a person: permuted counts are multivariate hypergeometric draws."""
-    statistic, df, _, _ = pearson(named, inferred)
-    if not df or not math.isfinite(statistic):
-        return math.nan
-    generator = np.random.default_rng([options.seed, 13])
-    sizes = np.bincount(inferred, minlength=3)
-    sizes = sizes[sizes > 0]
-    hits = generator.multivariate_hypergeometric(sizes, int(named.sum()), options.permutations).astype(float)
-    expected = np.stack([sizes * named.mean(), sizes * (1 - named.mean())])
-    drawn = ((hits - expected[0]) ** 2 / expected[0] + (sizes - hits - expected[1]) ** 2 / expected[1]).sum(axis=1)
-    return float(permutation_p(np.sum(drawn >= statistic - 1e-9), options.permutations))
+def cramers_v(recognised: Flags, inferred: Codes) -> float:
+    """Cramér's V of R and the inferred genders that occur; NaN where one of them never varies."""
+    table = pd.crosstab(recognised, inferred).to_numpy()
+    return float(contingency.association(table)) if min(table.shape) > 1 else math.nan
 
 
 # -- RQ3: is the inferred gender more often the self-reported one in a congruent context?  Table 9 --------------------

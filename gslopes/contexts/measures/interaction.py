@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.contexts.measures.congruence import mean_of, settled
-from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted
+from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted, settled
 from gslopes.contexts.tables import filled
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_weights
@@ -76,11 +75,11 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[np.i
     base, slope = by_person(canvas @ weights), by_person(condition @ weights)
     effect = by_person(100 * (condition[:, middle] - canvas[:, middle]))
     rare = int(((canvas > 0).any(axis=1) | (condition > 0).any(axis=1)).sum()) < FEW
-    row: dict[str, Any] = {"n": len(base), "slope": mean_of(slope), "baseline": mean_of(base)}
+    face = mean_t(base)
+    row: dict[str, Any] = {"n": len(base), "slope": mean_t(slope).value, "baseline": face.value}
     row["difference"], se, row["ci_low"], row["ci_high"], row["p"] = mean_t(slope - base)
     row["effect"], _, row["effect_low"], row["effect_high"], row["effect_p"] = mean_t(effect)
-    face, _, face_low, face_high, _ = mean_t(base)  # from value -1 to 1: two units
-    row |= {"face": 2 * face, "face_low": 2 * face_low, "face_high": 2 * face_high}
+    row |= {"face": 2 * face.value, "face_low": 2 * face.low, "face_high": 2 * face.high}  # from value -1 to 1
     row["note"] = noted(RARE * rare, ALIKE * (se == 0))
     if rare:
         row |= dict.fromkeys(("p", "effect_p"), math.nan)

@@ -1,4 +1,4 @@
-"""By person: intervals, exact and permutation tests of shares and of changes between two pictures of the same people.
+"""By person: intervals and tests of shares, of means, and of changes between two pictures of the same people.
 
 A *unit* is a person with all photos.  Sums over a unit's pictures are (U, B): B backgrounds of a context, 1 at least.
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import sparse
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.stats.clusters import Source, clustered_ratio, crossed
-from gslopes.stats.intervals import Estimate
+from gslopes.stats.contrast import Units, contrast, difference
+from gslopes.stats.intervals import Estimate, mean_t
 from gslopes.stats.permutation import permutation_p, random_signs
 from gslopes.stats.shares import share_interval
 
@@ -24,6 +24,15 @@ Array = NDArray[np.float64]
 RARE = "too rare to judge"
 ALIKE = "no interval: the same for everybody"
 FEW = 10  # discordant people, or people inferred, under which there is no test
+ROUNDING = 2.0**-40  # of shares of tags
+
+
+def noted(*notes: str) -> str:
+    """The notes that are not empty, each once, in one text."""
+    return "; ".join(dict.fromkeys(filter(None, notes)))
+
+
+# -- shares -----------------------------------------------------------------------------------------------------------
 
 
 def sums(values: Array, keep: NDArray[np.bool_], person: NDArray[np.int64], people: int) -> Array:
@@ -52,12 +61,12 @@ def over_rooms(top: Array, bottom: Array, people: Estimate, ends: tuple[float, f
 
     top, bottom: (U, B).  people, ends: the ratio over people before these rooms, and its interval.
     """
-    shown = int((bottom.sum(axis=0) > 0).sum())
-    if shown < 2:
+    rooms = int((bottom.sum(axis=0) > 0).sum())
+    if rooms < 2:
         return math.nan, math.nan, math.nan
-    rooms = clustered_ratio(top.sum(axis=0), bottom.sum(axis=0))
+    by_room = clustered_ratio(top.sum(axis=0), bottom.sum(axis=0))
     units = int((bottom.sum(axis=1) > 0).sum())
-    return crossed(people.value, ends, Source(people.se, units - 1), Source(rooms.se, shown - 1))
+    return crossed(people.value, ends, Source(people.se, units - 1), Source(by_room.se, rooms - 1))
 
 
 def share_change(
@@ -69,58 +78,32 @@ def share_change(
 ) -> dict[str, Any]:
     """How much a share moves between two pictures of the same photos, over pairs that were both answered.
 
-    Null hypothesis: each person's two answers before these rooms are exchangeable.  p: exact McNemar (binomial on the
-    discordant pairs) where every person is one pair, else sign flips by person.  Interval: t over people.  Those of
-    ``rooms``, where there are several: as ``over_rooms``; the null hypothesis is then that rooms of such contexts
-    change nothing on average.  Fewer than ten discordant people have no p.
+    Null hypothesis: each person's change before these rooms is as likely with the other sign; p by changes of signs.
+    Interval: t over people.  Those of ``rooms``, where there are several: as ``over_rooms``; the null hypothesis is
+    then that rooms of such contexts change nothing on average.  Fewer than ten discordant people have no p.
 
     before, after, keep: (P, B) of 0 and 1.  person: (P,) codes.
 
     Returns change, change_low, change_high, discordant, p, the three of rooms and note, as the ``inferred`` table.
     """
     people = int(person.max()) + 1 if len(person) else 0
-    difference, changed, pairs = (
+    moved, changed, pairs = (
         sums(values, keep, person, people) for values in (after - before, np.abs(after - before), np.ones_like(before))
     )
-    by_unit = difference.sum(axis=1)
-    found = clustered_ratio(by_unit, pairs.sum(axis=1))
-    low, high, p_rooms = over_rooms(difference, pairs, found, (found.low, found.high))
+    asked = pairs.sum(axis=1) > 0
     discordant = int((changed.sum(axis=1) > 0).sum())
     rare = discordant < FEW
-    if rare:
-        p = p_rooms = math.nan
-    elif pairs.sum(axis=1).max() == 1:
-        p = mcnemar(int((by_unit > 0).sum()), int((by_unit < 0).sum()))
-    else:
-        p = sign_flips(by_unit, options.permutations, options.seed)
-    row = {"change": found.value, "discordant": discordant, "p": p, "p_rooms": p_rooms}
+    units = Units(sparse.csr_array(moved.sum(axis=1)[None, asked]), pairs.sum(axis=1)[asked])
+    mean = contrast(units, permutations=0 if rare else options.permutations, seed=options.seed)
+    alike = asked.sum() > 1 and not mean.se[0] > 0
+    value = float(mean.difference[0]) if asked.any() else math.nan
+    around = Estimate(value, 0.0 if alike else float(mean.se[0]), float(mean.low[0]), float(mean.high[0]), math.nan)
+    low, high, p_rooms = over_rooms(moved, pairs, around, (around.low, around.high))
+    row = {"change": value, "discordant": discordant, "p": float(mean.p_perm[0])}
+    row["p_rooms"] = math.nan if rare else p_rooms
     names = ("change_low", "change_high", "change_rooms_low", "change_rooms_high")
-    row |= dict(zip(names, np.clip((found.low, found.high, low, high), -1, 1).tolist(), strict=True))
-    return {**row, "note": noted(RARE * rare, ALIKE * (found.se == 0))}
-
-
-def noted(*notes: str) -> str:
-    """The notes that there are, each once, in one text."""
-    return "; ".join(dict.fromkeys(filter(None, notes)))
-
-
-def mcnemar(up: int, down: int) -> float:
-    """Exact two-sided p of McNemar's test: binomial on the discordant pairs; 1 if there is none.
-
-    Source: McNemar 1947, doi 10.1007/BF02295996.
-
-    >>> mcnemar(12, 3)
-    0.03515625
-    """
-    return float(stats.binomtest(up, up + down).pvalue) if up + down else 1.0
-
-
-def sign_flips(differences: Array, permutations: int, seed: int) -> float:
-    """Two-sided p of a sum of differences by flipping the sign of whole people.  differences: (U,)."""
-    observed = abs(float(differences.sum()))
-    moving = differences[differences != 0]
-    flipped = np.abs(_signs(len(moving), permutations, seed) @ moving)
-    return float(permutation_p(np.sum(flipped >= observed - 1e-9), permutations))
+    row |= dict(zip(names, np.clip((around.low, around.high, low, high), -1, 1).tolist(), strict=True))
+    return {**row, "note": noted(RARE * rare, ALIKE * alike)}
 
 
 def exchanged(
@@ -130,21 +113,41 @@ def exchanged(
 
     before, after: (U,) sums of each unit, one array for each argument of the statistic.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        observed = float(statistic(*[one.sum() for one in after]) - statistic(*[one.sum() for one in before]))
-        moving = np.any([one != other for one, other in zip(before, after, strict=True)], axis=0)
-        swap = (_signs(int(moving.sum()), permutations, seed) < 0).astype(np.float64)
-        first, second = [], []
-        for one, other in zip(before, after, strict=True):
-            exchanged = swap @ (one - other)[moving]
-            first.append(one.sum() - exchanged)
-            second.append(other.sum() + exchanged)
-        drawn = np.asarray(statistic(*second) - statistic(*first))
-    if not math.isfinite(observed):
+    moves = [other - one for one, other in zip(before, after, strict=True)]
+    moving = np.any(moves, axis=0)
+    signs = random_signs((permutations, int(moving.sum())), np.random.default_rng([seed, int(moving.sum()), 7]))
+    signs = np.concatenate([np.ones((1, signs.shape[1]), np.float32), signs])  # the first is what was observed
+    middles = [(one.sum() + other.sum()) / 2 for one, other in zip(before, after, strict=True)]
+    halves = [signs @ move[moving] / 2 for move in moves]
+    first, second = (
+        statistic(*(middle + side * half for middle, half in zip(middles, halves, strict=True))) for side in (-1, 1)
+    )
+    changes = np.abs(np.asarray(second - first))
+    if not math.isfinite(changes[0]):
         return math.nan
-    return float(permutation_p(np.sum(np.abs(drawn) >= abs(observed) - 1e-9), permutations))
+    return float(permutation_p(np.sum(changes[1:] >= changes[0] - 1e-9), permutations))
 
 
-@lru_cache(maxsize=16)
-def _signs(units: int, permutations: int, seed: int) -> NDArray[np.float32]:
-    return random_signs((permutations, units), np.random.default_rng([seed, units, 7]))
+# -- means ------------------------------------------------------------------------------------------------------------
+
+
+def settled(values: Array) -> Array:
+    """The same without what rounding adds, by which shares that are equal would differ."""
+    return np.asarray(ROUNDING * np.rint(values / ROUNDING))
+
+
+def welch(one: Array, other: Array) -> dict[str, float]:
+    """Two groups by ``stats.contrast.difference``: difference, se, t, df, ci_low, ci_high and p; NaN ones are left out.
+
+    All are NaN under two numbers in either group, or where none varies.
+    """
+    parts = []
+    for values in (one, other):
+        mean = mean_t(settled(values))
+        parts.append((np.array([mean.value]), np.array([mean.se]), int(np.isfinite(values).sum())))
+    names = ("difference", "se", "t", "df", "ci_low", "ci_high", "p")
+    gap, df = difference(*parts)
+    if not gap.se > 0:
+        return dict.fromkeys(names, math.nan)
+    numbers = (gap.difference, gap.se, gap.difference / gap.se, df, gap.low, gap.high, gap.p)
+    return {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}

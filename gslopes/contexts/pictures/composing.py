@@ -81,7 +81,6 @@ class Sweeper:
 
 
 Row = dict[str, Any]
-GRAY = 128
 FORMAT: Literal["jpeg"] = "jpeg"  # what services take, and a tenth of the size
 
 
@@ -91,7 +90,6 @@ class Composing:
 
     backgrounds: that are used.  cutouts: photo to its row of that table.
     names: relative name of a file to its photo, of those that are used.  backdrop: the plain canvas' colour.
-    outline: a photo whose cut-out is of median size, for the silhouettes; empty if there is none.
     sweeper: makes counterfactuals, if there is a sweep.  known: names in people.csv.
     """
 
@@ -101,7 +99,6 @@ class Composing:
     names: dict[str, str]
     config: StageConfig
     backdrop: tuple[int, int, int]
-    outline: str = ""
     sweeper: Sweeper | None = None
     known: frozenset[str] = frozenset()
 
@@ -207,20 +204,12 @@ class Part:
                 self._add(photo_id, attribute, kind, data, context, where, step=step, value=value)
 
     def _background(self, background: BackgroundPicture) -> None:
-        """The background alone, and behind a gray silhouette."""
+        """The background alone."""
         assert background.pixels is not None
-        photo, context = background.photo, background.context
         height, width = background.pixels.shape[:2]
-        self._photo(photo, f"background {background.key}", width=width, height=height)
-        self._add(photo, "empty", "empty", encode(background.pixels, False, None, FORMAT), context)
-        if "silhouette" in self.config.kinds and self.work.outline:
-            try:
-                cutout = self._placed(self.work.cutouts[self.work.outline])
-            except DoesNotFit:
-                return  # the person of median size has no composite either
-            layer, opacity = cutout.layer(np.full_like(cutout.colour, GRAY))
-            data = encode(paste(background.pixels, layer, opacity, cutout.where), False, None, FORMAT)
-            self._add(photo, "silhouette", "silhouette", data, context, cutout.where)
+        self._photo(background.photo, f"background {background.key}", width=width, height=height)
+        data = encode(background.pixels, False, None, FORMAT)
+        self._add(background.photo, "empty", "empty", data, background.context)
 
     def _without_cutout(self, file: PhotoFile) -> SkipReason:
         """Why a photo has no cut-out: of no known person, unreadable, replaced meanwhile, or the same as another."""

@@ -13,8 +13,7 @@ import numpy as np
 from PIL import Image
 
 from gslopes.contexts.pictures.canvas import to_srgb
-from gslopes.contexts.pictures.cutout import Person, eraser, flaws, is_flat, measure, studio
-from gslopes.contexts.pictures.matte import Matte, halo, matte
+from gslopes.contexts.pictures.cutout import Person, eraser, flaws, is_flat, matte, measure, studio
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason, SkipReason
@@ -52,13 +51,13 @@ class Cutting:
         person = self._cut(photo, data, pixels, face)
         if person is None:
             return _skipped(photo.id, SkipReason(Reason.NO_ALPHA), self.method)
-        cut = matte(pixels, person) if 0 < person.mask.mean() < 1 else Matte(person.mask.astype(np.float32), pixels)
-        numbers = measure(person, face) | {"halo": halo(cut, person, min(pixels.shape[:2]))}
+        colour, opacity = matte(pixels, person)
+        numbers = measure(person, face)
         wrong = "; ".join(flaws(numbers))
         name = f"cutouts/{photo.id[:16]}.png"
-        alpha = np.rint(255 * cut.alpha).astype(np.uint8)
-        colour = np.where((alpha > 0)[..., None], cut.colour, 0).astype(np.uint8)  # what is transparent is black
-        bgra = cv2.cvtColor(np.dstack([colour, alpha]), cv2.COLOR_RGBA2BGRA)
+        alpha = np.rint(255 * opacity).astype(np.uint8)
+        visible = np.where((alpha > 0)[..., None], colour, 0).astype(np.uint8)  # what is transparent is black
+        bgra = cv2.cvtColor(np.dstack([visible, alpha]), cv2.COLOR_RGBA2BGRA)
         png = cv2.imencode(".png", bgra, [cv2.IMWRITE_PNG_COMPRESSION, 3])[1].tobytes()
         runfolder.write_changed(self.run / name, png)
         behind_it = (pixels if person.backdrop is None else person.backdrop.colour)[~person.mask]

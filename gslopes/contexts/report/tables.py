@@ -29,7 +29,6 @@ TITLES = {
     "table14": "Table 14: the answers for each tagger (found: q < 0.05; RQ4: the paper's level)",
     "congruence": "Congruence: slope of the answer on how well the context fits",
     "backgrounds": "Backgrounds, with licence and credit",
-    "ratings": "Crowd ratings of the contexts, 0 feminine to 10 masculine",
 }
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
 QUESTIONS = (
@@ -60,7 +59,6 @@ def paper_tables(results: Results) -> dict[str, pd.DataFrame]:
         ("table14", "backgrounds", lambda rows: table14(results)),
         ("congruence", "congruence", _congruence),
         ("backgrounds", "backgrounds", _backgrounds),
-        ("ratings", "ratings", _ratings),
     )
     made = {name: make(rows) for name, source, make in makers if len(rows := rows_of(source))}
     return {name: table for name, table in made.items() if len(table)}
@@ -99,17 +97,10 @@ def _share(number: float, digits: int = 3) -> str:
     return f"{number:.0f}" if number in (0, 1) else re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def _ends(row: Row, low: str, high: str, form: str = "+.1f") -> str:
+def _ends(row: Row, low: str, high: str) -> str:
     """An interval in brackets; empty where there is none."""
     known = math.isfinite(row[low]) and math.isfinite(row[high])
-    return f"[{row[low]:{form}}, {row[high]:{form}}]" if known else ""
-
-
-def _listed(rows: pd.DataFrame, same: str, cells: Mapping[str, Callable[[Row], Any]]) -> pd.DataFrame:
-    """A row for each row.  same: columns that stay as they are, first.  cells: head to what makes a cell."""
-    made = {name: rows[name].tolist() for name in same.split()}
-    records = rows.to_dict("records")
-    return pd.DataFrame({**made, **{head: [cell(row) for row in records] for head, cell in cells.items()}})
+    return f"[{row[low]:+.2f}, {row[high]:+.2f}]" if known else ""
 
 
 def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFrame:
@@ -263,26 +254,22 @@ def _expected(rows: pd.DataFrame) -> str:
 
 def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
     subset = rows[(rows["group"] == "all") & rows["slope"].notna()]
-    cells: dict[str, Callable[[Row], Any]] = {
-        "people": lambda row: row["gender"],
-        "n": lambda row: row["n"],
-        "slope": lambda row: f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}",
-        "95 %": lambda row: _ends(row, "ci_low", "ci_high", "+.2f") or numbers.NONE,
-        "p": lambda row: numbers.probability(row["p"] if math.isnan(row["p_perm"]) else row["p_perm"]),
-        "q": lambda row: numbers.probability(row["q"]),
-    }
-    if subset["rooms_low"].notna().any():  # contexts have several rooms
-        cells["95 %, any such rooms"] = lambda row: _ends(row, "rooms_low", "rooms_high", "+.2f")
-        cells["p, any such rooms"] = lambda row: numbers.probability(row["p_rooms"])
-    return _listed(subset, "classifier tags measure", cells)
+    several_rooms = subset["rooms_low"].notna().any()
+    made = []
+    for row in subset.to_dict("records"):
+        cells: dict[str, Any] = {name: row[name] for name in ("classifier", "tags", "measure")}
+        cells |= {"people": row["gender"], "n": row["n"]}
+        cells["slope"] = f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}"
+        cells["95 %"] = _ends(row, "ci_low", "ci_high") or numbers.NONE
+        cells["p"] = numbers.probability(row["p"] if math.isnan(row["p_perm"]) else row["p_perm"])
+        cells["q"] = numbers.probability(row["q"])
+        if several_rooms:
+            cells["95 %, any such rooms"] = _ends(row, "rooms_low", "rooms_high")
+            cells["p, any such rooms"] = numbers.probability(row["p_rooms"])
+        made.append(cells)
+    return pd.DataFrame(made)
 
 
 def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:
     shown = rows[["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]]
     return shown.assign(rating=[_number(rating, "g", "") for rating in shown["rating"].astype(float)]).fillna("")
-
-
-def _ratings(rows: pd.DataFrame) -> pd.DataFrame:
-    """The same with three decimals."""
-    decimals = rows.select_dtypes(float).map(lambda cell: re.sub(r"\.?0+$", "", _number(cell, ".3f", "")))
-    return rows.assign(**{str(name): decimals[name] for name in decimals})

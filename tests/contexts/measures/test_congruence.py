@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,26 +15,11 @@ from gslopes.contexts.measures.congruence import (
     consistent,
     kappa,
     slope_permutation_p,
+    slope_weights,
     slopes,
-    welch,
 )
 from gslopes.contexts.measures.paired import ALIKE
 from tests.contexts.conftest import golden, grid_of
-
-
-def test_welch_is_the_textbooks_formula():
-    one, other = np.array([3.0, 4, 5, 6]), np.array([1.0, 1, 2, 8, np.nan])
-    found = welch(one, other)
-    a, b = one.var(ddof=1) / 4, np.nanvar(other, ddof=1) / 4
-    assert found["difference"] == pytest.approx(1.5)
-    assert found["t"] == pytest.approx(1.5 / math.sqrt(a + b))
-    assert found["df"] == pytest.approx((a + b) ** 2 / (a**2 / 3 + b**2 / 3))
-    assert found["ci_low"] < 0 < found["ci_high"]
-
-
-@pytest.mark.parametrize(("one", "other"), [([1.0], [1.0, 2.0]), ([2.0, 2.0], [3.0, 3.0]), ([np.nan] * 3, [1.0, 2.0])])
-def test_too_few_or_no_variation_gives_no_number(one, other):
-    assert all(math.isnan(number) for number in welch(np.array(one), np.array(other)).values())
 
 
 def test_what_expectancy_bias_predicts_depends_on_the_side_of_the_context():
@@ -49,13 +33,6 @@ def test_what_expectancy_bias_predicts_depends_on_the_side_of_the_context():
     )
     # below 5 a context goes with women: of them more is said in abstract tags, less in concrete ones
     assert consistent(rows, {"bridal": 1.5, "garage": 8.5}) == [True, False, True, False, False]
-
-
-def test_shares_that_differ_by_rounding_alone_do_not_vary():
-    one = np.array([1 / 3, 1 - 2 / 3, 0.1 + 0.2 + 1 / 3 - 0.3])
-    assert np.ptp(one) > 0
-    assert math.isnan(welch(one, one[::-1])["p"])
-    assert welch(one, np.array([0.5, 0.6, 0.7]))["p"] < 0.1
 
 
 QUICK = ContextOptions(permutations=999)
@@ -105,7 +82,8 @@ def test_one_context_has_no_slope(s1):
 
 
 def test_a_person_whose_contexts_fit_alike_is_left_out():
-    found = slopes(np.array([[1.0, 0.0], [1.0, np.nan]]), np.array([[1.0, -1.0], [1.0, -1.0]]))
+    values = np.array([[1.0, 0.0], [1.0, np.nan]])
+    found = slopes(values, slope_weights(values, np.array([[1.0, -1.0], [1.0, -1.0]])))
     assert found[0] == 0.5
     assert np.isnan(found[1])
 

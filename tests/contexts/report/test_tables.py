@@ -59,7 +59,7 @@ def test_table_7_is_laid_out_as_printed(paper_grid, table7) -> None:
 
 
 def test_table_8_is_laid_out_as_printed_but_for_its_misprints(paper_grid) -> None:
-    rows = [recognised_table(replace(paper_grid(name), classifier=name), QUICK) for name in TAGGERS]
+    rows = [recognised_table(replace(paper_grid(name), classifier=name)) for name in TAGGERS]
     shown = context_tables.paper_tables({"recognised": pd.concat(rows)})["table8"].set_index("context")
     printed = golden("table8.csv").set_index("context")
     differing = {
