@@ -94,8 +94,8 @@ def analyse(
             ("congruence", congruence_table(grid, ratings, options)),
         ):
             parts.setdefault(name, []).append(frame)
-    known = {name: [frame for frame in frames if len(frame)] for name, frames in parts.items()}
-    made = adjusted({name: pd.concat(frames, ignore_index=True) for name, frames in known.items() if frames})
+    filled_in = {name: [frame for frame in frames if len(frame)] for name, frames in parts.items()}
+    made = adjusted({name: pd.concat(frames, ignore_index=True) for name, frames in filled_in.items() if frames})
     if "changes" in made:
         made["changes"]["consistent"] = consistent(made["changes"], ratings)
     return made
@@ -130,8 +130,10 @@ def _notes_of_classifier(
     """Its typology, and what is doubtful.  answers: picture to tags.  questions: its rows of the ``asked`` table."""
     share = typology.known_share(answers.values())
     about = ", ".join(filter(None, (typology.version and f"version {typology.version}", "partial" * typology.partial)))
-    known = f"the typology {typology.name} knows {share:.1%} of its tags" + f" ({about})" * bool(about)
-    notes = [f"{name}: {known}{'; give another' * (share < KNOWN)}."] if share == share else []
+    notes = []
+    if not math.isnan(share):
+        more = f" ({about})" * bool(about) + "; give another" * (share < KNOWN)
+        notes.append(f"{name}: the typology {typology.name} knows {share:.1%} of its tags{more}.")
     # pictures without a person do not count: many taggers have no answer to them
     lost = (questions["status"] != "answered") & (questions["attribute"] != EMPTY)
     if lost.any():
@@ -146,10 +148,10 @@ def _note_gate(run: Run) -> None:
     verdicts = run.table("verdicts").drop_duplicates("photo")
     if verdicts.empty:
         return  # nothing was judged
-    lost = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
-    why = "; ".join(f"{count} dropped: {reason}" for reason, count in lost.items())
-    kept = f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {many(len(verdicts), 'person', 'people')}"
-    run.note(kept + (f"; {why}." if why else "."))
+    judged = many(len(verdicts), "person", "people")
+    sentence = f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}"
+    dropped = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
+    run.note("; ".join([sentence, *(f"{count} dropped: {reason}" for reason, count in dropped.items())]) + ".")
 
 
 def ratings_of(options: ContextOptions, backgrounds: pd.DataFrame, note: Callable[[str], None]) -> pd.DataFrame:
@@ -166,10 +168,9 @@ def ratings_of(options: ContextOptions, backgrounds: pd.DataFrame, note: Callabl
 
 def rated(backgrounds: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     """The backgrounds with the medians of the user's own raters in place of their ratings, where they rated."""
-    medians = ratings.set_index("context")["median"]
-    there = backgrounds["context"].isin(medians.index)
-    known = backgrounds["context"].map(medians).where(there, backgrounds["rating"])
-    return backgrounds.assign(rating=known.astype(float))
+    medians = backgrounds["context"].map(ratings.set_index("context")["median"])
+    of_others = ~backgrounds["context"].isin(ratings["context"])
+    return backgrounds.assign(rating=medians.mask(of_others, backgrounds["rating"]).astype(float))
 
 
 CODINGS = ("correct", "partial", "incorrect")
@@ -196,12 +197,15 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
         rating=pd.to_numeric(answers["rating"], errors="coerce"),
         coding=answers["coding"].str.casefold().replace("", "correct"),
     )
-    for line, row, answer in zip(table.lines, table.columns["rating"], answers.itertuples(), strict=True):
+    in_range = answers["rating"].between(0, 10)
+    for line, given, usable, coding in zip(
+        table.lines, table.columns["rating"], in_range, answers["coding"], strict=True
+    ):
         where = f"{show(path)}, line {line}"
-        if not 0 <= answer.rating <= 10:
-            raise UsageError(f"{where}: the rating is {row[:40]!r}; it must be a number from 0 to 10.")
-        if answer.coding not in CODINGS:
-            raise UsageError(f"{where}: the coding is {answer.coding[:40]!r}.", f"Known: {', '.join(CODINGS)}.")
+        if not usable:
+            raise UsageError(f"{where}: the rating is {given[:40]!r}; it must be a number from 0 to 10.")
+        if coding not in CODINGS:
+            raise UsageError(f"{where}: the coding is {coding[:40]!r}.", f"Known: {', '.join(CODINGS)}.")
     warnings = [] if "coding" in table.columns else ["None of the ratings was coded: all count."]
     twice = answers.duplicated(["context", "rater"], keep="last")
     if twice.any():
@@ -225,17 +229,18 @@ def summarise_ratings(answers: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     for context, every in answers.groupby("context"):
         counted = every[every["coding"] != "incorrect"]
         ratings = counted["rating"].to_numpy(float)
-        row = {"context": context, "n": len(counted), "dropped": len(every) - len(counted), "alpha": alpha}
-        row |= dict(zip(("q1", "median", "q3"), counted["rating"].quantile([0.25, 0.5, 0.75]), strict=True))
+        row = {"context": context, "n": len(ratings), "dropped": len(every) - len(ratings), "alpha": alpha}
         for name, gender in (("women", "woman"), ("men", "man")):
             row[name] = counted.loc[counted["gender"] == gender, "rating"].median()
+        q1, median, q3 = map(float, counted["rating"].quantile([0.25, 0.5, 0.75]))
         low = high = math.nan
         if len(ratings) and np.ptp(ratings):
             drawn = np.random.default_rng([seed, 3]).choice(ratings, (DRAWS, len(ratings)))
             low, high = percentile(np.median(drawn, axis=1))
-        least, most = (row["median"], row["median"]) if math.isnan(low) and len(ratings) > 1 else (low, high)
-        row["category"] = "feminine" if most < NEUTRAL else "masculine" if least > NEUTRAL else "neutral"
-        rows.append({**row, "ci_low": low, "ci_high": high})
+        least, most = (median, median) if math.isnan(low) and len(ratings) > 1 else (low, high)
+        category = "feminine" if most < NEUTRAL else "masculine" if least > NEUTRAL else "neutral"
+        row |= {"q1": q1, "median": median, "q3": q3, "category": category, "ci_low": low, "ci_high": high}
+        rows.append(row)
     return filled("ratings", rows)
 
 

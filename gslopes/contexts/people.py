@@ -5,7 +5,6 @@ Here too: people's decisions about cut-outs, as the page of cut-outs saves them 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,7 +40,7 @@ def gender_of(word: str) -> str:
 
 
 def read_reports(path: Path, group_column: str = "") -> dict[str, dict[str, Any]]:
-    """What names a photo to its person, gender, group and age.  Without a column of persons each row is one.
+    """What names a photo to its person, gender and group.  Without a column of persons each row is one.
 
     Raises: UsageError as ``photos.people``; if there is no column of genders, or a photo's two rows differ.
     """
@@ -58,9 +57,8 @@ def read_reports(path: Path, group_column: str = "") -> dict[str, dict[str, Any]
         "gender": [gender_of(str(word)) for word in genders],
         "group": people.groups(group) if group else [""] * len(photos),
     }
-    ages = pd.to_numeric(pd.Series(people.columns.get("age", [""] * len(photos)), dtype=object), errors="coerce")
     return {
-        photo: {**{what: values[row] for what, values in reports.items()}, "age": float(ages[row])}
+        photo: {name: values[row] for name, values in reports.items()}
         for photo, row in people.by_photo(reports).items()
     }
 
@@ -69,14 +67,14 @@ def cfd_person(name: str) -> dict[str, Any] | None:
     """The row of a photo by its file name in the Chicago Face Database; None for another name.
 
     >>> cfd_person("CFD-WF-001-003-N.jpg")
-    {'person': 'WF-001', 'gender': 'woman', 'group': 'White', 'age': nan}
+    {'person': 'WF-001', 'gender': 'woman', 'group': 'White'}
     """
     match = _CFD.search(name)
     if not match:
         return None
     race, gender = match["race"], match["gender"]
     person = f"{race}{gender}-{match['person']}"
-    return {"person": person, "gender": gender_of(gender), "group": _CFD_RACES.get(race, race), "age": math.nan}
+    return {"person": person, "gender": gender_of(gender), "group": _CFD_RACES.get(race, race)}
 
 
 DECISIONS = {"a": "accept", "x": "exclude"}  # by their keys

@@ -81,7 +81,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     if not config.table:
         raise UsageError(
             "The context audit needs the self-reported gender of the people.",
-            "Give it with --people people.csv: columns id, gender and, where known, ethnicity, age and person.",
+            "Give it with --people people.csv: columns id, gender and, where known, ethnicity and person.",
         )
     files = tuple(list_photos(people))
     if not files:
@@ -101,17 +101,15 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     if config.review is not None and not config.review.is_file():
         raise UsageError(f"There is no file {show(config.review)}.", "Name the CSV that the page of cut-outs saves.")
     material = Material(files, who, backgrounds, values, {file.relative: _digest(file) for file in files})
-    digest = hashlib.sha256()
-    for name, photo in material.photos.items():
-        digest.update(f"{name}\0{photo}\0{who.get(name)}\n".encode())
-    for background in material.used:
-        digest.update(f"{background.key}\0{background.photo}\0{asdict(background.record)}\n".encode())
-    conditions = [*(background.key for background in material.used), "canvas"] if values else []
+    lines = [f"{name}\0{photo}\0{who.get(name)}\n" for name, photo in material.photos.items()]
+    lines += [f"{room.key}\0{room.photo}\0{asdict(room.record)}\n" for room in material.used]
+    digest = hashlib.sha256("".join(lines).encode()).hexdigest()
+    conditions = [*(room.key for room in material.used), "canvas"] if values else []
     facts = {
         "pictures": to_dict(pictures),
         "values": {f"{condition}~{pictures.sweep}": list(values) for condition in conditions},
         "models": models,
-        "inputs": {"photos": len(files) + len(material.used), "digest": digest.hexdigest()},
+        "inputs": {"photos": len(files) + len(material.used), "digest": digest},
         "seed": config.seed,
     }
     return Inputs(material, facts, notes=tuple(filter(None, (passed_over(people), absent))))
@@ -166,12 +164,6 @@ def mtcnn(min_face: int) -> Finder:
 # -- stages -----------------------------------------------------------------------------------------------------------
 
 
-def material_of(run: Run) -> Material:
-    """What the run is about."""
-    material: Material = run.inputs
-    return material
-
-
 def _people(run: Run) -> Path:
     return Path(runfolder.read_manifest(run.folder)["source"])
 
@@ -202,7 +194,8 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
 
 def files_of(run: Run) -> Sequence[PhotoFile]:
     """Photos of people."""
-    return run.once(material_of).files
+    files: Sequence[PhotoFile] = run.inputs.files
+    return files
 
 
 def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
@@ -222,7 +215,7 @@ def _cutting(run: Run) -> Cutting:
         from gslopes.faces.find import KnownFinder
 
         finder = KnownFinder(pictures.landmarks, _people(run))
-    return Cutting(run.folder, run.once(material_of).photos, pictures.cutout, finder)
+    return Cutting(run.folder, run.inputs.photos, pictures.cutout, finder)
 
 
 def decide(run: Run, parts: Tables) -> Made:
@@ -237,8 +230,7 @@ def decide(run: Run, parts: Tables) -> Made:
 
 def items_of(run: Run) -> Sequence[PhotoFile | BackgroundPicture]:
     """People, then backgrounds."""
-    material = run.once(material_of)
-    return [*material.files, *material.used]
+    return [*run.inputs.files, *run.inputs.used]
 
 
 def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
@@ -250,7 +242,7 @@ def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
 
 
 def _composing(run: Run) -> Composing:
-    material = run.once(material_of)
+    material: Material = run.inputs
     rows: list[dict[str, Any]] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
     first: dict[str, str] = {}
     names = {
@@ -305,5 +297,5 @@ def load_sweeper(run: Run) -> Sweeper:
     config = swept_faces(_people(run), pictures)
     least = config.find.min_face
     measurer = SweepMeasurer(FaceReader.load(device), device, least)
-    values = run.once(material_of).values
-    return Sweeper(default_components(config, device), pictures.sweep, values, least, device, measurer)
+    components = default_components(config, device)
+    return Sweeper(components, pictures.sweep, run.inputs.values, least, device, measurer)

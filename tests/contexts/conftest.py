@@ -69,7 +69,7 @@ def swept(folder, tmp_path_factory) -> Result:
 
     def made(run):
         components = Components(Aligned(), masker, {"gender": Lighter()}, {})
-        return Sweeper(components, "gender", run.once(stimuli.material_of).values, 20, "cpu", Measurer())
+        return Sweeper(components, "gender", run.inputs.values, 20, "cpu", Measurer())
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stimuli, "load_sweeper", made)

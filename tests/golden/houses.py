@@ -110,7 +110,7 @@ def contexts(folder: Path) -> Tables:
 
     def sweeper(run):
         components = Components(drawn.Aligned(), drawn.masker, {"gender": drawn.Lighter()}, {})
-        return Sweeper(components, "gender", run.once(stimuli.material_of).values, 20, "cpu", drawn.Measurer())
+        return Sweeper(components, "gender", run.inputs.values, 20, "cpu", drawn.Measurer())
 
     with drawn.small(drawn.Aligned()), patch.object(stimuli, "load_sweeper", sweeper):
         analysis = ContextOptions(**quick, ratings=folder / "ratings.csv")

@@ -182,7 +182,12 @@ def _contrasted(each: Array, one: Flags, other: Flags | None, rooms: list[Array]
     counts = np.where(known & one, 1 / max(n, 1), 0.0)  # what each person's slope counts
     if other is None:
         mean, df = mean_t(each[one]), n - 1.0
-        row = {"n": n, "estimator": "person", "note": ALIKE * (mean.se == 0) if n else NEEDS_TWO, "slope": mean.value}
+        row: dict[str, Any] = {
+            "n": n,
+            "estimator": "person",
+            "note": ALIKE * (mean.se == 0) if n else NEEDS_TWO,
+            "slope": mean.value,
+        }
         row |= {"se": mean.se, "ci_low": mean.low, "ci_high": mean.high, "p": mean.p}
     else:
         m = int((known & other).sum())

@@ -7,7 +7,7 @@ gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,21 +22,23 @@ from gslopes.contexts.typology import SUPERS, Typology, normalise
 VECTOR = SUPERS[:3]  # the paper's
 GROSS, NET = "gross", "net"
 EMPTY = "empty"  # the attribute of backgrounds without a person
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 Key = tuple[str, str, int]
 """Photo, attribute and step of a picture."""
 
 
-def cosine_distance(one: Sequence[float], other: Sequence[float]) -> float:
-    """1 minus the cosine of two vectors, equation (6); NaN where one has length 0.
+def cosine_distances(first: Array, second: Array) -> Array:
+    """(N,) 1 minus the cosine of each pair of vectors, equation (6); NaN where one has length 0.
 
-    >>> round(cosine_distance((0.25, 0.5, 0.125), (0, 12 / 13, 0)), 6)
-    0.127128
+    first, second: (N, 3) vectors of descriptions, equation (5).
+
+    >>> cosine_distances(np.array([[0.25, 0.5, 0.125]]), np.array([[0, 12 / 13, 0]])).round(6).tolist()
+    [0.127128]
     """
-    u, v = np.asarray(one, float), np.asarray(other, float)
-    length = float(np.linalg.norm(u)), float(np.linalg.norm(v))
-    if 0.0 in length or not np.isfinite(length).all():
-        return math.nan
-    return max(0.0, 1 - float(u @ v) / (length[0] * length[1]))
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    cosines = np.divide((first * second).sum(axis=1), lengths, out=np.full(len(lengths), np.nan), where=lengths > 0)
+    return np.maximum(0.0, 1 - cosines)
 
 
 def describe(tags: Collection[str], typology: Typology, context: Collection[str] = ()) -> dict[str, Any]:
@@ -61,11 +63,6 @@ def describe(tags: Collection[str], typology: Typology, context: Collection[str]
         "recognised": named > 0,
         **{name: len(answer & typology.super_tags(name)) / n if n else math.nan for name in VECTOR},
     }
-
-
-def vector(row: Mapping[str, Any]) -> tuple[float, ...]:
-    """The vector of a description, equation (5).  row: as from ``describe``."""
-    return tuple(row[name] for name in VECTOR)
 
 
 def answered_tags(scores: pd.DataFrame, asked: pd.DataFrame) -> dict[Key, frozenset[str]]:
@@ -105,19 +102,18 @@ def describe_all(
         condition = key_of.get(photo, "") if attribute == EMPTY else attribute.partition("~")[0]
         named = typology.contexts.get(context_of.get(condition, ""), frozenset())
         head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}
-        for kind, kept in ((GROSS, tags), (NET, tags - empty.get(condition, frozenset()))):
-            rows.append({**head, "tags": kind, **describe(kept, typology, named)})
-    starts = [row for row in rows if row["attribute"] == options.baseline and row["step"] == 0]
-    base = {(row["photo"], row["tags"]): vector(row) for row in starts}
-    for row in rows:
-        start = base.get((row["photo"], row["tags"]))
-        if start is not None and "~" not in row["attribute"] and row["attribute"] != EMPTY:
-            row["distance"] = cosine_distance(start, vector(row))
-    return filled("described", rows)
+        for kind, counted in ((GROSS, tags), (NET, tags - empty.get(condition, frozenset()))):
+            rows.append({**head, "tags": kind, **describe(counted, typology, named)})
+    table = filled("described", rows)
+    plain = table[~table["attribute"].str.contains("~") & (table["attribute"] != EMPTY)]
+    vectors = plain.set_index(["photo", "tags"])[list(VECTOR)].astype(float)
+    start = vectors[(plain["attribute"] == options.baseline).to_numpy()].reindex(vectors.index)
+    table.loc[plain.index, "distance"] = cosine_distances(start.to_numpy(), vectors.to_numpy())
+    return table
 
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+# -- arrays -----------------------------------------------------------------------------------------------------------
+
 INFERRED = ("neutral", "woman", "man")  # the codes 0, 1 and 2
 GENDERS = ("woman", "man")
 ALL = "all"
@@ -175,8 +171,8 @@ class Grid:
 
     def genders(self) -> list[str]:
         """The self-reported genders that occur, women and men first."""
-        known = set(self.gender.tolist())
-        return [name for name in GENDERS if name in known] + sorted(known - set(GENDERS))
+        words = set(self.gender.tolist())
+        return [name for name in GENDERS if name in words] + sorted(words - set(GENDERS))
 
     def of_gender(self, gender: str) -> Flags:
         """(P,) photos of people of this gender, or of ``all``."""
@@ -193,10 +189,9 @@ def make_grid(
     """
     rows = described[described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")]
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
-    shown = set(rows["attribute"])
-    conditions = [name for name in ("original", "canvas", *context_of) if name in shown]
-    known = people[people["photo"].isin(set(rows["photo"]))].drop_duplicates("photo").sort_values("photo")
-    photos = known["photo"].to_numpy(object)
+    conditions = [name for name in ("original", "canvas", *context_of) if name in set(rows["attribute"])]
+    reports = people[people["photo"].isin(set(rows["photo"]))].drop_duplicates("photo").sort_values("photo")
+    photos = reports["photo"].to_numpy(object)
     rows = rows[rows["attribute"].isin(conditions)]
     at = (
         pd.Index(photos).get_indexer(pd.Index(rows["photo"])),
@@ -212,9 +207,9 @@ def make_grid(
         classifier=str(described["classifier"].iloc[0]) if len(described) else "",
         tags=str(described["tags"].iloc[0]) if len(described) else "",
         photos=photos,
-        person=np.unique(known["person"].to_numpy(str), return_inverse=True)[1].astype(np.int64),
-        gender=known["gender"].to_numpy(object),
-        group=known["group"].to_numpy(object),
+        person=np.unique(reports["person"].to_numpy(str), return_inverse=True)[1].astype(np.int64),
+        gender=reports["gender"].to_numpy(object),
+        group=reports["group"].to_numpy(object),
         conditions=tuple(conditions),
         contexts=tuple(context_of.get(condition, "") for condition in conditions),
         answered=array(False, True, bool),

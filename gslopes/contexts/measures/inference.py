@@ -75,14 +75,16 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for name in grid.names:
         columns = grid.of(name)
-        answered, named, inferred = (array[:, columns] for array in (grid.answered, grid.recognised, grid.inferred))
+        answered, named, inferred = grid.answered[:, columns], grid.recognised[:, columns], grid.inferred[:, columns]
         head = {**grid.head, "context": name}
         if name not in grid.tagged:
             rows.append({**head, "given": ALL, "n": int(answered.sum()), "share": math.nan, "note": NOT_APPLICABLE})
             continue
         given = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
         shares = {
-            word: share_of(*(sums(part, keep, grid.person, grid.people) for part in (named, np.ones(named.shape))))
+            word: share_of(
+                *(sums(part, keep, grid.person, grid.people) for part in (named * 1.0, np.ones(named.shape)))
+            )
             for word, keep in given.items()
         }
         if 0 < shares["woman"]["n"] + shares["man"]["n"] < FEW:

@@ -141,12 +141,12 @@ def welch(one: Array, other: Array) -> dict[str, float]:
 
     All are NaN under two numbers in either group, or where none varies.
     """
-    parts = []
-    for values in (one, other):
-        mean = mean_t(settled(values))
-        parts.append((np.array([mean.value]), np.array([mean.se]), int(np.isfinite(values).sum())))
+    first, second = (mean_t(settled(values)) for values in (one, other))
+    n, m = (int(np.isfinite(values).sum()) for values in (one, other))
     names = ("difference", "se", "t", "df", "ci_low", "ci_high", "p")
-    gap, df = difference(*parts)
+    gap, df = difference(
+        (np.array([first.value]), np.array([first.se]), n), (np.array([second.value]), np.array([second.se]), m)
+    )
     if not gap.se > 0:
         return dict.fromkeys(names, math.nan)
     numbers = (gap.difference, gap.se, gap.difference / gap.se, df, gap.low, gap.high, gap.p)

@@ -6,7 +6,8 @@ import hashlib
 import io
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -115,9 +116,9 @@ def _folder(folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder])
     files = list_photos(folder)
     if not files:
         raise UsageError(f"There are no pictures in {folder}.", "Name a folder of backgrounds: <context>/<picture>.")
-    known = read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
+    records = read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
     pictures, detector = [], finder()
-    for head in name_backgrounds([(file.relative, file.path) for file in files], known):
+    for head in name_backgrounds([(file.relative, file.path) for file in files], records):
         try:
             photo = open_photo(Path(head.path))
         except PhotoError as error:
@@ -137,54 +138,46 @@ def read_contexts(path: Path) -> dict[str, Context]:
 
     Raises: ConfigError for an unknown key or label, or a rating out of range; UsageError if two names become one.
     """
-    contexts: dict[str, Context] = {}
-    names: dict[str, str] = {}
-    for name, entry in read_toml(path).items():
-        key = context_key(name, str(path))
-        if key in contexts:
-            raise UsageError(f"{path} names {names[key]!r} and {name!r}, which both become {key!r}.", "Rename one.")
-        try:
-            contexts[key] = from_dict(Context, entry, where=name)
-        except ConfigError as error:
-            raise ConfigError(f"{path}: {error.message}", error.hint) from error
-        names[key] = name
-    return contexts
+    entries = read_toml(path)
+    keys = context_keys(entries, str(path))
+    try:
+        return {keys[name]: from_dict(Context, entry, where=name) for name, entry in entries.items()}
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error.message}", error.hint) from error
 
 
-def name_backgrounds(files: Iterable[tuple[str, Path]], known: dict[str, Context]) -> list[BackgroundPicture]:
+def name_backgrounds(files: Sequence[tuple[str, Path]], records: dict[str, Context]) -> list[BackgroundPicture]:
     """The pictures below a folder with their keys and records, not yet read.
 
     files: (name below the folder, path), in order: ``<context>/<picture>`` or ``<context>.<ending>``.
-    known: as from ``read_contexts``.
+    records: as from ``read_contexts``.
 
     Raises: UsageError if two contexts' names become one, or a known context has no picture.
     """
-    counts: dict[str, int] = {}
-    names: dict[str, str] = {}
-    pictures = []
-    for relative, path in files:
-        folder, _, rest = relative.partition("/")
-        name = folder if rest else folder.rpartition(".")[0]
-        key = context_key(name, relative)
-        if names.setdefault(key, name) != name:
-            raise UsageError(f"The contexts {names[key]!r} and {name!r} both become {key!r}.", "Rename one of them.")
-        counts[key] = counts.get(key, 0) + 1
-        pictures.append(BackgroundPicture(f"{key}.{counts[key]}", key, str(path), known.get(key, Context(key))))
-    missing = sorted(set(known) - set(counts))
-    if missing:
+    names = [relative.partition("/")[0] if "/" in relative else relative.rpartition(".")[0] for relative, _ in files]
+    keys, counts, pictures = context_keys(names, "the folder"), Counter[str](), []
+    for name, (_, path) in zip(names, files, strict=True):
+        key = keys[name]
+        counts[key] += 1
+        pictures.append(BackgroundPicture(f"{key}.{counts[key]}", key, str(path), records.get(key, Context(key))))
+    if missing := sorted(records.keys() - counts.keys()):
         raise UsageError(f"contexts.toml names {missing[0]!r}, which has no picture.", "Add one, or take it out.")
     return pictures
 
 
-def context_key(name: str, where: str = "") -> str:
-    """A context's name as it goes into tables: lower case, all but letters and digits a hyphen.
+def context_keys(names: Iterable[str], where: str) -> dict[str, str]:
+    """Contexts' names to what they are in tables: lower case, all but letters and digits a hyphen.
 
-    Raises: UsageError if nothing is left of it.
+    Raises: UsageError if nothing is left of one, or two become one.
 
-    >>> context_key("Baby Nursery (2)")
-    'baby-nursery-2'
+    >>> context_keys(["Baby Nursery (2)"], "the folder")
+    {'Baby Nursery (2)': 'baby-nursery-2'}
     """
-    key = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")
-    if not key:
-        raise UsageError(f"The context name {name!r} in {where} has no letter and no digit.", "Rename it.")
-    return key
+    keys = {name: re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") for name in names}
+    first: dict[str, str] = {}
+    for name, key in keys.items():
+        if not key:
+            raise UsageError(f"The context name {name!r} in {where} has no letter and no digit.", "Rename it.")
+        if first.setdefault(key, name) != name:
+            raise UsageError(f"The contexts {first[key]!r} and {name!r} of {where} both become {key!r}.", "Rename one.")
+    return keys

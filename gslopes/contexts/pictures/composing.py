@@ -143,15 +143,10 @@ class Part:
         """The baselines and composites of one photo."""
         work, photo_id = self.work, self.work.names.get(file.relative, "")
         row = work.cutouts.get(photo_id)
-        if row is None:
-            self._photo(photo_id, file.relative, self._without_cutout(file))
-            return
-        if row["status"] != "used":
-            known = row["reason"] in VALUES
-            why = SkipReason(Reason(row["reason"]) if known else Reason.UNREADABLE, str(row["detail"]))
-            self._photo(photo_id, file.relative, why)
-            return
         try:
+            if row is None or row["status"] != "used":
+                self._photo(photo_id, file.relative, self._why_not(file, row))
+                return
             cutout, original = self._placed(row), photo_bytes(file.path)
             photo = same_photo(original, file.path, photo_id)
         except DoesNotFit as error:
@@ -161,8 +156,8 @@ class Part:
             self._photo(photo_id, file.relative, SkipReason.of(error.reason))
             return
         height, width = photo.pixels.shape[:2]
-        face = np.array([float(number) for number in row["face"].split(",")], np.float32)
-        self._photo(photo_id, file.relative, width=width, height=height, box=face.tolist())
+        face = [float(number) for number in row["face"].split(",")]
+        self._photo(photo_id, file.relative, width=width, height=height, box=face)
         if "original" in self.config.kinds:
             self._add(photo_id, "original", "original", original, suffix=file.path.suffix.lower())
         layer, opacity = cutout.layer(cutout.colour)
@@ -211,16 +206,17 @@ class Part:
         data = encode(background.pixels, False, None, FORMAT)
         self._add(background.photo, "empty", "empty", data, background.context)
 
-    def _without_cutout(self, file: PhotoFile) -> SkipReason:
-        """Why a photo has no cut-out: of no known person, unreadable, replaced meanwhile, or the same as another."""
+    def _why_not(self, file: PhotoFile, row: Row | None) -> SkipReason:
+        """Why a photo is not used: its cut-out was skipped or flagged, it is of no known person, was replaced
+        meanwhile, or is the same as another.  Raises: PhotoError if it cannot be read.
+        """
+        if row is not None:
+            reason = Reason(row["reason"]) if row["reason"] in VALUES else Reason.UNREADABLE
+            return SkipReason(reason, str(row["detail"]))
         if file.relative not in self.work.known:
             return SkipReason(Reason.UNKNOWN_PERSON)
-        try:
-            open_photo(file.path)
-        except PhotoError as error:
-            return SkipReason.of(error.reason)
-        replaced = self.work.names.get(file.relative)
-        return SkipReason(Reason.GONE, REPLACED) if replaced else SkipReason(Reason.DUPLICATE)
+        open_photo(file.path)
+        return SkipReason(Reason.GONE, REPLACED) if self.work.names.get(file.relative) else SkipReason(Reason.DUPLICATE)
 
     def _placed(self, row: Row) -> _Cutout:
         """A cut-out with its place.  row: of the ``cutouts`` table.  Raises: DoesNotFit."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -53,9 +53,9 @@ def chart(dots: Sequence[Dot], title: str) -> str:
     looks = dict.fromkeys((dot.label, dot.colour) for dot in dots)
     parts, x, y = list[str](), 10.0, TOP + 0.0
     for label, colour in looks if len(looks) > 1 else ():  # the legend
-        shown = words.shorten(words.printable(label), 16)
-        parts += [svg_dot(x + 4, 8, colour, 4), svg_text(x + 12, 12, shown, size=12)]
-        x += 26 + 7 * len(shown)
+        short = words.shorten(words.printable(label), 16)
+        parts += [svg_dot(x + 4, 8, colour, 4), svg_text(x + 12, 12, short, size=12)]
+        x += 26 + 7 * len(short)
     for panel, in_panel in groupby(dots, key=lambda dot: dot.panel):
         parts.append(svg_text(10, y, words.shorten(words.printable(panel), 80), size=13))
         y += 18
@@ -77,19 +77,19 @@ def chart(dots: Sequence[Dot], title: str) -> str:
 def charts_of(results: Mapping[str, Rows]) -> dict[str, str]:
     """Name to SVG of each chart that has something to show, of gross tags."""
     gross = {name: frame[frame["tags"] == "gross"] if "tags" in frame else frame for name, frame in results.items()}
-    sources = {"changes": "inferred", "congruence": "inferred"}
-    drawn = {
-        name: chart(_DOTS[name](gross), title)
-        for name, title in TITLES.items()
-        if len(gross.get(sources.get(name, name), ()))
-    }
+    dots: dict[str, list[Dot]] = {}
+    if "inferred" in gross:
+        dots |= {"changes": _changes(gross["inferred"]), "congruence": _congruence(**gross)}
+    if "interaction" in gross:
+        dots["interaction"] = _interaction(gross["interaction"])
+    drawn = {name: chart(of_chart, TITLES[name]) for name, of_chart in dots.items()}
     return {name: picture for name, picture in drawn.items() if picture}
 
 
 def hero(results: Mapping[str, Rows]) -> str:
     """The first screen's chart: the congruence slope of everybody, women and men, of at most eight taggers."""
-    found = {gender: main_rows(results, gender) for gender, _, _ in WHO}
-    slopes = {gender: rows.set_index("classifier") for gender, rows in found.items() if len(rows)}
+    main = {gender: main_rows(results, gender) for gender, _, _ in WHO}
+    slopes = {gender: rows.set_index("classifier") for gender, rows in main.items() if len(rows)}
     if "all" not in slopes:
         return ""
     dots = [
@@ -104,10 +104,9 @@ def hero(results: Mapping[str, Rows]) -> str:
 # -- dots of each chart -----------------------------------------------------------------------------------------------
 
 
-def _changes(known: Mapping[str, Rows]) -> list[Dot]:
+def _changes(inferred: Rows) -> list[Dot]:
     """What is inferred of women and of men in each context, against the baseline."""
-    rows = known["inferred"]
-    rows = rows[rows["gender"].isin(COLOURS) & rows["inferred"].isin(COLOURS)]
+    rows = inferred[inferred["gender"].isin(COLOURS) & inferred["inferred"].isin(COLOURS)]
     return [
         Dot(f"{row['classifier']}: people who say they are {row['gender']}", row["context"],
             f"inferred {row['inferred']}", COLOURS[row["inferred"]],
@@ -116,11 +115,10 @@ def _changes(known: Mapping[str, Rows]) -> list[Dot]:
     ]  # fmt: skip
 
 
-def _congruence(known: Mapping[str, Rows]) -> list[Dot]:
+def _congruence(inferred: Rows, backgrounds: Rows, **_: Rows) -> list[Dot]:
     """Right answers before rated contexts."""
-    rows = known["inferred"]
-    ratings = known["backgrounds"].drop_duplicates("context").set_index("context")["rating"].astype(float)
-    rows = rows[rows["gender"].isin(COLOURS) & (rows["gender"] == rows["inferred"])]
+    ratings = backgrounds.drop_duplicates("context").set_index("context")["rating"].astype(float)
+    rows = inferred[inferred["gender"].isin(COLOURS) & (inferred["gender"] == inferred["inferred"])]
     rows = rows.assign(rating=rows["context"].map(ratings.dropna())).dropna(subset="rating")
     return [
         Dot(row["classifier"], f"{row['context']}, {row['rating']:g}", row["gender"], COLOURS[row["gender"]],
@@ -129,21 +127,14 @@ def _congruence(known: Mapping[str, Rows]) -> list[Dot]:
     ]  # fmt: skip
 
 
-def _interaction(known: Mapping[str, Rows]) -> list[Dot]:
-    rows = known["interaction"][known["interaction"]["label"] == "inferred woman"]
+def _interaction(interaction: Rows) -> list[Dot]:
+    rows = interaction[interaction["label"] == "inferred woman"]
     looks = {"effect": ("context, against the plain canvas", "series-4"), "face": ("face, from −1 to 1", "ink")}
     return [
         Dot(row["classifier"], row["background"], *look, *(float(row[f"{name}{end}"]) for end in ("", "_low", "_high")))
         for row in rows.sort_values(["classifier", "background"], kind="stable").to_dict("records")
         for name, look in looks.items()
     ]
-
-
-_DOTS: Mapping[str, Callable[[Mapping[str, Rows]], list[Dot]]] = {
-    "changes": _changes,
-    "congruence": _congruence,
-    "interaction": _interaction,
-}
 
 
 # -- figures 4 to 7 of the paper, as it prints them: PNG and PDF, and on the page -------------------------------------
@@ -182,8 +173,8 @@ def draw_shares(results: Mapping[str, pd.DataFrame]) -> dict[Form, bytes]:
             panel.axhline(0, color=LIGHT.ink, linewidth=0.8)
             panel.set_title(words.printable(context), fontsize=9, parse_math=False)
             tidy(panel, size=7)
-            shown = [words.shorten(words.printable(cell), 24) for cell in cells]
-            panel.set_xticks(range(len(cells)), shown, rotation=35, ha="right", fontsize=7)
+            ticks = [words.shorten(words.printable(cell), 24) for cell in cells]
+            panel.set_xticks(range(len(cells)), ticks, rotation=35, ha="right", fontsize=7)
         for panel in axes[len(order) :]:
             panel.set_axis_off()
         axes[0].set_ylabel("change of share", fontsize=8)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.describe import answered_tags, cosine_distance, describe, describe_all, vector
+from gslopes.contexts.measures.describe import VECTOR, answered_tags, cosine_distances, describe, describe_all
 from gslopes.contexts.typology import normalise, read_typology
 
 STARTER = read_typology("starter")
@@ -50,7 +51,8 @@ def test_the_answers_of_table_4():
     assert [row["abstract"] for row in rows_of] == [1 / 8, 0]
     assert [row["inferred"] for row in rows_of] == ["man", "neutral"]
     assert [row["recognised"] for row in rows_of] == [False, True]
-    assert cosine_distance(vector(rows_of[0]), vector(rows_of[1])) == pytest.approx(0.127128, abs=5e-7)
+    first, second = ([[row[name] for name in VECTOR]] for row in rows_of)
+    assert cosine_distances(np.array(first), np.array(second))[0] == pytest.approx(0.127128, abs=5e-7)
 
 
 def test_as_many_feminine_as_masculine_words_are_neutral():
@@ -65,8 +67,9 @@ def test_an_answer_without_tags_is_neutral_and_its_shares_are_no_numbers():
 
 
 def test_a_vector_of_length_0():
-    assert math.isnan(cosine_distance((0, 0), (1, 0)))
-    assert cosine_distance((1, 2), (2, 4)) == pytest.approx(0)
+    found = cosine_distances(np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 0.0], [2.0, 4.0]]))
+    assert math.isnan(found[0])
+    assert found[1] == pytest.approx(0)
 
 
 def test_a_tag_in_two_clusters_of_one_super_counts_once():
