@@ -20,7 +20,7 @@ from pathlib import Path
 from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
 from tests.benches import measure
-from tests.contexts.planted import SLOPES, plant
+from tests.benches.planted_contexts import SLOPES, plant
 from tests.fake_provider import FakeProvider
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,7 +121,6 @@ def main(people: str, table: str, folder: Path) -> dict[str, object]:
         "machine": measure.machine(packages=()),
         "photos": len(cutouts),
         "flagged": int((cutouts["status"] == "flagged").sum()),
-        "halo": round(float(cutouts["halo"].median()), 3),
         **steps,
         "slopes": {"columns": ["service", "planted", "found", "low", "high", "inside"], "rows": recovered(run)},
     }

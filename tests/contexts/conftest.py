@@ -10,12 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts import stimuli
 from gslopes.contexts.measures.describe import Grid
-from gslopes.contexts.pictures.composing import Sweeper
-from gslopes.faces.components import Components
 from gslopes.frame.result import Result
-from tests.contexts.drawn import Aligned, Lighter, Measurer, audit, draw, masker
+from tests.contexts.drawn import audit, draw
 
 GOLDEN = Path(__file__).parent / "golden"
 CONTEXTS = ("F1", "F2", "F3", "F4", "M1", "M2", "M3", "M4")
@@ -64,22 +61,15 @@ def found(folder, tmp_path_factory) -> Result:
 
 
 @pytest.fixture(scope="session")
-def swept(folder, tmp_path_factory) -> Result:
-    """The audit with a sweep of the face, all components planted."""
-
-    def made(run):
-        components = Components(Aligned(), masker, {"gender": Lighter()}, {})
-        return Sweeper(components, "gender", run.inputs.values, 20, "cpu", Measurer())
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stimuli, "load_sweeper", made)
-        yield audit(folder, tmp_path_factory.mktemp("sweep") / "run", sweep="gender", steps=3)
-
-
-@pytest.fixture(scope="session")
 def few(tmp_path_factory) -> Path:
     """Eight people before the same backgrounds."""
     return draw(tmp_path_factory.mktemp("few"), 8)
+
+
+@pytest.fixture(scope="session")
+def swept(few, tmp_path_factory) -> Result:
+    """The audit of few with a sweep of the face, all components planted."""
+    return audit(few, tmp_path_factory.mktemp("sweep") / "run", sweep="gender", steps=3)
 
 
 def grid_of(

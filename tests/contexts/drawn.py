@@ -1,9 +1,10 @@
-"""Drawn people before two walls, a tagger with a planted effect, and their audit in small parts."""
+"""Drawn people before drawn walls, a tagger with a planted effect, and their audit in small parts."""
 
 from __future__ import annotations
 
 import io
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,85 +12,91 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes.contexts import audit as context_audit
 from gslopes.contexts import stimuli
 from gslopes.contexts.audit import audit_contexts
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.pictures import composing
+from gslopes.contexts.pictures.composing import Sweeper
 from gslopes.core.reasons import listed
 from gslopes.core.records import Answer, Detections, EditedChips
+from gslopes.faces.components import Components
 from gslopes.faces.gate.verdict import Measured
-from tests.frame.audits import in_small_parts
 
 PEOPLE = 24
 CANVAS = (192, 128)
 QUICK = ContextOptions(permutations=299)
-COLOURS = {"bridal": (250, 200, 210), "garage": (120, 120, 130)}
+COLOURS = {"bridal": (250, 200, 210), "garage": (120, 120, 130), "field": (90, 160, 90)}
 
 
 class Finder:
-    """The face of a drawn person is where it was drawn."""
+    """The face of a drawn person is where it was drawn, with five points; other pictures have none."""
 
     def __call__(self, photos):
         box = np.array([[58, 40, 102, 100]], np.float32)
-        there = [photo.pixels.shape[:2] == (180, 160) for photo in photos]
-        return [
-            Detections(box[: int(face)], np.zeros((int(face), 5, 2), np.float32), np.ones(int(face), np.float32))
-            for face in there
-        ]
+        points = np.array([[[68, 66], [92, 66], [80, 76], [70, 86], [90, 86]]], np.float32)
+        faces = [int(photo.pixels.shape[:2] == (180, 160)) for photo in photos]
+        return [Detections(box[:face], points[:face], np.ones(face, np.float32)) for face in faces]
 
 
 class Tagger:
-    """Reads the shirt (women red, men blue) and the room; before the bridal room it also takes every second man,
-    by the shirt's green level, for a woman.
+    """Reads shirt (women red, men blue) and room; before the bridal room every second man, by the shirt's green level,
+    is taken for a woman, and anywhere whoever's face is lighter than ``light``.
     """
 
-    name, version, batch = "planted", "1", 8
+    version, batch = "1", 8
+
+    def __init__(self, name="planted", light=999):
+        self.name, self.light = name, light
 
     def ask(self, pictures):
         return [self._tags(np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)) for data in pictures]
 
     def parse(self, raw):
-        return Answer("answered", tuple((tag, 0.9) for tag in raw))
+        return Answer("answered", tuple((tag, max(0.1, 0.9 - 0.1 * place)) for place, tag in enumerate(raw)))
 
     def _tags(self, pixels):
         height, width = pixels.shape[:2]
         shirt = pixels[int(0.93 * height) : int(0.98 * height), int(0.46 * width) : int(0.54 * width)]
         red, green, blue = shirt.mean(axis=(0, 1))
         corner = pixels[2:8, 2:8].mean(axis=(0, 1))
-        bridal = np.abs(corner - COLOURS["bridal"]).max() < 12
-        tags = ["veil"] if bridal else ["car"] if np.abs(corner - COLOURS["garage"]).max() < 12 else []
+        near = {name: np.abs(corner - colour).max() < 12 for name, colour in COLOURS.items()}
+        tags = ["veil"] if near["bridal"] else ["car"] if near["garage"] else ["grass", "meadow"]
+        middle = pixels[int(0.45 * height) : int(0.6 * height), int(0.46 * width) : int(0.54 * width), 0].mean()
         if red > blue + 40:
-            return [*tags, "woman", "shirt"]
+            return [*tags, "woman", "shirt", "smile"]
         if blue > red + 40:
-            return [*tags, "woman" if bridal and green > 60 else "man", "shirt"]
+            woman = (near["bridal"] and green > 60) or middle > self.light
+            return [*tags, "woman" if woman else "man", "shirt"]
         return tags
 
 
-def draw(root: Path, people: int = PEOPLE) -> Path:
-    """People, their CSV, and two backgrounds with their records, in a folder."""
+def draw(root: Path, people: int = PEOPLE, rooms: int = 2, ending: str = "png") -> Path:
+    """People, their CSV, and two or three walls with their records, in a folder."""
     (root / "people").mkdir(parents=True)
     rows = ["id,gender,ethnicity"]
     y, x = np.mgrid[0:180, 0:160]
-    person = ((x - 80) / 26) ** 2 + ((y - 68) / 36) ** 2 < 1
-    person |= (np.abs(x - 80) < 15) & (y > 90)
+    person = (((x - 80) / 26) ** 2 + ((y - 68) / 36) ** 2 < 1) | ((np.abs(x - 80) < 15) & (y > 90))
     shirt = ((x - 80) / 62) ** 2 + ((y - 195) / 78) ** 2 < 1
     for index in range(people):
-        woman = index % 2 == 0
         pixels = np.full((180, 160, 3), 200, np.uint8)
         pixels[person] = (130 + index, 105, 80)  # no two composites alike
         green = 80 if index % 4 == 1 else 40
-        pixels[shirt] = (190, green, 40) if woman else (40, green, 190)
+        pixels[shirt] = (40, green, 190) if index % 2 else (190, green, 40)
         pixels[0, 0] = 200 - index % 3  # no two files alike
         pixels[0, 1] = 195 + index // 3
-        Image.fromarray(pixels).save(root / f"people/{index:02d}.png")
-        rows.append(f"{index:02d},{'Female' if woman else 'Male'},{'AB'[index % 4 // 2]}")
+        Image.fromarray(pixels).save(root / f"people/{index:02d}.{ending}")
+        rows.append(f"{index:02d},{'Male' if index % 2 else 'Female'},{'AB'[index % 4 // 2]}")
     (root / "people.csv").write_text("\n".join(rows) + "\n", "utf-8")
     (root / "backgrounds").mkdir()
-    for name, colour in COLOURS.items():
-        Image.new("RGB", (400, 300), colour).save(root / f"backgrounds/{name}.png")
-    (root / "backgrounds/contexts.toml").write_text(
-        '[bridal]\nlabel = "feminine"\nrating = 0\ntags = ["veil"]\n[garage]\nrating = 9\ntags = ["car"]\n', "utf-8"
+    records = (
+        '[bridal]\nlabel = "feminine"\nrating = 0\ntags = ["veil"]\n',
+        '[garage]\nrating = 9\ntags = ["car"]\n',
+        '[field]\nrating = 5\ntags = ["grass"]\n',
     )
+    for name in list(COLOURS)[:rooms]:
+        Image.new("RGB", (400, 300), COLOURS[name]).save(root / f"backgrounds/{name}.{ending}")
+    (root / "backgrounds/contexts.toml").write_text("".join(records[:rooms]), "utf-8")
     return root
 
 
@@ -104,11 +111,13 @@ def audit(folder: Path, out: Path, *, finder=None, **more):
 
 @contextmanager
 def small(finder, part=7):
-    """Parts of so many photos, pictures as they were drawn, and this finder."""
+    """Parts of so many photos, pictures as they were drawn, this finder, and planted counterfactuals."""
     with pytest.MonkeyPatch.context() as patch:
-        in_small_parts(patch, "contexts", part)
+        stages = tuple(replace(stage, part=part) for stage in context_audit.CONTEXTS.stages)
+        patch.setattr(context_audit, "CONTEXTS", replace(context_audit.CONTEXTS, stages=stages))
         patch.setattr(composing, "FORMAT", "png")
         patch.setattr(stimuli, "mtcnn", lambda least: finder)
+        patch.setattr(stimuli, "load_sweeper", planted_sweeper)
         yield
 
 
@@ -128,15 +137,10 @@ def skipped(found) -> dict[str, int]:
 # -- a sweep of the face ----------------------------------------------------------------------------------------------
 
 
-class Aligned(Finder):
-    """The drawn faces with five points."""
-
-    def __call__(self, photos):
-        points = np.array([[68, 66], [92, 66], [80, 76], [70, 86], [90, 86]], np.float32)
-        return [
-            Detections(found.boxes, np.repeat(points[None], len(found.boxes), 0), found.scores)
-            for found in super().__call__(photos)
-        ]
+def planted_sweeper(run):
+    """Counterfactuals of a lighter face, and a gate."""
+    components = Components(Finder(), masker, {"gender": Lighter()}, {})
+    return Sweeper(components, "gender", run.inputs.values, 20, "cpu", Measurer())
 
 
 class Lighter:

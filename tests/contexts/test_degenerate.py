@@ -18,21 +18,21 @@ class Partly(Tagger):
     """Refuses every nth picture; all for 1."""
 
     def __init__(self, every: int) -> None:
+        super().__init__()
         self.every, self.asked = every, 0
 
     def ask(self, pictures):
-        found = super().ask(pictures)
-        for place in range(len(found)):
-            self.asked += 1
-            if self.asked % self.every == 0:
-                found[place] = Refused("policy")
-        return found
+        numbers = range(self.asked + 1, self.asked + 1 + len(pictures))
+        self.asked += len(pictures)
+        answers = zip(numbers, super().ask(pictures), strict=True)
+        return [answer if number % self.every else Refused("policy") for number, answer in answers]
 
 
 class Constant(Tagger):
     """The same tags for every picture."""
 
     def __init__(self, *tags: str) -> None:
+        super().__init__()
         self.tags = list(tags)
 
     def ask(self, pictures):
@@ -41,10 +41,8 @@ class Constant(Tagger):
 
 CASES: dict[str, Callable[[], Tagger]] = {
     "all refused": lambda: Partly(1),
-    "every second refused": lambda: Partly(2),
     "a third refused": lambda: Partly(3),
     "no tag": Constant,
-    "one tag": lambda: Constant("shirt"),
     "women only": lambda: Constant("woman", "shirt"),
 }
 

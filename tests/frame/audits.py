@@ -19,6 +19,8 @@ from gslopes.core import tables
 from gslopes.core.result import AuditResult
 from gslopes.crops import audit as crops
 from gslopes.crops import sweep
+from tests.contexts.drawn import CANVAS, Finder, Tagger, small
+from tests.contexts.drawn import draw as draw_people_and_rooms
 from tests.crops.drawn import Brightness, a_face, draw_people, draw_sweep
 from tests.golden.houses import draw_answers
 from tests.golden.walk import draw
@@ -152,9 +154,7 @@ def sweep_crops(source: Path, run: Path, **more: Any) -> AuditResult:
 
 def people_and_rooms(folder: Path) -> Path:
     """Eight drawn people and two walls."""
-    from tests.contexts.drawn import draw
-
-    return draw(folder, 8) / "people"
+    return draw_people_and_rooms(folder, 8) / "people"
 
 
 def reports(people: Path) -> tuple[str, ...]:
@@ -164,8 +164,6 @@ def reports(people: Path) -> tuple[str, ...]:
 
 def audit_contexts(people: Path, run: Path, **more: Any) -> AuditResult:
     """With a tagger of this process, quickly; a run alone is done again by its options."""
-    from tests.contexts.drawn import CANVAS, Finder, Tagger, small
-
     home = people.parent
     with small(Finder(), 1):
         if (people / "run.json").is_file():

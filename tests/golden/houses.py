@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import math
 import tempfile
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -28,16 +26,13 @@ from PIL import Image
 import gslopes
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.sweep import sweep_captions
-from gslopes.contexts import stimuli
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.pictures.composing import Sweeper
 from gslopes.core import runfolder, tables
-from gslopes.core.records import Answer
 from gslopes.crops.sweep import sweep_crops
-from gslopes.faces.components import Components
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.words.labels import caption_labels
+from tests.contexts.drawn import Tagger, audit, draw
 from tests.crops.drawn import Brightness, Lighter, a_face, draw_sweep
 from tests.golden.page_text import run_text
 
@@ -50,76 +45,25 @@ LEFT_OUT = frozenset({("contexts", "backgrounds", "path")})
 
 # -- contexts ---------------------------------------------------------------------------------------------------------
 
-PEOPLE = 24
-COLOURS = {"bridal": (250, 200, 210), "garage": (120, 120, 130), "field": (90, 160, 90)}
-
-
-class Tagger:
-    """Reads shirt and room; before the bridal room every second man is a woman, a light face anywhere may be one."""
-
-    version, batch = "1", 8
-
-    def __init__(self, name: str, light: float) -> None:
-        self.name, self.light = name, light
-
-    def ask(self, pictures):
-        """Tags of encoded pictures."""
-        return [self._tags(np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)) for data in pictures]
-
-    def parse(self, raw):
-        """Scores that fall along the list; none is a refusal."""
-        return Answer("answered", tuple((tag, 0.9 - 0.1 * place) for place, tag in enumerate(raw)))
-
-    def _tags(self, pixels):
-        height, width = pixels.shape[:2]
-        shirt = pixels[int(0.93 * height) : int(0.98 * height), int(0.46 * width) : int(0.54 * width)]
-        red, green, blue = shirt.mean(axis=(0, 1))
-        corner = pixels[2:8, 2:8].mean(axis=(0, 1))
-        near = {name: np.abs(corner - colour).max() < 12 for name, colour in COLOURS.items()}
-        tags = ["veil"] if near["bridal"] else ["car"] if near["garage"] else ["grass", "meadow"]
-        middle = pixels[int(0.45 * height) : int(0.6 * height), int(0.46 * width) : int(0.54 * width), 0].mean()
-        if red > blue + 40:
-            return [*tags, "woman", "shirt", "smile"]
-        if blue > red + 40:
-            woman = (near["bridal"] and green > 60) or middle > self.light
-            return [*tags, "woman" if woman else "man", "shirt"]
-        return tags
-
 
 def contexts(folder: Path) -> Tables:
     """Twenty-four drawn people before three walls: two taggers, ratings; and a smaller run with a sweep of the face."""
-    from tests.contexts import drawn  # which reads this module
-
-    drawn.draw(folder, PEOPLE)
-    Image.new("RGB", (400, 300), COLOURS["field"]).save(folder / "backgrounds/field.png")
-    with (folder / "backgrounds/contexts.toml").open("a", encoding="utf-8") as file:
-        file.write('[field]\nrating = 5\ntags = ["grass"]\n')
-    for picture in sorted(folder.rglob("*.png")):  # the same bytes whatever compresses them
-        Image.open(picture).save(picture.with_suffix(".bmp"))
-        picture.unlink()
+    draw(folder, 24, rooms=3, ending="bmp")
     answers = ["context,rater,gender,rating,coding"]
     for rater in range(6):
         for place, (name, middle) in enumerate((("bridal", 1), ("garage", 8), ("field", 5))):
             coding = "partial" if (rater + place) % 5 == 4 else "correct"
             answers.append(f"{name},r{rater},{'male' if rater % 2 else 'female'},{middle + rater % 3 - 1},{coding}")
     (folder / "ratings.csv").write_text("\n".join(answers) + "\n", "utf-8")
-    quick = {"permutations": 199}
-    more: dict[str, Any] = {"people": folder / "people.csv", "backgrounds": (str(folder / "backgrounds"),)}
-    more |= {"canvas": drawn.CANVAS, "cutout": "eraser"}
     both = (Tagger("planted", 999), Tagger("light", 150))
-
-    def sweeper(run):
-        components = Components(drawn.Aligned(), drawn.masker, {"gender": drawn.Lighter()}, {})
-        return Sweeper(components, "gender", run.inputs.values, 20, "cpu", drawn.Measurer())
-
-    with drawn.small(drawn.Aligned()), patch.object(stimuli, "load_sweeper", sweeper):
-        analysis = ContextOptions(**quick, ratings=folder / "ratings.csv")
-        gslopes.audit_contexts(folder / "people", folder / "runs/plain", classifier=both, analysis=analysis, **more)
-        analysis = ContextOptions(**quick, baseline="original")
-        more |= {"sweep": "gender", "steps": 3}
-        for photo in sorted((folder / "people").iterdir())[10:]:
-            photo.unlink()
-        gslopes.audit_contexts(folder / "people", folder / "runs/sweep", classifier=both[1], analysis=analysis, **more)
+    audit(
+        folder, folder / "runs/plain",
+        classifier=both, analysis=ContextOptions(permutations=199, ratings=folder / "ratings.csv"),
+    )  # fmt: skip
+    for photo in sorted((folder / "people").iterdir())[10:]:
+        photo.unlink()
+    analysis = ContextOptions(permutations=199, baseline="original")
+    audit(folder, folder / "runs/sweep", classifier=both[1], analysis=analysis, sweep="gender", steps=3)
     return tables_of(folder / "runs")
 
 

@@ -95,7 +95,7 @@ def share_change(
     rare = discordant < FEW
     units = Units(sparse.csr_array(moved.sum(axis=1)[None, asked]), pairs.sum(axis=1)[asked])
     mean = contrast(units, permutations=0 if rare else options.permutations, seed=options.seed)
-    alike = asked.sum() > 1 and not mean.se[0] > 0
+    alike = bool(asked.sum() > 1 and not mean.se[0] > 0)
     value = float(mean.difference[0]) if asked.any() else math.nan
     around = Estimate(value, 0.0 if alike else float(mean.se[0]), float(mean.low[0]), float(mean.high[0]), math.nan)
     low, high, p_rooms = over_rooms(moved, pairs, around, (around.low, around.high))
