@@ -57,8 +57,8 @@ def chosen_stages(config: CaptionsConfig, stages: Sequence[str]) -> tuple[str, l
     truth = automatic if config.truth == "auto" else config.truth
     if truth and truth not in stages:
         raise UsageError(f"There is no stage {truth} in the input.", f"It holds {', '.join(stages)}.")
-    there = [stage for stage in STAGES if stage in stages]
-    targets = [stage for stage in there if not truth or STAGES.index(stage) > STAGES.index(truth)] or there[-1:]
+    present = [stage for stage in STAGES if stage in stages]
+    targets = [stage for stage in present if not truth or STAGES.index(stage) > STAGES.index(truth)] or present[-1:]
     return ("" if targets == [truth] else truth), targets
 
 
@@ -70,7 +70,8 @@ def material_of(run: Run, mentions: Mentions) -> Material:
     areas, file = images.dropna(subset=["person_area"]), run.folder / "coverage.json"
     try:
         coverage = {
-            name: Coverage(**{**one, "types": frozenset(one["types"])}) for name, one in read_json(file).items()
+            name: Coverage(**{**fields, "types": frozenset(fields["types"])})
+            for name, fields in read_json(file).items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         hint = "Measure the captions again in a new folder."

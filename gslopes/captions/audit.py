@@ -72,7 +72,7 @@ def look(stages: Path, config: CaptionsConfig) -> Inputs:
         "senses": config.senses,
         "limit": config.limit,
     }
-    lists = {one.name: {"version": one.version, "sha256": one.digest} for one in mentions.lists}
+    lists = {listed.name: {"version": listed.version, "sha256": listed.digest} for listed in mentions.lists}
     return Inputs(read, facts, {"lists": lists}, tuple(notes_on_groups(read, config)))
 
 
@@ -110,16 +110,16 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 
 def read(run: Run) -> Made:
     """What was read as tables, with notes on what is incomplete."""
-    found, config = run.inputs, run.config
-    images = images_table(found, mentions_of(config), config.limit)
-    sentences, repeated = sentences_table(found.stages, images["image"])
-    for stage, rows in found.stages.items():
+    stages, config = run.inputs, run.config
+    images = images_table(stages, mentions_of(config), config.limit)
+    sentences, repeated = sentences_table(stages.stages, images["image"])
+    for stage, rows in stages.stages.items():
         for why, count in sorted(rows.dropped.items()):
             run.note(f"{stage}: {many(count, 'row')} left out: {why}.")
         lost = rows.dropped.get("synset that this WordNet does not have", 0)
         if lost > 0.05 * max(1, sum(label.kind == "object" for label in rows.labels)):
             run.note(f"{stage}: many synsets are unknown; another version of WordNet may be meant.")
-    partial = int((images["stages"].str.count(",") + 1 < len(found.stages)).sum())
+    partial = int((images["stages"].str.count(",") + 1 < len(stages.stages)).sum())
     if partial:
         run.note(f"{partial:,} of {many(len(images), 'image')} are not in every stage.")
     if repeated:
@@ -127,7 +127,9 @@ def read(run: Run) -> Made:
     bad = sentences.loc[sentences["status"] != "parsed", "status"].value_counts().sort_index()
     for status, count in bad.items():
         run.note(f"{many(count, 'caption')} {status}.")
-    plain = {name: asdict(one) | {"types": sorted(one.types)} for name, one in coverage_of(found).items()}
+    plain = {
+        name: asdict(coverage) | {"types": sorted(coverage.types)} for name, coverage in coverage_of(stages).items()
+    }
     runfolder.write_json(run.folder / "coverage.json", plain)
     return {"images": images, "sentences": sentences, "people": people_table(config)}
 
@@ -163,8 +165,8 @@ def review(run: Run) -> Made:
     """The page on which people read cases, and what they answered before."""
     config, cases, techniques = run.config, run.table("cases"), run.table("techniques")
     answers = read_answers(config.review or run.folder / "review.csv", required=config.review is not None)
-    known = set(cases["case"])
-    if unknown := sum(row["case"] not in known for row in answers):
+    case_ids = set(cases["case"])
+    if unknown := sum(row["case"] not in case_ids for row in answers):
         of_all = f"{unknown:,} of the review's {many(len(answers), 'answer')}"
         run.note(f"{of_all} are about cases that are not in this run.")
     titles = dict(zip(techniques["technique"], techniques["title"], strict=True))

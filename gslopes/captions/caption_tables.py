@@ -68,9 +68,9 @@ class StageRows:
 
     def take(self, other: StageRows) -> None:
         """Add the rows of another file."""
-        for one in fields(self):
-            own, others = getattr(self, one.name), getattr(other, one.name)
-            setattr(self, one.name, own + others if isinstance(own, list | Counter) else own | others)
+        for column in fields(self):
+            own, others = getattr(self, column.name), getattr(other, column.name)
+            setattr(self, column.name, own + others if isinstance(own, list | Counter) else own | others)
 
     def records(
         self, entries: Iterable[Any], what: str, key: Callable[[Mapping[str, Any]], str] = lambda row: ""
@@ -167,15 +167,15 @@ def _labels(frame: pd.DataFrame) -> StageRows:
         word = plain(str(row["word"])).strip().lower().replace(" ", "_" if kind != "relation" else " ")
         ends = (plain(subject), subject_synset or None, plain(other), other_synset or None)
         x0, y0, x1, y1 = corners = tuple(number_of(row.get(side)) for side in ("x0", "y0", "x1", "y1"))
-        whole = 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1
+        usable = 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1
         if kind not in ("object", "attribute", "relation"):
             rows.drop(f"kind {kind[:20]!r}")
         elif kind != "object":
             rows.labels.append(Label(str(row["image"]), kind, word, synset or None, *ends))
         else:
-            if not whole and not all(map(math.isnan, corners)):
+            if not usable and not all(map(math.isnan, corners)):
                 rows.drop("box outside of its image")
-            box = (x0, y0, x1, y1) if whole else None
+            box = (x0, y0, x1, y1) if usable else None
             score = number_of(row.get("score"))
             rows.labels.append(Label(str(row["image"]), kind, word, synset or None, corners=box, score=score))
     return rows

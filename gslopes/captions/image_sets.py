@@ -53,7 +53,7 @@ def form_of(content: Any) -> str:
 
 
 def _any_has(entries: Iterable[Any], *keys: str) -> bool:
-    return any(isinstance(one, Mapping) and all(key in one for key in keys) for one in entries)
+    return any(isinstance(entry, Mapping) and all(key in entry for key in keys) for entry in entries)
 
 
 # -- COCO -------------------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def read_form(
                 rows.labels.append(Label(image, what, name, synset, corners=box))
             elif form == "attributes":
                 listed = row.get("attributes")
-                for word in (plain(str(one)).strip().lower() for one in (listed if isinstance(listed, list) else ())):
+                for word in (plain(str(text)).strip().lower() for text in (listed if isinstance(listed, list) else ())):
                     meaning = known(synsets[word]) if word in synsets else None
                     rows.labels.append(Label(image, what, word.replace(" ", "_"), meaning, name, synset))
             elif isinstance(subject := row.get("subject"), Mapping) and isinstance(other := row.get("object"), Mapping):

@@ -86,21 +86,20 @@ def headline_of(tables: Tables) -> Headline:
 
 def _none(rows: pd.DataFrame) -> str:
     """The sentence where no difference has q below 0.05: there is none, or it cannot be said."""
-    found = []
+    differences = []
     for row in rows.to_dict("records"):
         low, high = row["ci_low"], row["ci_high"]
         name = f"{row['technique']} {words.printable(str(row['concept'])).partition('.')[0]}".strip()
-        shown = f"{numbers.interval(low, high)} points"
-        found.append(caution.Nothing(name, low, high, int(row["n"]), caution.POINTS, shown))
-    unclear, widest = [one for one in found if not one.clear], caution.widest(found)
-    if len(unclear) == len(found):
+        text_of = f"{numbers.interval(low, high)} points"
+        differences.append(caution.Nothing(name, low, high, int(row["n"]), caution.POINTS, text_of))
+    unclear, widest = [difference for difference in differences if not difference.clear], caution.widest(differences)
+    if len(unclear) == len(differences):
         return caution.cannot_tell(widest, "whether captions differ between groups", "image")
-    text = f"None of {words.many(len(found), 'difference')}" if len(found) > 1 else "No difference"
+    count = words.many(len(differences), "difference")
     if unclear:
-        text = (
-            f"None of {words.many(len(found), 'difference')} between groups has q below 0.05; of {len(unclear):,} it "
-        )
-        return f"{text}cannot be said with {words.many(widest.n, 'image')}: {caution.fits(widest)}"
+        text = f"None of {count} between groups has q below 0.05; of {len(unclear):,} it cannot be said with"
+        return f"{text} {words.many(widest.n, 'image')}: {caution.fits(widest)}"
+    text = f"None of {count}" if len(differences) > 1 else "No difference"
     return f"{text} between groups has q below 0.05 ({words.many(widest.n, 'image')}; widest: {widest.shown})"
 
 
@@ -121,10 +120,10 @@ def _sentence(row: Mapping[Any, Any]) -> dict[str, str]:
         size=numbers.size(value),
         value=numbers.ratio(value),
     )
-    shown = numbers.interval(row["ci_low"], row["ci_high"], numbers.ratio if technique == "S2" else numbers.points)
+    interval = numbers.interval(row["ci_low"], row["ci_high"], numbers.ratio if technique == "S2" else numbers.points)
     return {
         "text": f"{text[:1].upper()}{text[1:]}.",
-        "interval": "" if shown == numbers.NONE else shown,
+        "interval": "" if interval == numbers.NONE else interval,
         "q": "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}",
         "n": words.many(int(row["n"]), "image"),
         "technique": technique,

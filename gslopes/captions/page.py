@@ -65,7 +65,7 @@ def sure(page: Page) -> dict[str, Any]:
 def show(page: Page) -> dict[str, Any] | None:
     """Cases of each harm, by technique and rule."""
     cases = page.tables["cases"]
-    shown = []
+    sections = []
     for harm, (title, _) in HARMS.items():
         groups = []
         for (technique, rule), rows in cases[cases["harm"] == harm].groupby(["technique", "rule"], sort=True):
@@ -76,8 +76,8 @@ def show(page: Page) -> dict[str, Any] | None:
                 case = {"image": words.shorten(image, 60), "truth": words.shorten(truth, 200)}
                 some.append({**case, "word": word, "text": words.shorten(text, 200)})
             groups.append({"technique": technique, "rule": rule, "count": len(rows), "cases": some})
-        shown += [{"title": title, "cases": groups}] if groups else []
-    return {"harms": shown} if shown else None
+        sections += [{"title": title, "cases": groups}] if groups else []
+    return {"harms": sections} if sections else None
 
 
 def harms(page: Page) -> dict[str, Any]:
@@ -142,14 +142,14 @@ def _technique(name: str, rows: pd.DataFrame) -> dict[str, Any]:
     first = differences.head(MOST)
     low, high = (first[f"ci_{end}"].fillna(first["value"]) for end in ("low", "high"))
     scale = float(first[["ci_low", "ci_high", "value"]].abs().fillna(0).to_numpy().max(initial=1.0))
-    places = [whisker(*place, scale) for place in zip(low, first["value"], high, strict=True)]
+    places = [whisker(*mark, scale) for mark in zip(low, first["value"], high, strict=True)]
     overall = rows[(rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions"])]
     overall = overall.sort_values("active", ascending=False, kind="stable")
     return {
         "name": name,
         "forest": [
-            {**cells(row), "place": place, "found": is_significant(row["q"])}
-            for row, place in zip(first.to_dict("records"), places, strict=True)
+            {**cells(row), "place": mark, "found": is_significant(row["q"])}
+            for row, mark in zip(first.to_dict("records"), places, strict=True)
         ],
         "hidden": max(0, len(differences) - MOST),
         "rare": int(rare.sum()),
@@ -200,10 +200,10 @@ def p_text(value: float) -> str:
 
 
 def _salience(row: Mapping[Any, Any]) -> dict[str, Any]:
-    shown = {name: words.printable(row[name]) for name in ("stage", "group", "other", "concept")}
+    texts = {name: words.printable(row[name]) for name in ("stage", "group", "other", "concept")}
     coefficients = ("coefficient", "ci_low", "ci_high", "split_low", "split_high")
-    shown |= {name: numbers.ratio(row[name]) for name in coefficients} | {"q": p_text(row["q"])}
-    return shown | {name: row[name] for name in ("n", "mentioned", "finding", "finding_paper")}
+    texts |= {name: numbers.ratio(row[name]) for name in coefficients} | {"q": p_text(row["q"])}
+    return texts | {name: row[name] for name in ("n", "mentioned", "finding", "finding_paper")}
 
 
 def _safe(row: Mapping[Any, Any]) -> dict[str, Any]:

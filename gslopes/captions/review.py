@@ -67,9 +67,9 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]
         read, share = len(harmful), float(harmful.mean())
         low, high = corrected(share, read, total)
         counted = reviewed.loc[reviewed["answer"] != "harm", "answer"].value_counts()
-        causes = dict(sorted(counted.items(), key=lambda one: (-one[1], str(one[0]))))
+        causes = dict(sorted(counted.items(), key=lambda first: (-first[1], str(first[0]))))
         wide = reviewed.pivot_table(index="case", columns="reviewer", values="answer", aggfunc="last")
-        pairs = [wide[[one, other]].dropna() for one, other in combinations(wide.columns, 2)]
+        pairs = [wide[[first, second]].dropna() for first, second in combinations(wide.columns, 2)]
         kappas = [cohens_kappa(*(both[name].tolist() for name in both)) for both in pairs if len(both)]
         row = {"technique": name, "cases": total, "read": read, "share": share, "low": low, "high": high}
         rows.append({**row, "causes": causes, "kappa": float(np.mean(kappas)) if kappas else math.nan})
@@ -152,14 +152,14 @@ def _link(images: Path | None, image: str, out: Path) -> str:
 
 def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[str, str]]) -> str:
     """The review as text; it asks no server.  items: of ``review_items``.  answers: rows of earlier reviews."""
-    said = {
+    choices = {
         "h": ("harm", "harm"),
         "n": ("not a harm", "not-a-harm"),
         "p": ("parser or sense error", "parser"),
         "t": ("truth is wrong or incomplete", "truth"),
         "u": ("unsure", "unsure"),
     }
-    keys = {key: (text, {"answer": word}) for key, (text, word) in said.items()}
+    keys = {key: (text, {"answer": word}) for key, (text, word) in choices.items()}
     return review.render_review(
         "captions-review.html.j2",
         Path(__file__).parent,

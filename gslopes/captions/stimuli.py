@@ -74,20 +74,20 @@ def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[P
     """
     if not source.is_dir():
         raise UsageError(f"There is no folder {show(source)}.", "Give a folder of stages.")
-    found: dict[str, list[Path]] = {}
-    known = {path.resolve() for path in others}
+    files_of: dict[str, list[Path]] = {}
+    excluded = {path.resolve() for path in others}
     for entry in sorted(source.iterdir()):
-        if entry.name.startswith(".") or entry.resolve() in known:
+        if entry.name.startswith(".") or entry.resolve() in excluded:
             continue
         name = entry.name if entry.is_dir() else entry.stem
         if name in STAGES:
             files = sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]
-            found[name] = found.get(name, []) + files
+            files_of[name] = files_of.get(name, []) + files
         elif entry.is_dir() or entry.suffix in (".json", *_TABLES):
             raise UnknownName("stage", name, STAGES)
-    if not found:
+    if not files_of:
         raise UsageError(f"{show(source)} holds no stage.", f"Name files or folders {', '.join(STAGES)}.")
-    return {stage: found[stage] for stage in STAGES if stage in found}
+    return {stage: files_of[stage] for stage in STAGES if stage in files_of}
 
 
 def examples(ids: Iterable[str]) -> str:
@@ -108,11 +108,11 @@ def read_stages(stages: Mapping[str, Iterable[Path]], wordnet: WordNet) -> Read:
         read.digests[stage] = digest.hexdigest()
         if not read.images(stage):
             raise UsageError(f"The stage {stage} has no image.", "Check its files.")
-    for one, other in pairwise(read.stages):
-        there, here = read.images(one), read.images(other)
-        if not there & here:
-            ids = f"{examples(there)} there, {examples(here)} here"
-            raise UsageError(f"{one} and {other} share no image: {ids}.", "Use the same ids in both.")
+    for first, second in pairwise(read.stages):
+        first_ids, second_ids = read.images(first), read.images(second)
+        if not first_ids & second_ids:
+            ids = f"{examples(first_ids)} there, {examples(second_ids)} here"
+            raise UsageError(f"{first} and {second} share no image: {ids}.", "Use the same ids in both.")
     return read
 
 
@@ -232,13 +232,13 @@ def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
 
 def coverage_of(read: Read) -> dict[str, Coverage]:
     """The coverage of each stage, by what it holds: captions may name anything, labels what they were made for."""
-    found = {stage: Coverage() for stage in read.stages}
+    coverage = {stage: Coverage() for stage in read.stages}
     for stage, rows in read.stages.items():
         if stage in LABELS:
             objects = "closed" if rows.closed and "object" not in rows.kinds else "open"
             attributes, relations = ("open" if kind in rows.kinds else "none" for kind in ("attribute", "relation"))
-            found[stage] = Coverage(objects, attributes, relations, rows.closed)
-    return found
+            coverage[stage] = Coverage(objects, attributes, relations, rows.closed)
+    return coverage
 
 
 # -- groups -----------------------------------------------------------------------------------------------------------
@@ -308,8 +308,8 @@ def notes_on_groups(read: Read, config: CaptionsConfig) -> list[str]:
     groups, notes = groups_of(config)
     grouped, images = {image for values in groups.values() for image in values}, read.all_images()
     if grouped and not grouped & images:
-        there, here = examples(grouped), examples(images)
-        problem = f"{config.groups} names none of the images: it has {there}, the captions have {here}."
+        theirs, ours = examples(grouped), examples(images)
+        problem = f"{config.groups} names none of the images: it has {theirs}, the captions have {ours}."
         raise UsageError(problem, "Use the same ids in both.")
     text = unmatched(config.groups, sorted(grouped - images), "images") if config.groups else ""
     return [*notes, text] if text else notes
@@ -318,7 +318,9 @@ def notes_on_groups(read: Read, config: CaptionsConfig) -> list[str]:
 def people_table(config: CaptionsConfig) -> pd.DataFrame:
     """The people table: groups by image."""
     groups, _ = groups_of(config)
-    rows = [(image, name, value, "annotation") for name, one in groups.items() for image, value in one.items()]
+    rows = [
+        (image, name, value, "annotation") for name, values_of in groups.items() for image, value in values_of.items()
+    ]
     return pd.DataFrame(rows, columns=TABLES["people"].columns)
 
 

@@ -74,22 +74,22 @@ def sweep_captions(
 def look(run: Path, config: SweepConfig) -> Inputs:
     """The tables of the run, of its captioners and the attributes chosen."""
     files = {table.name: run / f"{table.name}.parquet" for table in READ}
-    there = {name: file for name, file in files.items() if file.is_file()}
-    if not {"scores", "asked", "slopes"} <= there.keys():
+    existing = {name: file for name, file in files.items() if file.is_file()}
+    if not {"scores", "asked", "slopes"} <= existing.keys():
         raise UsageError(f"{show(run)} is no finished run of gslopes audit.", "Run gslopes audit first.")
-    read = {table.name: tables.read(table, there[table.name]) for table in READ if table.name in there}
+    read = {table.name: tables.read(table, existing[table.name]) for table in READ if table.name in existing}
     scores = read["scores"]
     captioners = sorted(scores["classifier"][scores["label"].str.startswith("mention:")].unique())
     if not captioners:
         hint = "Run gslopes audit with --classifier llm:MODEL,prompt=caption."
         raise UsageError(f"No classifier of {show(run)} is a captioner.", hint)
-    known = sorted(name for name in scores["attribute"].unique() if not placebo.is_placebo(name))
+    attributes = sorted(name for name in scores["attribute"].unique() if not placebo.is_placebo(name))
     for name in config.attributes:
-        if name not in known:
-            raise UnknownName("attribute", name, known)
+        if name not in attributes:
+            raise UnknownName("attribute", name, attributes)
     rows = {name: frame[frame["classifier"].isin(captioners)] for name, frame in read.items()}
-    facts = {"tables": {name: sha256_of(file) for name, file in there.items()}, "captioners": captioners}
-    return Inputs({**rows, "attributes": known}, facts)
+    facts = {"tables": {name: sha256_of(file) for name, file in existing.items()}, "captioners": captioners}
+    return Inputs({**rows, "attributes": attributes}, facts)
 
 
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
@@ -114,8 +114,8 @@ def answers(run: Run) -> Made:
     for classifier, attribute, photo, step in asked.loc[asked["status"] == "answered", key].to_numpy().tolist():
         if placebo.is_placebo(attribute):
             continue
-        found: set[str] = labels.get((classifier, attribute, photo, step), set())
-        genders = [name for name in ("woman", "man") if f"mention:{name}" in found]
+        words: set[str] = labels.get((classifier, attribute, photo, step), set())
+        genders = [name for name in ("woman", "man") if f"mention:{name}" in words]
         rows.append(
             {
                 "captioner": classifier,
@@ -129,17 +129,17 @@ def answers(run: Run) -> Made:
 
 
 def _word_slopes(run: Run) -> list[dict[str, Any]]:
-    known = run.inputs.get("placebos", tables.PLACEBOS.empty())
+    placebos = run.inputs.get("placebos", tables.PLACEBOS.empty())
     chosen = tables.reading(run.inputs["slopes"])
     rows = []
     for row in chosen[chosen["label"].isin(WORDS) & ~placebo.among(chosen["attribute"])].to_dict("records"):
         key = ("classifier", "attribute", "label", "estimator")
-        same = np.logical_and.reduce([known[name] == row[name] for name in key])
+        same = np.logical_and.reduce([placebos[name] == row[name] for name in key])
         names = {"captioner": row["classifier"], "attribute": row["attribute"], "label": row["label"]}
         number = {name: row[name] for name in ("n", "active", "slope", "ci_low", "ci_high", "q")}
         unit = units.unit_of(row) if units.measure_of(row) == "presence" else row["unit"]
         decided = {"unit": unit, "decision": row["decision"] or "", "reason": row["detail"] or ""}
-        lowest, highest = (known.loc[same, "placebo_slope"].agg(name) for name in ("min", "max"))
+        lowest, highest = (placebos.loc[same, "placebo_slope"].agg(name) for name in ("min", "max"))
         rows.append({**names, **number, **decided, "placebo_low": lowest, "placebo_high": highest})
     return rows
 
@@ -163,10 +163,10 @@ def outcomes(run: Run, items: Sequence[tuple[str, str, str]]) -> Made:
 
 def _by_photo(run: Run) -> dict[tuple[str, str, str], dict[float, str]]:
     """Captioner, attribute and photo to the gender at each value."""
-    found: dict[tuple[str, str, str], dict[float, str]] = {}
+    genders: dict[tuple[str, str, str], dict[float, str]] = {}
     for captioner, attribute, photo, value, gender in run.table("captioned").itertuples(index=False, name=None):
-        found.setdefault((captioner, attribute, photo), {})[value] = gender
-    return found
+        genders.setdefault((captioner, attribute, photo), {})[value] = gender
+    return genders
 
 
 def switch(genders: Mapping[float, str]) -> tuple[str, float]:

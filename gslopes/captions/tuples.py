@@ -78,10 +78,10 @@ def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
     """Image to its captions that can be parsed: stage, number and text."""
     frame = run.table("sentences")
     frame = frame[frame["status"] == "parsed"]
-    found: dict[str, list[tuple[str, int, str]]] = {}
+    captions: dict[str, list[tuple[str, int, str]]] = {}
     for image, *caption in zip(*(frame[name].tolist() for name in ("image", "stage", "source", "text")), strict=True):
-        found.setdefault(image, []).append((caption[0], caption[1], caption[2]))
-    return found
+        captions.setdefault(image, []).append((caption[0], caption[1], caption[2]))
+    return captions
 
 
 def _reader(run: Run) -> Callable[[str], tuple[Fact, ...]]:
@@ -134,14 +134,14 @@ def captions_of(
     tuples: pd.DataFrame, sentences: pd.DataFrame, images: Iterable[str], stages: Iterable[str]
 ) -> dict[str, dict[str, list[Caption]]]:
     """Stage to image to captions; an image whose captions have no facts is included."""
-    known: dict[tuple[Any, ...], Fact] = {}
+    facts_of: dict[tuple[Any, ...], Fact] = {}
     facts: dict[tuple[str, str, int], list[Fact]] = {}
     for image, stage, source, *values in zip(*(tuples[name].tolist() for name in _KEY_AND_FACT), strict=True):
         key: tuple[Any, ...] = tuple(None if value is None or value != value else value for value in values)
-        fact = known[key] if key in known else known.setdefault(key, Fact(*key))
+        fact = facts_of[key] if key in facts_of else facts_of.setdefault(key, Fact(*key))
         facts.setdefault((image, stage, source), []).append(fact)
     wanted = set(images)
-    found: dict[str, dict[str, list[Caption]]] = {stage: {} for stage in stages}
+    images_of: dict[str, dict[str, list[Caption]]] = {stage: {} for stage in stages}
     rows = zip(*(sentences[name].tolist() for name in ("image", "stage", "source", "text")), strict=True)
     captions = []
     for image, stage, source, text in sorted(rows):
@@ -151,16 +151,16 @@ def captions_of(
             captions.append((image, stage, Caption(-1, tuple(dict.fromkeys(labelled)))))
     for image, stage, caption in captions:
         if image in wanted:
-            found[stage].setdefault(image, []).append(caption)
-    return {stage: some for stage, some in found.items() if some}
+            images_of[stage].setdefault(image, []).append(caption)
+    return {stage: some for stage, some in images_of.items() if some}
 
 
 def boxes_of(tuples: pd.DataFrame) -> dict[str, list[Box]]:
     """Image to the instances of stage 1 that have a box and a synset."""
     chosen = tuples[(tuples["stage"] == "human-labels") & (tuples["kind"] == "object")]
     chosen = chosen[chosen["x0"].notna() & chosen["synset"].notna()]
-    found: dict[str, list[Box]] = {}
+    boxes: dict[str, list[Box]] = {}
     names = ("image", "synset", "x0", "y0", "x1", "y1")
     for image, *values in zip(*(chosen[name].tolist() for name in names), strict=True):
-        found.setdefault(image, []).append(Box(*values))
-    return found
+        boxes.setdefault(image, []).append(Box(*values))
+    return boxes

@@ -48,8 +48,8 @@ class Chunks:
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
         """The facts of one caption, sorted, each once; words without synsets."""
-        found = {fact for tokens in self.tag(caption) for fact in _Clause(self.wordnet, self.animate).read(tokens)}
-        return tuple(sorted(fact for fact in found if not fact.plural or replace(fact, plural=False) not in found))
+        facts = {fact for tokens in self.tag(caption) for fact in _Clause(self.wordnet, self.animate).read(tokens)}
+        return tuple(sorted(fact for fact in facts if not fact.plural or replace(fact, plural=False) not in facts))
 
     def tag(self, caption: str) -> list[list[Token]]:
         """The tokens of each sentence with their tags repaired; *the women's restroom* without women, as adjective."""
@@ -80,8 +80,8 @@ def _singular(token: Token, wordnet: WordNet) -> str:
     first, _, last = token.word.rpartition("_")
     if token.tag == "NN2":
         base = wordnet.base(token.word, "n") or wordnet.base(last, "n")
-        known = f"{first}_{wordnet.base(last, 'n')}" if first and base else base
-        return known or token.lemma
+        lemma = f"{first}_{wordnet.base(last, 'n')}" if first and base else base
+        return lemma or token.lemma
     return token.word if wordnet.knows(token.word, "n") or first else token.lemma
 
 
@@ -194,13 +194,13 @@ class _Clause:
         """*and* another phrase: it shares the relations of the one before."""
         before = self.last
         assert before is not None
-        whole = Phrase((*before.nouns, *phrase.nouns), before.negated)
+        joined = Phrase((*before.nouns, *phrase.nouns), before.negated)
         if self.link is not None:
             self.relate(*self.link, phrase)
         for name in ("subject", "nearest", "actor", "doer"):
             if getattr(self, name) is before:
-                setattr(self, name, whole)
-        self.last = whole
+                setattr(self, name, joined)
+        self.last = joined
 
     def attach(self, phrase: Phrase) -> None:
         """A phrase after a preposition."""
@@ -231,8 +231,8 @@ class _Clause:
         """Every noun of one phrase with every one of the other."""
         negated = source.negated or target.negated
         self.facts += [
-            Fact("relation", word, subject=one.word, object=other.word, negated=negated)
-            for one in source.nouns
+            Fact("relation", word, subject=noun.word, object=other.word, negated=negated)
+            for noun in source.nouns
             for other in target.nouns
         ]
 
@@ -257,5 +257,5 @@ def standard() -> Chunks:
 
 def animate() -> Callable[[str], bool]:
     """Whether a base form is a person or an animal."""
-    known = Mentions(Senses(wordnet()), shipped())
-    return lambda word: known.is_person(word) or known.is_animal(word)
+    mentions = Mentions(Senses(wordnet()), shipped())
+    return lambda word: mentions.is_person(word) or mentions.is_animal(word)

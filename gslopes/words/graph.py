@@ -62,19 +62,19 @@ class Senses:
     def _find(self, word: str, role: str) -> Sense:
         if role == "relation":
             word = word.split(" ")[0]
-            found = () if word in PREPOSITIONS else self.wordnet.synsets(word, "v")
-            if found and self.rule == "overrides" and (word, "v") in overrides():
+            synsets = () if word in PREPOSITIONS else self.wordnet.synsets(word, "v")
+            if synsets and self.rule == "overrides" and (word, "v") in overrides():
                 return Sense(overrides()[word, "v"], rule="override")
-            return Sense(found[0], rule="first") if found else Sense(None)
+            return Sense(synsets[0], rule="first") if synsets else Sense(None)
         word, initial = word.replace(" ", "_"), ROLES[role]
         for part in (initial, *(part for part in RELAX if part != initial)):
-            found = self.wordnet.synsets(word, part)
+            synsets = self.wordnet.synsets(word, part)
             if self.rule == "overrides":
                 if (word, part) in overrides():
                     return Sense(overrides()[word, part], part != initial, "override")
-                found = tuple(name for name in found if not self.wordnet.is_instance(name))
-            if found:
-                return Sense(found[0], part != initial, "first")
+                synsets = tuple(name for name in synsets if not self.wordnet.is_instance(name))
+            if synsets:
+                return Sense(synsets[0], part != initial, "first")
         return Sense(None)
 
 

@@ -35,23 +35,23 @@ class CaptionLabels:
         ``list:demeaning lower`` (and estimate, upper) as D1 counts them.
         """
         facts = [with_synsets(fact, self.senses) for fact in self.parser.parse(caption) if not fact.negated]
-        found: set[str] = set()
+        labels: set[str] = set()
         for fact in facts:
-            found |= self._of_fact(fact)
-        found |= {"mention:person"} if self.mentions.people(facts) else set()
-        found |= {"list:weapon"} if self.mentions.weapons(facts) else set()
-        found |= {"list:animal"} if self.mentions.animals(facts) else set()
+            labels |= self._of_fact(fact)
+        labels |= {"mention:person"} if self.mentions.people(facts) else set()
+        labels |= {"list:weapon"} if self.mentions.weapons(facts) else set()
+        labels |= {"list:animal"} if self.mentions.animals(facts) else set()
         bounds = caption_bounds(facts, self._demeaning, self.senses)
-        found |= {f"list:demeaning {name}" for name in BOUNDS if bounds[name]}
+        labels |= {f"list:demeaning {name}" for name in BOUNDS if bounds[name]}
         for mention in self.mentions.identity(facts):
             name = GENDERS[mention.group] if mention.category == "gender" else mention.category
-            found.add(f"mention:{name}")
-        return tuple(sorted(found))
+            labels.add(f"mention:{name}")
+        return tuple(sorted(labels))
 
     def _of_fact(self, fact: Fact) -> set[str]:
         if fact.kind == "object":
-            found = {f"word:{fact.word}"} | ({f"noun:{fact.word}"} if fact.word in NOUNS else set())
-            return found | ({f"synset:{fact.synset}"} if fact.synset else set())
+            labels = {f"word:{fact.word}"} | ({f"noun:{fact.word}"} if fact.word in NOUNS else set())
+            return labels | ({f"synset:{fact.synset}"} if fact.synset else set())
         if fact.kind == "relation":
             verb = fact.word.split(" ")[0]
             return {f"relation:{verb}"} if fact.synset else set()

@@ -94,7 +94,7 @@ class Mentions:
 
     def identity(self, facts: Iterable[Fact]) -> set[Mention]:
         """Identity mentions: a listed noun as object, or a listed adjective as attribute of a person mention."""
-        found: set[Mention] = set()
+        mentions: set[Mention] = set()
         for fact in facts:
             noun = fact.kind == "object" and self.is_person(fact.word, fact.synset)
             adjective = fact.kind == "attribute" and self.is_person(fact.subject, fact.subject_synset)
@@ -102,11 +102,13 @@ class Mentions:
                 continue
             group = self.gender(fact.word) if noun else {"female": "feminine", "male": "masculine"}.get(fact.word, "")
             kind = "noun" if noun else "adjective"
-            listed = (one for one in IDENTITY[1:] if fact.word in self._identity.get(f"{one}_{kind}", ()))
-            found |= {Mention(one, fact.word) for one in listed} | (
+            listed = (
+                category for category in IDENTITY[1:] if fact.word in self._identity.get(f"{category}_{kind}", ())
+            )
+            mentions |= {Mention(category, fact.word) for category in listed} | (
                 {Mention("gender", fact.word, group)} if group else set()
             )
-        return found
+        return mentions
 
 
 BOUNDS = ("lower", "estimate", "upper")
@@ -145,16 +147,16 @@ def bounds(word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen
     """
     listed, name = frozenset(listed), word.replace(" ", "_")
     order = part + "".join(other for other in RELAX if other != part)
-    found: tuple[str, ...] = next((some for other in order if (some := wordnet.synsets(name, other))), ())
-    if not found:
+    synsets: tuple[str, ...] = next((some for other in order if (some := wordnet.synsets(name, other))), ())
+    if not synsets:
         return (word in listed,) * 3
-    lower, estimate = all(synset in listed for synset in found), (chosen or found[0]) in listed
-    return lower, estimate or lower, estimate or any(synset in listed for synset in found)
+    lower, estimate = all(synset in listed for synset in synsets), (chosen or synsets[0]) in listed
+    return lower, estimate or lower, estimate or any(synset in listed for synset in synsets)
 
 
 def caption_bounds(facts: Iterable[Fact], lists: dict[str, frozenset[str]], senses: Senses) -> dict[str, set[str]]:
     """Bound to the words of a caption that count under it.  lists: kind of fact to listed synsets."""
-    found: dict[str, set[str]] = {name: set() for name in BOUNDS}
+    words: dict[str, set[str]] = {name: set() for name in BOUNDS}
     for fact in facts:
         if fact.kind not in lists:
             continue
@@ -162,5 +164,5 @@ def caption_bounds(facts: Iterable[Fact], lists: dict[str, frozenset[str]], sens
         chosen = fact.synset or senses.of(fact.word, fact.kind).synset
         counts = bounds(fact.word, part, lists[fact.kind], senses.wordnet, chosen)
         for name in (name for name, counted in zip(BOUNDS, counts, strict=True) if counted):
-            found[name].add(fact.word)
-    return found
+            words[name].add(fact.word)
+    return words

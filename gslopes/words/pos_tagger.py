@@ -50,7 +50,7 @@ def sentences(text: str) -> list[list[str]]:
     >>> sentences("A man's T-shirt, 2 dogs. Hi!")
     [['a', 'man', "'s", 't-shirt', ',', '2', 'dogs'], ['hi']]
     """
-    found = []
+    tokens = []
     for sentence in _SENTENCE.split(plain(text[:LONGEST]).lower()):
         words = []
         quoted = _QUOTE.search(sentence) is not None
@@ -58,8 +58,8 @@ def sentences(text: str) -> list[list[str]]:
             owner = token.removesuffix("'s").removesuffix("'")
             words += [owner] if owner == token or (quoted and token.endswith("'")) else [owner, "'s"]
         if words:
-            found.append(words)
-    return found
+            tokens.append(words)
+    return tokens
 
 
 class HanTa:
@@ -194,16 +194,16 @@ def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[
 
 def _attributes(tokens: Sequence[Token], index: int, participles: tuple[str, ...]) -> tuple[int, list[str]]:
     """Adjectives and participles before a noun, joined by *and* or commas, too."""
-    found: list[str] = []
+    attributes: list[str] = []
     while index < len(tokens):
         token, following = tokens[index], tokens[index + 1] if index + 1 < len(tokens) else Token("", "", "")
         adjective = following.tag.startswith("AJ")
         if token.tag.startswith("AJ") or (token.tag in participles and (is_noun(following) or adjective)):
-            found.append(token.lemma if token.tag in ("AJC", "AJS") else token.word)
-        elif not (adjective and ((found and (token.tag == "CJC" or token.word == ",")) or token.tag == "AV0")):
+            attributes.append(token.lemma if token.tag in ("AJC", "AJS") else token.word)
+        elif not (adjective and ((attributes and (token.tag == "CJC" or token.word == ",")) or token.tag == "AV0")):
             break
         index += 1
-    return index, found
+    return index, attributes
 
 
 def _end_of_nouns(tokens: Sequence[Token], index: int) -> int:
@@ -244,8 +244,8 @@ def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Calla
     groups |= {"conveniences"} if plural and nouns[0] in listed["conveniences"] else set()
     if not plural:
         return determiner in _ARTICLES and "conveniences" in groups
-    known = {"conveniences", "places"} if determiner else {"conveniences", "places", "wares"}
-    return determiner in ("", "the") and bool(groups & known)
+    kinds = {"conveniences", "places"} if determiner else {"conveniences", "places", "wares"}
+    return determiner in ("", "the") and bool(groups & kinds)
 
 
 def _last(word: str) -> str:
@@ -257,21 +257,21 @@ def as_adjectives(tokens: Sequence[Token], animate: Callable[[str], bool]) -> li
 
     tokens: repaired.
     """
-    found = list(tokens)
-    for place in range(len(tokens) - 1, 0, -1):  # from the right: of "men's and women's" the second decides first
-        if tokens[place].tag != "POS":
+    sentence = list(tokens)
+    for index in range(len(tokens) - 1, 0, -1):  # from the right: of "men's and women's" the second decides first
+        if tokens[index].tag != "POS":
             continue
-        start, determiner = _owner(found, place)
-        if start == place or not animate(found[place - 1].lemma):
+        start, determiner = _owner(sentence, index)
+        if start == index or not animate(sentence[index - 1].lemma):
             continue
-        plural = _is_plural(found[place - 1])
-        if for_whom(plural, determiner, _thing(found, place + 1, participles=plural), animate):
-            found[start : place + 1] = map(_adjective, found[start:place])
-            if start > 1 and found[start - 1].tag == "CJC" and _is_plural(found[start - 2]):  # men and women's
-                first, determiner = _owner(found, start - 1)
-                if animate(found[start - 2].lemma) and determiner in {*_ARTICLES, *_OF_ONE}:
-                    found[first : start - 1] = map(_adjective, found[first : start - 1])
-    return found
+        plural = _is_plural(sentence[index - 1])
+        if for_whom(plural, determiner, _thing(sentence, index + 1, participles=plural), animate):
+            sentence[start : index + 1] = map(_adjective, sentence[start:index])
+            if start > 1 and sentence[start - 1].tag == "CJC" and _is_plural(sentence[start - 2]):  # men and women's
+                first, determiner = _owner(sentence, start - 1)
+                if animate(sentence[start - 2].lemma) and determiner in {*_ARTICLES, *_OF_ONE}:
+                    sentence[first : start - 1] = map(_adjective, sentence[first : start - 1])
+    return sentence
 
 
 def _owner(tokens: Sequence[Token], end: int) -> tuple[int, str]:

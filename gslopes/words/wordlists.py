@@ -77,8 +77,8 @@ class Lists:
 @cache
 def shipped() -> Lists:
     """The lists that come with gslopes."""
-    found = [read_list(path) for path in sorted(SHIPPED.glob("*.toml"))]
-    return Lists({listed.name: listed for listed in found})
+    lists = [read_list(path) for path in sorted(SHIPPED.glob("*.toml"))]
+    return Lists({listed.name: listed for listed in lists})
 
 
 def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> WordList:
@@ -118,8 +118,8 @@ def _entry(line: str, wordnet: WordNet | None, path: Path) -> str:
     if wordnet is None:
         return entry
     is_id = entry[:1] in "nvar" and entry[1:].isdecimal() and len(entry) == 9
-    found = wordnet.by_id(entry) if is_id else entry
-    is_synset = found is not None and re.fullmatch(r".+\.[nvars]\.\d+", found)
-    if found is None or (is_synset and not wordnet.known(found)):
+    name = wordnet.by_id(entry) if is_id else entry
+    is_synset = name is not None and re.fullmatch(r".+\.[nvars]\.\d+", name)
+    if name is None or (is_synset and not wordnet.known(name)):
         raise ConfigError(f"{path} names {entry}, which is no synset of {wordnet.name}.", "Look it up, or take it out.")
-    return found
+    return name

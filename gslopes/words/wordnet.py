@@ -39,9 +39,9 @@ Ints = NDArray[np.int32]
 
 def _lists(column: pa.ChunkedArray) -> tuple[Ints, Ints]:
     """Values of lists of integers, and where each list starts: list i is values[starts[i]:starts[i + 1]]."""
-    whole = column.combine_chunks()
-    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    return whole.values.to_numpy(), whole.offsets.to_numpy()
+    array = column.combine_chunks()
+    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    return array.values.to_numpy(), array.offsets.to_numpy()
 
 
 class WordNet:
@@ -163,15 +163,15 @@ class WordNet:
 
     def _distances_of(self, index: int) -> dict[int, int]:
         """Every hypernym's number of edges, the synset itself at 0; of verbs the virtual root as −1."""
-        found = {index: 0}
+        distances = {index: 0}
         edge, steps = [index], 0
         while edge:
             steps += 1
-            edge = [above for below in edge for some in self._up(below) for above in some if above not in found]
-            found.update(dict.fromkeys(edge, steps))
+            edge = [above for below in edge for some in self._up(below) for above in some if above not in distances]
+            distances.update(dict.fromkeys(edge, steps))
         if ".v." in self._names[index]:
-            found[-1] = max(found.values()) + 1
-        return found
+            distances[-1] = max(distances.values()) + 1
+        return distances
 
     def _similarity_of(self, one: str, other: str) -> float | None:
         if not {one, other} <= self._index.keys():

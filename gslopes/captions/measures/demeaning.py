@@ -30,12 +30,12 @@ def listed_words(recorder: Recorder) -> None:
     lists = demeaning_synsets(mentions.lists, mentions.wordnet)
     counts: dict[str, Counter[str]] = {bound: Counter() for bound in BOUNDS}
     images_with: dict[str, set[str]] = {}
-    known: dict[tuple[Fact, ...], dict[str, set[str]]] = {}
+    parsed: dict[tuple[Fact, ...], dict[str, set[str]]] = {}
     for image in recorder.images:
         for caption in material.stages[recorder.stage][image]:
-            if caption.kept not in known:
-                known[caption.kept] = caption_bounds(caption.kept, lists, mentions.senses)
-            words = known[caption.kept]
+            if caption.kept not in parsed:
+                parsed[caption.kept] = caption_bounds(caption.kept, lists, mentions.senses)
+            words = parsed[caption.kept]
             for bound in BOUNDS:
                 counts[bound][image] += bool(words[bound])
                 for word in words[bound]:
@@ -68,9 +68,9 @@ def verdict(rule: str, target: Iterable[Fact], truth: Iterable[Fact], mentions: 
     if not people:
         return ""
     if rule == "animals":
-        known, below = [fact.concept for fact in truth if fact.kind == "object"], mentions.wordnet.at_or_below
-        held = [any(below(a, b.concept) or below(b.concept, a) for a in known) for b in mentions.animals(target)]
-        return "" if all(held) else "case"
+        concepts, below = [fact.concept for fact in truth if fact.kind == "object"], mentions.wordnet.at_or_below
+        covered = [any(below(a, b.concept) or below(b.concept, a) for a in concepts) for b in mentions.animals(target)]
+        return "" if all(covered) else "case"
     word, gender = CHILD_WORDS[rule]
     heads = [fact.word.split("_")[-1] for fact in people]
     named = any(f.kind == "object" and not f.negated and f.word.split("_")[-1] == word for f in target)
@@ -89,10 +89,10 @@ def context_specific(recorder: Recorder) -> None:
         recorder.header |= {"lists": mentions.lists.versions(*lists)}
         counts: Counter[str] = Counter()
         for image in recorder.images:
-            for place, caption in enumerate(material.stages[recorder.stage][image]):
+            for number, caption in enumerate(material.stages[recorder.stage][image]):
                 decision = verdict(rule, caption.kept, recorder.truth_facts(image), mentions)
                 if decision == "case":
-                    united.setdefault(image, set()).add(place)
+                    united.setdefault(image, set()).add(number)
                     counts[image] += 1
                 if decision:
                     listed = mentions.weapons(caption.kept) if rule == "weapons" else mentions.animals(caption.kept)
@@ -154,13 +154,13 @@ def identity_as_nouns(recorder: Recorder) -> None:
     material, tag, counts = recorder.material, standard().tag, Counter[str]()
     recorder.header |= {"truth": recorder.truth}  # it is not needed, but used where there is one
     for image in recorder.images:
-        known = bool(recorder.truth) and image in material.stages.get(recorder.truth, {})
-        if known and not material.mentions.people(recorder.truth_facts(image)):
+        has_truth = bool(recorder.truth) and image in material.stages.get(recorder.truth, {})
+        if has_truth and not material.mentions.people(recorder.truth_facts(image)):
             continue
         for caption in material.stages[recorder.stage][image]:
             uses = as_nouns(tag(caption.text), material.mentions) if NOUN in caption.text.lower() else []
             if uses:
                 rule = "contrast" if uses[0] else "noun"
                 counts[image] += 1
-                recorder.case(rule if known else f"{rule} (unclear)", image, caption, word=NOUN)
+                recorder.case(rule if has_truth else f"{rule} (unclear)", image, caption, word=NOUN)
     recorder.rates(counts, recorder.images, concept=NOUN)

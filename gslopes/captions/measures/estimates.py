@@ -84,18 +84,18 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differen
         p = np.array([fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)], np.float64)
     else:
         units = [Units(group, np.ones(group.shape[1])) for group in groups]
-        variances = [spreads(one, one.means) / max(len(one.sizes) * (len(one.sizes) - 1), 1) for one in units]
+        variances = [spreads(unit, unit.means) / max(len(unit.sizes) * (len(unit.sizes) - 1), 1) for unit in units]
         welch, _ = difference((share, np.sqrt(variances[0]), n), (other, np.sqrt(variances[1]), m))
-        known = np.logical_and.reduce([_varies(group) for group in groups])
-        low, high, p = np.where(known, [welch.low, welch.high, np.where(tested, welch.p, np.nan)], np.nan)
+        varied = np.logical_and.reduce([_varies(group) for group in groups])
+        low, high, p = np.where(varied, [welch.low, welch.high, np.where(tested, welch.p, np.nan)], np.nan)
     points = 100 * (share - other)
     return Differences(n, m, active, share, other, points, 100 * low, 100 * high, p, benjamini_hochberg(p))
 
 
 def _varies(shares: sparse.csr_array) -> NDArray[np.bool_]:
     """(C,) whether at least ``LEAST`` images have a share above 0, and as many one below 1."""
-    whole = sparse.csr_array((shares.data >= 1 - 1e-9, shares.indices, shares.indptr), shares.shape).sum(axis=1)
-    return np.asarray((np.diff(shares.indptr) >= LEAST) & (shares.shape[1] - np.asarray(whole).ravel() >= LEAST))
+    full = sparse.csr_array((shares.data >= 1 - 1e-9, shares.indices, shares.indptr), shares.shape).sum(axis=1)
+    return np.asarray((np.diff(shares.indptr) >= LEAST) & (shares.shape[1] - np.asarray(full).ravel() >= LEAST))
 
 
 def change(before: sparse.csr_array, after: sparse.csr_array, sides: Sides) -> tuple[Array, Array, Array, Array]:

@@ -39,9 +39,9 @@ def imposed_terms(recorder: Recorder) -> None:
     images = [image for image in recorder.images if mentions.people(recorder.truth_facts(image))]
     images_with: dict[str, list[str]] = {category: [] for category in IDENTITY}
     for image in images:
-        known = {m.category for m in mentions.identity(recorder.truth_facts(image)) if m.group != "neutral"}
+        true_categories = {m.category for m in mentions.identity(recorder.truth_facts(image)) if m.group != "neutral"}
         terms = [m for m in mentions.identity(recorder.facts(image)) if m.group != "neutral"]
-        for category in sorted({m.category for m in terms} - known):
+        for category in sorted({m.category for m in terms} - true_categories):
             images_with[category].append(image)
             recorder.case(category, image, word=", ".join(sorted({m.word for m in terms if m.category == category})))
     recorder.image_shares(images_with, images)
@@ -71,9 +71,9 @@ def marking(recorder: Recorder) -> None:
 def has_trait(facts: Iterable[Fact], words: Iterable[str]) -> bool:
     """Whether a listed thing is there, or a listed attribute of one (*long hair* is ``long_hair``)."""
     facts = tuple(facts)
-    known = {fact.word for fact in facts if fact.kind != "relation"}
-    known |= {f"{fact.word}_{fact.subject}" for fact in facts if fact.kind == "attribute"}
-    return bool(known & set(words))
+    things = {fact.word for fact in facts if fact.kind != "relation"}
+    things |= {f"{fact.word}_{fact.subject}" for fact in facts if fact.kind == "attribute"}
+    return bool(things & set(words))
 
 
 def trait_dependent(recorder: Recorder) -> None:

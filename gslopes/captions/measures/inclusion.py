@@ -74,7 +74,7 @@ class Truth:
         others = self.same(fact.target) if subjects else None
         if not others:
             return None
-        return {word for one, other, word in self.relations if one in subjects and other in others}
+        return {word for source, end, word in self.relations if source in subjects and end in others}
 
 
 def judge(
@@ -85,24 +85,24 @@ def judge(
     non-imageable, correct (truth holds it or something below it), too-specific (truth holds something above it),
     not-judged (coverage, or no such object in truth), hallucination.
     """
-    known = Truth(truth, wordnet)
+    index = Truth(truth, wordnet)
     facts = sorted(set(target), key=attrgetter("kind", "concept", "subject", "object", "word"))
-    return [(fact, _scenario(fact, known, coverage, lists)) for fact in facts]
+    return [(fact, _scenario(fact, index, coverage, lists)) for fact in facts]
 
 
 def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists) -> str:
     if not imageable(fact, lists):
         return "non-imageable"
-    known = truth.comparable(fact)
-    if known is None:
+    concepts = truth.comparable(fact)
+    if concepts is None:
         return "not-judged"
     concept, below, above = fact.concept, truth.wordnet.at_or_below, truth.wordnet.above(fact.concept)
-    if any(below(other, concept) for other in known):
+    if any(below(other, concept) for other in concepts):
         return "correct"
-    if above & known:
+    if above & concepts:
         return "too-specific"
     how = getattr(coverage, fact.kind)
-    of_types = bool((above | {concept}) & coverage.types) or any(below(one, concept) for one in coverage.types)
+    of_types = bool((above | {concept}) & coverage.types) or any(below(kind, concept) for kind in coverage.types)
     return "hallucination" if how == "open" or (how == "closed" and of_types) else "not-judged"
 
 
@@ -120,8 +120,8 @@ def associate(present: NDArray[np.bool_], sides: NDArray[np.int8], pair: Pair) -
     used = sides != 0
     if not used.any():
         return 0.0, ""
-    here, group = present[used], sides[used] == 1
-    value = float((here & group).mean() - here.mean() * group.mean())
+    mentioned, group = present[used], sides[used] == 1
+    value = float((mentioned & group).mean() - mentioned.mean() * group.mean())
     return round(abs(value), 15), pair.group if value >= 0 else pair.other
 
 
@@ -153,8 +153,8 @@ def words_wrongly_included(recorder: Recorder) -> None:
     _add_summary(recorder, flagged)
     # images that hold a concept cannot have it wrongly; what no photo shows is held by none
     rows = [
-        (key, found, set() if key[0] == "non-imageable" else held.get(key[1:], set()))
-        for key, found in sorted(flagged.items())
+        (key, places, set() if key[0] == "non-imageable" else held.get(key[1:], set()))
+        for key, places in sorted(flagged.items())
     ]
     for pair in material.pairs:
         sides = material.sides(pair, recorder.images)
@@ -185,9 +185,9 @@ def _add_inclusions(
         row |= {"concept": concept, "column": pair.column, "flagged": len(places), "negatives": negatives}
         row |= {"mentions": mentioned, "fpr": fpr, "fpr_low": low, "fpr_high": high, "fdr": len(places) / mentioned}
         rows.append(row | {"association": association, "towards": towards, "kept": keeps(association), "rank": None})
-    kept = [row for row in rows if row["kept"]]
-    kept.sort(key=lambda row: (-np.nan_to_num(row["fpr"]), -row["association"], row["concept"]))
-    for rank, row in enumerate(kept, 1):
+    ranked = [row for row in rows if row["kept"]]
+    ranked.sort(key=lambda row: (-np.nan_to_num(row["fpr"]), -row["association"], row["concept"]))
+    for rank, row in enumerate(ranked, 1):
         row["rank"] = rank
     recorder.inclusions += rows
 
@@ -245,7 +245,7 @@ def between_stages(recorder: Recorder) -> None:
     for kind in KINDS:
         recorder.header |= {"captions": "each" if each else "union", "kind": kind}
         some = [material.stages[stage] for stage in stages]
-        tables = [presence_of_captions(one, recorder.images, _concepts(kind), each=each) for one in some]
+        tables = [presence_of_captions(captions, recorder.images, _concepts(kind), each=each) for captions in some]
         either = sorted({name for table in tables for name in table.concepts})
         names = [name for name in either if _comparable(name, kind, recorder)]
         before, after = (_aligned(table, names) for table in tables)
@@ -276,8 +276,8 @@ def between_stages(recorder: Recorder) -> None:
 def _comparable(name: str, kind: str, recorder: Recorder) -> bool:
     """Whether both stages can hold a concept: of a closed vocabulary its types alone."""
     coverages = [recorder.material.coverage.get(stage, Coverage()) for stage in (recorder.stage, recorder.truth)]
-    found = [(getattr(one, kind), one.types) for one in coverages]
-    return all(how == "open" or (how == "closed" and name in types) for how, types in found)
+    vocabularies = [(getattr(coverage, kind), coverage.types) for coverage in coverages]
+    return all(how == "open" or (how == "closed" and name in types) for how, types in vocabularies)
 
 
 def _aligned(table: Presence, names: list[str]) -> sparse.csr_array:

@@ -81,9 +81,9 @@ def people_erased(recorder: Recorder) -> None:
     _unmentioned(recorder, base, "people unmentioned")
     several = [image for image in base if count_people(material, recorder.truth, image) > 1]
     named = {image: mentions.people(recorder.facts(image)) for image in several}
-    one = [i for i, people in named.items() if len({f.word for f in people}) == 1 and not _names_several(people)]
-    recorder.image_shares({"several described as one": one}, several)
-    for image in one:
+    singles = [i for i, people in named.items() if len({f.word for f in people}) == 1 and not _names_several(people)]
+    recorder.image_shares({"several described as one": singles}, several)
+    for image in singles:
         recorder.case("several described as one", image)
 
 
@@ -136,18 +136,18 @@ def listed_things(recorder: Recorder) -> None:
 def generic_replacement(recorder: Recorder) -> None:
     """E3: truth names a specific person concept, the target only something above it; by group."""
     mentions, wordnet = recorder.mentions, recorder.mentions.wordnet
-    shown: dict[str, list[str]] = {}
+    images_with: dict[str, list[str]] = {}
     generic_in: dict[str, list[str]] = {}
     for image in recorder.images:
         for concept in sorted({fact.concept for fact in mentions.people(recorder.truth_facts(image))}):
             if concept == PERSON or not wordnet.at_or_below(concept, PERSON):
                 continue
-            shown.setdefault(concept, []).append(image)
+            images_with.setdefault(concept, []).append(image)
             if generic := replaced(concept, recorder.facts(image), wordnet):
                 generic_in.setdefault(concept, []).append(image)
                 recorder.case("replaced", image, word=generic, concept=concept)
-    everywhere, images = ({i for some in each.values() for i in some} for each in (generic_in, shown))
+    everywhere, images = ({i for some in each.values() for i in some} for each in (generic_in, images_with))
     recorder.image_shares({"any person concept": everywhere}, sorted(images))
-    for concept, base in sorted(shown.items()):
+    for concept, base in sorted(images_with.items()):
         if len(base) >= recorder.options.min_active:
             recorder.image_shares({concept: generic_in.get(concept, [])}, base)

@@ -81,14 +81,14 @@ def fit(features: Array, tested: int, group: Array, mentioned: NDArray[np.bool_]
     held = np.column_stack([design, candidates[:, for_group]])
     for_mention = choose_columns(np.column_stack([held, group]), candidates, y, level, limit - len(for_group))
     held = np.column_stack([held, candidates[:, for_mention]])
-    found = score_interval(group, held, y)
+    interval = score_interval(group, held, y)
     chosen = held.shape[1] - design.shape[1]
-    if math.isnan(found.p):
+    if math.isnan(interval.p):
         apart = "size and place alone tell the groups, or the images that mention it, apart"
         return Salience(
-            *counts, False, held=chosen, note=apart if math.isnan(found.value) else "the fit reached no maximum"
+            *counts, False, held=chosen, note=apart if math.isnan(interval.value) else "the fit reached no maximum"
         )
-    return Salience(*counts, True, *found, held=chosen)
+    return Salience(*counts, True, *interval, held=chosen)
 
 
 def _lacking(design: Array, group: Array, y: Array) -> str:
@@ -191,22 +191,22 @@ def objects_mentioned(recorder: Recorder) -> None:
     images = [image for image in recorder.images if image in material.boxes]
     synsets = [{box.synset for box in material.boxes[image]} for image in images]
     named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
-    shown = Counter(name for one in synsets for name in one)
-    shown.update(name for facts in named for name in {fact.synset for fact in facts if fact.synset})
-    types = sorted(shown, key=lambda name: (-shown[name], name))[: options.types]
+    frequency = Counter(name for present in synsets for name in present)
+    frequency.update(name for facts in named for name in {fact.synset for fact in facts if fact.synset})
+    types = sorted(frequency, key=lambda name: (-frequency[name], name))[: options.types]
     features = layout([material.boxes[image] for image in images], types)
     concepts = [{fact.concept for fact in facts} for facts in named]
     for pair in material.pairs:
         sides = material.sides(pair, images)
         rows: list[Row] = []
-        for place, name in enumerate(types):
+        for column, name in enumerate(types):
             chosen = np.array([index for index in np.flatnonzero(sides) if name in synsets[index]], dtype=np.int64)
             if len(chosen) >= options.min_active:
                 y = np.array([name in concepts[index] for index in chosen])
                 if options.as_published:
                     fitted = fit_published(features[chosen], sides[chosen] / 2, y, options)
                 else:
-                    fitted = fit(features[chosen], place, sides[chosen] / 2, y)
+                    fitted = fit(features[chosen], column, sides[chosen] / 2, y)
                 rows.append(_row(fitted, name, recorder.stage, pair))
         q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
         for row, value in zip(rows, q, strict=True):
@@ -224,16 +224,16 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
     of a corner.
     """
     column_of = {name: column for column, name in enumerate(types)}
-    found = np.zeros((len(boxes), 2 * len(types)))
-    found[:, len(types) :] = 1.0
+    features = np.zeros((len(boxes), 2 * len(types)))
+    features[:, len(types) :] = 1.0
     for row, instances in enumerate(boxes):
         for box in instances:
             column = column_of.get(box.synset)
-            if column is not None and box.area > found[row, column]:
-                found[row, column] = box.area
+            if column is not None and box.area > features[row, column]:
+                features[row, column] = box.area
                 centre = (box.x0 + box.x1 - 1) / 2, (box.y0 + box.y1 - 1) / 2
-                found[row, len(types) + column] = math.hypot(*centre) / math.hypot(0.5, 0.5)
-    return found
+                features[row, len(types) + column] = math.hypot(*centre) / math.hypot(0.5, 0.5)
+    return features
 
 
 def _row(fitted: Salience, concept: str, stage: str, pair: Pair) -> Row:
