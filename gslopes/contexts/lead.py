@@ -35,8 +35,8 @@ NO_SLOPE = "No slope on congruence: that needs two contexts of different rating,
 def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
     """Name to table, those of results that have rows, the backgrounds with the ratings of the user's own raters."""
     made = {name: tables[name] for name in TABLES if name in tables}
-    kept = {name: frame for name, frame in made.items() if len(frame) or name in _ALWAYS}
-    return kept | ({"backgrounds": rated(kept["backgrounds"], kept["ratings"])} if "ratings" in kept else {})
+    filled = {name: frame for name, frame in made.items() if len(frame) or name in _ALWAYS}
+    return filled | ({"backgrounds": rated(filled["backgrounds"], filled["ratings"])} if "ratings" in filled else {})
 
 
 def headline_of(tables: Tables) -> Headline:
@@ -71,16 +71,16 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
         same = "infers the same of every person before every context"
         return f"{who} {same}: nothing varies, so there is no slope to judge."
     several = many(len(varied), "tagger") if len(varied) > 1 else ""
-    known = varied[varied["ci_low"].notna()]
-    clear = known[(known["ci_low"] > 0) | (known["ci_high"] < 0)]
-    if len(known) and not len(clear):
-        return f"{_none(known, several)}."
-    shown = clear if len(clear) else varied
-    row = shown.iloc[int(shown["slope"].abs().to_numpy().argmax())]
+    judged_rows = varied[varied["ci_low"].notna()]
+    clear = judged_rows[(judged_rows["ci_low"] > 0) | (judged_rows["ci_high"] < 0)]
+    if len(judged_rows) and not len(clear):
+        return f"{_none(judged_rows, several)}."
+    leading = clear if len(clear) else varied
+    row = leading.iloc[int(leading["slope"].abs().to_numpy().argmax())]
     often = "more often" if row["slope"] > 0 else "less often"
     lead = f"{printable(row['classifier'])} infers the self-reported gender {often} where the context fits it"
     size = f"{numbers.points(row['slope'])} points per unit of congruence"
-    if not len(known):
+    if not len(judged_rows):
         return f"{lead}: {size}, for every person alike: no interval."
     size += f" {numbers.interval(row['ci_low'], row['ci_high'])}, {many(int(row['n']), 'person', 'people')}"
     return f"{lead}: {size}; {len(clear)} of {several} have an interval without 0." if several else f"{lead}: {size}."
@@ -88,12 +88,12 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
 
 def _none(rows: pd.DataFrame, several: str) -> str:
     """The sentence where every interval holds 0: no association, or it cannot be said."""
-    found = []
+    intervals = []
     for row in rows.to_dict("records"):
         shown = f"{numbers.interval(row['ci_low'], row['ci_high'])} points per unit of congruence"
         name = printable(row["classifier"])
-        found.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), caution.POINTS, shown))
-    widest = caution.widest(found)
+        intervals.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), caution.POINTS, shown))
+    widest = caution.widest(intervals)
     who = f"any of {several}" if several else widest.name
     if not widest.clear:
         question = f"whether {who} infers the self-reported gender more or less often where the context fits it"
@@ -108,13 +108,13 @@ def counts(results: Mapping[str, pd.DataFrame]) -> str:
     backgrounds, people = results["backgrounds"], results["people"]
     composites = results["composites"]
     used = backgrounds[backgrounds["status"] == "used"]
-    shown = people[people["photo"].isin(composites.loc[composites["kind"] == "context", "photo"])]
+    composed = people[people["photo"].isin(composites.loc[composites["kind"] == "context", "photo"])]
     contexts = used["context"].nunique()
     each = len(used) / max(contexts, 1)
-    text = f"{many(shown['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
+    text = f"{many(composed['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
     alone = "; one background each, so intervals are about people, not about such rooms."
     text += f", {each:g} backgrounds each{SEVERAL}" if each > 1 else alone
-    if out := people["photo"].nunique() - shown["photo"].nunique():
+    if out := people["photo"].nunique() - composed["photo"].nunique():
         text += f" Left out: {many(out, 'photo')}, see the cut-outs."
     skipped = len(backgrounds) - len(used)
     return text + (f" Left out: {many(skipped, 'background')}." if skipped else "")
@@ -157,5 +157,5 @@ def judged(tables: Tables) -> pd.DataFrame:
         head = {"contrast": "context: " + rows["context"], "label": "inferred " + rows["inferred"]}
         more = {name: 100 * rows[column] for name, column in points.items()}
         parts.append(rows.assign(**head, **more, unit="percentage points"))
-    found = pd.concat(parts, ignore_index=True) if any(map(len, parts)) else summary.FINDINGS.empty()
-    return found.rename(columns={"classifier": "model", "note": "reason"})
+    rows_of_all = pd.concat(parts, ignore_index=True) if any(map(len, parts)) else summary.FINDINGS.empty()
+    return rows_of_all.rename(columns={"classifier": "model", "note": "reason"})

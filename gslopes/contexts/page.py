@@ -53,20 +53,20 @@ def show(page: Page) -> dict[str, Any] | None:
     """
     results, run = results_of(page.tables), page.run.folder
     plain = results["composites"].query("step == 0 and kind in ('original', 'canvas', 'context')")
-    shown = plain[~plain["attribute"].str.contains("~")].sort_values("attribute")
-    people = results["people"][results["people"]["photo"].isin(shown.loc[shown["kind"] == "context", "photo"])]
+    pictures = plain[~plain["attribute"].str.contains("~")].sort_values("attribute")
+    people = results["people"][results["people"]["photo"].isin(pictures.loc[pictures["kind"] == "context", "photo"])]
     described = results.get("described", TABLES["described"].empty()).query("tags == 'gross' and step == 0")
     tagger = described["classifier"].min() if len(described) else ""
-    said = described[described["classifier"] == tagger].set_index(["photo", "attribute"])["inferred"].to_dict()
+    inferred_of = described[described["classifier"] == tagger].set_index(["photo", "attribute"])["inferred"].to_dict()
     strips = []
     for gender, photos in people.sort_values("photo").groupby("gender")["photo"]:
         photo, tiles = photos.iloc[len(photos) // 2], []
-        for row in shown[shown["photo"] == photo].drop_duplicates(["kind", "context"]).to_dict("records"):
+        for row in pictures[pictures["photo"] == photo].drop_duplicates(["kind", "context"]).to_dict("records"):
             with suppress(PhotoError):
                 small = Image.fromarray(photo_of(photo_bytes(row["file"], run), Path(row["file"])).pixels)
                 small.thumbnail((THUMB, THUMB), Image.Resampling.LANCZOS)
                 place = row["attribute"]
-                tiles.append({"src": jpeg_uri(small, 82), "at": place, "inferred": said.get((photo, place), "")})
+                tiles.append({"src": jpeg_uri(small, 82), "at": place, "inferred": inferred_of.get((photo, place), "")})
         strips.append({"gender": gender, "tiles": tiles})
     return {"strips": strips[:4], "tagger": tagger, "credits": credit_line(results)} if strips else None
 
@@ -79,7 +79,9 @@ def paper(page: Page) -> dict[str, Any] | None:
     picture = data_uri(read_regular(file, LARGEST_TABLE), "png") if is_file(file) else ""
     parts = []
     for part in page.audit.sentences["part"]:
-        shown = [{"title": charts.TITLES[name], "svg": Markup(drawn[name])} for name in part["charts"] if name in drawn]
+        figures = [
+            {"title": charts.TITLES[name], "svg": Markup(drawn[name])} for name in part["charts"] if name in drawn
+        ]
         listed = [
             {
                 "title": tables.TITLES[name],
@@ -90,8 +92,8 @@ def paper(page: Page) -> dict[str, Any] | None:
             if name in papers
         ]
         figure = picture if "shares" in part["charts"] else ""
-        if shown or listed or figure:
-            parts.append({**part, "charts": shown, "tables": listed, "figure": figure})
+        if figures or listed or figure:
+            parts.append({**part, "charts": figures, "tables": listed, "figure": figure})
     return {"parts": parts, "figure_title": charts.FIGURE} if parts else None
 
 
@@ -132,15 +134,15 @@ def cutouts_page(run: Path, cutouts: pd.DataFrame, names: Mapping[str, str]) -> 
 
     cutouts: the table of that name.  names: photo to the name of its file.
     """
-    there = [bool(name) and inside(run, run / name) and is_file(run / name) for name in cutouts["file"]]
-    shown = cutouts[there].sort_values(["status", "photo"])
+    on_disk = [bool(name) and inside(run, run / name) and is_file(run / name) for name in cutouts["file"]]
+    listed = cutouts[on_disk].sort_values(["status", "photo"])
     cells = []
-    for row in shown.to_dict("records"):
+    for row in listed.to_dict("records"):
         why = f": {row['detail'] or row['reason']}" if row["reason"] else ""
         name = f"{names[row['photo']]}: " if row["photo"] in names else ""
         text = words.printable(f"{name}{row['method']}, {row['status']}{why}")
         cells.append({"photo": row["photo"], "status": row["status"], "src": quote(f"../{row['file']}"), "text": text})
-    flagged, missing = int((shown["status"] == "flagged").sum()), len(cutouts) - len(shown)
+    flagged, missing = int((listed["status"] == "flagged").sum()), len(cutouts) - len(listed)
     return render(
         "cutouts.html.j2",
         house=TEMPLATES,

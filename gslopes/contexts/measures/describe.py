@@ -226,9 +226,9 @@ def by_person(values: Array, grid: Grid, columns: list[int]) -> Array:
     values: (P, A).
     """
     selected = values[:, columns]
-    known = np.isfinite(selected) & grid.answered[:, columns]
-    totals = np.bincount(grid.person, np.where(known, selected, 0).sum(axis=1), minlength=grid.people)
-    counts = np.bincount(grid.person, known.sum(axis=1), minlength=grid.people)
+    counted = np.isfinite(selected) & grid.answered[:, columns]
+    totals = np.bincount(grid.person, np.where(counted, selected, 0).sum(axis=1), minlength=grid.people)
+    counts = np.bincount(grid.person, counted.sum(axis=1), minlength=grid.people)
     return np.divide(totals, counts, out=np.full(grid.people, np.nan), where=counts > 0)
 
 

@@ -45,12 +45,12 @@ def distances_table(grid: Grid) -> pd.DataFrame:
 
 
 def _mean(values: Array) -> dict[str, Any]:
-    known = settled(values[np.isfinite(values)])
-    found = mean_t(known)
-    row = {"n": len(known), "mean": found.value, "ci_low": found.low, "ci_high": found.high}
-    if len(known) < 2:
+    numbers = settled(values[np.isfinite(values)])
+    average = mean_t(numbers)
+    row = {"n": len(numbers), "mean": average.value, "ci_low": average.low, "ci_high": average.high}
+    if len(numbers) < 2:
         return {**row, "note": "no interval: fewer than two people"}
-    return {**row, "sd": float(known.std(ddof=1)), "note": ALIKE * (found.se == 0)}
+    return {**row, "sd": float(numbers.std(ddof=1)), "note": ALIKE * (average.se == 0)}
 
 
 # -- ANOVA ------------------------------------------------------------------------------------------------------------
@@ -99,15 +99,15 @@ def tukey(values: Array, factor: NDArray[np.object_]) -> pd.DataFrame:
     columns = ["one", "other", "difference", "ci_low", "ci_high", "p"]
     if len(levels) < 2 or min(map(len, samples)) < 2:
         return pd.DataFrame(columns=columns)
-    found = stats.tukey_hsd(*samples) if any(np.ptp(sample) > 0 for sample in samples) else None
-    interval: Any = None if found is None else found.confidence_interval(0.95)
+    test = stats.tukey_hsd(*samples) if any(np.ptp(sample) > 0 for sample in samples) else None
+    interval: Any = None if test is None else test.confidence_interval(0.95)
     rows = []
     for pair in combinations(range(len(levels)), 2):
         difference = float(samples[pair[0]].mean() - samples[pair[1]].mean())
         numbers = [math.nan] * 3
-        if found is not None:
-            numbers = [float(part[pair]) for part in (interval.low, interval.high, np.asarray(found.pvalue))]
-        rows.append((*(levels[place] for place in pair), difference, *numbers))
+        if test is not None:
+            numbers = [float(part[pair]) for part in (interval.low, interval.high, np.asarray(test.pvalue))]
+        rows.append((*(levels[index] for index in pair), difference, *numbers))
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -149,5 +149,5 @@ def _missing_terms(table: pd.DataFrame) -> str:
 
 
 def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    known = [frame for frame in frames if len(frame)]
-    return pd.concat(known, ignore_index=True) if known else pd.DataFrame()
+    filled = [frame for frame in frames if len(frame)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()

@@ -75,10 +75,10 @@ def _fit(lab: NDArray[np.float32], terms: NDArray[np.float32], use: NDArray[np.b
 def from_the_top(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The parts of a mask (H, W) that touch the top row."""
     count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
-    kept = np.zeros(count, bool)
-    kept[np.unique(labels[0])] = True
-    kept[0] = False
-    return np.asarray(kept[labels])
+    touching = np.zeros(count, bool)
+    touching[np.unique(labels[0])] = True
+    touching[0] = False
+    return np.asarray(touching[labels])
 
 
 Mask = NDArray[np.bool_]
@@ -169,15 +169,15 @@ def studio(pixels: ByteArray, face: FloatArray, seed: int = 0) -> Person:
     cv2.grabCut(small, guess, (0, 0, 1, 1), *models, _ITERATIONS, cv2.GC_INIT_WITH_MASK)
     person = np.isin(guess, (cv2.GC_FGD, cv2.GC_PR_FGD))
     full = cv2.resize(person.astype(np.float32), pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC) > 0.5
-    whole = _whole(full, "studio", backdrop)
+    outline = _whole(full, "studio", backdrop)
     # backdrop that hair or neck enclose is taken out: above the shoulders, outside of the face, in patches
     x0, y0, x1, y1 = np.asarray(face, float)
     unit = x1 - x0
     y, x = np.mgrid[0 : full.shape[0], 0 : full.shape[1]].astype(np.float32)
     inside = (np.abs(x - (x0 + x1) / 2) < 0.42 * unit) & (y > y0 - 0.35 * unit) & (y < y1)
-    patches = whole.mask & (backdrop.residual < KEYED) & (y < y1) & ~inside
+    patches = outline.mask & (backdrop.residual < KEYED) & (y < y1) & ~inside
     patches = cv2.morphologyEx(patches.astype(np.uint8), cv2.MORPH_OPEN, _SMALL) > 0
-    return replace(whole, mask=whole.mask & ~patches, chin=round(float(y1 + 0.25 * unit)))
+    return replace(outline, mask=outline.mask & ~patches, chin=round(float(y1 + 0.25 * unit)))
 
 
 def behind(pixels: ByteArray, face: FloatArray) -> Backdrop:

@@ -101,10 +101,10 @@ def largest_face(finder: Finder, photo: Photo) -> FloatArray | None:
 
 def same_photo(data: bytes, path: Path, photo: str) -> Photo:
     """The photo of these bytes.  Raises: PhotoError, also if they are not those of ``photo``, its sha256."""
-    found = photo_of(data, path)
-    if found.id != photo:
+    photo_read = photo_of(data, path)
+    if photo_read.id != photo:
         raise PhotoError(path, SkipReason(Reason.GONE, REPLACED))
-    return found
+    return photo_read
 
 
 def read_cutout(run: Path, file: str) -> tuple[ByteArray, FloatArray]:
@@ -113,8 +113,8 @@ def read_cutout(run: Path, file: str) -> tuple[ByteArray, FloatArray]:
     Raises: UsageError if it is no picture in the run folder.
     """
     picture = named_picture(file, folder=run, hint="Cut the people out again, in a new folder.")
-    whole = np.asarray(picture.convert("RGBA"))
-    return np.ascontiguousarray(whole[..., :3], np.uint8), (whole[..., 3] / 255).astype(np.float32)
+    rgba = np.asarray(picture.convert("RGBA"))
+    return np.ascontiguousarray(rgba[..., :3], np.uint8), (rgba[..., 3] / 255).astype(np.float32)
 
 
 def _skipped(photo: str, why: SkipReason, method: str = "") -> Row:

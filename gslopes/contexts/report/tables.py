@@ -99,8 +99,8 @@ def _share(number: float, digits: int = 3) -> str:
 
 def _ends(row: Row, low: str, high: str) -> str:
     """An interval in brackets; empty where there is none."""
-    known = math.isfinite(row[low]) and math.isfinite(row[high])
-    return f"[{row[low]:+.2f}, {row[high]:+.2f}]" if known else ""
+    finite = math.isfinite(row[low]) and math.isfinite(row[high])
+    return f"[{row[low]:+.2f}, {row[high]:+.2f}]" if finite else ""
 
 
 def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFrame:
@@ -201,19 +201,19 @@ def _answers(results: Results, name: str) -> tuple[str, ...]:
 
 def _congruent(rows: pd.DataFrame, column: str, change: str, ratings: pd.Series) -> str:
     """Of women in feminine and of men in masculine contexts: in how many the answer rises, and falls."""
-    said = []
+    answers = []
     for gender, plural, side in SIDES:
         contexts = ratings[(ratings < 5) if gender == "woman" else (ratings > 5)].index
         judged = rows[rows["context"].isin(contexts) & (rows[column] == gender)] if len(rows) else rows
         if not len(judged):
-            said.append(f"{plural}: no {side} context")
+            answers.append(f"{plural}: no {side} context")
             continue
-        found = judged[judged["q"] < LEVEL]
-        rises, falls = int((found[change] > 0).sum()), int((found[change] < 0).sum())
+        significant = judged[judged["q"] < LEVEL]
+        rises, falls = int((significant[change] > 0).sum()), int((significant[change] < 0).sum())
         verdict = "mixed" if rises and falls else "yes" if rises else "no"
         fewer = f", less in {falls}" if falls else ""
-        said.append(f"{plural}: {verdict}, more in {rises} of {len(judged)} {side}{fewer}")
-    return "; ".join(said)
+        answers.append(f"{plural}: {verdict}, more in {rises} of {len(judged)} {side}{fewer}")
+    return "; ".join(answers)
 
 
 def _independent(rows: pd.DataFrame) -> str:
@@ -232,21 +232,21 @@ def _who_changes(rows: pd.DataFrame) -> str:
     if not len(rows):
         return "not judged: no group can be compared"
     contexts = rows["context"].nunique()
-    found = rows[rows["paper_significant"].astype(bool)]
-    more = found["one"].where(found["difference"] > 0, found["other"])
-    counts = found.assign(more=more).groupby(["factor", "more"], sort=False)["context"].nunique()
+    significant = rows[rows["paper_significant"].astype(bool)]
+    more = significant["one"].where(significant["difference"] > 0, significant["other"])
+    counts = significant.assign(more=more).groupby(["factor", "more"], sort=False)["context"].nunique()
     plurals = {"woman": "women", "man": "men"}
     levels = counts.reset_index().itertuples(index=False)
-    said = [f"{plurals.get(str(level), printable(level))} in {count} of {contexts}" for _, level, count in levels]
-    return ", ".join(said) if said else f"no difference found in {many(contexts, 'context')}"
+    answers = [f"{plurals.get(str(level), printable(level))} in {count} of {contexts}" for _, level, count in levels]
+    return ", ".join(answers) if answers else f"no difference found in {many(contexts, 'context')}"
 
 
 def _expected(rows: pd.DataFrame) -> str:
     judged = rows[rows["q"].notna()] if len(rows) else rows
     if not len(judged):
         return "not judged: nothing varies"
-    found = int((judged["q"] < LEVEL).sum())
-    return f"{int(judged['consistent'].sum())} of {found} differences found ({many(len(judged), 'test')})"
+    significant = int((judged["q"] < LEVEL).sum())
+    return f"{int(judged['consistent'].sum())} of {significant} differences found ({many(len(judged), 'test')})"
 
 
 # -- more tables ------------------------------------------------------------------------------------------------------
@@ -271,5 +271,5 @@ def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:
-    shown = rows[["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]]
-    return shown.assign(rating=[_number(rating, "g", "") for rating in shown["rating"].astype(float)]).fillna("")
+    columns = rows[["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]]
+    return columns.assign(rating=[_number(rating, "g", "") for rating in columns["rating"].astype(float)]).fillna("")
