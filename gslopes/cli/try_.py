@@ -39,12 +39,12 @@ def try_(classifier: str, photos: tuple[Path, ...], out: Path, device: str, trus
     from gslopes.ask.scoring.trial import try_classifier
 
     (loaded,) = load_classifiers([classifier], device, trust)
-    found = try_classifier(loaded, photos, out)
+    trial = try_classifier(loaded, photos, out)
     if as_json:
-        print_json({**asdict(found), "failed": found.failed})
+        print_json({**asdict(trial), "failed": trial.failed})
     else:
-        say("\n".join(_lines(found)))
-    return 0 if not found.failed else 1 if found.failed == len(found.pictures) else 3
+        say("\n".join(_lines(trial)))
+    return 0 if not trial.failed else 1 if trial.failed == len(trial.pictures) else 3
 
 
 def _lines(found: Trial) -> list[str]:

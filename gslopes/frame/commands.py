@@ -121,8 +121,8 @@ def options(config: type, *, only: Collection[str] = (), leave_out: Collection[s
 
     only: names with a flag, all if empty.  leave_out: names without one.
     """
-    known = {one.name: one for one in options_of(config).values() if "." not in one.name and not one.positional}
-    shown = [one for name, one in known.items() if name in (only or known) and name not in leave_out]
+    named = {one.name: one for one in options_of(config).values() if "." not in one.name and not one.positional}
+    flagged = [one for name, one in named.items() if name in (only or named) and name not in leave_out]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
@@ -133,11 +133,11 @@ def options(config: type, *, only: Collection[str] = (), leave_out: Collection[s
             for name, text in settings:
                 one = find_option(config, name)
                 options[one.name] = one.typed(text)
-            names = {one.name for one in shown} & set(given)
+            names = {one.name for one in flagged} & set(given)
             options |= {name: value for name in names if (value := given.pop(name)) not in (None, ())}
             return command(*args, options=options, **given)
 
-        flags = [_flag(one, advanced=one.advanced) for one in shown]
+        flags = [_flag(one, advanced=one.advanced) for one in flagged]
         for add in reversed([*flags, _CONFIG, _SET]):
             run = add(run)
         return run

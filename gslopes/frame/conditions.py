@@ -70,8 +70,8 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.Name):
         if node.id not in row:
             close = get_close_matches(node.id, row, n=1)
-            known = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(row)}"
-            raise ValueError(f"there is no column {node.id!r}; {known}")
+            advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(row)}"
+            raise ValueError(f"there is no column {node.id!r}; {advice}")
         return row[node.id]
     if isinstance(node, ast.BoolOp):
         parts = [_truth(_value(part, row)) for part in node.values]
@@ -91,26 +91,26 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
 
 
 def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
-    left, found = _value(node.left, row), []
+    left, holds = _value(node.left, row), []
     for how, right_node in zip(node.ops, node.comparators, strict=True):
         if isinstance(how, (ast.In, ast.NotIn)):
             if not isinstance(right_node, (ast.Tuple, ast.List)):
                 raise ValueError('after \'in\' stands a list, such as ("Male", "No_Beard")')
             listed = [_value(one, {}) for one in right_node.elts]
-            found.append(not _missing(left) and (left in listed) == isinstance(how, ast.In))
+            holds.append(not _missing(left) and (left in listed) == isinstance(how, ast.In))
             continue
         right = _value(right_node, row)
         test = _ORDERED.get(type(how)) or _EQUAL.get(type(how))
         if test is None:
             raise ValueError("it compares by < <= > >= == != and in")
         if _missing(left) or _missing(right):
-            found.append(False)
+            holds.append(False)
         elif isinstance(left, str) != isinstance(right, str) or (type(how) in _ORDERED and isinstance(left, str)):
             raise ValueError(f"{ast.unparse(node)!r} compares a text as a number")
         else:
-            found.append(bool(test(left, right)))
+            holds.append(bool(test(left, right)))
         left = right
-    return all(found)
+    return all(holds)
 
 
 def _missing(value: Any) -> bool:

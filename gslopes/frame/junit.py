@@ -25,10 +25,10 @@ def write(path: Path, frame: pd.DataFrame, failed: pd.DataFrame, condition: str)
     Xml.SubElement(properties, "property", name="fail-if", value=printable(condition))
     skipped = 0
     bad = set(failed.index)
-    for place, row in zip(frame.index, frame.to_dict("records"), strict=True):
+    for index, row in zip(frame.index, frame.to_dict("records"), strict=True):
         model, contrast, label = (printable(str(value)) for value in list(row.values())[:3])
         case = Xml.SubElement(suite, "testcase", classname=f"{model} {contrast}", name=label)
-        if place in bad:
+        if index in bad:
             Xml.SubElement(case, "failure", message=f"{printable(condition)} holds").text = _facts(row)
         elif str(row.get("decision", "")) == "unjudged" or row.get("note"):
             skipped += 1
@@ -39,5 +39,5 @@ def write(path: Path, frame: pd.DataFrame, failed: pd.DataFrame, condition: str)
 
 def _facts(row: dict[Any, Any]) -> str:
     """A row as lines; numbers with six digits."""
-    shown = {name: f"{value:.6g}" if isinstance(value, float) else printable(str(value)) for name, value in row.items()}
-    return "\n".join(f"{name}: {value}" for name, value in shown.items())
+    texts = {name: f"{value:.6g}" if isinstance(value, float) else printable(str(value)) for name, value in row.items()}
+    return "\n".join(f"{name}: {value}" for name, value in texts.items())

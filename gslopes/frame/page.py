@@ -53,10 +53,10 @@ class Page:
     @cached_property
     def quoted(self) -> quote.Quote | None:
         """What others may say of the run."""
-        said, about = self.headline, self.audit.sentences["quote"]
+        lead, about = self.headline, self.audit.sentences["quote"]
         limits = tuple(self.audit.sentences["limits"][:3])
         card = quote.About(about["title"], tuple(about["things"]), about["compared"], limits, about["source"])
-        return quote.of_findings(self.run.folder, self.findings, said.sentence, card, (said.label, said.contrast))
+        return quote.of_findings(self.run.folder, self.findings, lead.sentence, card, (lead.label, lead.contrast))
 
 
 def write_page(run: Run) -> Made:

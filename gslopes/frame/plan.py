@@ -69,11 +69,11 @@ class Plan:
 
     def _looked_at(self) -> dict[str, Any]:
         """What the inputs say of themselves, as JSON has it."""
-        found = self.inputs
-        facts = dict(found.facts)
+        inputs = self.inputs
+        facts = dict(inputs.facts)
         if self.audit.models is not None and not self.audit.more:
             facts["asked"] = {name: model.version for name, model in self.models.items()}
-        content = {**facts, **found.records, "facts": list(facts), "notes": list(found.notes)}
+        content = {**facts, **inputs.records, "facts": list(facts), "notes": list(inputs.notes)}
         plain: dict[str, Any] = json.loads(json.dumps(content, default=str))
         return plain
 
@@ -161,8 +161,8 @@ def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], 
 
 def _lasting(config: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration without the options that hold for one command alone."""
-    kept = {name: value for name, value in config.items() if name not in ("yes", "retry_failed")}
-    return {name: _lasting(value) if isinstance(value, dict) else value for name, value in kept.items()}
+    lasting = {name: value for name, value in config.items() if name not in ("yes", "retry_failed")}
+    return {name: _lasting(value) if isinstance(value, dict) else value for name, value in lasting.items()}
 
 
 def _refuse_older(run: Path, audit: Audit) -> None:

@@ -112,6 +112,6 @@ def notes_of(audit: Audit, folder: Path) -> list[str]:
     """The sentences for the user of the inputs, and of all stages in their order."""
     content = runfolder.read_manifest(folder)
     stamps = (folder / "parts" / f"{stage.name}.json" for stage in audit.stages)
-    found = [list(content.get("notes", []))]
-    found += [list(read_json(path).get("notes", [])) for path in stamps if path.is_file()]
-    return [note for notes in found for note in notes]
+    notes_by_stage = [list(content.get("notes", []))]
+    notes_by_stage += [list(read_json(path).get("notes", [])) for path in stamps if path.is_file()]
+    return [note for notes in notes_by_stage for note in notes]

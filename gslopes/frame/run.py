@@ -67,10 +67,10 @@ class Run:
         """What the audit is about, as its ``inputs`` function looked at it.  Raises: UsageError if it has changed."""
         if self.plan is None:
             raise RuntimeError("a part reads tables alone: its stage may be done in another process")
-        found, known = self.plan.inputs, self.plan.facts
-        if any(known.get(name) != value for name, value in json.loads(json.dumps(found.facts, default=str)).items()):
+        now, facts = self.plan.inputs, self.plan.facts
+        if any(facts.get(name) != value for name, value in json.loads(json.dumps(now.facts, default=str)).items()):
             raise UsageError(f"{show(self.plan.source)} has changed.", "Choose a new folder with --out.")
-        return found.content
+        return now.content
 
     @property
     def models(self) -> Mapping[str, Any]:
@@ -222,14 +222,14 @@ def _discard_others(run: Run, stage: Stage) -> None:
         kind: {name: value for name, value in reads[kind].items() if name not in stage.merging}
         for kind in ("tables", "options", "files")
     }
-    kept = folder / "made-from.json"
+    record = folder / "made-from.json"
     before = None
     with suppress(OSError, ValueError):
-        before = read_json(kept)
+        before = read_json(record)
     if before != now:
         for path in folder.rglob("*.parquet"):
             path.unlink()
-    runfolder.write_json(kept, now)
+    runfolder.write_json(record, now)
 
 
 def write(run: Run, stage: Stage, made: Made) -> list[Path]:
@@ -302,9 +302,9 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
     read = {name: _digest(_file(run, name)) for name in stage.reads if name not in (INPUTS, NOTES)}
     facts = run.plan.facts if run.plan is not None and INPUTS in stage.reads else None
     notes = notes_of(run.audit, run.folder) if NOTES in stage.reads else None
-    known = {"inputs": facts, "tables": read, "options": options, "files": files, "notes": notes}
-    known |= {"uses": None if stage.uses is None else stage.uses(run)}
-    return known | {"each": None if stage.each is None else list(stage.each(run)), "program": _program()}
+    made_from = {"inputs": facts, "tables": read, "options": options, "files": files, "notes": notes}
+    made_from |= {"uses": None if stage.uses is None else stage.uses(run)}
+    return made_from | {"each": None if stage.each is None else list(stage.each(run)), "program": _program()}
 
 
 def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:

@@ -27,8 +27,8 @@ def keep_sources(photos: Path, run: Path) -> Path | None:
             break
     if manifest is None:
         return None
-    known = set(tables.read(tables.PHOTOS, run / "photos.parquet")["photo"])
-    rows = manifest[manifest["photo"].isin(known - {""}) & manifest["status"].isin(["kept", "duplicate"])]
+    photos_of_run = set(tables.read(tables.PHOTOS, run / "photos.parquet")["photo"])
+    rows = manifest[manifest["photo"].isin(photos_of_run - {""}) & manifest["status"].isin(["kept", "duplicate"])]
     if rows.empty:
         return None
     first = rows.sort_values("status", ascending=False, kind="stable").drop_duplicates("photo")  # kept before duplicate

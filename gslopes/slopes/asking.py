@@ -62,14 +62,14 @@ def _encode_part(run: Path, part: int) -> None:
             continue
         suffix = suffixes[row["photo"]]
         try:
-            found = open_photo(root / row["path"])
+            photo = open_photo(root / row["path"])
         except PhotoError as error:
             raise UsageError(f"The photo {show(root / row['path'])} cannot be read: {error}.", "Restore it.") from error
-        if found.id != row["photo"]:
+        if photo.id != row["photo"]:
             raise UsageError(f"The photo {show(root / row['path'])} is not the one that was edited.", "Restore it.")
         file = Path("edits") / UNEDITED / f"{row['photo']}{suffix}"
         runfolder.make_folder((folder / file).parent)
-        data = encode(found.pixels, found.gray, found.icc, "png" if suffix == ".png" else "jpeg")
+        data = encode(photo.pixels, photo.gray, photo.icc, "png" if suffix == ".png" else "jpeg")
         runfolder.write_bytes(folder / file, data)
         rows.append({"photo": row["photo"], "attribute": UNEDITED, "step": 0, "value": 0.0, "file": file.as_posix()})
         rows[-1]["mask_area"] = 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -18,9 +17,6 @@ from gslopes.slopes.fit.answers import Answers, Cut, gather, present, values_by_
 from gslopes.slopes.fit.differences import COLUMNS, paired_differences
 from gslopes.slopes.fitting import PRESENCE
 from gslopes.slopes.report import answers as matrix
-
-if TYPE_CHECKING:
-    pass
 
 
 def compare_runs(
@@ -53,18 +49,18 @@ def compare_runs(
             if (new, attribute) in second:
                 sides = first[old, attribute], second[new, attribute]
                 frames.append(paired_differences(*sides, min_varying=min_varying, cluster=units))
-    known = f"{show(one)} has {_names(first)}; {show(other)} has {_names(second)}."
+    named = f"{show(one)} has {_names(first)}; {show(other)} has {_names(second)}."
     if not frames:
         raise UsageError(
-            f"The runs have no classifier and attribute in common: {known}", "Name two with --pair OLD=NEW."
+            f"The runs have no classifier and attribute in common: {named}", "Name two with --pair OLD=NEW."
         )
-    found = pd.concat(frames, ignore_index=True)
-    if not found["n"].any():
+    changes = pd.concat(frames, ignore_index=True)
+    if not changes["n"].any():
         raise UsageError(
             f"{show(one)} and {show(other)} have no photo in common that was answered at all values.",
             "Compare two runs over the same photos.",
         )
-    return found[list(COLUMNS)]
+    return changes[list(COLUMNS)]
 
 
 def split_pair(text: str, first: Iterable[tuple[str, str]], second: Iterable[tuple[str, str]]) -> tuple[str, str]:
@@ -78,9 +74,9 @@ def split_pair(text: str, first: Iterable[tuple[str, str]], second: Iterable[tup
     ('a', 'b:threshold=0.7')
     """
     old, new = ({classifier for classifier, _ in run} for run in (first, second))
-    for place in (place for place, char in enumerate(text) if char == "="):
-        if text[:place] in old and text[place + 1 :] in new:
-            return text[:place], text[place + 1 :]
+    for index in (index for index, char in enumerate(text) if char == "="):
+        if text[:index] in old and text[index + 1 :] in new:
+            return text[:index], text[index + 1 :]
     names = f"The first run has {', '.join(sorted(old)) or 'none'}; the second {', '.join(sorted(new)) or 'none'}."
     raise UsageError(f"{text!r} is not OLD=NEW with a classifier of each run.", names)
 
@@ -115,8 +111,8 @@ def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
     values = values_by_attribute(scores, asked, manifest.get("values"))
     scores = present(scores, cuts_of(run, asked.column("classifier").unique().to_pylist()))
-    found = {(one.classifier, one.attribute): one for one in gather(scores, asked, values)}
-    return {pair: one for pair, one in found.items() if not placebo.is_placebo(pair[1])}
+    answers = {(answer.classifier, answer.attribute): answer for answer in gather(scores, asked, values)}
+    return {pair: answer for pair, answer in answers.items() if not placebo.is_placebo(pair[1])}
 
 
 def cuts_of(run: Path, classifiers: Sequence[str]) -> dict[str, Cut]:

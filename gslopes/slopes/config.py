@@ -151,8 +151,8 @@ class RunConfig:
 
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
-        whole: dict[str, Any] = to_dict(self)
-        return {key: value for key, value in whole.items() if key not in _CONDITIONS}
+        sections: dict[str, Any] = to_dict(self)
+        return {key: value for key, value in sections.items() if key not in _CONDITIONS}
 
 
 def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfig:

@@ -87,28 +87,28 @@ def check_drift(
     if sample < 2:
         raise UsageError("A sample is of two pictures or more.", "Such as --sample 50.")
     run, cost_limits = Path(run), cost_limits or CostLimits()
-    one = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
-    edits = _sampled(run, one.name, sample, seed)
-    limits = limits_of(one)
-    confirm_cost([estimate(one.name, limits, one.batch, [len(edits)], 0)], cost_limits, executor)
+    model = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
+    edits = _sampled(run, model.name, sample, seed)
+    limits = limits_of(model)
+    confirm_cost([estimate(model.name, limits, model.batch, [len(edits)], 0)], cost_limits, executor)
     usage = UsageStats()
-    found: dict[str, pd.DataFrame] = {}
+    answers: dict[str, pd.DataFrame] = {}
 
     def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: object) -> None:
         del part, progress
-        found["asked"], found["scores"] = asked, scores
+        answers["asked"], answers["scores"] = asked, scores
 
     run_seed = int(runfolder.read_manifest(run).get("seed") or 0)
     budget = Budget(cost_limits.budget)
-    Client(one, budget=budget, usage=usage, seed=run_seed).ask_parts([(0, edits)], run, done)
+    Client(model, budget=budget, usage=usage, seed=run_seed).ask_parts([(0, edits)], run, done)
     if str(usage):
-        executor.note(f"drift      {one.name}: {many(usage.requests, 'call')}, {usage}.")
-    if not found:
+        executor.note(f"drift      {model.name}: {many(usage.requests, 'call')}, {usage}.")
+    if not answers:
         raise UsageError("The check was stopped before its end.", "The same command starts it again.")
-    known = runfolder.read_manifest(run).get("classifiers", {}).get(one.name, {})
-    models = tuple(sorted(known.get("models") or {})), tuple(sorted(usage.models))
-    drift = _compared(run, one.name, edits, found, models)
-    runfolder.write_json(run / f"drift-{runfolder.slug(one.name)}.json", drift.as_dict())
+    recorded = runfolder.read_manifest(run).get("classifiers", {}).get(model.name, {})
+    models = tuple(sorted(recorded.get("models") or {})), tuple(sorted(usage.models))
+    drift = _compared(run, model.name, edits, answers, models)
+    runfolder.write_json(run / f"drift-{runfolder.slug(model.name)}.json", drift.as_dict())
     return drift
 
 
@@ -116,12 +116,12 @@ def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
     """Rows of the edits table: this many pictures that were answered, of no placebo sweep, drawn by lot."""
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     names = sorted(asked["classifier"].unique())
-    here = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
-    here = here[~placebo.among(here["attribute"])]
-    if here.empty:
+    answered = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
+    answered = answered[~placebo.among(answered["attribute"])]
+    if answered.empty:
         hint = f"It has answers of {', '.join(names)}." if names else "Run gslopes audit RUN --only score first."
         raise UsageError(f"{show(run)} has no answers of {name}.", hint)
-    edits = tables.read(tables.EDITS, run / "edits.parquet").merge(here[_KEY], on=_KEY)
+    edits = tables.read(tables.EDITS, run / "edits.parquet").merge(answered[_KEY], on=_KEY)
     edits = edits.sort_values(_KEY).reset_index(drop=True)
     chosen = np.random.default_rng(seed).permutation(len(edits))[:sample]
     return edits.iloc[np.sort(chosen)].reset_index(drop=True)
@@ -169,16 +169,16 @@ def _stayed(drift: Drift) -> str:
     """The verdict where nothing moved beyond chance: nothing did, or it cannot be said, see ``report.caution``."""
     from gslopes.report import caution
 
-    found = []
+    changes = []
     for row in drift.labels.to_dict("records"):
         equal = math.isnan(row["ci_low"]) and row["difference"] == 0
         low, high = (0.0, 0.0) if equal else (row["ci_low"], row["ci_high"])
         name, ends = f"the change of “{row['label']}”", f"[{low:+.3f}, {high:+.3f}]"
-        found.append(caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends))
-    if all(one.clear for one in found):
+        changes.append(caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends))
+    if all(change.clear for change in changes):
         return "No label's mean has moved beyond chance."
     question = "whether any label's mean has moved beyond chance"
-    return f"{caution.cannot_tell(caution.widest(found), question, 'photo')}."
+    return f"{caution.cannot_tell(caution.widest(changes), question, 'photo')}."
 
 
 def print_drift(drift: Drift, most: int = 10) -> str:

@@ -54,7 +54,7 @@ def fit_folder(
     gates = verdicts_of(run, values)
     sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
-        found = analyse(
+        fitted = analyse(
             present(scores, limits),
             asked,
             values=values,
@@ -72,22 +72,22 @@ def fit_folder(
     record = {name: str(cut) for name, cut in sorted(limits.items())}
     limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
-    cut = [str(limits.get(name, ALL)) for name in found.slopes["classifier"]]
-    slopes = found.slopes.assign(cut=cut)
-    found = replace(found, slopes=expected.marked(slopes))
-    order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
+    cut = [str(limits.get(name, ALL)) for name in fitted.slopes["classifier"]]
+    slopes = fitted.slopes.assign(cut=cut)
+    fitted = replace(fitted, slopes=expected.marked(slopes))
+    order = sorted(fitted.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")
-    return found
+    return fitted
 
 
 def _answers(run: Path, table: tables.Table) -> pa.Table:
     """A table of answers, with those about dropped sweeps at its end."""
-    whole = tables.read_arrow(table, run / f"{table.name}.parquet")
+    table_of_all = tables.read_arrow(table, run / f"{table.name}.parquet")
     dropped = run / f"dropped-{table.name}.parquet"
     if not dropped.exists():
-        return whole
-    return pa.concat_tables([whole, tables.read_arrow(table, dropped)]).unify_dictionaries()
+        return table_of_all
+    return pa.concat_tables([table_of_all, tables.read_arrow(table, dropped)]).unify_dictionaries()
 
 
 def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
@@ -97,8 +97,8 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     """
     from gslopes.slopes.fit.reach import log_odds, photo_reach
 
-    found = [(key, scores) for key, scores in _read_along(run, values).items() if key[1] == key[2]]
-    rows = [(*key, float(photo_reach(scores[None], values[key[1]])[0])) for key, scores in found]
+    read = [(key, scores) for key, scores in _read_along(run, values).items() if key[1] == key[2]]
+    rows = [(*key, float(photo_reach(scores[None], values[key[1]])[0])) for key, scores in read]
     if not rows:
         return None
     frame = tables.read(tables.READINGS, run / "readings.parquet")
@@ -115,11 +115,11 @@ def _read_along(run: Path, values: Mapping[str, Sequence[float]]) -> dict[tuple[
     frame = tables.read(tables.READINGS, path)
     frame = frame[(frame["step"] >= 0) & frame["reading"].isin(JUDGED)].sort_values("step")
     keys = ["photo", "attribute", "reading"]
-    whole = {
+    scores_of = {
         (str(photo), str(attribute), str(reading)): rows["score"].to_numpy(np.float64)
         for (photo, attribute, reading), rows in frame.groupby(keys, sort=False)
     }
-    return {key: scores for key, scores in whole.items() if len(scores) == len(values.get(key[1], ()))}
+    return {key: scores for key, scores in scores_of.items() if len(scores) == len(values.get(key[1], ()))}
 
 
 def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, pd.Series]:

@@ -31,8 +31,8 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     if not file.is_file():
         raise UsageError(f"{show(run)} is no run folder.", "Name the folder that gslopes audit --out has made.")
     manifest = runfolder.read_manifest(run)
-    kept = manifest.get("identity") or manifest.get("config") or {}
-    config = {name: section for name, section in kept.items() if isinstance(section, dict)}
+    recorded = manifest.get("identity") or manifest.get("config") or {}
+    config = {name: section for name, section in recorded.items() if isinstance(section, dict)}
     if (config.get("compose") or {}).get("region") == "auto":
         config["compose"] = {**config["compose"], "region": _each(regions(manifest.get("models") or {}))}
     config["gate"] = {"on": (run / "verdicts.parquet").is_file()}
@@ -48,10 +48,10 @@ def _each(regions: Mapping[str, str]) -> str:
 def _presence(file: Path) -> dict[str, Any] | None:
     """What the fit wrote; None if it is not there, or damaged."""
     try:
-        found = read_json(file)
+        content = read_json(file)
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 def choices(
@@ -138,15 +138,15 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
     """Name to spec of the run's editors, as far as this installation has them."""
     attributes = list(edit.get("attributes") or ["gender"])
     names = [_editor_name(attribute, str(edit.get("model") or "")) for attribute in attributes]
-    found = {}
+    specs = {}
     for name in dict.fromkeys(names):
         folder = find_asset("models", name) if name.replace("-", "").isalnum() else None
         try:
             if folder is not None:
-                found[name] = read_spec(folder / "spec.toml")
+                specs[name] = read_spec(folder / "spec.toml")
         except ConfigError:  # a model of the user's that is no longer whole
             continue
-    return found
+    return specs
 
 
 def _editor_name(attribute: str, model: str) -> str:

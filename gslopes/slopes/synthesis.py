@@ -132,8 +132,8 @@ class Synthesis:
         """Find, edit and compose one batch; adds to both tables and writes the pictures."""
         usable: list[tuple[str, Photo, Face]] = []
         size = next(iter(self.components.editors.values())).size
-        found = self.components.finder([photo for _, photo in batch])
-        for (name, photo), detections in zip(batch, found, strict=True):
+        faces = self.components.finder([photo for _, photo in batch])
+        for (name, photo), detections in zip(batch, faces, strict=True):
             height, width = photo.pixels.shape[:2]
             face = choose(detections, width, height, self.plan.config.find.min_face, size)
             if isinstance(face, SkipReason):
@@ -150,20 +150,20 @@ class Synthesis:
         given = [photo for _, photo, _ in usable], [face for _, _, face in usable], chips
         borders = {editor.border for editor in self.components.editors.values()}
         masks = {border: self.components.masker(*given, border) for border in borders}
-        whole = {one.border for one in self.components.editors.values() if self._region(one) == "head"}
-        heads = {border: heads_of(self.components.masker, *given, border) for border in whole}
+        headed = {one.border for one in self.components.editors.values() if self._region(one) == "head"}
+        heads = {border: heads_of(self.components.masker, *given, border) for border in headed}
         # a face is used by all editors or by none
         reasons = [
             mask_is_degenerate(min(each, key=np.sum)) or SkipReason() for each in zip(*masks.values(), strict=True)
         ]
         photos += [_seen(name, photo, why, face) for (name, photo, face), why in zip(usable, reasons, strict=True)]
-        kept = [index for index, why in enumerate(reasons) if not why]
-        if not kept:
+        usable_rows = [index for index, why in enumerate(reasons) if not why]
+        if not usable_rows:
             return
         device = self.plan.device
         for attribute, editor in self.components.editors.items():
-            swept = editor.sweep(chips[kept], np.asarray(self.plan.values[attribute], np.float32))
-            for row, index in enumerate(kept):
+            swept = editor.sweep(chips[usable_rows], np.asarray(self.plan.values[attribute], np.float32))
+            for row, index in enumerate(usable_rows):
                 _, photo, face = usable[index]
                 one = swept.edited[row], swept.neutral[row], swept.motion_of(row)
                 mask, head = masks[editor.border][index], None
@@ -192,7 +192,7 @@ class Synthesis:
         config = self.plan.config.compose
         editor = self.components.editors[attribute]
         blend = editor.blend if config.blend == "auto" else config.blend
-        whole = compose(
+        composite = compose(
             photo.pixels,
             photo.gray,
             edited,
@@ -207,14 +207,14 @@ class Synthesis:
         files = Variants(photo.pixels, photo.gray, photo.icc, config.format)
         values = self.plan.values[attribute]
         steps = range(len(values))
-        rows = self._write(attribute, photo.id, whole, files, steps, [QUALITY] * len(values))
+        rows = self._write(attribute, photo.id, composite, files, steps, [QUALITY] * len(values))
         if config.placebo:
             same, light, random = placebo.names(attribute)
             seed, packed = self.plan.config.seed, [QUALITY] * len(values)
             again = qualities(photo.id, len(values), seed)
-            rows += self._write(same, photo.id, whole, files, [len(values) // 2] * len(values), again)
-            rows += self._write(light, photo.id, lightened(whole, values), files, steps, packed)
-            rows += self._write(random, photo.id, randomised(whole, values, photo.id, seed), files, steps, packed)
+            rows += self._write(same, photo.id, composite, files, [len(values) // 2] * len(values), again)
+            rows += self._write(light, photo.id, lightened(composite, values), files, steps, packed)
+            rows += self._write(random, photo.id, randomised(composite, values, photo.id, seed), files, steps, packed)
         return rows
 
     def _write(
@@ -227,8 +227,8 @@ class Synthesis:
             file = f"edits/{sweep}/{photo[:16]}-{step}{SUFFIX[form]}"
             data = files.encode(whole.patches[shown[step]], whole.box, packed[step])
             runfolder.write_changed(self.run / file, data)
-            known = {"photo": photo, "attribute": sweep, "step": step, "value": value}
-            rows.append(known | {"file": file, "mask_area": whole.mask_area})
+            row = {"photo": photo, "attribute": sweep, "step": step, "value": value}
+            rows.append(row | {"file": file, "mask_area": whole.mask_area})
         return rows
 
 
@@ -283,8 +283,8 @@ def _seen(name: str, photo: Photo, why: SkipReason, face: Face | Detections) -> 
     row = _skipped(name, why, photo.id) | {"width": width, "height": height}
     if isinstance(face, Detections):
         return row | {"faces": len(face.scores)}
-    known = {"box": face.box.ravel().tolist(), "points": face.points.ravel().tolist(), "detection": face.score}
-    return row | {"faces": face.faces, "status": "skipped" if why else "used", **known}
+    face_columns = {"box": face.box.ravel().tolist(), "points": face.points.ravel().tolist(), "detection": face.score}
+    return row | {"faces": face.faces, "status": "skipped" if why else "used", **face_columns}
 
 
 def missing_parts(run: Path, parts: int) -> list[int]:

@@ -68,11 +68,11 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
     values = _values_of(run, verdicts["attribute"])
     readings = tables.read(tables.READINGS, run / "readings.parquet")
     about = about_photos(run, photos_csv, columns)
-    found = [
+    summaries = [
         _one(str(name), values[str(name)], sweeps, readings[readings["attribute"] == name], about, columns)
         for name, sweeps in verdicts.groupby("attribute")
     ]
-    return found
+    return summaries
 
 
 def summaries_of(run: Path) -> list[Summary]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import signal
@@ -61,12 +60,9 @@ def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):
     [
         (["auidt"], "Did you mean 'audit'?"),
         (["xyz"], "Verbs: " + ", ".join(VERBS) + "."),
-        (["audit"], "No folder of photos"),
         (["audit", "--out", "run"], "No folder of photos"),
         (["audit", "none", "--out", "run"], "There is no folder"),
         (["audit", "none", "--out", "run", "--steps", "6"], "odd"),
-        (["audit", "none", "--out", "run", "--steps", "six"], "not a valid integer"),
-        (["audit", "none", "--out", "run", "--range", "1,2,3"], "not two numbers"),
         (["audit", "none", "--out", "run", "--range", "2,-2"], "two numbers that grow"),
         (["audit", "none", "--out", "run", "--region", "hair"], "'face', 'skin'"),
         (["audit", "none", "--out", "run", "--device", "gpu"], "cuda:N"),
@@ -86,29 +82,6 @@ def test_a_wrong_command_is_a_sentence_with_a_next_step_and_code_2(gslopes, tmp_
     assert done.out == ""
     assert "Traceback" not in done.err
     assert not list(tmp_path.iterdir())
-
-
-def test_the_range_may_be_two_numbers_or_one(gslopes, draw, tmp_path):
-    faces = draw(1)
-    for text, ends in (("-1,3", [-1, 3]), ("1.5", [-1.5, 1.5]), ("-2", [-2, 2])):
-        done = gslopes("audit", faces.photos, "--out", tmp_path / "r", "--range", text, "--dry-run", "--json")
-        values = json.loads(done.out)["values"]["gender"]
-        assert [values[0], values[-1]] == ends
-
-
-def test_the_classifiers_are_listed(gslopes):
-    entries = json.loads(gslopes("list", "classifiers", "--json").out)
-    assert {"celeba-tagger", "onnx"} <= {entry["name"] for entry in entries}
-    assert "celeba-tagger:threshold=0.5" in gslopes("list", "classifiers").out
-
-
-def test_the_models_are_listed_with_place_licence_and_sha256(gslopes, home):
-    entries = {entry["name"]: entry for entry in json.loads(gslopes("list", "models", "--json").out)}
-    assert entries["gender-field"]["path"] == str(home / "weights" / "gender-field")
-    assert len(entries["gender-field"]["sha256"]) == 64
-    out = gslopes("list", "models").out
-    assert entries["gender-field"]["sha256"] in out
-    assert entries["gender-field"]["licence"] in out
 
 
 def test_the_version_is_printed(gslopes):
@@ -166,20 +139,6 @@ def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
     }  # fmt: skip
 
 
-TWICE = """
-import signal, threading
-from concurrent.futures import ThreadPoolExecutor
-from gslopes.cli.main import Interrupts
-signal.signal(signal.SIGINT, Interrupts())
-ThreadPoolExecutor().submit(threading.Event().wait, 30)
-for _ in range(2):
-    try:
-        signal.raise_signal(signal.SIGINT)
-    except KeyboardInterrupt:
-        print("first", flush=True)
-"""
-
-
 STUCK = """
 import hashlib
 from gslopes.cli.main import Interrupts
@@ -199,15 +158,9 @@ def test_the_second_interrupt_ends_a_library_that_does_not_give_control_back():
         assert process.stderr.read() == b"\ngslopes: Ended at once; what was in flight is lost.\n"
 
 
-def test_the_second_interrupt_ends_the_process_at_once_without_a_traceback():
-    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=20, check=False)
-    assert (done.returncode, done.stdout) == (130, "first\n")
-    assert done.stderr == "\ngslopes: Ended at once; what was in flight is lost.\n"
-
-
 @pytest.mark.parametrize(
     ("streams", "code"),
-    [("2>&-", 2), (">&- 2>&-", 2), ("2>/dev/full", 2), ("<&-", 2), ("2>&1 | true", 2)],
+    [(">&- 2>&-", 2), ("2>/dev/full", 2)],
 )
 def test_where_no_error_can_be_written_the_exit_code_says_it_alone(streams: str, code: int):
     command = f"{shlex.quote(sys.executable)} -m gslopes audit nowhere --out run {streams}; exit ${{PIPESTATUS[0]}}"

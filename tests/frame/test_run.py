@@ -13,11 +13,12 @@ import pandas as pd
 import pytest
 
 from gslopes.core import runfolder
+from gslopes.core.errors import UsageError
 from gslopes.core.options import option
 from gslopes.core.tables import read_tables
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
-from gslopes.frame.result import Result
+from gslopes.frame.result import Result, load
 from gslopes.frame.run import Parts, Run, carry_out
 from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage
 
@@ -260,3 +261,14 @@ def test_the_smallest_audit_of_the_page_for_contributors_works(tmp_path: Path, m
     assert "a over b: −3.0 words." in result.page.read_text("utf-8")
     assert done(audit, tmp_path, source="captions.csv")[1] == ["ask", "outcomes", "contrasts", "report"]
     assert done(audit, tmp_path, source="captions.csv", least=30)[0].findings["decision"].tolist() == ["unjudged"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [('{"kind": "census"}', "census"), (None, r"no run\.json"), ("{}", "not finished")]
+)
+def test_what_is_no_finished_run_of_an_audit_is_refused(tmp_path: Path, content: str | None, said: str):
+    if content is not None:
+        (tmp_path / "run.json").write_text(content)
+    with pytest.raises(UsageError, match=said) as refused:
+        load(tmp_path)
+    assert refused.value.hint

@@ -47,17 +47,11 @@ def kept(run: Path) -> dict[str, str]:
     return dict(zip(table["photo"], table["licence"], strict=True))
 
 
-def test_each_photo_of_the_run_has_what_the_search_that_kept_it_said(folders):
+@pytest.mark.parametrize("folder", ["", "chef"])  # the collection, or a folder of it
+def test_each_photo_of_the_run_has_what_the_search_that_kept_it_said(folders, folder):
     photos, run = folders
     tables.write(MANIFEST, manifest(), photos / "manifest.parquet")
-    keep_sources(photos, run)
-    assert kept(run) == {IDS[0]: "CC0 1.0", IDS[1]: "=HYPERLINK()"}
-
-
-def test_a_folder_of_the_collection_does_as_well(folders):
-    photos, run = folders
-    tables.write(MANIFEST, manifest(), photos / "manifest.parquet")
-    keep_sources(photos / "chef", run)
+    keep_sources(photos / folder, run)
     assert kept(run) == {IDS[0]: "CC0 1.0", IDS[1]: "=HYPERLINK()"}
 
 

@@ -66,18 +66,6 @@ def test_another_version_is_drift_even_if_it_answers_alike(provider: FakeProvide
     assert found.drifted
 
 
-@pytest.mark.slow
-def test_chance_alone_is_no_drift(provider: FakeProvider, tmp_path):
-    name = f"{NAME},scores=repeats,repeats=4"
-    provider.chat.slopes = {"nurse": -0.25}
-    run = write_run(tmp_path / "run", 12, part=4)
-    stages.score_photos(run, [name], device="cpu", cache=tmp_path / "cache", yes=True)
-    provider.chat.first = 0.02  # other draws, hardly another model
-    found = check_drift(run, name, OneProcess(), sample=60, cost_limits=ScoreConfig(yes=True))
-    assert 0 < found.labels["difference"].abs().max() < 0.2
-    assert not found.drifted
-
-
 def test_the_sample_is_of_answered_pictures_and_depends_on_the_seed_alone(provider: FakeProvider, run):
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     whole = check(run, sample=1000)

@@ -8,7 +8,7 @@ from pathlib import Path
 from markupsafe import escape
 
 from gslopes.core.config import to_dict
-from gslopes.report.choices import Choice, print_method, to_markdown
+from gslopes.report.choices import Choice, to_markdown
 from gslopes.slopes.config import PUBLISHED, configure
 from gslopes.slopes.method import choices, of_run
 from gslopes.slopes.report import write_report
@@ -119,18 +119,7 @@ def test_the_page_of_a_run_has_the_list_in_its_method_section(tmp_path: Path):
     assert "p < 0.01, \\|slope\\| > 0.03" in (run / "report" / "method.md").read_text("utf-8")
 
 
-def test_values_of_the_run_are_told():
-    found = {one.what: one for one in choices({"edit": {"attributes": ["gender", "race"], "steps": 5}})}
-    assert found["values of gender"].here == "5 from -2 to 2"
-    assert found["values of race"].same
-
-
 def test_the_cuts_of_presence_are_told():
     presence = {"presence": "0.6", "cuts": {"google": "score at least 0.6"}}
     found = {one.what: one for one in choices({}, presence)}
     assert found["presence"].here == "google: score at least 0.6"
-
-
-def test_both_forms_name_every_choice():
-    found = choices({})
-    assert all(one.what in print_method(found) and f"| {one.what} |" in to_markdown(found) for one in found)

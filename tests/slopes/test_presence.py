@@ -51,6 +51,8 @@ def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, t
     for presence in ("none", "0.52", "vendor"):
         slopes = stages.run_fit(run, FitConfig(presence=presence, permutations=0))
         found[presence] = slopes[slopes["estimator"] == "paper"].set_index("label")["slope"].get("Nurse", 0.0)
+        cut = {"none": "every label that was returned", "0.52": "score at least 0.52", "vendor": "score at least 0.55"}
+        assert set(slopes["cut"]) == {cut[presence]}
         written = json.loads((run / PRESENCE).read_text())
         assert written["presence"] == presence
     assert found["none"] == pytest.approx(-0.375, abs=0.02)
@@ -59,36 +61,21 @@ def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("few", "more", "cut"),
-    [
-        pytest.param(
-            "rekognition:min_confidence=55",
-            "rekognition:min_confidence=0",
-            "score at least 0.55",
-            marks=pytest.mark.slow,
-        ),
-        ("google:max_results=10", "google:max_results=50", "the 10 highest of a picture"),
-    ],
-)
-def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_path, monkeypatch, few, more, cut):
+def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_path, monkeypatch):
     scores = [*(0.98 - 0.02 * place for place in range(7)), *(0.3 - 0.02 * place for place in range(10))]
     monkeypatch.setattr(pictures, "FURNITURE", {f"Thing {place:02d}": score for place, score in enumerate(scores)})
     run = write_run(tmp_path / "run", 16, part=8)
-    stages.score_photos(run, [f"{few},rate=500", f"{more},rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
+    stages.score_photos(
+        run,
+        [f"google:max_results={most},rate=500" for most in (10, 50)],
+        device="cpu",
+        cache=tmp_path / "cache",
+        yes=True,
+    )
     slopes = stages.run_fit(run, FitConfig(permutations=0))
     names = sorted(slopes["classifier"].unique())
     assert len(names) == 2
     one, other = (slopes[slopes["classifier"] == name].set_index(["estimator", "label"]) for name in names)
     assert (one["slope"].abs() > 0.1).any()
     pd.testing.assert_series_equal(one["slope"], other["slope"])
-    assert set(slopes["cut"]) == {cut}
-
-
-def test_the_table_names_the_cut(provider: FakeProvider, tmp_path):
-    run = write_run(tmp_path / "run", 16, part=8)
-    stages.score_photos(run, ["rekognition:rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
-    slopes = stages.run_fit(run, FitConfig(permutations=0))
-    assert set(slopes["cut"]) == {"score at least 0.55"}
-    slopes = stages.run_fit(run, FitConfig(presence="none", permutations=0))
-    assert set(slopes["cut"]) == {"every label that was returned"}
+    assert set(slopes["cut"]) == {"the 10 highest of a picture"}

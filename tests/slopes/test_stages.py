@@ -12,6 +12,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Answer
 from gslopes.faces.components import default_components
+from gslopes.frame.plan import plan
 from gslopes.slopes import audit as stages
 from gslopes.slopes import outcome
 from gslopes.slopes.config import configure
@@ -144,6 +145,8 @@ def test_another_configuration_names_what_differs_and_touches_nothing(faces, tmp
     with pytest.raises(RunFolderMismatch, match=r"edit\.steps is 3 there and 5 here") as found:
         gslopes.audit(faces.photos, run, steps=5, **faces.known)
     assert "values" not in str(found.value)  # which follow from the steps
+    with pytest.raises(RunFolderMismatch, match=r"edit\.steps is 3 there and 5 here"):  # without the photos, too
+        plan(stages.SLOPES, run, None, {"steps": 5})
     with pytest.raises(RunFolderMismatch, match=r"edit\.attributes"):
         gslopes.audit(faces.photos, run, steps=3, **{**faces.known, "attribute": "race"})
     with pytest.raises(RunFolderMismatch, match="seed is 0 there and 1 here"):

@@ -14,7 +14,7 @@ from gslopes.report import numbers, units, words
 from gslopes.report.layouts import to_html
 from gslopes.report.terminal import WIDTH, Column, table, wrap
 from gslopes.slopes.expected import WORD
-from gslopes.slopes.report import decisions, page_data
+from gslopes.slopes.report import decisions
 from gslopes.slopes.report.decisions import Decision, as_text, findings_table, headline
 from gslopes.slopes.report.loading import Funnel, unanswered
 from gslopes.slopes.report.paper import no_label
@@ -82,6 +82,8 @@ def _measured(rows: pd.DataFrame) -> str:
 
 
 def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None) -> str:
+    from gslopes.slopes.report import page_data  # it needs scipy
+
     first = part.iloc[0]
     attribute = str(first["attribute"])
     decided = decisions.decide(part)

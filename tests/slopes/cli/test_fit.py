@@ -30,16 +30,3 @@ def test_groups_are_an_option(gslopes, run, faces, tmp_path) -> None:
     assert (run / "groups.parquet").is_file()
     rows = json.loads(gslopes(*fit, "--json").out)["slopes"]
     assert {row["estimator"] for row in rows} == {"paper", "photo-rate"}
-
-
-@pytest.mark.parametrize(
-    ("option", "sentence"),
-    [
-        (["--groups", "sex"], "Name it with --photos-csv"),
-        (["--set", "fit.permutations=-1"], "0 or more"),
-    ],
-)
-def test_what_cannot_be_fitted_is_a_usage_error(gslopes, draw, tmp_path, option, sentence) -> None:
-    done = gslopes("audit", draw(1).photos, "--out", tmp_path / "run", *option)
-    assert done.code == 2
-    assert sentence in done.err
