@@ -125,17 +125,6 @@ def test_a_page_of_contexts_shows_nothing_from_outside(found, tmp_path: Path):
             assert b"secret.png" not in content, file
 
 
-@pytest.mark.slow
-def test_pictures_of_a_run_that_are_none_leave_their_place_empty(found, tmp_path: Path):
-    run = tmp_path / "run"
-    shutil.copytree(found.folder, run)
-    for place, file in enumerate(sorted((run / "edits").rglob("*.png"))):
-        file.write_bytes((b"no picture", b"\x89PNG\r\n\x1a\n" + bytes(99), b"")[place % 3])
-    (run / "report/index.html").unlink()
-    write_page(run_of(run))
-    assert (run / "report/index.html").is_file()
-
-
 def test_windows_is_refused_at_import_in_one_sentence():
     code = "import sys; sys.platform = 'win32'; import gslopes"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

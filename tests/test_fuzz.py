@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests import fuzz_siblings
-from tests.fuzz import Target, fuzz, mutated, targets
+from tests.fuzz import Target, fuzz, targets
 
 
 @pytest.mark.slow
@@ -24,10 +24,3 @@ def test_the_corpus_itself_is_read(tmp_path):
     for target in fuzz_siblings.targets(tmp_path / "siblings", Target):
         for good in target.corpus:
             target.read(good)
-
-
-def test_the_same_seed_mutates_alike():
-    import random
-
-    first, second = (mutated(b"hello world", b"other", random.Random(3)) for _ in range(2))
-    assert first == second

@@ -211,13 +211,6 @@ def test_a_group_that_came_is_kept_when_the_service_ends(service, tmp_path, monk
     assert service.asked == asked
 
 
-def test_dates_come_from_commons_where_wikidata_has_none(service, tmp_path):
-    service.years = {"Person 12.jpg": 1931, "Person 14.jpg": 1999}
-    titles = " ".join(run(tmp_path / "out").table["title"])
-    assert "taken=1999" in titles
-    assert "Q12 " not in titles
-
-
 def test_what_is_wrong_is_said_before_anybody_is_asked(tmp_path):
     with pytest.raises(UsageError, match="a way to reach you"):
         plan_collection(CollectConfig(source="wikidata"), tmp_path / "out")

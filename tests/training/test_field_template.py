@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
-from scipy.ndimage import gaussian_filter
 
 from gslopes.core.geometry import LUMA, OFFSET
 from training.field_template import (
@@ -12,7 +10,6 @@ from training.field_template import (
     GLOW,
     PARTS,
     SLOPE,
-    SMOOTH,
     TemplateEdits,
     TemplateUse,
     blurred,
@@ -65,14 +62,6 @@ def test_where_skin_darkens_light_and_shade_darken_more_alike_than_in_log_odds_a
     assert in_log_odds(0.7) / in_log_odds(0.25) < 0.35 < 0.5 < light / shade
     assert abs(highlight) < 0.01
     assert other[16, 16] == pytest.approx(in_log_odds(0.7, LIGHTNESS), rel=1e-3)
-
-
-def test_skin_grows_paler_as_it_grows_lighter_and_gets_more_colour_as_it_darkens():
-    skin = flat(0.6, (1.2, 0.95, 0.75))
-    paler = edits(skin, 1.0).mean((2, 3))[0]
-    assert paler[0] < paler[1] < paler[2]
-    browner = edits(skin, -1.0).mean((2, 3))[0]
-    assert browner[0] > browner[1] > browner[2]
 
 
 def test_an_attribute_that_is_no_tone_of_skin_moves_form_alone():
@@ -165,16 +154,6 @@ def test_bounds_by_part_hold_where_the_tone_darkens_and_not_where_it_lightens():
         assert abs(kept) == pytest.approx(asked * SLOPE, rel=0.02)
         assert abs(beside_the_tone(sign * left, -200.0, held)[16, 6]) < 1.05 * 0.1 * SLOPE
         torch.testing.assert_close(*(beside_the_tone(sign * left, 2.0, use) for use in (free, held)))
-
-
-@pytest.mark.parametrize("sigma", [SMOOTH, BROAD])
-def test_a_picture_is_blurred_by_the_gaussian_asked_for(sigma):
-    """One pass or two: as scipy does it, which cuts a Gaussian off where it is told and mirrors the border."""
-    pictures = torch.rand(2, 3, 128, 128, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    pixels = sigma * 128
-    radius = round(2 * pixels)
-    theirs = gaussian_filter(pictures.numpy(), (0, 0, pixels, pixels), mode="mirror", radius=(0, 0, radius, radius))
-    np.testing.assert_allclose(blurred(pictures, sigma).numpy(), theirs, atol=1e-9)
 
 
 def test_edits_made_ready_once_are_those_made_anew():
