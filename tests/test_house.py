@@ -253,6 +253,10 @@ def missing(text: str) -> list[str]:
 
 
 def test_every_path_and_name_in_the_papers_exists():
+    assert missing("gslopes/no.py, slopes.plan.Nothing, gslopes/stats/ols.py") == [
+        "gslopes/no.py",
+        "slopes.plan.Nothing",
+    ]
     wrong = {page: missing((ROOT / page).read_text("utf-8")) for page in PAPERS + CARDS}
     assert {page: names for page, names in wrong.items() if names} == {}
 
@@ -286,6 +290,7 @@ def unknown_options(text: str) -> list[str]:
 
 
 def test_every_option_that_papers_docstrings_and_errors_give_to_a_verb_exists():
+    assert unknown_options("`gslopes audit RUN --presnce 0.5 --seed 1`") == ["audit --presnce"]
     files = [*(ROOT / page for page in PAPERS + CARDS), *MODULES]
     wrong = {str(path.relative_to(ROOT)): unknown_options(path.read_text("utf-8")) for path in files}
     assert {name: found for name, found in wrong.items() if found} == {}

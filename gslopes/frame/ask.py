@@ -79,7 +79,7 @@ def ask(
     """The stage that asks classifiers about pictures: asked.parquet and scores.parquet in their folder.
 
     whom: those that are asked.  folder: of the pictures, below the run folder.
-    needed: whether it is an error if there is nobody to ask; else the stage is left out.
+    needed: whether it is an error if there is no one to ask; else the stage is left out.
     """
 
     def work(run: Run) -> Made:
@@ -135,7 +135,7 @@ def asked_before(folder: Path) -> dict[str, Any]:
 
 
 def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) -> None:
-    """Raises: as ``Scoring.ask``; ClassifierError if all pictures failed; UsageError if there is nobody to ask."""
+    """Raises: as ``Scoring.ask``; ClassifierError if all pictures failed; UsageError if there is no one to ask."""
     folder, parts, gate = questions.folder, questions.parts, questions.gate
     check_versions(folder, classifiers)
     content = runfolder.read_manifest(folder)

@@ -220,7 +220,7 @@ def _carried_out(made: Plan, executor: Executor | None, progress: bool = False) 
 def configured(
     photos: Path | None, options: Mapping[str, Any], only: Sequence[str] = (), ready: Ready | None = None
 ) -> RunConfig:
-    """The configuration of a new run, with the default classifier where nobody is named to be asked.
+    """The configuration of a new run, with the default classifier where no one is named to be asked.
 
     Raises: ConfigError.
     """

@@ -153,6 +153,17 @@ def test_a_dripping_reply_ends_with_the_exchange(server, drip):
     assert time.monotonic() - began < 3
 
 
+@pytest.mark.parametrize(
+    "client", [name if name in ("http", "google") else pytest.param(name, marks=pytest.mark.slow) for name in CLIENTS]
+)
+def test_every_client_gives_up_a_dripping_reply_which_counts_as_paid(server, client, monkeypatch):
+    monkeypatch.setattr(transport, "SECONDS", 1.5)
+    server.drip = b" " * 999
+    with pytest.raises(Unavailable, match=r"no whole answer within 1\.5 seconds") as raised:
+        load(client, server).ask([PICTURE])
+    assert raised.value.billed
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_port_that_does_not_exist_is_said_before_anything_is_sent(server, client, monkeypatch):
     for name in ENDPOINTS:
@@ -214,7 +225,7 @@ def test_a_call_that_hangs_is_abandoned():
 
 
 def test_a_body_is_decompressed_only_as_far_as_it_may():
-    blanks = gzip.compress(bytes(5 << 20), mtime=0)
+    blanks = gzip.compress(bytes(50 << 20), mtime=0)
     with pytest.raises(TooLarge) as raised:
         decoded([blanks[start : start + 999] for start in range(0, len(blanks), 999)], "gzip", 1000)
     assert len(raised.value.body) == 1001

@@ -308,6 +308,16 @@ def test_what_may_pass_is_sent_again_and_costs_nothing_twice(ask, error):
     assert client.usage.spent == pytest.approx(30)
 
 
+def test_every_request_waits_for_its_turn_and_everybody_as_long_as_the_service_says(ask, monkeypatch):
+    turns, waits = [], []
+    monkeypatch.setattr(RateLimiter, "acquire", lambda _, pictures: turns.append(pictures) or True)
+    monkeypatch.setattr(RateLimiter, "pause", lambda _, seconds: waits.append(seconds))
+    service = Service(failing(1, lambda: Throttled("slow down.", 0.03)))
+    ask(service)
+    assert sorted(turns) == sorted(map(len, service.sent))
+    assert max(waits) >= 0.03
+
+
 def test_a_lost_answer_counts_as_spent(ask):
     _, client = ask(Service(failing(1, lambda: Unavailable("timed out.", billed=True)), batch=5))
     assert client.usage.spent == pytest.approx(35)
@@ -418,7 +428,7 @@ def test_two_clients_on_one_cache_share_the_work(edits, tmp_path):
 # --- pace and price ---
 
 
-@pytest.mark.parametrize("share", [0.5, 1000])
+@pytest.mark.parametrize("share", [0, 0.5, 1000])
 def test_a_wrong_number_of_answers_is_paid_as_what_was_sent_and_said(ask, share):
     service = Service(batch=4)
     service.ask = lambda pictures, ask=service.ask: (ask(pictures) * 1000)[: int(len(pictures) * share)]
@@ -437,7 +447,7 @@ class Counting(Service):
         return RequestUsage(0, 0, self.reported)
 
 
-@pytest.mark.parametrize("reported", [None, -1e9, float("inf")])
+@pytest.mark.parametrize("reported", [None, -1e9, float("nan"), float("inf")])
 def test_what_no_price_can_be_counts_as_the_price_known_beforehand(ask, reported):
     service = Counting(batch=4)
     service.reported = reported

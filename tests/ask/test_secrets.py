@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 
 import pytest
 
@@ -14,6 +15,7 @@ from gslopes.ask.secrets import (
     looks_random,
     scrub,
     scrub_json,
+    scrub_text,
     secret_in_address,
     secrets_within,
     shown_address,
@@ -196,3 +198,11 @@ def test_the_result_is_one_short_line_of_unicode_without_controls():
     assert result.endswith("…")
     controls = scrub("a\x1b]0;title\x07 b\x1b[2J c\u202ed \u200b e\x9bf")
     assert controls == "a\\x1b]0;title\\x07 b\\x1b[2J c\\u202ed \\u200b e\\x9bf"
+
+
+def test_hostile_texts_take_no_time(monkeypatch):
+    monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
+    began = time.perf_counter()
+    for part in ("<", "%25", "x", "key=", "-----BEGIN PRIVATE KEY-----", "authorization:", "a://", "eyJ", "sk-", " "):
+        scrub_text(part * (20_000 // len(part)))
+    assert time.perf_counter() - began < 3

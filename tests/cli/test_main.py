@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import signal
@@ -11,7 +12,7 @@ import click
 import pytest
 
 from gslopes.cli import main
-from gslopes.cli.main import VERBS
+from gslopes.cli.main import VERBS, Interrupts
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -158,10 +159,32 @@ def test_the_second_interrupt_ends_a_library_that_does_not_give_control_back():
         assert process.stderr.read() == b"\ngslopes: Ended at once; what was in flight is lost.\n"
 
 
-@pytest.mark.parametrize(
-    ("streams", "code"),
-    [(">&- 2>&-", 2), ("2>/dev/full", 2)],
-)
+def test_the_second_interrupt_ends_the_process_at_once(monkeypatch, capfd):
+    interrupts = Interrupts()
+    with pytest.raises(KeyboardInterrupt):
+        interrupts()
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    with pytest.raises(SystemExit, match="130"):
+        interrupts()
+    assert capfd.readouterr().err == "\ngslopes: Ended at once; what was in flight is lost.\n"
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_an_audit_is_a_sentence_and_what_was_done_is_kept(home, draw, toy, tmp_path):
+    faces, run = draw(69), tmp_path / "run"
+    args = ["audit", faces.photos, *faces.args, "--set", "part=3", "--steps", 3, "--classifier", toy, "--out", run]
+    command = [sys.executable, "-m", "gslopes", *map(str, args)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and len(list(run.rglob("*.*"))) < 30:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    assert (process.returncode, "Traceback" in err) == (130, False), err
+    assert "the same command goes on from there" in err
+    assert list(run.glob("parts/synthesise/photos-*.parquet"))
+
+
+@pytest.mark.parametrize(("streams", "code"), [(">&- 2>&-", 2), ("2>/dev/full", 2), ("2>&1 | true", 2)])
 def test_where_no_error_can_be_written_the_exit_code_says_it_alone(streams: str, code: int):
     command = f"{shlex.quote(sys.executable)} -m gslopes audit nowhere --out run {streams}; exit ${{PIPESTATUS[0]}}"
     assert subprocess.run(["bash", "-c", command], timeout=60, check=False).returncode == code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import ipaddress
 import socket
 import threading
 import time
@@ -29,6 +30,7 @@ from gslopes.collect.fetch import (
     is_public,
     min_interval,
     parse,
+    parse_url,
 )
 from tests.collect.server import PhotoServer, serving
 
@@ -109,6 +111,12 @@ def test_a_key_stays_with_the_host_that_it_is_for(tmp_path, server):
         assert "x-goog-api-key" not in other.asked[0][1]
 
 
+@pytest.mark.parametrize("location", ["http://host:99999/", "http://[", "//[", "file:///etc/passwd", "//me:you@host"])
+def test_a_redirect_to_nonsense_is_refused(location):
+    with pytest.raises(DownloadError):
+        parse_url(location, httpx.URL("http://host/a.jpg"))
+
+
 # --- turns at a host ---
 
 
@@ -134,6 +142,12 @@ def test_turns_at_one_host_are_a_gap_apart_and_hosts_do_not_wait_for_each_other(
         rate.acquire(host)
         times.append(clock.now)
     assert times == [0, 0, 2, 2, 4]
+    rate.pause("a", 30)  # a host that asks for silence
+    assert rate.acquire("a") == pytest.approx(30)
+    for asked, gap in ((1.0, 2.0), (9.0, 9.0)):  # a crawl delay only slows down
+        rate.set_min_interval("a", asked)
+        rate.acquire("a")
+        assert rate.acquire("a") == gap
 
 
 # --- robots.txt ---
@@ -181,9 +195,11 @@ def test_no_drip_evades_the_time_limit(fetcher, drip):
         patient.close()
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])  # the latter waits within the handshake
-def test_whoever_waits_for_a_silent_server_is_stopped_within_a_second(fetcher, scheme):
-    with raw_server([]) as (host, _):
+@pytest.mark.parametrize(  # https waits within the handshake
+    ("scheme", "pieces"), [("http", []), ("https", []), *(("http", drip) for drip in DRIPS.values())]
+)
+def test_whoever_waits_for_a_silent_or_dripping_server_is_stopped_within_a_second(fetcher, scheme, pieces):
+    with raw_server(pieces, pause=0.1) as (host, _):
         waiting = Fetcher(dataclasses.replace(fetcher.policy, seconds=60, allowed=(host,)), threading.Event())
         threading.Timer(0.3, waiting.stop.set).start()
         began = time.monotonic()
@@ -255,6 +271,48 @@ def test_other_spellings_of_loopback_are_refused_or_do_not_resolve(host):
         PublicNetwork(Exchange()).connect_tcp(host, 80, timeout=1)
 
 
+def test_an_exempt_server_is_exempt_at_its_port_alone_and_a_local_socket_never(server):
+    plain = Fetcher(FetchPolicy(gap=0, max_attempts=1), threading.Event())
+    with pytest.raises(DownloadError, match="private"):
+        plain.get(address(server, "fine"))
+    assert server.asked == []
+    network, port = PublicNetwork(Exchange(), allowed=[server.host]), int(server.host.partition(":")[2])
+    network.connect_tcp("127.0.0.1", port, timeout=5).close()
+    for other in (("127.0.0.1", port - 1), ("localhost", port)):
+        with pytest.raises(ForbiddenAddress):
+            network.connect_tcp(*other, timeout=5)
+    with pytest.raises(httpcore.ConnectError):
+        network.connect_unix_socket("/run/docker.sock")
+
+
+# Every address block of IANA's two registries, sub-blocks as well, written down apart from the file in ``data/``.
+IPV4 = (
+    *("0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+    *("192.0.0.0/24", "192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32", "192.0.0.10/32", "192.0.0.170/32"),
+    *("192.0.0.171/32", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.88.99.2/32"),
+    *("192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4"),
+    "255.255.255.255/32",
+)
+IPV6 = (
+    *("::1/128", "::/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32", "2001:1::1/128"),
+    *("2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48", "2001:10::/28"),
+    *("2001:20::/28", "2001:30::/28", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20", "5f00::/16"),
+    *("fc00::/7", "fe80::/10"),
+)  # without ::ffff:0:0/96 and 64:ff9b::/96, which are judged by the IPv4 address that they spell
+BEYOND = ("224.0.0.0/4", "ff00::/8", "fec0::/10", "::ffff:0:0:0/96", "::/96", "4000::/2", "8000::/1")
+
+
+@pytest.mark.parametrize("block", [*IPV4, *IPV6, *BEYOND])
+def test_no_address_of_a_special_block_is_public_nor_one_beside_it_that_python_knows_not_to_be_global(block):
+    network = ipaddress.ip_network(block)
+    kind, first, last = type(network.network_address), int(network.network_address), int(network.broadcast_address)
+    inside = [str(kind(number)) for number in (first, (first + last + 1) // 2, last)]
+    spelt = [f"{prefix}{ip}" for prefix in ("::ffff:", "64:ff9b::") for ip in inside if network.version == 4]
+    assert [ip for ip in inside + spelt if is_public(ip)] == []
+    around = [kind(number) for number in (first - 1, last + 1) if 0 <= number < 2**network.max_prefixlen]
+    assert [ip for ip in around if is_public(str(ip)) and not ip.is_global] == []
+
+
 # --- robots.txt as RFC 9309 reads it, and whatever strangers write into it --------------------------------------------
 
 
@@ -302,6 +360,8 @@ def test_a_line_that_makes_no_sense_costs_itself_alone(line):
     assert rules.can_fetch("http://host/a.jpg", AGENT)
     assert not rules.can_fetch("http://host/secret/a.jpg", AGENT)
     assert 0 <= min_interval(rules) <= LONGEST_DELAY
+    delays = [min_interval(parse(f"User-agent: *\nCrawl-delay: {delay}\n".encode())) for delay in ("3", "99999")]
+    assert delays == [3.0, LONGEST_DELAY]
 
 
 class Answers(Fetcher):

@@ -116,6 +116,12 @@ def test_whatever_goes_wrong_with_a_photo_costs_that_photo_alone(server, tmp_pat
     assert found.photos == len(contents(tmp_path / "out")) == 18
 
 
+def test_robots_are_obeyed(server, tmp_path):
+    server.robots = "User-agent: *\nDisallow: /photo/\n"
+    assert set(collect(planned(tmp_path / "out")).table["reason"]) == {"its robots.txt does not allow it"}
+    assert server.downloads() == []
+
+
 def test_what_other_searches_found_is_kept_once_and_told(server, tmp_path):
     found = collect(planned(tmp_path / "out", keywords="paper", per_query=4))
     assert len(contents(tmp_path / "out")) == found.photos
@@ -248,6 +254,22 @@ def test_ctrl_c_is_a_sentence_and_the_manifest_tells_what_is_done(server, tmp_pa
     done = tables.read(MANIFEST, tmp_path / "out/manifest.parquet")
     assert set(done["occupation"]) == {"chef"}
     assert (done["status"] == "kept").sum() == 40
+
+
+@pytest.mark.slow
+def test_the_first_ctrl_c_ends_it_while_servers_drip(tmp_path):
+    with raw_server([b"HTTP/1.1 100 Continue\r\n\r\n"] * 600, pause=0.1) as (host, _):
+        (tmp_path / "list.txt").write_text("".join(f"http://{host}/{number}.jpg\n" for number in range(20)))
+        given = ["collect", "--source", f"urls:{tmp_path / 'list.txt'}", "--gap", "0", "--out", str(tmp_path / "out")]
+        argv = [sys.executable, "-m", "tests.collect.server", f"http://{host}", *given]
+        with subprocess.Popen(argv, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
+            while not (tmp_path / "out/parts").is_dir():
+                time.sleep(0.01)
+            time.sleep(0.5)
+            began = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) != 0
+    assert time.monotonic() - began < 5
 
 
 # --- What counts as a photo -------------------------------------------------------------------------------------------

@@ -211,6 +211,12 @@ def test_a_group_that_came_is_kept_when_the_service_ends(service, tmp_path, monk
     assert service.asked == asked
 
 
+def test_robots_are_obeyed(service, tmp_path):
+    service.robots = "User-agent: *\nDisallow: /thumb/"
+    assert run(tmp_path / "out").photos == 0
+    assert not [path for path in service.asked if path.startswith("/thumb/")]
+
+
 def test_what_is_wrong_is_said_before_anybody_is_asked(tmp_path):
     with pytest.raises(UsageError, match="a way to reach you"):
         plan_collection(CollectConfig(source="wikidata"), tmp_path / "out")

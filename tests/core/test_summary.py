@@ -47,6 +47,8 @@ def test_the_file_says_what_the_page_says_in_the_declared_form(tmp_path: Path) -
     assert [row["label"] for row in content["rows"]] == ["large", "bare", "small", "open", "wide"]
     assert content["rows"][1]["ci_low"] is None
     assert (content["models"], content["left_out"]) == (["m"], 0)
+    many = made(tmp_path, *({"label": str(value), "value": 50.0 + value} for value in range(250)))  # it stays small
+    assert (len(many["rows"]), many["left_out"], many["decisions"]) == (100, 150, {"finding": 250})
 
 
 @pytest.mark.parametrize(

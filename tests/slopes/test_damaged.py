@@ -64,8 +64,8 @@ def piped(path: Path) -> None:
 DAMAGES: dict[str, Callable[[Path], None]] = {
     **{f"no {name}": gone(name) for name in TOP},
     "no table at all": gone(*TOP),
-    **{f"{name} cut": cut(f"{name}.parquet") for name in ("photos", "scores")},
-    **{f"{name} is another table": another_table(name, "edits") for name in ("photos", "slopes")},
+    **{f"{name} cut": cut(f"{name}.parquet") for name in TOP},
+    **{f"{name} is another table": another_table(name, "edits") for name in ("photos", "scores", "slopes")},
     "deeply nested": written("run.json", b'{"values": ' + b"[" * 100_000),
     "no bytes": written("run.json", b""),
     "values are empty": manifest(lambda it: it.update(values={})),
@@ -78,6 +78,10 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "a billion photos": manifest(lambda it: it["inputs"].update(photos=10**9)),
     "parts of 0": manifest(lambda it: it["config"].update(part=0)),
     "stamps name a device": lambda run: [stamped(one) for one in (run / "parts").glob("*.json")] and None,
+    "stamps are nested": lambda run: [one.write_text("[" * 100_000) for one in (run / "parts").glob("*.json")] and None,
+    "two values of another attribute": manifest(lambda it: it.update(values={"race": [-1, 1]})),
+    "models are a number, versions a text": manifest(lambda it: it.update(models=7, versions="all", seed=-1)),
+    "validity is nested": written("validity.json", b"[" * 100_000),
     "presence is nested": written("presence.json", b"[" * 100_000),
     "presence is a pipe": lambda run: piped(run / "presence.json"),
 }

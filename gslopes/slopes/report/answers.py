@@ -39,9 +39,9 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
         for table in (tables.SCORES, tables.ASKED)
     )
     scores = present(scores, {classifier: cut_of(run, classifier)})
-    nobody, none = np.empty(0, dtype=object), np.empty(0, dtype=np.int32)
+    names, none = np.empty(0, dtype=object), np.empty(0, dtype=np.int32)
     flat = np.empty((0, len(values)), dtype=np.float32)
-    empty = Answers(classifier, attribute, values, nobody, nobody, {}, none, none, flat.astype(bool), flat, 0.0)
+    empty = Answers(classifier, attribute, values, names, names, {}, none, none, flat.astype(bool), flat, 0.0)
     return next(gather(scores, asked, {attribute: values}), empty)
 
 

@@ -101,11 +101,10 @@ def test_a_reply_that_is_no_json_is_asked_again_one_that_says_two_things_is_not_
     ("status", "kind"),
     [
         (429, Throttled),
-        (503, Unavailable),
-        (415, Refused),
-        (422, Refused),
-        (403, CredentialsError),
-        (400, ServiceError),
+        *((status, Unavailable) for status in (500, 502, 503)),
+        *((status, Refused) for status in (413, 415, 422)),
+        *((status, CredentialsError) for status in (401, 403)),
+        *((status, ServiceError) for status in (400, 404)),
     ],
 )
 def test_every_status_means_what_the_protocol_says(endpoint, status, kind, monkeypatch):

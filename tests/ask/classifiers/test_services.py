@@ -199,6 +199,14 @@ def test_pace_and_price_are_the_users_and_no_part_of_the_name(name):
     assert load_classifier("google:images_per_minute=600", prepare=False).limits.pictures_per_second == 10
 
 
+@each
+def test_credentials_are_not_sent_in_the_open_to_another_machine(provider: FakeProvider, monkeypatch, name):
+    for variable in provider.endpoints:
+        monkeypatch.setenv(variable, "http://gateway.example")
+    with pytest.raises(ConfigError, match="without encryption"):
+        load_classifier(name)
+
+
 # -- one by one ------------------------------------------------------------------------------------------------------
 
 

@@ -214,7 +214,9 @@ def test_an_out_that_cannot_be_a_folder_is_a_storage_error(synthesise, tmp_path,
     assert "--out" in done.err
 
 
-@pytest.mark.parametrize(("code", "sentence"), [(errno.ENOSPC, "no space left"), (errno.EACCES, "permission")])
+@pytest.mark.parametrize(
+    ("code", "sentence"), [(errno.ENOSPC, "no space left"), (errno.EACCES, "permission"), (errno.EFBIG, "ulimit -f")]
+)
 def test_a_disk_that_refuses_is_a_sentence_and_later_the_same_command_finishes(
     synthesise, tmp_path, monkeypatch, code, sentence
 ):

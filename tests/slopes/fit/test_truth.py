@@ -71,6 +71,7 @@ def test_planted_errors_come_back_by_value_and_by_class() -> None:
         (("same", "light", "random"), 0.1, "placebo"),  # moves the errors as far
         (("same", "light", "random"), -0.1, "placebo"),  # of a random change the sign means nothing
         (("same",), 0.0, "open"),
+        ((), 0.0, "open"),
     ],
 )
 def test_a_finding_goes_further_than_every_placebo(kinds: tuple[str, ...], slope: float, decision: str) -> None:
