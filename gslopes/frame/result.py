@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -109,9 +110,9 @@ def find_audit(name: str) -> Audit:
 
 
 def notes_of(audit: Audit, folder: Path) -> list[str]:
-    """The sentences for the user of the inputs, and of all stages in their order."""
-    content = runfolder.read_manifest(folder)
-    stamps = (folder / "parts" / f"{stage.name}.json" for stage in audit.stages)
-    notes_by_stage = [list(content.get("notes", []))]
-    notes_by_stage += [list(read_json(path).get("notes", [])) for path in stamps if path.is_file()]
-    return [note for notes in notes_by_stage for note in notes]
+    """The sentences for the user of the inputs, and of all stages whose stamps can be read, in their order."""
+    notes = list(runfolder.read_manifest(folder).get("notes", []))
+    for stage in audit.stages:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            notes += [str(note) for note in read_json(folder / "parts" / f"{stage.name}.json")["notes"]]
+    return notes

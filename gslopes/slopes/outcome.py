@@ -146,12 +146,12 @@ def write_summary(result: Result) -> None:
 
 
 def answers(run: Path) -> dict[str, dict[str, int]]:
-    """Classifier to status to number of pictures."""
+    """Classifier to status to number of pictures.  Raises: TableError."""
     counts: dict[str, dict[str, int]] = {}
     if (run / "asked.parquet").is_file():
-        rows = pq.read_table(run / "asked.parquet", columns=["classifier", "status"])
-        for row in rows.group_by(["classifier", "status"]).aggregate([([], "count_all")]).to_pylist():
-            counts.setdefault(row["classifier"], {})[row["status"]] = row["count_all"]
+        asked = tables.read_columns(tables.ASKED, run / "asked.parquet", ["classifier", "status"])
+        for classifier, statuses in asked.groupby("classifier", sort=False)["status"]:
+            counts[str(classifier)] = {str(status): int(n) for status, n in statuses.value_counts(sort=False).items()}
     return counts
 
 

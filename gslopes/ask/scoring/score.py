@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from gslopes.ask.answers import ClassifierCache, PartProgress, is_cached
 from gslopes.ask.cache import AnswerCache, writable_cache
@@ -63,8 +62,8 @@ def missing_of(run: Path, classifier: Classifier, parts: int, config: ScoreConfi
     missing = set(runfolder.missing_parts(run, stage, tables.ASKED, parts))
     if config.retry_failed:
         for part in set(range(parts)) - missing:
-            status = pq.read_table(part_path(run, stage, tables.ASKED, part), columns=["status"])["status"]
-            if "failed" in status.unique().to_pylist():
+            path = part_path(run, stage, tables.ASKED, part)
+            if "failed" in set(tables.read_columns(tables.ASKED, path, ["status"])["status"]):
                 missing.add(part)
     if wanted.judged:
         for part in set(range(parts)) - missing:
