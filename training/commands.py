@@ -109,7 +109,7 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
     from faces whose hair, background and smile correlate with the cue. It needs no data and no network.
     """
     from gslopes.frame.executors import OneProcess
-    from training.studies.calibrate import calibrate as run_calibration
+    from training.calibrate import calibrate as run_calibration
 
     labels, summary = run_calibration(out, OneProcess(progress=True), faces=faces, sets=sets, seed=seed, device=device)
     if as_json:

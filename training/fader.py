@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gslopes.core.geometry import LUMA, OFFSET
@@ -25,11 +25,36 @@ from gslopes.faces.networks.fader import Fader
 from gslopes.faces.zoo import ModelSpec, build
 from training.augment import Augmentation, to_float, varied
 from training.chips import face_window
-from training.critics import LatentCritic
 from training.loop import Ema, Steps, descend, seed_step, set_rate
-from training.measure import sheet
 
 SIGMA = 12 / 128  # of the Gaussian between slowly varying colour and that of lips and brows, of the chip's side
+
+# -- the adversary -----------------------------------------------------------------------------------------------------
+
+
+class LatentCritic(nn.Module):
+    """Reads the attributes from a latent; the encoder is trained until it cannot.
+
+    latents (B, channels, side, side) to logits (B, attributes), one per attribute, positive for +1.
+
+    Source: Lample et al. 2017, §3.2, equations 2 and 3.
+    """
+
+    def __init__(
+        self, channels: int, side: int, attributes: int, widths: tuple[int, ...] = (512, 256), dropout: float = 0.2
+    ) -> None:
+        super().__init__()
+        layers: list[nn.Module] = [nn.Flatten()]
+        inputs = channels * side * side
+        for width in widths:
+            layers += [nn.Linear(inputs, width), nn.LeakyReLU(0.2, inplace=True), nn.Dropout(dropout)]
+            inputs = width
+        self.body = nn.Sequential(*layers, nn.Linear(inputs, attributes))
+
+    def forward(self, latents: Tensor) -> Tensor:
+        """The logits of latents."""
+        return self.body(latents)
+
 
 # -- the training ------------------------------------------------------------------------------------------------------
 
@@ -174,10 +199,7 @@ def train_fader(
 
         right = ((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean()
         losses = {"reconstruction": error.mean(), "critic": critic_loss, "fooling": fooling, "accuracy": right}
-        if loop.end(**losses):
-            sheet(
-                spec, cast(Fader, average.average), pixels[:8], labels[:8], folder / f"sheet-{step + 1:06}.png", device
-            )
+        loop.end(**losses)
     return average.state_dict()
 
 

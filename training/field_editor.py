@@ -54,7 +54,8 @@ class FieldEditor:
     def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str = "labeller") -> None:
         loaded = load(model, device) if isinstance(model, str) else model
         if not isinstance(loaded.module, EditField):
-            raise ModelError(f"The model {loaded.spec.name} is no edit field.", "gslopes list models lists the models.")
+            message = f"The model {loaded.spec.name} is not an edit field."
+            raise ModelError(message, "gslopes list models lists the models.")
         self.network, self.config = loaded.module, loaded.module.config
         self.network.to(memory_format=torch.channels_last)
         self.spec = loaded.spec

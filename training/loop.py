@@ -36,16 +36,14 @@ class Steps:
         with self.bar:
             yield from range(self.first, self.steps)
 
-    def end(self, **metrics: Tensor | float) -> bool:
-        """One more step is done; report its metrics and save when it is time.  Returns whether it was saved."""
+    def end(self, **metrics: Tensor | float) -> None:
+        """One more step is done; report its metrics and save when it is time."""
         self.done += 1
         self.bar.update()
         if self.done % self.report_every == 0:
             self._report({name: v.item() if isinstance(v, Tensor) else v for name, v in metrics.items()})
-        saves = self.done % self.save_every == 0 or self.done == self.steps
-        if saves:
+        if self.done % self.save_every == 0 or self.done == self.steps:
             save_state(self.folder / "state.pt", self.done, self.parts)
-        return saves
 
     def _report(self, metrics: dict[str, float]) -> None:
         """Add a line to the log: the step, steps per second since the start, and the metrics."""

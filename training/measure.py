@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 from torch import Tensor, nn
 
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Estimate
-from gslopes.faces.networks.fader import Fader
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load_folder
 from gslopes.faces.zoo.parsing import FACE, SKIN, class_probabilities
 from gslopes.stats.agreement import auc
@@ -32,7 +30,6 @@ from training.sets import TrainingSet
 
 RESAMPLES = 200
 LEAST = 20  # photos of a group with a number of its own
-VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
 THIRDS = ("darkest third", "middle third", "lightest third")
 Number = dict[str, float]
 
@@ -168,21 +165,3 @@ def _edit_ends(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> 
 
 def _mean(values: Tensor) -> Number:
     return cell(manipulation.mean(values.float().cpu().numpy(), RESAMPLES))
-
-
-@torch.no_grad()
-def sheet(
-    spec: ModelSpec, network: nn.Module, pixels: ByteArray, labels: NDArray[np.float32], path: Path, device: str
-) -> None:
-    """Write a picture with a row a face: the photo, then D(z, a) at -2, -1, 0, 1, 2.
-
-    pixels: (n, S, S, 3) uint8 RGB.  labels: (n, A) the faces' own values, the edited attribute first.
-    """
-    assert isinstance(network, Fader)
-    x = to_float(torch.from_numpy(np.array(pixels)), spec.mean, spec.std).to(device)
-    photo = torch.from_numpy(np.array(labels)).to(device)
-    z = network.encode(x)
-    columns = [x, *(network.decode(z, network.condition(photo, value)) for value in VALUES)]
-    grid = torch.cat([torch.cat(list(column), 1) for column in columns], 2)  # (3, n S, columns S)
-    levels = (grid.clamp(-1, 1).permute(1, 2, 0).cpu().numpy() + 1) * 127.5
-    Image.fromarray(levels.round().astype(np.uint8)).save(path)

@@ -61,7 +61,7 @@ def run_recipe(
     device: str = "cpu",
     out: Path | None = None,
 ) -> Path:
-    """Train what a recipe says and write weights, metrics.json, log and sample sheets; returns the folder of weights.
+    """Train what a recipe says and write weights, metrics.json and log; returns the folder of weights.
 
     recipe: a name in training/ or a path.  data: the folder that holds the data sets.
     steps: fewer or more than the recipe says.  dry_run: resolve and check everything, then stop.

@@ -31,8 +31,11 @@ import measure  # noqa: E402
 
 from gslopes.faces import zoo  # noqa: E402
 from gslopes.photos import drawn as rendered  # noqa: E402
-from training.critics import LatentCritic  # noqa: E402
-from training.fader import Optimisation, train_fader  # noqa: E402
+from training.fader import (  # noqa: E402
+    LatentCritic,
+    Optimisation,
+    train_fader,
+)
 from training.sets import drawn_chips  # noqa: E402
 
 WIDTHS = (16, 32, 64, 128, 256)

@@ -1,6 +1,6 @@
 import torch
 
-from training.critics import PictureCritic
+from training.edit_field import PictureCritic
 
 
 def critic(attributes: int) -> PictureCritic:

@@ -116,7 +116,7 @@ def test_colour_does_not_change_luminance():
 
 
 def test_another_model_is_no_edit_field():
-    with pytest.raises(ModelError, match="no edit field"):
+    with pytest.raises(ModelError, match="not an edit field"):
         FieldEditor(zoo.load("judge"))
 
 

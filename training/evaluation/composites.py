@@ -34,6 +34,7 @@ REGIONS = ("face", "skin")
 MOST_OUTSIDE = 0.15  # of a tight chip's area beyond its picture: more of turned heads
 BATCH = 16
 SPLIT_SEED = 48
+SIZE = 128
 Half = Literal["choose", "card"]
 Way = tuple[str, str]  # region, blend
 
@@ -90,56 +91,43 @@ class HeldOut:
         return {"gender": gender, "race": race, "age": age, "gender, race and age": gender + ", " + race + ", " + age}
 
 
-def held_out_faces(
-    data: Path, attribute: str, most: int | None, device: str, size: int = 128, half: Half | None = None
-) -> HeldOut:
-    """UTKFace's held-out photos that an editor of the attribute is for: for race, of White and Black people.
+def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) -> list[HeldOut]:
+    """One half of UTKFace's held-out faces, for race those of White and Black people, and of London's, if it is there.
 
-    most: the most photos, chosen by seed.  half: see ``HeldOut.half``; both by default.
+    most: of UTKFace's photos, chosen by seed; London's are the neutral portraits, with what people said of themselves.
 
     Raises: DataMissing.
     """
     every = read_utkface(data)
-    held = _aligned("UTKFace", every, every.held_out(), "held-out", device, size, MOST_OUTSIDE)
+    held = _aligned("UTKFace", every, every.held_out(), "held-out", device, MOST_OUTSIDE)
     if attribute == "race":
         held = held.take(np.flatnonzero(held.labels["white"] + held.labels["black"] > 0))
-    held = held if half is None else held.half(half)
-    rows = np.random.default_rng(0).permutation(len(held))[:most] if most else np.arange(len(held))
-    return held.take(np.sort(rows))
-
-
-def london_faces(data: Path, device: str, size: int = 128) -> HeldOut:
-    """The London set's neutral portraits with self-reported gender, ethnicity and age.  Raises: DataMissing."""
-    every = read_london(data, "neutral")
-    return _aligned("London", every, np.ones(len(every), bool), "london-neutral", device, size)
-
-
-def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) -> list[HeldOut]:
-    """One half of UTKFace's held-out faces, and of London's portraits where the set is there."""
-    found = [held_out_faces(data, attribute, most, device, half=half)]
+    held = held.half(half)
+    found = [held.take(np.sort(np.random.default_rng(0).permutation(len(held))[:most]))]
     with contextlib.suppress(DataMissing):
-        found.append(london_faces(data, device).half(half))
+        london = read_london(data, "neutral")
+        found.append(_aligned("London", london, np.ones(len(london), bool), "london-neutral", device).half(half))
     return found
 
 
 def _aligned(
-    name: str, every: LabelledPhotos, chosen: NDArray[np.bool_], cache: str, device: str, size: int, beyond: float = 1.0
+    name: str, every: LabelledPhotos, chosen: NDArray[np.bool_], cache: str, device: str, beyond: float = 1.0
 ) -> HeldOut:
     """Faces of these photos that can be aligned.  beyond: share of a tight chip outside its photo, at most."""
     rows = np.flatnonzero(chosen).tolist()
     points = find_points(tuple(every.paths[row] for row in rows), cache_folder() / cache, device)
-    photos, faces, kept = [], [], []
+    photos, faces, aligned = [], [], []
     for row, known in zip(rows, points, strict=True):
-        matrices = [None if known is None else similarity(known, frame * size - 0.5) for frame in (CHIP, TIGHT)]
+        matrices = [None if known is None else similarity(known, frame * SIZE - 0.5) for frame in (CHIP, TIGHT)]
         if known is None or matrices[0] is None or matrices[1] is None:
             continue
         photo = open_photo(every.paths[row])
         height, width = photo.pixels.shape[:2]
-        if outside(matrices[1], width, height, size) <= beyond:
+        if outside(matrices[1], width, height, SIZE) <= beyond:
             photos.append(photo)
             faces.append(Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrices[0]))
-            kept.append(row)
-    return HeldOut(name, photos, faces, {column: every.column(column)[kept] for column in every.names})
+            aligned.append(row)
+    return HeldOut(name, photos, faces, {column: every.column(column)[aligned] for column in every.names})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

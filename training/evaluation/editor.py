@@ -25,15 +25,7 @@ from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.photos.folder import open_photo
 from training.chips import cache_folder, find_points
 from training.evaluation import measures
-from training.evaluation.composites import (
-    PUBLISHED,
-    VALUES,
-    HeldOut,
-    Way,
-    sets,
-    swept,
-    ways,
-)
+from training.evaluation.composites import PUBLISHED, VALUES, HeldOut, Way, sets, swept, ways
 from training.measure import cell, thirds
 
 Table = dict[str, dict[str, Any]]  # row to column to a number with its interval, a number or a word

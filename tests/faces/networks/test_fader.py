@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from gslopes.faces.networks.fader import Fader, FaderConfig, FoldedFader, Up
-from training.critics import LatentCritic
+from training.fader import LatentCritic
 
 
 @pytest.fixture

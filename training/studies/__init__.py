@@ -1,1 +1,0 @@
-"""Biases that were planted, and what an audit recovers of them."""
