@@ -76,7 +76,7 @@ def test_a_page_says_what_its_run_found(hook, name: str) -> None:
 def test_the_script_writes_the_slopes_of_a_run_folder(make, hook, tmp_path, monkeypatch) -> None:
     run = write_run(tmp_path / "run", 16, part=8)
     stages.score_photos(run, gslopes.as_classifier(light), device="cpu", cache=tmp_path / "cache")
-    stages.run_fit(run, FitConfig(permutations=0))
+    stages.redo(run, "fit", FitConfig(permutations=0))
     (tmp_path / "models.toml").write_text((GALLERY / "models.toml").read_text("utf-8"))
     monkeypatch.setattr(make, "GALLERY", tmp_path)
     monkeypatch.setattr(sys, "argv", ["make.py", "imagenet", f"Drawn={run}", "--no-picture"])

@@ -156,7 +156,7 @@ class AnswerCache:
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=FULL")  # what was paid for survives even a power cut
         if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
-            raise StorageError(f"{show(self.path)} is no cache that gslopes made.", _ANOTHER)
+            raise StorageError(f"{show(self.path)} is not a cache that gslopes made.", _ANOTHER)
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if version > _SCHEMA_VERSION or version == 1:
             raise StorageError(f"{show(self.path)} was made by another version of gslopes.", _ANOTHER)

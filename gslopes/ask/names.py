@@ -50,7 +50,7 @@ _BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": 
 def check_unit(kind: str, unit: str) -> None:
     """Raises: ConfigError for a unit of scores."""
     if unit and kind != "number":
-        raise ConfigError("A unit is that of a number.", f"Give kind=number,unit={unit}.")
+        raise ConfigError("Only a number has a unit.", f"Give kind=number,unit={unit}.")
 
 
 def split(text: str) -> tuple[str, list[str]]:

@@ -253,7 +253,7 @@ class BoundedTransport(httpx.BaseTransport):
             kind: type[httpx.TransportError] = getattr(httpx, type(error).__name__, httpx.ReadError)
             raise kind(str(error) or type(error).__name__, request=request) from error
         except (OverflowError, UnicodeError):  # a port, or a host's name, beyond reason
-            raise Permanent("there is no such address", request=request) from None
+            raise Permanent("the address does not exist", request=request) from None
         except ValueError as error:
             raise httpx.DecodingError(str(error), request=request) from None
 
@@ -318,7 +318,7 @@ def _pool_by(proxy: str, network: WatchedNetwork) -> httpcore.ConnectionPool:
 def _lasting(error: BaseException | None) -> str:
     """What is wrong if another attempt would end alike; empty if it might not."""
     if isinstance(error, httpcore.UnsupportedProtocol):
-        return "there is no such protocol"
+        return "the protocol is unknown"
     if isinstance(error, httpcore.LocalProtocolError) and "llegal" in str(error):  # h11: its text holds the key
         return "the address, or a key, has characters that cannot be sent"
     while error is not None:

@@ -190,7 +190,7 @@ CAPTIONS = Audit(
 
     STAGES is a folder whose files or sub-folders are called human-labels, system-labels, human-captions and
     system-captions (COCO, Visual Genome, CSV or Parquet, known by their content), or a run of this command. Every
-    number says how it is to be read and what was taken as truth; there is no total.
+    number says how it is to be read and what was taken as truth; they have no total.
     """,
     examples=(
         "gslopes captions stages --groups groups.csv --out run",

@@ -78,7 +78,7 @@ class StageRows:
         """The entries that are records, each key once unless it is empty; the others are counted as dropped."""
         for entry in entries:
             if not isinstance(entry, Mapping):
-                self.drop(f"{what} that is no record")
+                self.drop(f"{what} that is not a record")
             elif (what, number := key(entry)) in self.seen:
                 self.drop(f"{what} that came before")
             else:
@@ -94,7 +94,7 @@ def id_of(value: Any) -> str:
 
 
 def size_of(image: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Width and height of an image's record; None if one of them is no positive number, nor a text of one."""
+    """Width and height of an image's record; None if one of them is not a positive number or a text of one."""
     width, height = (number_of(image.get(name)) for name in ("width", "height"))
     return (width, height) if 0 < width <= _LONGEST and 0 < height <= _LONGEST else None
 
@@ -145,7 +145,7 @@ def caption_rows(image: str, caption: Any) -> list[tuple[str, Any]]:
 def read_table(file: Path) -> StageRows:
     """Captions ``image, caption[, source]``, or labels ``image, kind, word[, …]``; at most 4 GiB.
 
-    Raises: DataMissing if the file is no table, or has neither form.
+    Raises: DataMissing if the file is not a table, or has neither form.
     """
     frame = csv_table.read_frame(file, raises=DataMissing, limit=LARGEST)
     columns = set(frame.columns)

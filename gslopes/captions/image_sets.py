@@ -63,7 +63,7 @@ def read_instances(content: Mapping[str, Any]) -> StageRows:
     """Objects with boxes as shares of the sides.
 
     A box that is outside of its image, empty or not of numbers is dropped and counted, as are an unknown category, an
-    annotation whose id came before, and a row that is no record or names no image.
+    annotation whose id came before, and a row that is not a record or names no image.
 
     Raises: DataMissing if an id has two images of different sizes, or two categories.
     """
@@ -74,7 +74,7 @@ def read_instances(content: Mapping[str, Any]) -> StageRows:
         if not key:
             rows.drop("image without an id")
         elif sizes.setdefault(key, size) != size:
-            raise DataMissing(f"The image id {key[:40]} stands for two images.", "Give each image an id of its own.")
+            raise DataMissing(f"The image id {key[:40]} is used for two images.", "Give each image an id of its own.")
     rows.images |= set(sizes)
     names: dict[str, str] = {}
     for row in rows.records(content["categories"], "category"):
@@ -82,7 +82,7 @@ def read_instances(content: Mapping[str, Any]) -> StageRows:
         if not number or not isinstance(name, str) or not name.strip():
             rows.drop("category without an id or a name")
         elif names.setdefault(number, name) != name:
-            raise DataMissing(f"The category id {number} stands for {names[number]} and {name}.", "Give each its own.")
+            raise DataMissing(f"The category id {number} is used for {names[number]} and {name}.", "Give each its own.")
     for key, row in _annotations(content["annotations"], rows):
         name = names.get(id_of(row.get("category_id")))
         if name is None:
@@ -101,7 +101,7 @@ def read_instances(content: Mapping[str, Any]) -> StageRows:
 def read_captions(content: Any) -> StageRows:
     """Captions in the order of the file, under annotations or a list of results; of a list of texts each is one.
 
-    Dropped and counted: an annotation whose id came before, and a row that is no record or names no image.
+    Dropped and counted: an annotation whose id came before, and a row that is not a record or names no image.
     """
     rows = StageRows()
     for key, row in _annotations(content["annotations"] if isinstance(content, Mapping) else content, rows):

@@ -159,7 +159,7 @@ def _technique(name: str, rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def cells(row: Mapping[Any, Any]) -> dict[str, str]:
-    """One row of the measures table as it is printed."""
+    """One printed row of the measures table."""
     concept = str(row["concept"])
     if row["technique"] == "D1":
         bound, colon, word = concept.partition(":")

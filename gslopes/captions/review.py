@@ -38,8 +38,8 @@ _HINT = "Save it from review.html (key S)."
 def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
     """Rows of a review's CSV, each an answer of a reviewer about a case, or a note alone.
 
-    Raises: DataMissing, naming the line, if the file is missing though required, is no review, has an unknown answer or
-        two rows of one reviewer about one case.
+    Raises: DataMissing, naming the line, if the file is missing though required, is not a review, has an unknown answer
+        or two rows of one reviewer about one case.
     """
     if not required and not is_file(file):
         return []

@@ -171,7 +171,7 @@ def _json(file: Path, content: bytes) -> Any:
         raise DataMissing(f"{show(file)} is broken JSON at {where}.", _LOOKED_FOR) from error
     except ValueError as error:  # other bytes than UTF-8, a key twice, a number that is none
         why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        raise DataMissing(f"{show(file)} is no JSON: {why}.", _LOOKED_FOR) from error
+        raise DataMissing(f"{show(file)} is not JSON: {why}.", _LOOKED_FOR) from error
 
 
 # -- as tables --------------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
 
     columns: of the file, ``a + b`` crosses two; all but the image's by default.
 
-    Raises: DataMissing if there is no column of images, or an image has two different values; UnknownName for an
+    Raises: DataMissing without a column of images, or if an image has two different values; UnknownName for an
         unknown column.
     """
     people = _zhao(read_people(file, raises=DataMissing, limit=LARGEST))

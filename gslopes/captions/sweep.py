@@ -76,7 +76,7 @@ def look(run: Path, config: SweepConfig) -> Inputs:
     files = {table.name: run / f"{table.name}.parquet" for table in READ}
     existing = {name: file for name, file in files.items() if file.is_file()}
     if not {"scores", "asked", "slopes"} <= existing.keys():
-        raise UsageError(f"{show(run)} is no finished run of gslopes audit.", "Run gslopes audit first.")
+        raise UsageError(f"{show(run)} is not a finished run of gslopes audit.", "Run gslopes audit first.")
     read = {table.name: tables.read(table, existing[table.name]) for table in READ if table.name in existing}
     scores = read["scores"]
     captioners = sorted(scores["classifier"][scores["label"].str.startswith("mention:")].unique())
@@ -155,8 +155,8 @@ def outcomes(run: Run, items: Sequence[tuple[str, str, str]]) -> Made:
     """Of each photo whether, and where, its captions switch."""
     by_photo, rows = run.once(_by_photo), []
     for item in items:
-        kind, place = switch(by_photo[item])
-        rows.append({**dict(zip(PHOTO, item, strict=True)), "kind": kind, "switch": place})
+        kind, switched = switch(by_photo[item])
+        rows.append({**dict(zip(PHOTO, item, strict=True)), "kind": kind, "switch": switched})
         run.tick(1)
     return {"outcomes": rows}
 

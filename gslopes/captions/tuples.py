@@ -29,7 +29,7 @@ from gslopes.words.wordnet import wordnet
 TUPLES = TABLES["tuples"]
 SIDES = ["x0", "y0", "x1", "y1", "score"]
 _KEY_AND_FACT = TUPLES.columns[: -len(SIDES)]
-_values = attrgetter(*(one.name for one in fields(Fact)))  # in the order of those columns
+_values = attrgetter(*(column.name for column in fields(Fact)))  # in the order of those columns
 _TUPLE_TYPES: Any = {"source": "int16", "relaxed": bool, "negated": bool, "plural": bool}
 
 

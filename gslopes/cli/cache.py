@@ -37,12 +37,13 @@ def show(as_json: bool) -> int:
     with AnswerCache(cache_folder(None)) as answers:
         found, size = facts(answers), answers.path.stat().st_size
     if as_json:
-        print_json({"path": str(answers.path), "bytes": size, "classifiers": [asdict(one) for one in found]})
+        print_json({"path": str(answers.path), "bytes": size, "classifiers": [asdict(entry) for entry in found]})
         return 0
-    for one in found:
-        models = f", models {', '.join(one.models)}" if one.models else ""
-        refused = f" ({one.refused:,} refused)" if one.refused else ""
-        say(f"{one.classifier}: {many(one.answers, 'answer')}{refused}, {one.first[:10]} to {one.last[:10]}{models}")
+    for entry in found:
+        models = f", models {', '.join(entry.models)}" if entry.models else ""
+        refused = f" ({entry.refused:,} refused)" if entry.refused else ""
+        days = f"{entry.first[:10]} to {entry.last[:10]}"
+        say(f"{entry.classifier}: {many(entry.answers, 'answer')}{refused}, {days}{models}")
     say(f"\ncache      {answers.path}, {size / 2**20:,.1f} MiB", err=True)
     return 0
 

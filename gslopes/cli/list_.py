@@ -33,9 +33,9 @@ def classifiers(name: str | None, as_json: bool) -> int:
 
     entries = list_classifiers()
     if name is not None:
-        if name not in (known := {entry.name: entry for entry in entries}):
-            raise UnknownName("classifier", name, known)
-        entries = [known[name]]
+        if name not in (by_name := {entry.name: entry for entry in entries}):
+            raise UnknownName("classifier", name, by_name)
+        entries = [by_name[name]]
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return 0
@@ -88,8 +88,8 @@ def _conditions(entry: ClassifierEntry) -> list[str]:
 def _wrapped(start: str, parameters: Sequence[str]) -> list[str]:
     """A name with its parameters in lines of at most 100 columns, broken behind commas alone."""
     lines = [f"  {start}"]
-    for place, parameter in enumerate(parameters):
-        text = parameter + ("," if place < len(parameters) - 1 else "")
+    for index, parameter in enumerate(parameters):
+        text = parameter + ("," if index < len(parameters) - 1 else "")
         if len(lines[-1] + text) > WIDTH and lines[-1].strip() != start:
             lines.append("    ")
         lines[-1] += text

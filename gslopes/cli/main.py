@@ -96,7 +96,7 @@ class LazyGroup(click.Group):
         _open_streams()
         guard_logs()
         if args is None:
-            with suppress(OSError, RuntimeError):  # of a stderr that is no file
+            with suppress(OSError, RuntimeError):  # of a stderr that is not a file
                 faulthandler.enable(all_threads=False)  # a crash shows where it was, such as in a user's function
         interrupts = Interrupts()
         if args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -150,8 +150,8 @@ class Interrupts:
     def __call__(self, *_: object) -> None:
         """The signal's handler.  Raises: KeyboardInterrupt."""
         if self.final:
-            shown = "\x1b[?25h" if sys.stderr.isatty() else ""  # a progress bar hides the cursor
-            os.write(2, f"{shown}\ngslopes: Ended at once; what was in flight is lost.\n".encode())
+            cursor = "\x1b[?25h" if sys.stderr.isatty() else ""  # a progress bar hides the cursor
+            os.write(2, f"{cursor}\ngslopes: Ended at once; what was in flight is lost.\n".encode())
             os._exit(INTERRUPTED)
         self.final = True
         raise KeyboardInterrupt

@@ -49,9 +49,9 @@ def try_(classifier: str, photos: tuple[Path, ...], out: Path, device: str, trus
 
 def _lines(found: Trial) -> list[str]:
     lines = [f"classifier  {found.classifier}", f"sent        {found.sent}", f"            see {found.thumbnail}"]
-    for place, one in enumerate(found.pictures):
-        lines.append(f"{'answers' if not place else '':<12}{one['picture']}: {_answer(one)}")
-    count = sum(one["status"] == "answered" for one in found.pictures)
+    for number, picture in enumerate(found.pictures):
+        lines.append(f"{'answers' if not number else '':<12}{picture['picture']}: {_answer(picture)}")
+    count = sum(picture["status"] == "answered" for picture in found.pictures)
     if count < 2:
         lines.append("varies      cannot be said: fewer than two pictures were answered")
     elif found.varying:

@@ -128,10 +128,10 @@ def _write(
     women = women_of([name for name in composition["occupation"].unique() if name])
     left = queue(table, answers, config.confidence, config.unsure)
     sources = {row["path"]: row for row in _manifest_rows(photos)}
-    shown = table[left | table["photo"].isin(answers) & (table["status"] == "read")]
+    looked_at = table[left | table["photo"].isin(answers) & (table["status"] == "read")]
     items = [
         item_of(row, chances(row), sources.get(row["path"], {}), os.path.relpath(photos.resolve() / row["path"], out))
-        for row in shown.to_dict("records")
+        for row in looked_at.to_dict("records")
     ]
     page = render_review(items, list(answers.values()), config.confidence, config.unsure)
     wide = table3(composition, women)
@@ -158,7 +158,7 @@ def _write(
 def searches_of(photos: Path, files: Sequence[PhotoFile]) -> list[tuple[str, str, str]]:
     """(path, occupation, keyword) of every search that found a photo, by the manifest; ``none`` without a keyword.
 
-    In a folder that is no collection the occupation is the first folder, empty for none, and the keyword ``any``.
+    In a folder that is not a collection the occupation is the first folder, empty for none, and the keyword ``any``.
     """
     rows = _manifest_rows(photos)
     if rows:
@@ -231,7 +231,7 @@ def read_answers(path: Path) -> dict[str, dict[str, str]]:
     an answer that there is not.
     """
     values: dict[str, tuple[str, ...]] = {"decision": DECISIONS}
-    values |= {name: ("", *known) for name, known in VALUES.items()}
+    values |= {name: ("", *names) for name, names in VALUES.items()}
     hint = f"Save it from review.html: its columns are {', '.join(COLUMNS)}."
     table = read_csv(path, ("photo", "decision"), unique=("photo",), values=values, hint=hint)
     rows = [dict.fromkeys(COLUMNS, "") | row for _, row in table.rows()]
@@ -292,9 +292,9 @@ def compose(
     for (occupation, keyword), paths in sorted(sets.items()):
         members = [by_path[path] for path in sorted(paths) if path in by_path]
         for reading, values in VALUES.items():
-            answered = np.array([one[reading][1] for one in members], bool)
+            answered = np.array([member[reading][1] for member in members], bool)
             for value in values:
-                chance = np.array([one[reading][0].get(value, 0.0) for one in members])
+                chance = np.array([member[reading][0].get(value, 0.0) for member in members])
                 if value in ("non-binary", "unknown") and not chance.any():
                     continue
                 share = estimate_share(chance, answered)
@@ -312,13 +312,13 @@ def labels(table: pd.DataFrame, answers: Mapping[str, Mapping[str, str]], confid
     for row in table[table["status"] == "read"].to_dict("records"):
         answer = answers.get(row["photo"], UNANSWERED)
         excluded = answer["decision"] == "exclude"
-        known = {"photo": row["photo"], "path": row["path"], "occupation": row["occupation"]}
+        facts = {"photo": row["photo"], "path": row["path"], "occupation": row["occupation"]}
         for reading, (chance, answered) in _reading(row, answer).items():
             value, p = max(chance.items(), key=lambda pair: pair[1])
             sure = (answered or p >= confidence) and not excluded and value != "unknown"
-            known[f"perceived_{reading}"] = value if sure else ""
-        known["by"] = "person" if answer["decision"] in ANSWERED else "excluded" if excluded else "reader"
-        rows.append(known)
+            facts[f"perceived_{reading}"] = value if sure else ""
+        facts["by"] = "person" if answer["decision"] in ANSWERED else "excluded" if excluded else "reader"
+        rows.append(facts)
     return pd.DataFrame(rows, columns=["photo", "path", "occupation", *(f"perceived_{name}" for name in VALUES), "by"])
 
 
@@ -326,8 +326,8 @@ def _reading(row: Mapping[Any, Any], answer: Mapping[str, str]) -> dict[str, tup
     """Reading to (value to chance, whether a person answered)."""
     readings = {}
     for name, read in chances(row).items():
-        said = answer[name] if answer["decision"] in ANSWERED else ""
-        if not said and answer["decision"] == "accept":
-            said = max(read.items(), key=lambda pair: pair[1])[0]
-        readings[name] = ({said: 1.0}, True) if said else (read, False)
+        value = answer[name] if answer["decision"] in ANSWERED else ""
+        if not value and answer["decision"] == "accept":
+            value = max(read.items(), key=lambda pair: pair[1])[0]
+        readings[name] = ({value: 1.0}, True) if value else (read, False)
     return readings

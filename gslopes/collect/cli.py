@@ -82,7 +82,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
 def census(photos: Path, out: Path, as_json: bool, options: dict[str, Any]) -> int:
     """Read the perceived gender, race and age of the face nearest the centre of every photo; count by occupation.
 
-    The occupation is that of the collection's manifest, else the name of the sub-folder. Photos that the reader is
+    The occupation comes from the collection's manifest, else from the name of the sub-folder. Photos that the reader is
     unsure about go to CENSUS/review.html, which is answered by keyboard; its review.csv, saved into CENSUS, is read by
     the same command. What is estimated is how a face is read, not who a person is.
     """

@@ -108,11 +108,11 @@ class Collector:
         journal = self._path(part, "journal.jsonl")
         done = _read_journal(journal, self.out)
         rows: list[Row] = []
-        kept = 0
-        while kept < wanted and len(rows) < len(results):
-            start, most = len(rows), min(2 * WORKERS, wanted - kept)
+        saved = 0
+        while saved < wanted and len(rows) < len(results):
+            start, most = len(rows), min(2 * WORKERS, wanted - saved)
             batch = list(enumerate(results[start : start + most], start + 1))
-            coming = self._downloads([one for rank, one in batch if rank not in done])
+            coming = self._downloads([candidate for rank, candidate in batch if rank not in done])
             for rank, candidate in batch:
                 row = done.get(rank) or self._judge(self._row(query, rank, candidate), candidate, coming)
                 kill_point("collect:stored")
@@ -123,11 +123,11 @@ class Collector:
                         os.fsync(file.fileno())
                     kill_point("collect:noted")
                 if row["status"] == "kept":
-                    kept += 1
+                    saved += 1
                     tick(1)
                 self._remember(row)
                 rows.append(row)
-        tick(wanted - kept)
+        tick(wanted - saved)
         runfolder.write_table(MANIFEST, tables.frame_of(MANIFEST, rows), self._table(part))
         kill_point("collect:committed")
         journal.unlink(missing_ok=True)
@@ -150,11 +150,11 @@ class Collector:
             message = f"{self.source.name} answered in a form that is not its own ({type(error).__name__})."
             raise ServiceError(message, "Try again later; what was collected is kept.") from error
         unique: dict[tuple[str, str], Candidate] = {}
-        for one in candidates:
-            if one.url:
-                unique.setdefault((one.url, one.title if self.source.of_people else ""), one)
+        for candidate in candidates:
+            if candidate.url:
+                unique.setdefault((candidate.url, candidate.title if self.source.of_people else ""), candidate)
         runfolder.make_folder(path.parent)
-        runfolder.write_json(path, [asdict(one) for one in unique.values()])
+        runfolder.write_json(path, [asdict(candidate) for candidate in unique.values()])
         return list(unique.values())
 
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
@@ -176,9 +176,9 @@ class Collector:
     def _downloads(self, batch: Sequence[Candidate]) -> dict[str, Future[Outcome]]:
         """Address to what is on its way; each is fetched once, however many results point to it."""
         coming: dict[str, Future[Outcome]] = {}
-        for one in batch:
-            if one.url not in self._settled and one.url not in coming:
-                coming[one.url] = self._pool.submit(self._bytes, one.url)
+        for candidate in batch:
+            if candidate.url not in self._settled and candidate.url not in coming:
+                coming[candidate.url] = self._pool.submit(self._bytes, candidate.url)
         return coming
 
     def _bytes(self, url: str) -> Outcome:
@@ -200,10 +200,10 @@ class Collector:
         One whose address is known is a duplicate of what was kept, or refused like it.
         """
         again = {"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns}
-        known = self._settled.get(candidate.url)
-        if known is not None:
-            row |= {name: known[name] for name in ("status", "reason", "detail", "photo", "path")}
-            return row | (again if known["status"] == "kept" else {})
+        settled = self._settled.get(candidate.url)
+        if settled is not None:
+            row |= {name: settled[name] for name in ("status", "reason", "detail", "photo", "path")}
+            return row | (again if settled["status"] == "kept" else {})
         outcome = coming[candidate.url].result()
         try:
             if isinstance(outcome, DownloadError):
@@ -218,9 +218,9 @@ class Collector:
                 self._failures, self._failed_parts, self._any_outcome = 0, [], True
             return row | {"status": error.status, **error.reason.columns}
         self._failures, self._failed_parts, self._any_outcome = 0, [], True
-        kept = self._photos.get(about["photo"])
-        if kept is not None:
-            return row | again | {"photo": about["photo"], "path": kept}
+        saved_path = self._photos.get(about["photo"])
+        if saved_path is not None:
+            return row | again | {"photo": about["photo"], "path": saved_path}
         path = self.out / folder_name(row["occupation"]) / about["path"]
         runfolder.make_folder(path.parent)
         runfolder.write_bytes(path, outcome)
@@ -267,19 +267,19 @@ def folder_name(occupation: str) -> str:
 def _read_journal(journal: Path, out: Path) -> dict[int, Row]:
     """Rank to row, of the lines that are whole and whose files are there; a torn last line is cut off."""
     rows: dict[int, Row] = {}
-    whole, data = 0, journal.read_bytes() if journal.exists() else b""
+    length, data = 0, journal.read_bytes() if journal.exists() else b""
     for line in data.splitlines(keepends=True):
         try:
             row: Row = json.loads(line)
-            rank, there = int(row["rank"]), row["status"] != "kept" or (out / row["path"]).is_file()
+            rank, intact = int(row["rank"]), row["status"] != "kept" or (out / row["path"]).is_file()
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, OSError):
             break
         if not line.endswith(b"\n"):
             break
-        whole += len(line)
-        if there:
+        length += len(line)
+        if intact:
             rows[rank] = row
-    if whole < len(data):
+    if length < len(data):
         with runfolder.storage(journal):
-            os.truncate(journal, whole)
+            os.truncate(journal, length)
     return rows

@@ -218,7 +218,7 @@ class Fetcher:
     ) -> Reply:
         """One document.
 
-        headers: in addition to our own; sent to the first host alone.  max_bytes: at most; that of the policy if 0.
+        headers: in addition to our own; sent to the first host alone.  max_bytes: at most; the policy's if 0.
         before_request: called with each address before it is asked; may raise DownloadError.
         rate_key: whose rate limit counts; the host's if empty.
 
@@ -315,34 +315,34 @@ def _translated_errors(too_late: SkipReason) -> Iterator[None]:
 def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
     """Raises: DownloadError unless it is http or https, with a host, a port that exists, and without a password."""
     try:
-        found = base.join(url) if base is not None else httpx.URL(url)
-        port = found.port
+        address = base.join(url) if base is not None else httpx.URL(url)
+        port = address.port
     except (httpx.InvalidURL, ValueError, TypeError) as error:
         raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS)) from error
-    if b"%" in found.raw_host:  # what httpx makes of characters that no host has
+    if b"%" in address.raw_host:  # what httpx makes of characters that no host has
         raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS))
     problem = ""
-    if found.scheme not in ("http", "https") or not found.raw_host:
+    if address.scheme not in ("http", "https") or not address.raw_host:
         problem = "not http or https"
     elif port is not None and not 0 < port < 2**16:
-        problem = "there is no such port"
-    elif found.userinfo:
+        problem = "its port does not exist"
+    elif address.userinfo:
         problem = "it holds a password"
     if problem:
         raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS, problem))
-    return found
+    return address
 
 
 # --- robots.txt, asked for once a host and obeyed; its Crawl-delay, too -----------------------------------------------
 # No such file means that all is allowed; a server that cannot answer means neither yes nor no: requests must wait.
 #
-# Source: RFC 9309, sections 2.3.1.2 to 2.3.1.4; its matching is that of the library protego.
+# Source: RFC 9309, sections 2.3.1.2 to 2.3.1.4; matched as the library protego does.
 
 
 AGENT = "gslopes"
 LONGEST_DELAY = 60.0  # seconds between two requests that a host may ask for
 RETRY_AFTER = 60.0  # seconds after which a host whose rules could not be had is asked again
-# RFC 9309, section 2.2.1: the token is letters, - and _; what follows it, such as a version, is no part of it.
+# RFC 9309, section 2.2.1: the token is letters, - and _; what follows it, such as a version, does not belong to it.
 _AGENT_LINE = re.compile(r"^\s*user[- ]?agent[\s:]+(?:(?P<any>\*)(?=\s|#|$)|(?P<token>[A-Za-z_-]*)).*", re.IGNORECASE)
 _MAX_BYTES = 500 << 10  # RFC 9309 asks that as much be read; nothing is fetched from a host that writes more
 
@@ -410,7 +410,7 @@ def parse(body: bytes) -> Protego:
     try:
         lines = body.decode("utf-8-sig", "replace").splitlines()
         return Protego.parse("\n".join(_AGENT_LINE.sub(by_token, line) for line in lines))
-    except Exception as error:  # an untrusted file: whatever it does to a parser is no reason to stop
+    except Exception as error:  # an untrusted file: whatever it does to a parser, the others go on
         raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
 
 

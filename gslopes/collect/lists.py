@@ -24,7 +24,7 @@ WOMEN_SOURCE = "US Bureau of Labor Statistics, Current Population Survey, table 
 class Occupation:
     """One job.
 
-    name: as it is searched for.  soc: its code in the 2018 SOC, empty if unknown.
+    name: as searched for.  soc: its code in the 2018 SOC, empty if unknown.
     cps: the occupation of table 11 of the Current Population Survey that counts it, empty if none does.
     """
 
@@ -53,7 +53,7 @@ def read_occupations(which: str) -> list[Occupation]:
     which: ``bls-129``, the path of a CSV with a column occupation (and soc, cps), or names with commas between them.
         Names that bls-129 has keep their codes.
 
-    Raises: UsageError if there is no such list, or nothing in it.
+    Raises: UsageError if the list is unknown or empty.
     """
     rows = _rows_of(which, OCCUPATIONS, "occupation")
     if rows is not None:
@@ -63,7 +63,7 @@ def read_occupations(which: str) -> list[Occupation]:
         jobs = [listed.get(name, Occupation(name)) for name in dict.fromkeys(map(str.strip, which.split(",")))]
     jobs = [job for job in jobs if job.name]
     if not jobs:
-        raise UsageError(f"There is no occupation in {which!r}.", "Name bls-129, a CSV file, or jobs: chef,nurse.")
+        raise UsageError(f"{which!r} names no occupation.", "Name bls-129, a CSV file, or jobs: chef,nurse.")
     return jobs
 
 
@@ -73,7 +73,7 @@ def read_keywords(which: str) -> list[str]:
     which: ``paper``, ``none``, the path of a CSV with a column keyword, or keywords with commas between them, which are
         searched for after the search without one.
 
-    Raises: UsageError if there is no such file.
+    Raises: UsageError if the file is missing.
     """
     rows = _rows_of(which, KEYWORDS, "keyword")
     if rows is not None:
@@ -89,7 +89,7 @@ def make_queries(occupations: Sequence[Occupation], keywords: Sequence[str]) -> 
 def women_of(names: Sequence[str]) -> dict[str, float]:
     """Occupation to the share of women among the people who have it, in [0, 1], where the Bureau publishes one.
 
-    names: as searched for, or as folders are named: ``police`` stands for ``police officer`` as long as no other title
+    names: as searched for, or as folders are named: ``police`` means ``police officer`` as long as no other title
         begins with that word; ``hair-stylist`` and ``hair_stylist`` for ``hair stylist``.
     """
     shares = {row["cps"]: float(row["women"]) / 100 for row in read_rows(WOMEN, "cps") if row["women"]}

@@ -118,10 +118,10 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
     if plan.source.of_people:
         of_people, people = people_of(table)
         write_csv(of_people, out / "people.csv")
-    kept = table[table["status"] == "kept"]
-    columns = table["status"], table[table["status"] != "kept"]["reason"], kept["licence"].replace("", "none stated")
+    photos = table[table["status"] == "kept"]
+    columns = table["status"], table[table["status"] != "kept"]["reason"], photos["licence"].replace("", "none stated")
     statuses, reasons, licences = (dict(Counter(column).most_common()) for column in columns)
-    return Collection(finished, len(kept), statuses, reasons, licences, table, people)
+    return Collection(finished, len(photos), statuses, reasons, licences, table, people)
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:

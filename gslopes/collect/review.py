@@ -57,7 +57,7 @@ def render_review(
     items: as of ``item_of``, in the order in which they are shown.  answers: rows of the review's CSV so far; those
     about other photos are kept when it is saved again.  confidence: below which a photo is here.
     unsure: the readings that are asked for. Only what a person said is an answer: accepting says all three, a key of
-    one says that one. The key of gender moves on, else that of the last reading that is asked for.
+    one says that one. The key of gender moves on, else the key of the last reading that is asked for.
     """
     last = "gender" if "gender" in unsure else unsure[-1]
     keys: dict[str, dict[str, tuple[str, Mapping[str, str] | str]]] = {

@@ -77,7 +77,7 @@ class Source(ABC):
 
 
 def text(value: object) -> str:
-    """A field of an answer as one line of text; empty for null and for what is no text or number."""
+    """A field of an answer as one line of text; empty for null and for what is neither text nor number."""
     plain = " ".join(str(value).split()) if isinstance(value, (str, int, float)) else ""
     return plain.encode("utf-8", "replace").decode()  # JSON can hold halves of characters, tables cannot
 
@@ -97,9 +97,9 @@ class Urls(Source):
         self._searches: dict[Query, list[Candidate]] | None = None
 
     def check(self) -> None:
-        """Raises: UsageError if there is no such file, or no address in it."""
+        """Raises: UsageError if the file is missing, or has no address."""
         if not self._read():
-            raise UsageError(f"There is no address in {show(self.path)}.", "Put one on each line, or in a column url.")
+            raise UsageError(f"{show(self.path)} has no address.", "Put one on each line, or in a column url.")
 
     def queries(self) -> list[Query] | None:
         """Its occupations and keywords, in their order."""

@@ -78,7 +78,7 @@ class Wikidata(Source):
     groups: Q-ids; those of ``census.csv`` by default. Genders are female and male, as in the paper, which found others
     too sparse. A picture without a date is kept, one from before ``EARLIEST`` is not.
 
-    Raises: ConfigError for a group that is no Q-id.
+    Raises: ConfigError for a group that is not a Q-id.
     """
 
     name = "wikidata"
@@ -98,7 +98,9 @@ class Wikidata(Source):
         groups = rest.removeprefix("groups=").split("/") if rest else list(names)
         for group in groups:
             if not _ENTITY.match(group):
-                raise ConfigError(f"The ethnic group {group!r} is no Q-id.", "Such as wikidata:groups=Q49085/Q161652.")
+                raise ConfigError(
+                    f"The ethnic group {group!r} is not a Q-id.", "Such as wikidata:groups=Q49085/Q161652."
+                )
         self.groups = {group: names.get(group, group) for group in groups}
 
     def queries(self) -> list[Query] | None:
@@ -190,15 +192,15 @@ def read_answer(answer: Any) -> tuple[int, list[Shown]]:
     try:
         rows = [{name: text(cell["value"]) for name, cell in row.items()} for row in answer["results"]["bindings"]]
     except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError("it is no answer of a SPARQL service") from error
-    shown = []
+        raise ValueError("it is not an answer of a SPARQL service") from error
+    people = []
     for cells in rows:
         names = ("human", "sex_or_gender", "ethnic_group", "image")
         human, gender, group, file = (unquote(cells.get(name, "").rpartition("/")[2]) for name in names)
         file = file.replace("_", " ")
         if all(map(_ENTITY.match, (human, gender, group))) and "." in file and "|" not in file:
-            shown.append(Shown(human, file, gender, group, cells.get("loc_aid", ""), cells.get("taken", "")))
-    return len(rows), shown
+            people.append(Shown(human, file, gender, group, cells.get("loc_aid", ""), cells.get("taken", "")))
+    return len(rows), people
 
 
 def traits_of(title: str) -> dict[str, str]:

@@ -102,7 +102,7 @@ def read_csv(
         first = seen.setdefault(key, line)
         if first != line:
             named = " and ".join(f"{name} {cell[:40]!r}" for name, cell in zip(unique, key, strict=True))
-            raise raises(f"{show(table.path)}, line {line}: {named} stands in line {first} as well.", "Keep one row.")
+            raise raises(f"{show(table.path)}, line {line}: {named} is in line {first} as well.", "Keep one row.")
     return table
 
 

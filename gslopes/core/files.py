@@ -171,7 +171,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(text: str) -> float:
-    raise ValueError(f"{text[:20]} is no number of JSON")
+    raise ValueError(f"{text[:20]} is not a number of JSON")
 
 
 def _float(text: str) -> float:

@@ -127,7 +127,7 @@ def check(config: Any) -> None:
 @functools.cache
 def options_of(config: type) -> Mapping[str, Option]:
     """Name to option, of a configuration and of its sections, in the order of the fields."""
-    return {one.name: one for one in _options(config, (), None, "general")}
+    return {option.name: option for option in _options(config, (), None, "general")}
 
 
 def _options(config: type, path: tuple[str, ...], flat: Collection[str] | None, group: str) -> list[Option]:

@@ -14,7 +14,7 @@ from gslopes.core.text import printable, printable_lines
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-LOG_INTERVAL = 60.0  # seconds between lines where there is no terminal
+LOG_INTERVAL = 60.0  # seconds between lines without a terminal
 WIDTH = 100  # columns at most
 Tick = Callable[[int], None]
 Watch = Callable[[int], AbstractContextManager[Tick]]

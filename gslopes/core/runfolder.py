@@ -34,7 +34,7 @@ MANIFEST = "run.json"
 _OTHER = "Choose another folder with --out"
 _FREE = "Free some space and run the same command again: it resumes."
 _STORAGE = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), ("there is no space left on the disk", _FREE)),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), ("the disk has no space left", _FREE)),
     errno.EFBIG: ("the file would be larger than the system allows", "Raise the limit (ulimit -f) and run it again."),
     errno.EROFS: ("it is on a read-only file system", f"{_OTHER}."),
     **dict.fromkeys((errno.EACCES, errno.EPERM), ("permission denied", f"{_OTHER}, or change its permissions.")),
@@ -173,14 +173,14 @@ def _is_sound(key: str, value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     if key in ("classifiers", "models"):
-        return all(isinstance(one, dict) for one in value.values())
+        return all(isinstance(section, dict) for section in value.values())
     if key == "values":  # attribute to the values of its sweep
         sweeps = [sweep if isinstance(sweep, list) and len(sweep) > 1 else [None] for sweep in value.values()]
-        return all(isinstance(one, (int, float)) and abs(one) <= FARTHEST for sweep in sweeps for one in sweep)
+        return all(isinstance(number, (int, float)) and abs(number) <= FARTHEST for sweep in sweeps for number in sweep)
     if key == "gate":
         thresholds, heads = value.get("thresholds", {}), value.get("heads", [])
-        numeric = isinstance(thresholds, dict) and all(isinstance(one, (int, float)) for one in thresholds.values())
-        return numeric and isinstance(heads, list) and all(isinstance(one, str) for one in heads)
+        numeric = isinstance(thresholds, dict) and all(isinstance(tau, (int, float)) for tau in thresholds.values())
+        return numeric and isinstance(heads, list) and all(isinstance(head, str) for head in heads)
     return True
 
 

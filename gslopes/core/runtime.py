@@ -24,7 +24,7 @@ PACKAGES = (
 
 
 def gslopes_version() -> str:
-    """The installed version, or that of the checkout with ``+checkout`` where the package is not installed."""
+    """The installed version, or the checkout's with ``+checkout`` where the package is not installed."""
     try:
         return metadata.version("gslopes")
     except metadata.PackageNotFoundError:

@@ -55,7 +55,7 @@ def read_tables(file: Path) -> dict[str, Table]:
     made = {}
     for name, declared in tomllib.loads(file.read_text("utf-8")).items():
         lines = [line.split(maxsplit=2) for line in declared["columns"].strip().splitlines()]
-        fields = [column(one, _KINDS[kind.rstrip("?")], unit, null=kind.endswith("?")) for one, kind, unit in lines]
+        fields = [column(name, _KINDS[kind.rstrip("?")], unit, null=kind.endswith("?")) for name, kind, unit in lines]
         made[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
     return made
 

@@ -80,7 +80,7 @@ class Answer(NamedTuple):
 
     row: its place in the list.  photos: their numbers.  plan: their layout, None without an answer.
     choices: by policy.  highest: each person's highest score, if there is a map.  flat: whether the map is constant.
-    status: answered, refused or failed.  reason: why there is no answer.
+    status: answered, refused or failed.  reason: why the answer is missing.
     """
 
     row: int

@@ -251,7 +251,7 @@ def grids(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
 def selected(pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str, str]) -> Sequence[str]:
     """A sentence for each two groups of which so different a share has no answer at all (Fisher's exact, p < 0.01).
 
-    Then who is left is no fair comparison.  pairs: rows of PAIRS, one cropper's.  person: photo to person.
+    Then who is left cannot be compared fairly.  pairs: rows of PAIRS, one cropper's.  person: photo to person.
     group: person to group.
     """
     out = pairs["status"] != "answered"

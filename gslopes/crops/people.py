@@ -80,7 +80,7 @@ def read_people(
         raise UsageError(f"{show(table)} has no rows.", "Add a row for each person.")
     if not columns:
         last = [*people.columns][-1]
-        raise UsageError("There is no grouping to compare.", f"Name one with --groups, such as {last}.")
+        raise UsageError("No grouping is given to compare.", f"Name one with --groups, such as {last}.")
     traits = {column: people.groups(column) for column in columns}
     rows, photos = people.by_photo(traits), list_photos(folder)
     named = [(rows[name], photo, name) for photo in photos if (name := name_in(rows, photo.relative)) is not None]

@@ -35,7 +35,7 @@ _MEMORY = 768 << 20  # bytes of decoded photos that are kept
 def reader_of(
     paths: Sequence[Path], sizes: Sequence[tuple[int, int]], config: JoiningConfig
 ) -> Callable[[int], ByteArray]:
-    """Number to the photo as it is joined, (H, W, 3) uint8 RGB; those read last are kept.
+    """Number to the photo as joined, (H, W, 3) uint8 RGB; those read last are kept.
 
     sizes: (width, height) as joined.  What it gives raises: PhotoError.
     """

@@ -84,7 +84,7 @@ def _none(judged: pd.DataFrame) -> str:
 
 
 def side_effect(left: float) -> str:
-    """Whether it matters on which side a person stands.  left: share of wins on the left, less a half."""
+    """Whether it matters on which side a person is.  left: share of wins on the left, less a half."""
     if math.isnan(left):
         return "No picture has an answer"
     if round(1000 * left) == 0:

@@ -144,7 +144,7 @@ def _split(photos: pd.Series, people: pd.DataFrame, config: ExportConfig, seed: 
         columns = ", ".join(map(str, people))
         raise UsageError(f"{config.photos_csv} has no column {config.split_by!r}.", f"It has {columns}.")
     units = photos.map(people[column].str.strip()) if config.split_by else photos
-    units = units.where(units.notna() & (units != ""), photos)  # unnamed: the photo stands for itself
+    units = units.where(units.notna() & (units != ""), photos)  # unnamed: the photo is its own unit
     order = sorted(units.unique(), key=lambda unit: sha256(f"{seed}:{unit}".encode()).hexdigest())
     count = round(config.split * len(order))
     if not 0 < count < len(order):

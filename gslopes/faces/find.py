@@ -76,7 +76,7 @@ class KnownFinder:
     table: UTF-8, with the columns path, x0, y0, x1, y1, and left_eye_x, left_eye_y, right_eye_x, … nose, left_mouth,
         right_mouth, in pixels of the photo frame; also, if they are there, ``detection`` (the confidence, 1 otherwise)
         and ``faces`` (of the photo; a row with 0 faces has no coordinates). Other columns are ignored. The photo frame
-        is the photo as it is seen: turned as its EXIF orientation says. Eyes outside of the photo, or above one
+        is the photo as seen: turned as its EXIF orientation says. Eyes outside of the photo, or above one
         another, are a problem of that photo.
     photos_root: the folder that ``path`` is relative to. A photo that is not in the table has no face.
 
@@ -108,7 +108,7 @@ class KnownFinder:
             elif across <= 0 or abs(down) > abs(across):
                 problem = "its eyes stand above one another, or the wrong way round"
         return (
-            replace(faces, problem=f"{problem}; landmarks are of the photo as it is seen, turned as its EXIF says")
+            replace(faces, problem=f"{problem}; landmarks are of the photo as seen, turned as its EXIF says")
             if problem
             else faces
         )

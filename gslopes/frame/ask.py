@@ -88,9 +88,9 @@ def ask(
 
     def versions(run: Run) -> dict[str, str]:
         check_versions(run.folder / folder, whom(run).values())
-        known = asked_before(run.folder / folder).items()
-        earlier = {name: str(facts.get("version", "")) for name, facts in known if STOPPED not in facts}
-        return earlier | {name: one.version for name, one in whom(run).items()}
+        recorded = asked_before(run.folder / folder).items()
+        earlier = {name: str(facts.get("version", "")) for name, facts in recorded if STOPPED not in facts}
+        return earlier | {name: model.version for name, model in whom(run).items()}
 
     def due(run: Run) -> bool:
         return bool(run.config.score.retry_failed and whom(run))
@@ -107,9 +107,9 @@ def check_models(run: Run, estimates: Iterable[Estimate], executor: Executor) ->
     classifiers, limits = tuple(run.models.values()), run.config.score
     if any(map(is_cached, classifiers)):
         writable_cache(limits.cache)
-    for one in classifiers:
-        prepare_classifier(one)
-        for text in new_notes(one):
+    for model in classifiers:
+        prepare_classifier(model)
+        for text in new_notes(model):
             executor.note(f"Warning: {text}")
     confirm_cost(list(estimates), limits, executor)
     run.once(money).agreed = True
@@ -118,20 +118,20 @@ def check_models(run: Run, estimates: Iterable[Estimate], executor: Executor) ->
 def check_versions(folder: Path, classifiers: Iterable[Classifier]) -> None:
     """Raises: RunFolderMismatch if one was asked in another version before: answers of two cannot be mixed."""
     earlier = asked_before(folder)
-    for one in classifiers:
-        old = earlier.get(one.name, {}).get("version", one.version)
-        if old != one.version:
+    for model in classifiers:
+        old = earlier.get(model.name, {}).get("version", model.version)
+        if old != model.version:
             raise RunFolderMismatch(
-                f"{show(folder)} has answers of {one.name} in version {old or 'unknown'}; "
-                f"it is {one.version or 'unknown'} now.",
+                f"{show(folder)} has answers of {model.name} in version {old or 'unknown'}; "
+                f"it is {model.version or 'unknown'} now.",
                 "Make the pictures again in a new folder, or restore that version of the classifier.",
             )
 
 
 def asked_before(folder: Path) -> dict[str, Any]:
     """Name to what run.json says of each classifier that was asked."""
-    there = (folder / runfolder.MANIFEST).is_file()
-    return dict(runfolder.read_manifest(folder).get(ASKED) or {}) if there else {}
+    exists = (folder / runfolder.MANIFEST).is_file()
+    return dict(runfolder.read_manifest(folder).get(ASKED) or {}) if exists else {}
 
 
 def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) -> None:
@@ -139,25 +139,25 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
     folder, parts, gate = questions.folder, questions.parts, questions.gate
     check_versions(folder, classifiers)
     content = runfolder.read_manifest(folder)
-    known = content.setdefault(ASKED, {})
-    if not known and not classifiers:
+    entries = content.setdefault(ASKED, {})
+    if not entries and not classifiers:
         raise UsageError("No classifier is named.", "Name one with --classifier NAME; gslopes list classifiers.")
-    for one in classifiers:
-        known[one.name] = {**known.get(one.name, {}), "version": one.version, STOPPED: True}
+    for model in classifiers:
+        entries[model.name] = {**entries.get(model.name, {}), "version": model.version, STOPPED: True}
     content["gate"] = {**content.get("gate", {}), "applied": gate and (folder / "verdicts.parquet").exists()}
     runfolder.write_json(folder / runfolder.MANIFEST, content)
     spent = run.once(money)
     limits = replace(questions.limits, yes=questions.limits.yes or spent.agreed)
     try:
         Scoring(folder, classifiers, parts, questions.seed, limits, run.executor, gate, spent.budget).ask()
-        for one in classifiers:
-            del known[one.name][STOPPED]
+        for model in classifiers:
+            del entries[model.name][STOPPED]
     finally:
-        for one in classifiers:
-            known[one.name] |= models_of(folder, one.name)
+        for model in classifiers:
+            entries[model.name] |= models_of(folder, model.name)
         runfolder.write_json(folder / runfolder.MANIFEST, content)
     wanted = SweepSelection(folder, gate, dropped=limits.dropped_sample, seed=questions.seed)
-    stages = finished_stages(folder, known, parts)
+    stages = finished_stages(folder, entries, parts)
     for table in (tables.ASKED, tables.SCORES):
         if wanted.judged:
             runfolder.merge(folder, table, stages, parts, wanted.sampled, DROPPED[table.name])

@@ -61,20 +61,20 @@ class Verb(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its own, and ``--help-all`` if it hides some."""
         params = super().get_params(ctx)
-        return [*params, _HELP_ALL] if any(getattr(one, "advanced", False) for one in params) else params
+        return [*params, _HELP_ALL] if any(getattr(param, "advanced", False) for param in params) else params
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options that are shown, and how many are not."""
         groups: dict[str, list[tuple[str, str]]] = {}
         hidden = 0
-        for one in self.get_params(ctx):
-            record = one.get_help_record(ctx)
-            if record is None or isinstance(one, click.Argument):
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is None or isinstance(param, click.Argument):
                 continue
-            if getattr(one, "advanced", False) and not ctx.meta.get(ALL):
+            if getattr(param, "advanced", False) and not ctx.meta.get(ALL):
                 hidden += 1
                 continue
-            group = getattr(one, "group", "") if ctx.meta.get(ALL) else ""
+            group = getattr(param, "group", "") if ctx.meta.get(ALL) else ""
             groups.setdefault(group, []).append(record)
         for name, records in groups.items():
             with formatter.section(f"Options, {name.replace('_', ' ')}" if name else "Options"):
@@ -121,8 +121,12 @@ def options(config: type, *, only: Collection[str] = (), leave_out: Collection[s
 
     only: names with a flag, all if empty.  leave_out: names without one.
     """
-    named = {one.name: one for one in options_of(config).values() if "." not in one.name and not one.positional}
-    flagged = [one for name, one in named.items() if name in (only or named) and name not in leave_out]
+    named = {
+        option.name: option
+        for option in options_of(config).values()
+        if "." not in option.name and not option.positional
+    }
+    flagged = [option for name, option in named.items() if name in (only or named) and name not in leave_out]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
@@ -131,13 +135,13 @@ def options(config: type, *, only: Collection[str] = (), leave_out: Collection[s
 
             options: dict[str, Any] = {"config": file} if file else {}
             for name, text in settings:
-                one = find_option(config, name)
-                options[one.name] = one.typed(text)
-            names = {one.name for one in flagged} & set(given)
+                option = find_option(config, name)
+                options[option.name] = option.typed(text)
+            names = {option.name for option in flagged} & set(given)
             options |= {name: value for name in names if (value := given.pop(name)) not in (None, ())}
             return command(*args, options=options, **given)
 
-        flags = [_flag(one, advanced=one.advanced) for one in flagged]
+        flags = [_flag(option, advanced=option.advanced) for option in flagged]
         for add in reversed([*flags, _CONFIG, _SET]):
             run = add(run)
         return run
@@ -150,8 +154,8 @@ def flags(config: type, *names: str) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         for name in reversed(names):
-            one = options_of(config)[name]
-            command = _flag(one, default=one.default)(command)
+            option = options_of(config)[name]
+            command = _flag(option, default=option.default)(command)
         return command
 
     return decorate
@@ -227,8 +231,8 @@ def fail_if_options(table: str, example: str, *, advanced: bool = False) -> Call
         rows = "Write each row as a test, which fails where --fail-if holds, as JUnit XML."
         hidden: dict[str, Any] = {"cls": Flag, "advanced": True}
         run = click.option("--junit", type=PATH, metavar="FILE", help=rows, **hidden)(run)
-        shown: dict[str, Any] = {"cls": Flag, "advanced": advanced}
-        return click.option("--fail-if", "fail_if", metavar="CONDITION", help=text, **shown)(run)  # type: ignore[return-value]
+        visible: dict[str, Any] = {"cls": Flag, "advanced": advanced}
+        return click.option("--fail-if", "fail_if", metavar="CONDITION", help=text, **visible)(run)  # type: ignore[return-value]
 
     return decorate
 
@@ -239,7 +243,7 @@ FailIf = tuple[str | None, Path | None]  # --fail-if and --junit, as given
 def condition_of(fail_if: FailIf, columns: Mapping[str, float | str | bool]) -> Condition | None:
     """The condition, checked before any work; None if there is none.  columns: see ``frame.conditions``.
 
-    Raises: UsageError if it is no condition, or if there is a file for it and it is missing.
+    Raises: UsageError if it is not a condition, or if a file is named for it and it is missing.
     """
     text, junit = fail_if
     if junit is not None and text is None:
@@ -265,7 +269,7 @@ def judge(condition: Condition | None, fail_if: FailIf, frame: pd.DataFrame, cod
     if rows.empty:
         say(f"fail-if    holds for no row of {len(frame):,}: {condition.text}", err=True)
         return code
-    names = [" ".join(map(str, one)) for one in rows.iloc[:10, :3].to_numpy().tolist()]
+    names = [" ".join(map(str, cells)) for cells in rows.iloc[:10, :3].to_numpy().tolist()]
     more = f" and {len(rows) - len(names):,} more" if len(rows) > len(names) else ""
     say(f"fail-if    holds for {len(rows):,} of {len(frame):,}: {', '.join(names)}{more}", err=True)
     return FAILED

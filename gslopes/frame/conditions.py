@@ -39,7 +39,7 @@ class Condition:
 
     columns: name to a value of its type: a number, a text or a truth.
 
-    Raises: UsageError if it is no condition, or names a column that there is not.
+    Raises: UsageError if it is not a condition, or names an unknown column.
     """
 
     def __init__(self, text: str, columns: Mapping[str, float | str | bool]) -> None:
@@ -52,9 +52,9 @@ class Condition:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             why = error.msg if isinstance(error, SyntaxError) else str(error)
             hint = "An example: 'finding and abs(slope) > 5'."
-            raise UsageError(f"{text!r} is no condition: {why}.", hint) from error
+            raise UsageError(f"{text!r} is not a condition: {why}.", hint) from error
         if not isinstance(holds, bool):
-            raise UsageError(f"{text!r} neither holds nor fails: it is no comparison.", "An example: 'abs(slope) > 5'.")
+            raise UsageError(f"{text!r} neither holds nor fails: it compares nothing.", "An example: 'abs(slope) > 5'.")
         self._columns = tuple(columns)
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -95,8 +95,8 @@ def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
     for how, right_node in zip(node.ops, node.comparators, strict=True):
         if isinstance(how, (ast.In, ast.NotIn)):
             if not isinstance(right_node, (ast.Tuple, ast.List)):
-                raise ValueError('after \'in\' stands a list, such as ("Male", "No_Beard")')
-            listed = [_value(one, {}) for one in right_node.elts]
+                raise ValueError('after \'in\' comes a list, such as ("Male", "No_Beard")')
+            listed = [_value(element, {}) for element in right_node.elts]
             holds.append(not _missing(left) and (left in listed) == isinstance(how, ast.In))
             continue
         right = _value(right_node, row)
@@ -119,7 +119,7 @@ def _missing(value: Any) -> bool:
 
 def _number(value: Any) -> float:
     if isinstance(value, (str, bool)):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     return math.nan if value is None else float(value)
 
 

@@ -37,7 +37,7 @@ def decide(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def decision(row: Mapping[Any, Any]) -> tuple[str, str]:
-    """(finding, none or unjudged; why it is no finding) of one number.  row: q, ci_low, ci_high, reason.
+    """(finding, none or unjudged; why it is not a finding) of one number.  row: q, ci_low, ci_high, reason.
 
     >>> decision({"q": 0.01, "ci_low": 1.0, "ci_high": 3.0}), decision({"q": 0.01, "ci_low": -1.0, "ci_high": 3.0})
     (('finding', ''), ('none', 'q 0.01, but its interval holds 0'))

@@ -96,7 +96,10 @@ def render(page: Page) -> str:
 def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Choice]]:
     """The paper, and its choices next to those of a run.  manifest: the content of run.json."""
     config = manifest.get("config") or {}
-    flat = {**config, **{key: value for one in config.values() if isinstance(one, dict) for key, value in one.items()}}
+    flat = {
+        **config,
+        **{key: value for section in config.values() if isinstance(section, dict) for key, value in section.items()},
+    }
     return ("", []) if audit.sibling else read_choices(audit.home / "method.toml", flat)
 
 

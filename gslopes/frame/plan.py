@@ -52,8 +52,8 @@ class Plan:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The content of run.json: what the run is, its resolved options, and which facts identify it."""
-        there = self.folder is not None and (self.folder / runfolder.MANIFEST).is_file()
-        old = runfolder.read_manifest(self.folder) if self.folder is not None and there else {}
+        exists = self.folder is not None and (self.folder / runfolder.MANIFEST).is_file()
+        old = runfolder.read_manifest(self.folder) if self.folder is not None and exists else {}
         made = dict(old)  # with what stages have written into it
         if not self.again:
             made |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}

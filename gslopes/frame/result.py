@@ -59,8 +59,8 @@ class Result(AuditResult):
         """As JSON has it: the tables that the audit shows."""
         from gslopes.frame.commands import rows
 
-        shown = {name: rows(self.tables[name]) for name in self.audit.shown}
-        return {"run": str(self.folder), "page": str(self.page) if self.page else None, **shown}
+        listed = {name: rows(self.tables[name]) for name in self.audit.shown}
+        return {"run": str(self.folder), "page": str(self.page) if self.page else None, **listed}
 
     @property
     def places(self) -> list[str]:
@@ -78,7 +78,7 @@ def load(run: str | Path) -> Result:
 
     run: of ``audit``, ``audit_contexts``, ``audit_crops`` or ``audit_captions``. Nothing is computed or written.
 
-    Raises: UsageError if it is no such folder, or is not finished; TableError if a table is damaged.
+    Raises: UsageError if it is not such a folder, or is not finished; TableError if a table is damaged.
 
         audit = gslopes.load("RUN")
         audit.findings, audit.summary, audit.page

@@ -203,8 +203,8 @@ def _finished_before(run: Run, stage: Stage, marker: Table, count: int, folders:
     """Folders of names that an earlier run finished, sorted."""
     home = run.folder / "parts" / stage.name
     others = sorted(f"{stage.name}/{path.name}" for path in home.iterdir() if path.is_dir())
-    complete = (one for one in others if not runfolder.missing_parts(run.folder, one, marker, count))
-    return [one for one in complete if one not in folders]
+    complete = (folder for folder in others if not runfolder.missing_parts(run.folder, folder, marker, count))
+    return [folder for folder in complete if folder not in folders]
 
 
 def _all_parts(run: Run, folders: Sequence[str], table: Table, count: int) -> pd.DataFrame:
@@ -310,7 +310,7 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
 def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
     """Whether a stage was made from this, and all that it made is still as it left it.
 
-    Where a run is done again, its inputs need not be there: another program alone is no reason to look at them.
+    Where a run is done again, its inputs need not be there: a newer program alone does not look at them.
     """
     try:
         old = read_json(_stamp(run, stage))
@@ -346,16 +346,16 @@ def _paths(value: Any) -> Iterator[Path]:
         if value.is_file():
             yield value
     elif is_dataclass(value):
-        yield from _paths([getattr(value, one.name) for one in fields(value)])
+        yield from _paths([getattr(value, field.name) for field in fields(value)])
     elif isinstance(value, Mapping):
         yield from _paths(list(value.values()))
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _paths(one)
+        for item in value:
+            yield from _paths(item)
 
 
 def _digest(path: Path) -> str:
-    """Of a file its sha256, of a folder that of its files' names, sizes and times; empty if it is missing."""
+    """Of a file its sha256, of a folder the sha256 of its files' names, sizes and times; empty if it is missing."""
     if path.is_file():
         return sha256_of(path)
     listed = hashlib.sha256()

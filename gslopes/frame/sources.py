@@ -16,7 +16,7 @@ def keep_sources(photos: Path, run: Path) -> Path | None:
     photos: the folder that was audited, a collection or a folder in one.  run: with its photos table.  A photo is known
     by its bytes; where searches found it several times, the first that kept it counts.
 
-    Returns: the table's path; None if there is no manifest of ours, or none of the photos is in it.
+    Returns: the table's path; None without a manifest of ours, or if none of the photos is in it.
 
     Raises: StorageError.
     """

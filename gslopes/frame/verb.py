@@ -34,7 +34,7 @@ from gslopes.frame.spec import Audit
 
 def verb(audit: Audit) -> click.Command:
     """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
-    named_by_an_option = any(one.positional for one in options_of(audit.config).values())
+    named_by_an_option = any(option.positional for option in options_of(audit.config).values())
 
     @command(*audit.examples, name=audit.sibling or audit.name, help=audit.about)
     @click.argument("audited", metavar=audit.source, type=PATH, required=not named_by_an_option)
@@ -104,7 +104,7 @@ class Verbs(click.Group):
 
 def verbs(audit: click.Command, *others: click.Command) -> click.Group:
     """An apartment with several verbs: the first one audits without being named."""
-    commands = {str(one.name): one for one in (audit, *others)}
+    commands = {str(child.name): child for child in (audit, *others)}
     return Verbs(audit.name, commands=commands, help=audit.help, epilog=audit.epilog)
 
 

@@ -25,7 +25,7 @@ OF_SPREAD = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """An estimate that is no finding.
+    """An estimate that is not a finding.
 
     name: what it is of, as shown.  low, high: its 95 % interval about 0, in the unit of ``matters``; NaN for none.
     n: photos, people or images.  matters: the size that matters.  shown: the interval as the sentence has it.

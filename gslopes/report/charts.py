@@ -62,7 +62,7 @@ def _theme(block: str) -> Theme:
     colours = dict(re.findall(r"--([\w-]+): (#\w+)", block))
 
     def ramp(name: str, many: int) -> tuple[str, ...]:
-        return tuple(colours[f"{name}-{place}"] for place in range(1, many + 1))
+        return tuple(colours[f"{name}-{step}"] for step in range(1, many + 1))
 
     ink, edge, shade, card, neutral = (colours[name] for name in ("ink", "edge", "shade", "card", "neutral"))
     return Theme(ink, edge, shade, card, neutral, ramp("neg", 6), ramp("pos", 6), ramp("series", 8))

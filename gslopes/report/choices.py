@@ -80,28 +80,29 @@ def _shown(value: Any) -> str:
 HEAD = ("choice", "paper", "this run", "reason")
 
 
-def rows_of(found: Iterable[Choice]) -> list[tuple[str, str, str, str]]:
+def rows_of(choices: Iterable[Choice]) -> list[tuple[str, str, str, str]]:
     """What differs, as rows under ``HEAD``, for a page."""
-    return [(one.what, one.printed, one.here, one.reason) for one in found if not one.same]
+    return [(choice.what, choice.printed, choice.here, choice.reason) for choice in choices if not choice.same]
 
 
-def print_method(found: Iterable[Choice], paper: str = SLOPES) -> str:
+def print_method(choices: Iterable[Choice], paper: str = SLOPES) -> str:
     """The list as text: what differs first, each with its reason and the option that undoes it."""
-    found = list(found)
-    differs, same = [one for one in found if not one.same], [one for one in found if one.same]
+    choices = list(choices)
+    differs, same = [choice for choice in choices if not choice.same], [choice for choice in choices if choice.same]
     lines = [f"How this run differs from {paper}:"]
-    for one in differs:
-        lines += ["", one.what, f"  paper   {one.printed}", f"  here    {one.here}"]
-        lines += [f"  why     {one.reason}"] if one.reason else []
-        lines += [f"  as published: {one.option}"] if one.option else []
+    for choice in differs:
+        lines += ["", choice.what, f"  paper   {choice.printed}", f"  here    {choice.here}"]
+        lines += [f"  why     {choice.reason}"] if choice.reason else []
+        lines += [f"  as published: {choice.option}"] if choice.option else []
     if same:
-        lines += ["", f"As published: {', '.join(one.what for one in same)}."]
+        lines += ["", f"As published: {', '.join(choice.what for choice in same)}."]
     return "\n".join(lines)
 
 
-def to_markdown(found: Iterable[Choice], paper: str = SLOPES) -> str:
+def to_markdown(choices: Iterable[Choice], paper: str = SLOPES) -> str:
     """The list as a Markdown table."""
     cells = [
-        (one.what, one.printed, "the same" if one.same else one.here, "" if one.same else one.reason) for one in found
+        (choice.what, choice.printed, "the same" if choice.same else choice.here, "" if choice.same else choice.reason)
+        for choice in choices
     ]
     return f"# Method\n\nHow this run differs from {paper}.\n\n{markdown(HEAD, cells)}\n"

@@ -50,7 +50,7 @@ def print_table3(table: pd.DataFrame) -> str:
             "The readings of all photos together are in composition.csv."
         )
     heads = ("occupation", "photos", "answered", "perceived female", "perceived male", "women (BLS)")
-    columns = [terminal.Column(head, number=place in (1, 2, 5)) for place, head in enumerate(heads)]
+    columns = [terminal.Column(head, number=column in (1, 2, 5)) for column, head in enumerate(heads)]
     rows = [
         [
             words.shorten(words.printable(row["occupation"]), 22),

@@ -48,7 +48,7 @@ def to_html(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
-    r"""A table of untrusted texts as LaTeX with booktabs; the classifier stands at its first row only.
+    r"""A table of untrusted texts as LaTeX with booktabs; the classifier is printed in its first row only.
 
     Where rows come from one classifier after the other, ``\midrule`` parts them; in Table 4 they do not.
     """

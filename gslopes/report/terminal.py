@@ -31,16 +31,16 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], styles: Sequ
     from rich.text import Text
 
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", collapse_padding=True)
-    for one in columns:
+    for column in columns:
         grid.add_column(
-            one.title,
-            justify="right" if one.number else "left",
-            no_wrap=not one.fold,
-            overflow="fold" if one.fold else "ellipsis",
-            min_width=8 if one.fold else None,
+            column.title,
+            justify="right" if column.number else "left",
+            no_wrap=not column.fold,
+            overflow="fold" if column.fold else "ellipsis",
+            min_width=8 if column.fold else None,
         )
-    for place, row in enumerate(rows):
-        style = styles[place] if place < len(styles) else ""
+    for index, row in enumerate(rows):
+        style = styles[index] if index < len(styles) else ""
         grid.add_row(*(Text(words.printable(cell)) for cell in row), style=style)
     return render(grid)
 

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas as pd
-
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import limits_of
@@ -40,11 +38,12 @@ from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
 from gslopes.slopes import method, outcome, synthesis
 from gslopes.slopes.asking import as_they_were
-from gslopes.slopes.config import FitConfig, ReportConfig, RunConfig, configure
+from gslopes.slopes.config import FitConfig, RunConfig, configure
 from gslopes.slopes.fit.options import LEAST_KEPT
 from gslopes.slopes.fitting import PRESENCE, UNEDITED, fit_folder
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.plan import Walk, complete_parts, look_at, missing_parts, outline, read_manifest
+from gslopes.slopes.report import ReportConfig
 from gslopes.slopes.report.decisions import CONDITION
 
 QUIET = OneProcess()
@@ -157,42 +156,15 @@ def score_photos(
     return _carried_out(made, executor, progress)
 
 
-def run_gate(
-    run: Path, executor: Executor = QUIET, config: GateConfig | None = None, *, device: str = "cpu"
-) -> pd.DataFrame:
-    """Judge the sweeps of a run folder, see ``faces.gate.judge``; the verdicts.
+def redo(run: str | Path, stage: Literal["gate", "fit", "report"], config: Any = None, device: str = "cpu") -> Walked:
+    """One stage of a run folder again, by another section of the configuration; the result's tables follow from it.
 
-    Raises: UsageError, UnknownName, ModelError, StorageError.
+    config: a GateConfig, FitConfig or ReportConfig; the stage's defaults if None.  device: for the gate's networks.
+
+    Raises: UsageError if an earlier stage is missing; UnknownName, ConfigError, ModelError, TableError, StorageError.
     """
-    carry_out(_plan_again(run, {"gate": config or GateConfig(), "device": device}, only=["gate"]), executor)
-    return tables.read(tables.VERDICTS, run / "verdicts.parquet")
-
-
-def run_fit(run: Path, config: FitConfig | None = None, executor: Executor = QUIET) -> pd.DataFrame:
-    """Fit the answers of a run folder; the slopes, next to which lie the other tables of ``slopes.fitting``.
-
-    Raises: UsageError if there are no answers yet or the CSV does not fit the run; ConfigError, TableError,
-        StorageError.
-    """
-    carry_out(_plan_again(run, {"fit": config or FitConfig()}, only=["fit"]), executor)
-    return tables.read(tables.SLOPES, run / "slopes.parquet")
-
-
-def run_report(
-    run: Path,
-    executor: Executor = QUIET,
-    *,
-    p: float = 0.001,
-    slope: float = 0.03,
-    embed: Literal["thumbs", "none"] = "thumbs",
-    labels: Sequence[str] = (),
-) -> Walked:
-    """Write the page of a fitted run folder.  Arguments as of ``slopes.report.write_report``.
-
-    Raises: UsageError if there are no slopes yet; StorageError.
-    """
-    made = _plan_again(run, {"report": ReportConfig(embed, p, slope, tuple(labels))}, only=["report"])
-    return _carried_out(made, executor)
+    section = {"gate": GateConfig, "fit": FitConfig, "report": ReportConfig}[stage]
+    return _carried_out(_plan_again(run, {stage: config or section(), "device": device}, only=[stage]), QUIET)
 
 
 def _plan(photos: str | Path | None, out: str | Path, options: Mapping[str, Any], ready: Ready, **about: Any) -> Plan:
@@ -247,7 +219,7 @@ def classifiers(plan: Plan) -> dict[str, Classifier]:
         return {}
     names = list(dict.fromkeys(plan.config.score.classifiers))
     asked = [*load_classifiers(names, plan.config.device, plan.trust), *(plan.given or Ready()).classifiers]
-    return {one.name: one for one in asked}
+    return {classifier.name: classifier for classifier in asked}
 
 
 def check_before(run: Run, executor: Executor) -> None:
@@ -271,14 +243,14 @@ def check_before(run: Run, executor: Executor) -> None:
 def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor) -> list[Estimate]:
     """What asking costs at most; says how many of the pictures are placebos'."""
     config = walk.config.score
-    paid = [one for one in classifiers if not limits_of(one).free]
+    paid = [classifier for classifier in classifiers if not limits_of(classifier).free]
     images, placebos = walk.pictures_asked(config.placebo_sample)
     part = walk.config.part * sum(len(values) for values in walk.values.values())
     if placebos and paid:
         sample = f"of placebo sweeps, of {min(config.placebo_sample, len(walk.files)):,} photos"
         executor.note(f"score      {placebos:,} of the pictures are {sample} (--no-placebo leaves them out)")
     images += min(FIRST, len(walk.files)) + (len(walk.files) if config.unedited else 0)
-    return [estimate_walk(one, images, part) for one in paid]
+    return [estimate_walk(classifier, images, part) for classifier in paid]
 
 
 # -- stages -----------------------------------------------------------------------------------------------------------
@@ -330,13 +302,13 @@ def judge(run: Run) -> Made:
     validation.about_photos(run.folder, *about)
     verdicts = judge_folder(run.folder, parts, run.config.gate, run.config.device, run.executor)
     validation.keep_summaries(run.folder, validation.summarise(run.folder, *about))
-    kept = int(verdicts["kept"].sum())
-    if kept < LEAST_KEPT * len(verdicts):
+    passed = int(verdicts["kept"].sum())
+    if passed < LEAST_KEPT * len(verdicts):
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
         run.executor.note(few)
     run.executor.note(
-        f"gate       {kept:,} of {many(len(verdicts), 'sweep')} kept"
-        + (f" (see gslopes audit {show(run.folder)} --only gate)" * (kept < len(verdicts)))
+        f"gate       {passed:,} of {many(len(verdicts), 'sweep')} kept"
+        + (f" (see gslopes audit {show(run.folder)} --only gate)" * (passed < len(verdicts)))
     )
     return {}
 
@@ -352,7 +324,7 @@ def observers(run: Run) -> dict[str, Classifier]:
     score, grouped = run.config.score, bool(run.config.fit.groups)
     if not score.unedited and not grouped:
         return {}
-    return {name: one for name, one in run.models.items() if score.unedited or limits_of(one).free}
+    return {name: model for name, model in run.models.items() if score.unedited or limits_of(model).free}
 
 
 def fit(run: Run) -> Made:

@@ -32,6 +32,7 @@ from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.report import ReportConfig
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
 # asked about the same pictures, and each is recorded with its own version.
@@ -95,22 +96,6 @@ class FitConfig:
     def options(self, seed: int) -> FitOptions:
         """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""
         return FitOptions(permutations=self.permutations, min_varying=self.min_varying, seed=seed)
-
-
-@dataclass(frozen=True, slots=True)
-class ReportConfig:
-    """What the page shows; see ``slopes.report.write_report``."""
-
-    embed: Literal["thumbs", "none"] = option(
-        "thumbs",
-        help="Pictures in the page: small squares around the face, or none, and no file names.",
-        advanced=True,
-    )
-    p: float = option(0.001, help="Labels of the paper's tables have a p below this.", metavar="P")
-    slope: float = option(0.03, help="Labels of the paper's tables have a |slope| above this.", metavar="B")
-    labels: tuple[str, ...] = option(
-        (), help="A label of Figures 2 and 3; may be repeated.", metavar="LABEL", shown="the commonest and steepest"
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The demo: what gslopes does, on faces whose truth is known and on one real photo, without data and without network.
 
 Drawn faces are audited with a classifier into which a bias was planted. Its true slope is known, because a drawn face
-can be drawn again with nothing but the cue changed; next to it stands the slope that the walk recovers through the
+can be drawn again with nothing but the cue changed; next to it is the slope that the walk recovers through the
 editor. Then the shipped gender editor sweeps the public-domain portrait of the astronaut Eileen Collins.
 """
 
@@ -35,7 +35,7 @@ EDITOR = "drawn-confounded"
 SIZE = 160  # of the drawn photos, pixels
 
 # Label to (bias, offset): it is returned where tone + bias * cue + offset > 0. The skin's tone is drawn evenly from
-# (-2, 2) and is no part of the edit, so that the share of photos with the label is a straight line in the cue.
+# (-2, 2) and does not belong to the edit, so that the share of photos with the label is a straight line in the cue.
 PLANTED = {"nurse": (-0.45, 0.0), "manager": (0.30, 0.4), "portrait": (0.0, 0.8)}
 
 
@@ -46,7 +46,7 @@ class Demo:
     recovered: a row a label: label, planted (slope under re-rendering), slope, ci_low, ci_high, n; in percentage points
         per unit, by the estimator of the page.
     reach: how far the edit moved the drawn cue per unit, as a share of drawing the face again; slopes scale with it.
-    rendered: the audit of the drawn faces.  portrait: that of the astronaut.
+    rendered: the audit of the drawn faces.  portrait: the astronaut's.
     sweep: a picture of the astronaut's sweep.
     """
 
@@ -101,17 +101,17 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     planted, drawn_cue = true_slopes(classifier, faces, seed)
     reach = cue_per_unit(classifier, first.folder) / drawn_cue
     rates = first.tables["slopes"].query("estimator == 'photo-rate' and attribute == 'gender'")
-    found = rates.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
-    recovered = planted.join(found).rename_axis("label").reset_index()
+    fitted = rates.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
+    recovered = planted.join(fitted).rename_axis("label").reset_index()
 
     executor.note("A real photo: the astronaut, swept by the shipped gender editor.")
     photos = out / "astronaut-photo"
     with runfolder.storage(out):
         photos.mkdir(exist_ok=True)
         write_astronaut(photos / "astronaut.png")
-    known: dict[str, Any] = {"gate": False, "seed": seed, "device": device}
+    common: dict[str, Any] = {"gate": False, "seed": seed, "device": device}
     # of one photo nothing is judged: no placebo sweeps
-    portrait = audit(photos, out / "astronaut", executor=executor, placebo=False, **known)
+    portrait = audit(photos, out / "astronaut", executor=executor, placebo=False, **common)
     sweep = write_sweep(portrait.folder, photos / "astronaut.png", out / "sweep.png")
     return Demo(recovered, reach, first, portrait, sweep)
 
@@ -122,9 +122,9 @@ def audit_rendered(
     """Draw the faces and walk through them with the rendered editor, known landmarks and known masks."""
     executor.note(f"{faces:,} drawn faces, and a classifier with a planted bias.")
     with runfolder.storage(out):
-        known = drawn_faces(out / "rendered-photos", faces, seed)
+        given = drawn_faces(out / "rendered-photos", faces, seed)
     classifier = PlantedClassifier(rendered.render(drawn(faces, seed), SIZE).points.mean(0))
-    made = audit(out=out / "rendered", classifier=classifier, executor=executor, seed=seed, device=device, **known)
+    made = audit(out=out / "rendered", classifier=classifier, executor=executor, seed=seed, device=device, **given)
     return made, classifier
 
 
@@ -148,9 +148,9 @@ def drawn_faces(out: str | Path, faces: int = 60, seed: int = 0) -> dict[str, An
         raise UsageError(f"{faces} faces cannot be drawn.", "Give at least 1; 40 and more for a finding.")
     folder = Path(out)
     photos = rendered.write_folder(drawn(faces, seed), folder, SIZE)
-    known = {"landmarks": folder / FACES, "masks": folder / MASKS}
+    truths = {"landmarks": folder / FACES, "masks": folder / MASKS}
     # the gate's reader and its detector know photos, not drawings
-    return {"photos": photos, **known, "editor": EDITOR, "gate": False}
+    return {"photos": photos, **truths, "editor": EDITOR, "gate": False}
 
 
 def drawn_in_place(faces: int, seed: int, confound: dict[str, float] | None = None) -> rendered.FaceParameters:
@@ -160,7 +160,7 @@ def drawn_in_place(faces: int, seed: int, confound: dict[str, float] | None = No
 
 
 def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[pd.DataFrame, float]:
-    """The slope of each planted label under do(cue), and that of the cue as read: each face drawn again at each value.
+    """The slope of each planted label under do(cue), and the cue's as read: each face drawn again at each value.
 
     Returns (a frame with index label and one column, planted, percentage points per unit; mean read cue per unit).
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 TONES = ("darkest third", "middle third", "lightest third")
-UNEDITED = "unedited"  # the folder in a run of the photos as they were, and what stands there for an attribute
+UNEDITED = "unedited"  # the folder in a run of the photos as they were, and its name in place of an attribute
 
 
 def fit_folder(
@@ -140,7 +140,7 @@ def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]
     if not all(path.is_file() for path in paths):
         return {}
     scores, asked = (tables.read_arrow(*pair) for pair in zip((tables.SCORES, tables.ASKED), paths, strict=True))
-    return {one.classifier: one for one in gather(present(scores, limits), asked, {UNEDITED: np.zeros(1)})}
+    return {answers.classifier: answers for answers in gather(present(scores, limits), asked, {UNEDITED: np.zeros(1)})}
 
 
 def tones_of(run: Path) -> pd.Series | None:

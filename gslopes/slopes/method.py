@@ -29,7 +29,7 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     """
     file, presence_file = run / runfolder.MANIFEST, run / PRESENCE
     if not file.is_file():
-        raise UsageError(f"{show(run)} is no run folder.", "Name the folder that gslopes audit --out has made.")
+        raise UsageError(f"{show(run)} is not a run folder.", "Name the folder that gslopes audit --out has made.")
     manifest = runfolder.read_manifest(run)
     recorded = manifest.get("identity") or manifest.get("config") or {}
     config = {name: section for name, section in recorded.items() if isinstance(section, dict)}
@@ -144,7 +144,7 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
         try:
             if folder is not None:
                 specs[name] = read_spec(folder / "spec.toml")
-        except ConfigError:  # a model of the user's that is no longer whole
+        except ConfigError:  # a model of the user's that lost a file
             continue
     return specs
 
@@ -197,6 +197,6 @@ def _loss_of(spec: ModelSpec) -> tuple[str, str]:
         return (
             f"what a teacher shows at both ends (training/{spec.recipe}.toml); the teacher's, an adversary that knows"
             " photos of both ends, and prices on what changes",
-            "A classifier that stands still is satisfied by what no person would see; one that learns on is not.",
+            "A classifier that learns no more is satisfied by what no person would see; one that learns on is not.",
         )
     return "the Fader Network's: reconstruction and a latent adversary", ""

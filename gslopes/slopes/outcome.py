@@ -1,4 +1,4 @@
-"""What the result of a walk says more than that of other audits: its photos, its funnel, and each stage taken alone."""
+"""What the result of a walk says more than other audits': its photos, its funnel, and each stage taken alone."""
 
 from __future__ import annotations
 
@@ -164,13 +164,16 @@ def _gated(result: Result) -> tuple[str, dict[str, Any]]:
 
     summaries = summaries_of(result.folder)
     text = "\n\n".join(map(format_summary, summaries)) or "There are no sweeps."
-    return text, {"attributes": [one.facts() for one in summaries]}
+    return text, {"attributes": [summary.facts() for summary in summaries]}
 
 
 def _answered(result: Result) -> tuple[str, dict[str, Any]]:
-    found = answers(result.folder)
-    texts = {name: ", ".join(f"{count:,} {status}" for status, count in one.items()) for name, one in found.items()}
-    return "\n".join(f"{name}: {text}" for name, text in texts.items()), {"answers": found}
+    counts = answers(result.folder)
+    texts = {
+        name: ", ".join(f"{count:,} {status}" for status, count in statuses.items())
+        for name, statuses in counts.items()
+    }
+    return "\n".join(f"{name}: {text}" for name, text in texts.items()), {"answers": counts}
 
 
 def _fitted(result: Result) -> tuple[str, dict[str, Any]]:

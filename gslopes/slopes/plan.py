@@ -26,7 +26,7 @@ class Walk:
     """A checked configuration with what it means in numbers.
 
     files: the photos, in order.  values: attribute to its K values.  inputs: a digest of what is read.
-    classifiers: canonical names.  components: None stands for those that the configuration names.
+    classifiers: canonical names.  components: None for those that the configuration names.
     """
 
     config: RunConfig
@@ -154,11 +154,11 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 
 # -- what run.json says of a run, and what must be in its folder before a stage begins --------------------------------
 
-_MOST_PARTS = 1_000_000  # more is no run of anybody: it would take hours to see that they are not there
+_MOST_PARTS = 1_000_000  # no run has more: it would take hours to see that they are not there
 
 
 def read_manifest(run: Path) -> dict[str, Any]:
-    """The content of ``run.json``.  Raises: UsageError unless it is there and is that of a run."""
+    """The content of ``run.json``.  Raises: UsageError unless it is there and describes a run."""
     content = runfolder.read_manifest(run)
     try:
         numbers = content["inputs"]["photos"], content["config"]["part"], content["seed"]

@@ -17,7 +17,7 @@ def cuts(classifiers: Iterable[str], presence: str) -> dict[str, Cut]:
 
     classifiers: canonical names.
     presence: ``vendor``: what each service returns unless asked for more, everything for a classifier on this machine,
-        whose own threshold stands in its name; ``none``: everything that was returned; or a score in [0, 1].
+        whose own threshold is in its name; ``none``: everything that was returned; or a score in [0, 1].
 
     Raises: ConfigError if presence is none of them.
 

@@ -48,7 +48,7 @@ class Synthesis:
     """The work of the stage.
 
     run: the run folder.  plan, components: what and with what.
-    same: relative name to that of the earlier photo with the same bytes.
+    same: relative name to the name of the earlier photo with the same bytes.
     """
 
     run: Path
@@ -150,7 +150,7 @@ class Synthesis:
         given = [photo for _, photo, _ in usable], [face for _, _, face in usable], chips
         borders = {editor.border for editor in self.components.editors.values()}
         masks = {border: self.components.masker(*given, border) for border in borders}
-        headed = {one.border for one in self.components.editors.values() if self._region(one) == "head"}
+        headed = {editor.border for editor in self.components.editors.values() if self._region(editor) == "head"}
         heads = {border: heads_of(self.components.masker, *given, border) for border in headed}
         # a face is used by all editors or by none
         reasons = [
@@ -165,11 +165,11 @@ class Synthesis:
             swept = editor.sweep(chips[usable_rows], np.asarray(self.plan.values[attribute], np.float32))
             for row, index in enumerate(usable_rows):
                 _, photo, face = usable[index]
-                one = swept.edited[row], swept.neutral[row], swept.motion_of(row)
+                edit = swept.edited[row], swept.neutral[row], swept.motion_of(row)
                 mask, head = masks[editor.border][index], None
                 if self._region(editor) == "head":
                     head = heads[editor.border][index]
-                edits += self._compose(attribute, photo, face, mask, head, *one, device)
+                edits += self._compose(attribute, photo, face, mask, head, *edit, device)
 
     def _region(self, editor: Editor) -> str:
         """Which part of the face an editor may change."""
@@ -220,7 +220,7 @@ class Synthesis:
     def _write(
         self, sweep: str, photo: str, whole: Composite, files: Variants, shown: Sequence[int], packed: Sequence[int]
     ) -> list[Row]:
-        """Write K pictures of the photo of this id, at step k that of ``whole`` at ``shown[k]``; their rows."""
+        """Write K pictures of the photo of this id, at step k the picture of ``whole`` at ``shown[k]``; their rows."""
         rows = []
         form = self.plan.config.compose.format
         for step, value in enumerate(self.plan.values[sweep]):

@@ -103,7 +103,7 @@ def about_photos(run: Path, photos_csv: Path | None, columns: Sequence[str]) -> 
     """What a CSV says of the run's photos; None without one.  Raises: UsageError if it does not fit."""
     if photos_csv is None:
         if columns:
-            raise UsageError(f"There is no table with the column {columns[0]!r}.", "Name it with --photos-csv.")
+            raise UsageError(f"No table has the column {columns[0]!r}.", "Name it with --photos-csv.")
         return None
     about = read_about(photos_csv, run)
     for column in columns:
@@ -120,9 +120,9 @@ def _one(
     about: pd.DataFrame | None,
     columns: Sequence[str],
 ) -> Summary:
-    kept = int(verdicts["kept"].sum())
+    passed = int(verdicts["kept"].sum())
     kinds = Counter(verdicts.loc[~verdicts["kept"], "reason"])
-    plain = Summary(attribute, tuple(values), len(verdicts), kept, dict(kinds.most_common()))
+    plain = Summary(attribute, tuple(values), len(verdicts), passed, dict(kinds.most_common()))
     wide = readings.pivot_table(index="photo", columns=["reading", "step"], values="score")
     read = {str(name): _steps(wide, str(name), len(values)) for name in readings["reading"].unique()}
     if attribute not in read:
@@ -139,9 +139,9 @@ def _one(
         shift=manipulation.shift(target[:, 1:]),
         monotone=manipulation.share_monotone(target[:, 1:], values, resolution=RESOLUTION),
         groups={
-            name: manipulation.shift_by_group(target[known, 1:], names[known])
+            name: manipulation.shift_by_group(target[grouped, 1:], names[grouped])
             for name, names in groups.items()
-            if (known := names != "").any()
+            if (grouped := names != "").any()
         },
         leakage={
             name: _share(other, target, values)

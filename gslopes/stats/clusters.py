@@ -57,19 +57,6 @@ def clustered_mean(values: Array, clusters: Codes, confidence: float = 0.95) -> 
     return _clustered(mean, (values - mean) / max(len(values), 1), clusters, confidence)
 
 
-def clustered_slope(values: Array, at: Array, clusters: Codes, confidence: float = 0.95) -> Estimate:
-    """The least squares slope of numbers, (n,), on ``at``, (n,); otherwise as ``clustered_mean``.
-
-    NaN if all ``at`` are equal, or if there are fewer than three numbers.
-    """
-    if len(values) < 3 or not np.ptp(at) > 0:
-        return Estimate(*[np.nan] * 5)
-    centred = at - at.mean()
-    weights = centred / (centred @ centred)
-    slope = float(weights @ values)
-    return _clustered(slope, weights * (values - values.mean() - slope * centred), clusters, confidence)
-
-
 def _clustered(value: float, influence: Array, clusters: Codes, confidence: float) -> Estimate:
     sums = np.bincount(clusters, influence)
     units = len(sums)
@@ -141,9 +128,8 @@ def crossed(value: float, ends: tuple[float, float], people: Source, other: Sour
     def excess(log_p: float) -> float:
         """How far the interval of level 1 - p goes beyond 0."""
         confidence = 1 - np.exp(log_p)
-        return sum((float(t_quantile(one.dof, confidence)) * one.se) ** 2 for one in (people, other) if one.se > 0) - (
-            value**2
-        )
+        half_widths = (float(t_quantile(s.dof, confidence)) * s.se for s in (people, other) if s.se > 0)
+        return sum(half**2 for half in half_widths) - value**2
 
     smallest = np.log(1e-14)
     p = 1.0 if value == 0 else 1e-14 if excess(smallest) < 0 else float(np.exp(optimize.brentq(excess, smallest, 0)))

@@ -62,7 +62,7 @@ class Linear:
 
 
 def infer(point: Linear, sums: Moments, *, confidence: float = 0.95) -> Lines:
-    """Standard error, t, p and interval of a linear estimator; all NaN where there is no slope.
+    """Standard error, t, p and interval of a linear estimator; all NaN without a slope.
 
     A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.  Then there is no
     interval: units that are all alike say nothing about how far others may lie.

@@ -180,7 +180,7 @@ def mean_change(total: Array, squares: Array, n: int) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of n photos with its interval; all three are NaN where there is no photo."""
+    """A share of n photos with its interval; all three are NaN without a photo."""
 
     n: int
     answered: int
@@ -194,7 +194,7 @@ def estimate_share(chance: Array, answered: NDArray[np.bool_], confidence: float
 
     Estimator: the mean of 0 and 1 where a person answered and of calibrated probabilities elsewhere.  Interval:
     Wilson's for a sample of n, each end moved away by what the unchecked readings add, whose variance is the sum of
-    p (1 - p) over n squared.  Every answer narrows it; with all of them answered it is Wilson's own.  There is no test.
+    p (1 - p) over n squared.  Every answer narrows it; with all of them answered it is Wilson's own.  It has no test.
     It is conservative as a statement about the search, whose next photos would be read as well; that the calibration
     may be off on photos unlike those it was made on, it leaves out.
 

@@ -98,7 +98,7 @@ def line_slopes(curves: ArrayLike, values: ArrayLike) -> Array:
 
 
 def t_ratio(slope: Array, se: Array) -> Array:
-    """Slope / se, with 0 / 0 = 0 (a flat line is no evidence) and b / 0 = infinity with the sign of b."""
+    """Slope / se, with 0 / 0 = 0 (a flat line shows nothing) and b / 0 = infinity with the sign of b."""
     exact = np.where(slope == 0, 0.0, np.copysign(np.inf, slope))
     with np.errstate(over="ignore"):
         return np.where(se == 0, exact, np.divide(slope, se, out=np.full_like(slope, np.nan), where=se != 0))

@@ -76,7 +76,7 @@ def random_signs(shape: tuple[int, int], generator: np.random.Generator) -> NDAr
 def below_floor(p_perm: Array, p: Array, count: int, *, trusted: bool = True) -> tuple[Array, NDArray[np.object_]]:
     """The p that is adjusted, and where it comes from.
 
-    m permutations cannot show less than 1 / (m + 1), which after adjustment over some hundred labels is no evidence at
+    m permutations cannot show less than 1 / (m + 1), which after adjustment over some hundred labels shows nothing at
     all.  Where none of them reached the observed statistic, the t test's p is taken if it is smaller.  The chance of
     a false p below any x is then at most that of t alone, and never more than 1 / (m + 1).
 

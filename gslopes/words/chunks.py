@@ -87,7 +87,7 @@ def _singular(token: Token, wordnet: WordNet) -> str:
 
 @dataclass
 class _Clause:
-    """One sentence as it is read from left to right."""
+    """One sentence, read from left to right."""
 
     wordnet: WordNet
     animate: Callable[[str], bool]

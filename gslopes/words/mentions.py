@@ -58,7 +58,7 @@ class Mentions:
         return self._is_person[key]
 
     def is_animal(self, word: str, synset: str | None = None) -> bool:
-        """Whether its synset is ``animal.n.01`` or below it, and it is no listed person word."""
+        """Whether its synset is ``animal.n.01`` or below it, and it is not a listed person word."""
         sense = synset or self.senses.of(word, "object").synset
         return word not in self._people and sense is not None and self.wordnet.at_or_below(sense, ANIMAL)
 

@@ -121,5 +121,7 @@ def _entry(line: str, wordnet: WordNet | None, path: Path) -> str:
     name = wordnet.by_id(entry) if is_id else entry
     is_synset = name is not None and re.fullmatch(r".+\.[nvars]\.\d+", name)
     if name is None or (is_synset and not wordnet.known(name)):
-        raise ConfigError(f"{path} names {entry}, which is no synset of {wordnet.name}.", "Look it up, or take it out.")
+        raise ConfigError(
+            f"{path} names {entry}, which is not a synset of {wordnet.name}.", "Look it up, or take it out."
+        )
     return name

@@ -21,11 +21,10 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import runfolder, tables
-from gslopes.frame.executors import OneProcess
 from gslopes.report import units
 from gslopes.slopes import audit as stages
 from gslopes.slopes import method
-from gslopes.slopes.report import decisions, loading
+from gslopes.slopes.report import ReportConfig, decisions, loading
 from gslopes.slopes.report.decisions import findings_table
 from gslopes.slopes.report.loading import funnels
 
@@ -156,7 +155,7 @@ def main() -> None:
     facts = tomllib.loads((GALLERY / "models.toml").read_text("utf-8"))[given.name]
     content: dict[str, Any] = {"runs": {name: numbers(run) for name, run in runs.items()}}
     for name, run in {} if given.no_picture else runs.items():
-        page = stages.run_report(run, OneProcess(), embed="none", labels=facts.get("figure2", ())).page
+        page = stages.redo(run, "report", ReportConfig("none", labels=facts.get("figure2", ()))).page
         if run == next(iter(runs.values())):
             runfolder.write_bytes(GALLERY / f"{given.name}.jpg", picture(page))
         if "figure2" in facts:

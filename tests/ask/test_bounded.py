@@ -168,7 +168,7 @@ def test_every_client_gives_up_a_dripping_reply_which_counts_as_paid(server, cli
 def test_a_port_that_does_not_exist_is_said_before_anything_is_sent(server, client, monkeypatch):
     for name in ENDPOINTS:
         monkeypatch.setenv(name, "http://127.0.0.1:99999")
-    with pytest.raises(ConfigError, match="no such port"):
+    with pytest.raises(ConfigError, match="no port or host has that form"):
         load_classifier(CLIENTS[client].format(url="http://127.0.0.1:99999"))
 
 

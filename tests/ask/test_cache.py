@@ -213,7 +213,7 @@ def test_a_cache_with_views_is_none_of_ours(tmp_path):
         other.execute("DROP TABLE answers")
         loop = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS classifier FROM n"
         other.execute(f"CREATE VIEW answers AS {loop}")
-    with pytest.raises(StorageError, match="is no cache that gslopes made"):
+    with pytest.raises(StorageError, match="is not a cache that gslopes made"):
         AnswerCache(tmp_path)
 
 

@@ -58,8 +58,8 @@ def once(stage: str, run: Path, labels: int) -> dict[str, float]:
 
     work: dict[str, Callable[[], object]] = {
         "score": lambda: stages.score_photos(run, Talkative(labels), device="cpu", yes=True),
-        "fit": lambda: stages.run_fit(run),
-        "report": lambda: stages.run_report(run, stages.QUIET),
+        "fit": lambda: stages.redo(run, "fit"),
+        "report": lambda: stages.redo(run, "report"),
     }
     began, busy = time.perf_counter(), time.process_time()
     work[stage]()

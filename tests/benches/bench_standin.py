@@ -27,7 +27,7 @@ from gslopes.frame.executors.one_process import cores  # noqa: E402
 from gslopes.slopes import audit as stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
 from tests.benches.bench_machine import ON_DEVICE, Bench, time_steps, write_variants  # noqa: E402
-from tests.standin import NAME, StandIn  # noqa: E402
+from tests.benches.standin import NAME, StandIn  # noqa: E402
 
 MILLISECONDS = (1.0, 20.0, 120.0)  # of the device for a photo: about an H100's, one that keeps up, one that does not
 

@@ -77,7 +77,7 @@ for line in sys.stdin:
                 stages.synthesise(f"{folder}/photos", run, config=f"{folder}/part.toml", device="cpu", **known)
             stages.score_photos(run, names, device="cpu", cache=cache, yes=True, executor=notes)
             if "liar" not in line:
-                gslopes.slopes.audit.run_fit(pathlib.Path(run), FitConfig(permutations=200))
+                gslopes.slopes.audit.redo(run, "fit", FitConfig(permutations=200))
             os._exit(0)
         except KeyboardInterrupt:
             os._exit(130)

@@ -47,9 +47,9 @@ def read_one(folder: Path, name: str, content: str):
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        (".json", '{"images": [], "annotations": [], "images": []}', "is no JSON: .*the key 'images' twice"),
-        (".json", '[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": NaN}]', "NaN is no number"),
-        (".json", '[{"image_id": 1, "width": Infinity, "height": 1}]', "Infinity is no number"),
+        (".json", '{"images": [], "annotations": [], "images": []}', "is not JSON: .*the key 'images' twice"),
+        (".json", '[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": NaN}]', "NaN is not a number"),
+        (".json", '[{"image_id": 1, "width": Infinity, "height": 1}]', "Infinity is not a number"),
         (".csv", "image,caption,caption\n1,a,b\n", r"labels\.csv has two columns 'caption'"),
         (".csv", 'image,caption\n1,a\n2,"b\n3,c\n', "line 3: a quote that begins in it is never closed"),
         (".csv", "image,caption\n1,a\n2\n", "line 3: it has 1 cells"),
@@ -177,7 +177,7 @@ def test_a_size_that_is_none_costs_its_boxes(side: object):
 def test_two_things_of_one_id_are_an_error():
     category = INSTANCES["categories"][0]
     for twice in ({"images": [IMAGE, {**IMAGE, "width": 7}]}, {"categories": [category, {**category, "name": "cat"}]}):
-        with pytest.raises(DataMissing, match=r"id .* stands for"):
+        with pytest.raises(DataMissing, match=r"id .* is used for"):
             read_instances({**INSTANCES, **twice})
 
 

@@ -68,7 +68,7 @@ def test_runs_without_a_captioner_or_without_slopes_and_unknown_attributes_are_u
     with pytest.raises(UsageError, match="captioner"):
         sweep_captions(run, tmp_path / "out")
     (run / "slopes.parquet").unlink()
-    with pytest.raises(UsageError, match="no finished run of gslopes audit"):
+    with pytest.raises(UsageError, match="not a finished run of gslopes audit"):
         sweep_captions(run, tmp_path / "out")
 
 

@@ -23,7 +23,7 @@ from gslopes.core.errors import DataMissing, UsageError
         ("a,b\n1,2\n\n3\n", "line 4: it has 1 cells, and the first line has 2"),
         ("a,b\n1,2,3\n", "line 2: it has 3 cells"),
         ('a,b\n"1\n1",2\n3,4,5\n', "line 4: it has 3 cells"),
-        ("a,b\n1,x\n2,y\n1,x\n", "line 4: a '1' stands in line 2 as well"),
+        ("a,b\n1,x\n2,y\n1,x\n", "line 4: a '1' is in line 2 as well"),
         ("a,b\n" + "x" * 200_000 + ",1\n", "line 2: it has a cell of more than 131,072 characters"),
         ("a,b\n1,\0\n", "line 2: it has a zero byte"),
         ("", "is empty"),

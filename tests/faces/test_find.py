@@ -110,7 +110,7 @@ def test_a_photo_has_the_faces_of_its_rows_in_order(tmp_path: Path) -> None:
         (f"a.png,1,1,{COORDINATES.replace('10', 'left')}", "x0 in line 2"),
         ("a.png,1,1,10,20", "line 2: it has 5 cells"),
         (f"a.png,1,1,{COORDINATES.replace('10,20,50', '50,20,10')}", "box in line 2"),
-        (f"a.png,2,1,{COORDINATES}\na.png,2,0.9,{COORDINATES}", "line 3: .* stands in line 2 as well"),
+        (f"a.png,2,1,{COORDINATES}\na.png,2,0.9,{COORDINATES}", "line 3: .* is in line 2 as well"),
     ],
 )
 def test_a_bad_row_is_named_before_any_work(tmp_path: Path, row: str, complaint: str) -> None:

@@ -49,11 +49,6 @@ def test_the_folder_that_is_given_wins_over_that_of_the_file_and_set_over_both(t
     assert configure("p", {"config": file, "photos": "q"}).photos == Path.cwd() / "q"
 
 
-def test_a_folder_that_is_no_path_is_a_usage_error():
-    with pytest.raises(ConfigError, match="photos is 3; it must be a path"):
-        configure(3, {})  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -76,14 +71,6 @@ def test_a_wrong_option_is_a_usage_error_with_a_sentence(options, sentence):
         configure("p", options)
     assert sentence in str(caught.value)
     assert caught.value.exit_code == 2
-
-
-@pytest.mark.parametrize("text", ["[find]\nmin_fase = 3\n", "[fnd]\n", "find = 3\n", "photos = 3\n"])
-def test_a_wrong_file_is_a_usage_error(tmp_path, text):
-    file = tmp_path / "audit.toml"
-    file.write_text(text)
-    with pytest.raises(ConfigError):
-        configure(None if "photos" in text else "p", {"config": file, "min_face": 3})
 
 
 def test_neither_device_nor_classifiers_nor_seed_are_part_of_the_configuration_that_must_match():

@@ -49,7 +49,7 @@ def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, t
     stages.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
     found = {}
     for presence in ("none", "0.52", "vendor"):
-        slopes = stages.run_fit(run, FitConfig(presence=presence, permutations=0))
+        slopes = stages.redo(run, "fit", FitConfig(presence=presence, permutations=0)).tables["slopes"]
         found[presence] = slopes[slopes["estimator"] == "paper"].set_index("label")["slope"].get("Nurse", 0.0)
         cut = {"none": "every label that was returned", "0.52": "score at least 0.52", "vendor": "score at least 0.55"}
         assert set(slopes["cut"]) == {cut[presence]}
@@ -72,7 +72,7 @@ def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_
         cache=tmp_path / "cache",
         yes=True,
     )
-    slopes = stages.run_fit(run, FitConfig(permutations=0))
+    slopes = stages.redo(run, "fit", FitConfig(permutations=0)).tables["slopes"]
     names = sorted(slopes["classifier"].unique())
     assert len(names) == 2
     one, other = (slopes[slopes["classifier"] == name].set_index(["estimator", "label"]) for name in names)

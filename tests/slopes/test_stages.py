@@ -104,7 +104,7 @@ def test_neither_a_picture_nor_a_question_is_repeated_and_every_stage_can_be_tak
     assert asked == len(set(counting.seen)) <= 15
     gslopes.score_photos(run, counting)
     assert len(counting.seen) == asked
-    slopes = stages.run_fit(run)
+    slopes = stages.redo(run, "fit").tables["slopes"]
     tables_of_stages = read(run)
     paper = paper_slopes(tables_of_stages["scores"], tables_of_stages["asked"], values={"gender": [-2, 0, 2]})
     common = paper.columns[paper.notna().any()]
@@ -180,19 +180,12 @@ def test_stages_out_of_order_say_what_comes_first(faces, tmp_path):
         gslopes.score_photos(run, Counting())
     gslopes.synthesise(faces.photos, run, steps=3, **faces.known)
     with pytest.raises(UsageError, match="--only score"):
-        stages.run_fit(run)
+        stages.redo(run, "fit")
     with pytest.raises(UsageError, match="--only score"):
-        stages.run_report(run, stages.QUIET)
+        stages.redo(run, "report")
     runfolder.part_path(run, "synthesise", tables.PHOTOS, 0).unlink()
     with pytest.raises(UsageError, match=r"not complete.*repeat the command"):
         gslopes.score_photos(run, Counting())
-
-
-@pytest.mark.parametrize("text", ["{}", '{"inputs": 3}', "[]", "", '{"seed": "x", "config": {}, "inputs": {}}'])
-def test_a_damaged_manifest_is_a_sentence(tmp_path, text):
-    (tmp_path / "run.json").write_text(text)
-    with pytest.raises(UsageError):
-        stages.run_fit(tmp_path)
 
 
 def test_no_usable_photo_ends_in_empty_tables_not_in_an_error(faces, tmp_path):

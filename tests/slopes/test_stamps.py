@@ -115,7 +115,7 @@ def test_every_file_that_the_report_opens_is_in_its_stamp(audit):
         "import pyarrow.parquet as pq\nread = pq.read_table\n"
         "pq.read_table = lambda path, *a, **k: (opened.add(os.fspath(path)), read(path, *a, **k))[1]\n"
         "from matplotlib.figure import Figure\nfrom tests.fixtures import save_empty\nFigure.savefig = save_empty\n"
-        "run = Path(sys.argv[1])\nstages.run_report(run, stages.QUIET)\nprint(*opened, sep='\\n')\n"
+        "run = Path(sys.argv[1])\nstages.redo(run, 'report')\nprint(*opened, sep='\\n')\n"
     )
     (audit.run / "parts" / "report.json").unlink()
     ran = subprocess.run([sys.executable, "-c", code, audit.run], cwd=ROOT, capture_output=True, text=True, check=True)

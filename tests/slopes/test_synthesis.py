@@ -15,7 +15,7 @@ from gslopes.core import tables
 from gslopes.core.errors import StorageError
 from gslopes.core.reasons import Reason, explained
 from gslopes.core.records import ByteArray, Detections, EditedChips, Face, FloatArray, Photo
-from gslopes.faces.components import Components
+from gslopes.faces.components import Components, default_components
 from gslopes.photos.folder import list_photos
 from gslopes.slopes import synthesis
 from gslopes.slopes.config import configure
@@ -110,6 +110,12 @@ def save(path: Path, pixels: np.ndarray, **options: object) -> None:
 def load(path: Path) -> np.ndarray:
     with Image.open(path) as picture:
         return np.asarray(picture.convert("RGB")).astype(int)
+
+
+@pytest.mark.parametrize("given", [{}, {"find_device": "cpu"}])
+def test_faces_are_found_on_the_cpu_whatever_the_networks_run_on(photos, given):
+    components = default_components(configure(photos, {"device": "cpu", **given}), "cpu")
+    assert next(components.finder.detector.parameters()).device.type == "cpu"  # type: ignore[attr-defined]
 
 
 def test_every_used_photo_has_k_pictures_in_the_table_and_on_the_disk(walk, tmp_path):

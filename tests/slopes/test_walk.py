@@ -54,14 +54,6 @@ def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
         gslopes.drawn_faces(tmp_path / "none", faces=0)
 
 
-def test_an_argument_that_there_is_not_is_told_with_the_nearest_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no option 'classifer'") as error:
-        gslopes.audit(tmp_path, tmp_path / "run", classifer="celeba-tagger")  # type: ignore[call-arg]
-    assert error.value.hint == "Did you mean 'classifier'?"
-    with pytest.raises(UsageError, match="no option 'minface'"):
-        gslopes.census(tmp_path, tmp_path / "out", minface=20)
-
-
 def test_a_functions_version_is_a_digest_of_its_source() -> None:
     def bright(pictures: list) -> list:
         return [{"bright": float(picture.mean() / 255)} for picture in pictures]

@@ -90,7 +90,7 @@ def test_plain_text_takes_words_names_and_imagenet_ids(tmp_path: Path, words: Wo
 def test_an_unknown_entry_is_refused(tmp_path: Path, words: WordNet, line: str):
     file = tmp_path / "mine.txt"
     file.write_text(line)
-    with pytest.raises(ConfigError, match="no synset"):
+    with pytest.raises(ConfigError, match="not a synset"):
         read_list(file, wordnet=words)
 
 

@@ -111,7 +111,7 @@ class CelebaTagger:
         return framed
 
     def parse(self, raw: object) -> Answer:
-        """40 logits to the labels whose sigmoid reaches the threshold; without a face there is no answer."""
+        """40 logits to the labels whose sigmoid reaches the threshold; without a face none."""
         if raw is None:
             return Answer("refused", (), Reason.NO_FACE)
         shares = ACTIVATIONS["sigmoid"](np.asarray(raw, np.float64))

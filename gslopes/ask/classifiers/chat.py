@@ -130,7 +130,7 @@ def load_prompt(name: str) -> Prompt:
     """A shipped prompt by its name, or one of the user's own.
 
     name: one of ``SHIPPED``, or a TOML file.
-    Raises: ConfigError if there is no such prompt or file, or something is wrong with it.
+    Raises: ConfigError for an unknown prompt, a missing file or a wrong one.
     """
     if name in SHIPPED:
         content = read_toml(Path(str(files("gslopes.ask") / "prompts" / f"{name}.toml")))

@@ -307,5 +307,5 @@ def _inside(answer: Any, path: str) -> Any:
 def _number(at: dict[str, Any], name: str) -> float:
     value = at.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is no number.")
+        raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is not a number.")
     return float(value)

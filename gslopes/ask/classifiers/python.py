@@ -398,7 +398,7 @@ def _imported_file(file: Path) -> Any:
         raise ImportError(f"another module is named {file.stem}: give the file another name")
     spec = spec_from_file_location(file.stem, file)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{file} is no Python source")
+        raise ImportError(f"{file} is not Python source")
     module = sys.modules[file.stem] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

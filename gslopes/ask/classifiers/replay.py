@@ -48,7 +48,7 @@ class Recording:
                     if not set(holds) & set(line):
                         raise ValueError("it holds no answer")
                 except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-                    message = f"Line {number} of the recording {self._file} is no answer."
+                    message = f"Line {number} of the recording {self._file} is not an answer."
                     raise ModelError(message, "gslopes cache export writes such files.") from None
                 if picture is not None:
                     self._offsets[picture] = offset
@@ -97,7 +97,7 @@ class ReplayClassifier:
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to their lines, Refused where there is none."""
         lines = self._recording.lines(sha256(data).digest() for data in pictures)
-        return [Refused("there is no recorded answer") if line is None else line for line in lines]
+        return [Refused("no answer is recorded") if line is None else line for line in lines]
 
     def parse(self, raw: object) -> Answer:
         """A line to its answer."""

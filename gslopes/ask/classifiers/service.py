@@ -81,7 +81,7 @@ def check_address(url: str) -> None:
     try:
         _ = urlsplit(url if "//" in url else f"//{url}").port
     except ValueError:
-        raise ConfigError(f"{scrub(url)!r} is no address: there is no such port, or host.") from None
+        raise ConfigError(f"{scrub(url)!r} is not an address: no port or host has that form.") from None
 
 
 def on_this_machine(url: str) -> bool:
@@ -153,7 +153,7 @@ def _errors() -> dict[str, Any]:
 
 
 def innermost(error: Exception) -> Exception:
-    """What ``ask.transport`` raised, if an error of a vendor's client stands around it; else the error itself."""
+    """What ``ask.transport`` raised, if an error of a vendor's client wraps it; else the error itself."""
     cause: BaseException | None = error
     while cause is not None and kind_of(cause, {"httpx.RequestError": "lost"}) is None:
         cause = cause.__cause__ or cause.__context__
@@ -197,7 +197,7 @@ class Service(ABC):
     """A ``records.Classifier`` over a service, without ``parse``.
 
     SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
-    ENDPOINT_VARIABLES: variables that may hold another address, where there is no option ``url``, or it is empty.
+    ENDPOINT_VARIABLES: variables that may hold another address, where the option ``url`` is missing or empty.
 
     Raises: ConfigError if the address is not safe to send credentials to.
     """
@@ -255,7 +255,7 @@ class Service(ABC):
 
     @classmethod
     def gslopes_error(cls, error: Exception, variables: Sequence[str] = ()) -> GslopesError:
-        """Our error for one of the client's; any other error is raised as it is.
+        """Our error for one of the client's; any other error is raised unchanged.
 
         variables: that hold the credentials; empty: ``CREDENTIALS``.
         """

@@ -66,7 +66,7 @@ def load_cropper(
     base, items = names.split(f"http:{text}" if text.startswith(("http://", "https://")) else text)
     factory = cast(Any, REGISTRY.find(base).load())
     if not isinstance(factory, type):
-        raise UsageError(f"The cropper {base!r} is no class.", "Let its entry point name one.")
+        raise UsageError(f"The cropper {base!r} is not a class.", "Let its entry point name one.")
     options = names.read(getattr(factory, "Options", names.NoOptions), base, items, kind="cropper")
     return cast("Saliency | Cropper", factory(text, options, Setting(finder, device, seed, trust)))
 

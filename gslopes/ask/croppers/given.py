@@ -64,7 +64,7 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
     if hasattr(given, "maps") or hasattr(given, "crop") or hasattr(given, "at"):
         return cast("Saliency | Cropper", given)
     if not callable(given):
-        raise UsageError(f"{given!r} is no cropper.", "Give a function, or an object with crop or maps.")
+        raise UsageError(f"{given!r} is not a cropper.", "Give a function, or an object with crop or maps.")
     name = getattr(given, "__name__", type(given).__name__)
     parameters = signature(given).parameters.values()
     takes = sum(parameter.default is parameter.empty and parameter.kind in _POSITIONAL for parameter in parameters)

@@ -133,7 +133,7 @@ def _layer(entries: Mapping[str, bytes], index: int) -> Layer:
 def _integer(entries: Mapping[str, bytes], key: str) -> int:
     value = entries.get(key, b"")
     if len(value) != 4:
-        raise ValueError(f"there is no number {key!r}")
+        raise ValueError(f"the number {key!r} is missing")
     return int(struct.unpack("<i", value)[0])
 
 

@@ -106,7 +106,7 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
     if unknown and config.budget is not None:
         name = unknown[0].partition(":")[0]
         raise ConfigError(
-            f"A budget needs a price, and that of {unknown[0]} depends on your plan.",
+            f"A budget needs a price, and the price of {unknown[0]} depends on your plan.",
             f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
         )
     total = sum(item.usd or 0.0 for item in due)
@@ -116,7 +116,7 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
     price = f"up to {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         hint = "Add --yes (yes=True in Python), or set a --budget; --set confirm_above=USD raises the limit."
-        raise UsageError(f"This will cost {price}, and there is no terminal to confirm it at.", hint)
+        raise UsageError(f"This will cost {price}, and no terminal is there to confirm it.", hint)
     print(f"This will cost {price}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("Not confirmed, so nothing was asked.", "Add --limit or --budget for a smaller audit.")

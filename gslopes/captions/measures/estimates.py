@@ -66,7 +66,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differen
     """Shares of images in two groups, by concept.
 
     Estimator: difference of the shares.  Interval and p: Newcombe's and Fisher's exact; Welch's t over images where an
-    image counts by its share of captions.  There is no t where a group has fewer than 10 images with a share above 0,
+    image counts by its share of captions.  No t where a group has fewer than 10 images with a share above 0,
     or fewer than 10 with one below 1.  q: over the concepts in at least ``min_active`` images.
 
     sides: (U,) 1, −1 or 0 for neither.

@@ -109,7 +109,7 @@ def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists) -> str
 def associate(present: NDArray[np.bool_], sides: NDArray[np.int8], pair: Pair) -> tuple[float, str]:
     """The association of a concept with a pair's groups, over images annotated with either, and with which group.
 
-    The covariance P(s, g) − P(s) P(g), as it is with that group: at least 0.
+    The covariance P(s, g) − P(s) P(g), as with that group: at least 0.
 
     present: (U,).  sides: (U,) 1 for the group, −1 for the other, 0 for neither.
 
@@ -217,7 +217,7 @@ def _add_summary(recorder: Recorder, flagged: Counts) -> None:
     cases = {name: sum(len(places) for key, places in flagged.items() if key[0] == name) for name in SCENARIOS}
     empty = not recorder.mentions.lists["non-imageable-synsets"].entries
     for name, count in cases.items():
-        if name == "non-imageable" and empty and not count:  # no list is no finding
+        if name == "non-imageable" and empty and not count:  # without a list nothing is found
             recorder.measure(concept=name, n=n, active=0, unit="share", note=NO_LIST)
             continue
         recorder.share(count, sum(cases.values()), concept=name, estimator="share of cases, Wilson")

@@ -1,8 +1,8 @@
 """S2: objects rightly mentioned or not, with size and place held fixed.
 
 Source: Wang et al. 2022, after Berg et al. 2012, for the question and for ``fit_published``, whose ridge over all
-columns pulls the coefficient towards 0 and whose interval over splits is no sampling interval. Estimator, interval and
-p otherwise are ours, by double selection and a score test.
+columns pulls the coefficient towards 0 and whose interval over splits is not a sampling interval. Estimator, interval
+and p otherwise are ours, by double selection and a score test.
 """
 
 from __future__ import annotations

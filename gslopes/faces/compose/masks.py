@@ -35,7 +35,7 @@ LEAST_SHARE = 0.02
 
 
 def soft_mask(likely: FloatArray, sigma: float | None = None, border: float | None = None) -> FloatArray:
-    """The blending mask of a region, (S, S) float32 in [0, 1]; below 1/255 it is exactly 0, as it is at the border.
+    """The blending mask of a region, (S, S) float32 in [0, 1]; below 1/255 it is exactly 0, as at the border.
 
     likely: (S, S), how likely each pixel is in the region, 0 to 1; not a number counts as 0.
     sigma: of the Gaussian that softens the edge; border: width of the ramp down to zero at the chip's border; pixels.

@@ -62,7 +62,7 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
     whole, values: as for ``lightened``.  photo: its id; each photo has its own change.
 
     Where the edit moves parts of the face, the picture is moved by ``_random_motion`` first. The rest of the change is
-    orthogonal, over the masked pixels, to that of the edit from its first value to its last and to light. The mean
+    orthogonal, over the masked pixels, to the edit's from its first value to its last and to light. The mean
     absolute size of both together at each value, before rounding and clipping, is the edit's, unless the motion
     alone is larger at a value between the ends.
     """

@@ -29,7 +29,7 @@ REGIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-# Pixels that the parser sees at once on the CPU, where more is no faster: 2 pictures of 256 pixels, 8 of 128; and the
+# Pixels that the parser sees at once on the CPU, where more are not faster: 2 pictures of 256 pixels, 8 of 128; and the
 # bytes for each.
 BATCH_SIZE = 135_000
 PIXEL = 60
@@ -92,7 +92,7 @@ class ParserMasker:
         for part, seen in zip(parts, self._memory.seen, strict=True):
             with torch.inference_mode():
                 likely = resized(seen[:, list(classes)].sum(1, keepdim=True), self.size)[:, 0].clamp(0, 1)
-            masks[part] = [soft_mask(one, border=border) for one in likely.cpu().numpy()]
+            masks[part] = [soft_mask(likelihood, border=border) for likelihood in likely.cpu().numpy()]
         return masks
 
     def heads(
@@ -105,8 +105,8 @@ class ParserMasker:
         scale = side / (SIDE * self.size)
         smaller = np.array([(scale, 0, (scale - 1) / 2), (0, scale, (scale - 1) / 2)])
         seen, back = [], []
-        for photo, one in zip(photos, faces, strict=True):  # the parser sees the bust, see ``masks.Head``
-            bust = np.vstack([bust_matrix(one.matrix, self.size), (0, 0, 1)])
+        for photo, detected in zip(photos, faces, strict=True):  # the parser sees the bust, see ``masks.Head``
+            bust = np.vstack([bust_matrix(detected.matrix, self.size), (0, 0, 1)])
             matrix = smaller @ bust
             seen.append(framed(photo.pixels, matrix, side))
             back.append((bust @ np.linalg.inv(np.vstack([matrix, (0, 0, 1)])))[:2])
@@ -117,11 +117,12 @@ class ParserMasker:
             ]
         # a map of one channel is carried like a picture
         likely = [
-            np.clip(warp(cast(ByteArray, one), there, busts), 0, 1).astype(np.float32)
-            for one, there in zip(np.concatenate(asked), back, strict=True)
+            np.clip(warp(cast(ByteArray, mask), matrix, busts), 0, 1).astype(np.float32)
+            for mask, matrix in zip(np.concatenate(asked), back, strict=True)
         ]
         return [
-            Head(head_mask(mask, one, border), inner) for mask, one, inner in zip(inside, likely, alone, strict=True)
+            Head(head_mask(mask, likelihood, border), inner)
+            for mask, likelihood, inner in zip(inside, likely, alone, strict=True)
         ]
 
     def _parts(self, count: int) -> list[slice]:

@@ -57,7 +57,7 @@ class FaderEditor:
     ) -> None:
         loaded = load(model, device) if isinstance(model, str) else model
         if not isinstance(loaded.module, Fader):
-            message = f"The model {loaded.spec.name} is no editor: it has no Fader Network."
+            message = f"The model {loaded.spec.name} is not an editor: it has no Fader Network."
             raise ModelError(message, "See gslopes list models.")
         self.network = FoldedFader(loaded.module).eval()
         self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
@@ -167,7 +167,9 @@ class EndsEditor:
     def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str = "labeller") -> None:
         loaded = load(model, device) if isinstance(model, str) else model
         if not isinstance(loaded.module, EditEnds):
-            raise ModelError(f"The model {loaded.spec.name} is no edit field.", "gslopes list models lists the models.")
+            raise ModelError(
+                f"The model {loaded.spec.name} is not an edit field.", "gslopes list models lists the models."
+            )
         self.network = loaded.module.to(memory_format=torch.channels_last)
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
         self.blend, self.border = loaded.spec.blend, loaded.spec.border

@@ -82,7 +82,7 @@ def heads_of(manifest: Mapping[str, Any]) -> set[str]:
     region = ((manifest.get("config") or {}).get("compose") or {}).get("region", "face")
     if region != "auto":
         return set(manifest.get("values") or ()) if region == "head" else set()
-    return {attribute for attribute, one in regions(manifest.get("models") or {}).items() if one == "head"}
+    return {attribute for attribute, region in regions(manifest.get("models") or {}).items() if region == "head"}
 
 
 def reader_digest() -> str:

@@ -148,16 +148,16 @@ class Mtcnn(nn.Module):
             rows = torch.arange(start, start - (start - stop) // several * several, device=boxes.device)
             rows.clamp_(max=stop - 1)
             patches = (areas.resized(inside[rows], owner[rows], size) - 127.5) * 0.0078125
-            *rest, score = (one[: stop - start] for one in net(patches.contiguous(memory_format=LAST)))
+            *rest, score = (output[: stop - start] for output in net(patches.contiguous(memory_format=LAST)))
             outputs.append([score[:, 1], *rest])
         if outputs:
-            together = [torch.cat(one) for one in zip(*outputs, strict=True)]
+            together = [torch.cat(chunks) for chunks in zip(*outputs, strict=True)]
         else:  # what a network says about no crop
             named = net.named_modules()
             heads = [layer.out_features for name, layer in named if name.startswith(("dense5_", "dense6_"))]
             together = [boxes.new_zeros(0), *(boxes.new_zeros((0, width)) for width in heads[1:])]
         sure = together[0] > threshold
-        return boxes[sure], owner[sure], [one[sure] for one in together]
+        return boxes[sure], owner[sure], [values[sure] for values in together]
 
 
 # --- Boxes of a detector's cascade: what is cut out of pictures for them, and which of them are duplicates ------------

@@ -169,7 +169,7 @@ def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceRea
 
     Its four-race file has the same shapes and looks alike from outside: name the one of seven races.
 
-    Raises: UsageError if there is no such file; ModelError if it is not a checkpoint of tensors alone, or of another
+    Raises: UsageError if the file is missing; ModelError if it is not a checkpoint of tensors alone, or of another
         network.
     """
     name = show(path)

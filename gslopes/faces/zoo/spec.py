@@ -150,7 +150,7 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         return from_dict(ModelSpec, content), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
         hint = "Name a folder of weights that gslopes train wrote."
-        raise ModelError(f"{path} is no gslopes checkpoint: {error}.", hint) from error
+        raise ModelError(f"{path} is not a gslopes checkpoint: {error}.", hint) from error
 
 
 def editor_for(attribute: str, model: str = "") -> str:

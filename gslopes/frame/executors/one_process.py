@@ -35,8 +35,8 @@ def slots_and_threads(work: object, share: int) -> tuple[int, int]:
     share = max(1, share)
     if getattr(work, "in_threads", False):
         return min(share, MAX_SLOTS), 1
-    said = os.environ.get("OMP_NUM_THREADS", "")
-    return 1, int(said) if said.isdigit() and int(said) else share
+    threads_set = os.environ.get("OMP_NUM_THREADS", "")
+    return 1, int(threads_set) if threads_set.isdigit() and int(threads_set) else share
 
 
 @contextmanager

@@ -175,7 +175,7 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
 
 
 class RayWorker:
-    """A work on any machine, made there if everything is as it is where it was sent from; parts in threads."""
+    """A work on any machine, made there if everything is as on the sender's machine; parts in threads."""
 
     def __init__(self, make: bytes, needs: Sequence[Path], device: str, threads: int, version: str) -> None:
         self._lock, self._given = Lock(), (make, needs, device, threads, version)

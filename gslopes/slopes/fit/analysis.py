@@ -122,7 +122,7 @@ def analyse(
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a
-        score that is no finite number; ConfigError for a column that ``about`` lacks.
+        score that is not a finite number; ConfigError for a column that ``about`` lacks.
     """
     options = options or FitOptions()
     columns = about_columns(about, groups, normal_texts)
@@ -255,7 +255,7 @@ def _observed(
 
 
 def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
-    """Raises: TableError for one that is no finite number or, unless ``numbers``, not in [0, 1]."""
+    """Raises: TableError for one that is not a finite number or, unless ``numbers``, not in [0, 1]."""
     ends = pc.min_max(scores.column("score")).as_py()
     low, high = ends["min"], ends["max"]
     if low is None:

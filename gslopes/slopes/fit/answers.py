@@ -1,7 +1,7 @@
 """Answers of one classifier along one sweep, photo by photo: what every estimator is computed from.
 
 A photo's *answers* for a label are K numbers. Almost all of them are zero for almost all labels, so only pairs of photo
-and label that occur are kept, sorted by label. ``values_by_attribute`` says which value each step stands for.
+and label that occur are kept, sorted by label. ``values_by_attribute`` says the value of each step.
 
 Which of the returned labels count as present is decided when slopes are fitted (``Cut``, ``present``): services are
 asked for all that one price buys, but a label that every picture has, with some score, has no slope. Rows below the cut

@@ -4,7 +4,7 @@ An edit also moves light, texture and compression, and so it moves any classifie
 (``core.placebo``) move those alone, by as much.  A label is a finding where all of these hold:
 
     own test   q of its own slope is below the level
-    placebos   its slope goes further than that of every placebo sweep over the same photos, paired photo by photo: the
+    placebos   its slope goes further than every placebo sweep's over the same photos, paired photo by photo: the
                largest p of the own test and of all differences (an intersection-union test), adjusted over the labels,
                is below the level too, and each difference has the sign of the slope
     refusals   where refusals depend on the value, the slope keeps its sign in the worst case (``slopes.fit.selection``)

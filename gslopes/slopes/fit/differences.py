@@ -147,7 +147,7 @@ def paired_differences(
     cluster: photo to a text; photos that share one (one person) are one unit.  A photo without a text is its own.
 
     Returns a row a label of either, with the columns ``COLUMNS``; classifier and attribute are those of ``other``,
-    first_classifier is that of ``one``.
+    first_classifier is the classifier of ``one``.
     """
     first, second = same_photos(one, other)
     labels = all_labels(one, other)

@@ -18,7 +18,7 @@ The rule, for each classifier and label, over all its sweeps but the placebos:
    presence.
 3. The score varies on more photos than presence does: by log-odds.  Else by presence.
 
-Where a score is missing, for fewer than 5 % of the pictures, the smallest score that the classifier returned stands for
+Where a score is missing, for fewer than 5 % of the pictures, the smallest score that the classifier returned replaces
 it.  A photo without its number at some value is left out: no number can stand for it.
 """
 
@@ -102,7 +102,7 @@ def measured(sweep: Answers, measures: Mapping[str, str]) -> Answers:
 
 
 def numbers(sweep: Answers, pairs: Pairs) -> NDArray[np.float32]:
-    """(P, K) of the pairs of measured labels, in the unit of each; 0 for log-odds is that of the smallest score."""
+    """(P, K) of the pairs of measured labels, in the unit of each; 0 for log-odds is the smallest score's."""
     score = sweep.score[pairs].astype(np.float64)
     names = np.array([sweep.measures.get(label, "presence") for label in sweep.labels.tolist()], dtype=object)
     odds = (names == "log-odds")[sweep.label[pairs]]

@@ -55,7 +55,7 @@ def observed_rows(
     odds: photo to the reader's log-odds in the unedited photo; None if nothing was read.
     found: label to the decision about its slope.  cluster: photo to the code of its cluster.
 
-    Of each pair the group that the reader sees nearer the attribute's positive end stands first.
+    Of each pair the group that the reader sees nearer the attribute's positive end comes first.
     """
     sweep, unedited = same_photos(sweep, unedited)
     photos, labels = sweep.photos, all_labels(sweep, unedited)
@@ -64,28 +64,28 @@ def observed_rows(
     measure = np.array([sweep.measures.get(label, "presence") for label in labels.tolist()], dtype=object)
     answers, slopes = _values(unedited, labels), slopes_by_measure(sweep, None, labels)
     read = np.full(len(photos), np.nan) if odds is None else odds.reindex(photos).to_numpy(np.float64)
-    known, seen = np.isfinite(read), sparse.csr_array(np.nan_to_num(read)[None, :])
+    readable, seen = np.isfinite(read), sparse.csr_array(np.nan_to_num(read)[None, :])
     frames = []
     for pair in combinations([name for name in sorted(set(names)) if name], 2) if len(labels) else ():
-        one, other = (names == name for name in pair)
-        distance = _welch(seen, one & known, other & known, units)
+        group, other = (names == name for name in pair)
+        distance = _welch(seen, group & readable, other & readable, units)
         if distance.difference[0] < 0:
-            pair, one, other = pair[::-1], other, one
-            distance = _welch(seen, one & known, other & known, units)
-        gap, both = _welch(answers, one, other, units), one | other
+            pair, group, other = pair[::-1], other, group
+            distance = _welch(seen, group & readable, other & readable, units)
+        gap, both = _welch(answers, group, other, units), group | other
         low, high = gap.low.copy(), gap.high.copy()
         for label_row in np.flatnonzero((measure == "presence") & np.isfinite(gap.se)):
             low[label_row], high[label_row] = _shares_apart(
-                answers[[label_row]].toarray().ravel() > 0, one, other, units
+                answers[[label_row]].toarray().ravel() > 0, group, other, units
             )
-        n, n_other = int(one.sum()), int(other.sum())
+        n, n_other = int(group.sum()), int(other.sum())
         having = np.asarray((answers[:, both] > 0).sum(axis=1)).ravel()
         fewest = np.where(measure == "presence", np.minimum(having, n + n_other - having), n)
         rare = np.minimum(fewest, min(n, n_other)) < options.min_varying
         p = np.where(rare | ~(gap.se > 0), np.nan, gap.p)
         columns: dict[str, Any] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "label": labels}
         columns |= {"group": pair[0], "other": pair[1], "measure": measure, "n": n, "n_other": n_other}
-        columns |= {"mean": answers[:, one].sum(axis=1) / n, "mean_other": answers[:, other].sum(axis=1) / n_other}
+        columns |= {"mean": answers[:, group].sum(axis=1) / n, "mean_other": answers[:, other].sum(axis=1) / n_other}
         columns |= {"observed": gap.difference, "ci_low": low, "ci_high": high, "p": p, "q": benjamini_hochberg(p)}
         columns |= {"slope": slopes.sums[:, both].sum(axis=1) / (n + n_other), "distance": distance.difference[0]}
         columns |= {"distance_low": distance.low[0], "distance_high": distance.high[0]}

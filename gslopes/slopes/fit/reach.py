@@ -5,8 +5,8 @@ raw slopes of two editors, or of two groups of people, do not compare.  Here the
 *reach*, the mean slope of an independent reader's log-odds over the same photos: points per unit of log-odds.
 
 The interval is Fieller's, from the covariance of both means over units.  Where the interval of the reach contains 0 the
-edit may not have moved the reader at all; then there is no ratio.  The delta method is too narrow there, and regression
-of the label on the readings estimates something else (the readings err).
+edit may not have moved the reader at all; then the ratio does not exist.  The delta method is too narrow there, and
+regression of the label on the readings estimates something else (the readings err).
 
 What the ratio cannot mend: what else the edit moves, and a reader that errs as the classifier does.
 

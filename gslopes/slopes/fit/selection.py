@@ -6,7 +6,7 @@ bias what is left.  Two things are said about it:
     slope of refusal   photo-rate of "refused": a finding about the classifier by itself
     worst case         the slope over all photos asked, if every lost answer were as far against it as it can be
 
-The slope itself is that of the photos answered at every value: they are observed, and nothing bounds it.  The bounds
+The slope itself is of the photos answered at every value: they are observed, and nothing bounds it.  The bounds
 are sharp for the photos at hand; the sampling error is not in them.
 
 A gate keeps the sweeps in which a reader saw the attribute move.  Where reader and classifier err alike, on the same
@@ -157,7 +157,7 @@ class Gate:
 
     @property
     def weights(self) -> Array:
-        """(n,) how many sweeps each stands for: 1 if kept, else dropped sweeps for each one asked about."""
+        """(n,) how many sweeps each counts for: 1 if kept, else dropped sweeps for each one asked about."""
         sampled = max(int((~self.kept).sum()), 1)
         return np.where(self.kept, 1.0, self.dropped / sampled)
 
@@ -167,12 +167,12 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
 
     answers: over all photos asked about, dropped sweeps among them.  gate: of the same photos.
     """
-    kept, sampled = (gate.total - gate.dropped) / max(gate.total, 1), int((~gate.kept).sum())
+    share, sampled = (gate.total - gate.dropped) / max(gate.total, 1), int((~gate.kept).sum())
     complete = sampled > 0 or gate.dropped == 0
     note = ""
-    if kept < LEAST_KEPT:
+    if share < LEAST_KEPT:
         advice = "; read the ungated slope too" if complete else ", and no dropped one was asked about"
-        note = f"the gate kept {kept:.0%} of the sweeps{advice}"
+        note = f"the gate kept {share:.0%} of the sweeps{advice}"
     frames = []
     units = codes_of(cluster, len(answers.photos))
     for estimator in (name for name in options.estimators if name != "paper"):
@@ -183,7 +183,7 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
             estimable = int((weights > 0).sum()) > 1 and (name == "gated" or complete)
             ends = {name: mean.difference, f"{name}_low": mean.low, f"{name}_high": mean.high}
             columns |= {key: value if estimable else np.full(len(value), np.nan) for key, value in ends.items()}
-        counts = {"n": int(gate.kept.sum()), "dropped": gate.dropped, "sampled": sampled, "kept": kept}
+        counts = {"n": int(gate.kept.sum()), "dropped": gate.dropped, "sampled": sampled, "kept": share}
         frames.append(answers.frame(estimator=estimator, **counts, **columns, note=note))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 

@@ -66,7 +66,7 @@ def split_truth(text: str) -> tuple[str, str]:
 
 
 def plain(text: str) -> str:
-    """A label as it is compared: case, blanks, minus and underscore do not matter.
+    """A label as compared: case, blanks, minus and underscore do not matter.
 
     >>> plain(" Fire_Fighter"), plain("fire-fighter")
     ('fire fighter', 'fire fighter')
@@ -79,21 +79,21 @@ def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
 
     labels: all that any classifier returned.
     """
-    known = {plain(label): label for label in labels}
-    for one in truths:
-        cells = [text for text in dict.fromkeys(one.cells) if text]
-        some = ", ".join(sorted(known.values())[:8])
+    by_plain = {plain(label): label for label in labels}
+    for truth in truths:
+        cells = [text for text in dict.fromkeys(truth.cells) if text]
+        some = ", ".join(sorted(by_plain.values())[:8])
         if not cells:
-            raise ConfigError(f"The column {one.column} is empty for all photos.", "Name another one with --truth.")
-        if one.label:
-            if plain(one.label) not in known:
-                raise ConfigError(f"No classifier returned the label {one.label!r}.", f"It may be one of {some}.")
+            raise ConfigError(f"The column {truth.column} is empty for all photos.", "Name another one with --truth.")
+        if truth.label:
+            if plain(truth.label) not in by_plain:
+                raise ConfigError(f"No classifier returned the label {truth.label!r}.", f"It may be one of {some}.")
             if odd := [text for text in cells if _answer(text) not in YES | NO]:
                 hint = "Write yes or no, true or false, 1 or 0, 1 or -1; leave it empty where it is not known."
-                raise ConfigError(f"{odd[0]!r} in the column {one.column} is neither yes nor no.", hint)
-        elif not any(plain(text) in known for text in cells):
-            hint = f"Its cells name the right label, such as {some}; for one label write --truth LABEL={one.column}."
-            raise ConfigError(f"{cells[0]!r} in the column {one.column} is no label that was returned.", hint)
+                raise ConfigError(f"{odd[0]!r} in the column {truth.column} is neither yes nor no.", hint)
+        elif not any(plain(text) in by_plain for text in cells):
+            hint = f"Its cells name the right label, such as {some}; for one label write --truth LABEL={truth.column}."
+            raise ConfigError(f"{cells[0]!r} in the column {truth.column} is not a label that was returned.", hint)
 
 
 def error_tables(
@@ -132,7 +132,7 @@ def error_tables(
             row = _slope(wrong[keep], answers.values, codes, options, EVERYWHERE if given else "")
             own = pd.Series(_lines(wrong[keep], answers.values), index=answers.photos[keep])
             clusters = pd.Series(codes, index=own.index)
-            tested = [_against(own, found[label, measure], kind, clusters) for kind, found in fakes.items()]
+            tested = [_against(own, fake[label, measure], kind, clusters) for kind, fake in fakes.items()]
             slopes.append({**head, **row, "p_placebos": max([float(str(row["p"])), *tested]), "kinds": tuple(fakes)})
     frame = pd.DataFrame(slopes)
     return pd.DataFrame(rates), frame if frame.empty else _decided(frame, placebos is not None)
@@ -190,11 +190,11 @@ def _judged(answers: Answers, one: Truth) -> Iterator[tuple[str, str, Flags, Fla
     cells = one.cells.reindex(answers.photos).fillna("").to_numpy(dtype=object)
     labelled = np.array([bool(text) for text in cells], dtype=bool)
     if one.label:
-        said = _said(answers, one.label)
+        named = _said(answers, one.label)
         true = np.array([_answer(text) in YES for text in cells], dtype=bool)
-        yield one.label, ERROR, labelled, said != true[:, None]
-        yield one.label, MISS, labelled & true, ~said
-        yield one.label, ALARM, labelled & ~true, said
+        yield one.label, ERROR, labelled, named != true[:, None]
+        yield one.label, MISS, labelled & true, ~named
+        yield one.label, ALARM, labelled & ~true, named
         return
     texts = np.array([plain(text) for text in cells], dtype=object)
     wrong = ~_right(answers, texts)

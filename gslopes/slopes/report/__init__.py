@@ -4,13 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Watch", "write_report"]
+from gslopes.core.config import from_dict
+from gslopes.core.errors import ConfigError
+from gslopes.core.options import option
+
+__all__ = ["ReportConfig", "Watch", "write_report"]
 
 # How many steps there are, to what is called with the number of those that are done.
 Watch = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportConfig:
+    """What the page shows; see ``write_report``."""
+
+    embed: Literal["thumbs", "none"] = option(
+        "thumbs",
+        help="Pictures in the page: small squares around the face, or none, and no file names.",
+        advanced=True,
+    )
+    p: float = option(0.001, help="Labels of the paper's tables have a p below this.", metavar="P")
+    slope: float = option(0.03, help="Labels of the paper's tables have a |slope| above this.", metavar="B")
+    labels: tuple[str, ...] = option(
+        (), help="A label of Figures 2 and 3; may be repeated.", metavar="LABEL", shown="the commonest and steepest"
+    )
+
+    def __post_init__(self) -> None:
+        if not (0 < self.p <= 1 and 0 <= self.slope < float("inf")):
+            raise ConfigError(
+                f"The thresholds p < {self.p:g} and |slope| > {self.slope:g} are out of range.",
+                "0 < p <= 1, slope >= 0.",
+            )
 
 
 def write_report(
@@ -46,12 +74,12 @@ def write_report(
 
     Returns the path of index.html.
 
-    Raises: UsageError if ``run`` is no run folder, a threshold or ``embed`` is out of its range, or no
+    Raises: UsageError if ``run`` is not a run folder, a threshold or ``embed`` is out of its range, or no
         classifier has a slope of a label; TableError if it
         has no slopes table or a damaged one; StorageError if the report cannot be written.
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
     """
     from gslopes.slopes.report.folder import write
-    from gslopes.slopes.report.loading import ReportOptions
 
-    return write(Path(run), ReportOptions(p, slope, embed, tuple(labels)), watch)
+    options = from_dict(ReportConfig, {"embed": embed, "p": p, "slope": slope, "labels": tuple(labels)})
+    return write(Path(run), options, watch)

@@ -103,7 +103,7 @@ def heights(answers: Answers, measured: Collection[str]) -> tuple[Array, Array, 
 def lines(answers: Answers, shares: Array) -> Array:
     """(labels, 2): intercept and slope, in percentage points, of the least squares line through each label's shares.
 
-    Its slope is the mean of the photos' own slopes, which is that of photo-rate.
+    Its slope is the mean of the photos' own slopes, as of photo-rate.
     """
     steep = 100 * (shares @ line_weights(answers.values))
     return np.stack([100 * shares.mean(1) - steep * answers.values.mean(), steep], 1)

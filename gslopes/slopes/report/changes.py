@@ -114,7 +114,7 @@ def none_changed(judged: pd.DataFrame, along: str = "") -> str:
         interval = f"{ends}{' points' * (measure == 'presence')} per step"
         name, matters = f"the change of “{words.label(str(row['label']))}”", caution.MATTERS.get(measure, math.nan)
         unchanged.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, interval))
-    if all(one.clear for one in unchanged):
+    if all(change.clear for change in unchanged):
         return f"None of {words.many(len(unchanged), 'label')} changed its slope{along} more than chance explains."
     which = "the slope of one label" if len(unchanged) == 1 else f"any of {len(unchanged):,} slopes"
     return f"{caution.cannot_tell(caution.widest(unchanged), f'whether {which}{along} changed', 'photo')}."

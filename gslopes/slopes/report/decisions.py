@@ -20,7 +20,7 @@ FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", 
 # What a table says, and what the glossary says about it.
 SHOWN = {FINDING: "finding", PLACEBO: "like the placebo", OPEN: "open", NONE: "no finding", UNJUDGED: "not judged"}
 ABOUT = {
-    FINDING: f"q is below {LEVEL:g}, and the slope differs from that of every placebo sweep.",
+    FINDING: f"q is below {LEVEL:g}, and the slope differs from every placebo sweep's.",
     PLACEBO: "The label moves, but not surely further than in a placebo sweep, where the attribute does not change.",
     OPEN: "The label moves, but what would settle it is missing: placebo sweeps, or answers that were refused.",
     NONE: "The label does not move more than chance explains.",
@@ -30,7 +30,7 @@ ABOUT = {
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One label's: its code, and why it is no finding (empty if it is one).
+    """One label's: its code, and why it is not a finding (empty if it is one).
 
     expected: whether the label names the attribute itself, see ``slopes.expected``; it is shown below the others.
     """
@@ -71,7 +71,7 @@ def decide(rows: pd.DataFrame) -> dict[str, Decision]:
 
 def counts(decisions: Mapping[str, Decision]) -> dict[str, int]:
     """Code to number of labels, every code."""
-    return {code: sum(one.code == code for one in decisions.values()) for code in CODES}
+    return {code: sum(decision.code == code for decision in decisions.values()) for code in CODES}
 
 
 def _text(value: object) -> str:
@@ -102,14 +102,14 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
 
     rows: those to read, see ``core.tables.reading``.  found: of ``decisions.decide``.
     """
-    codes = [one.code for one in found.values()]
+    codes = [decision.code for decision in found.values()]
     unjudged = codes.count(UNJUDGED)
-    moving = [label for label, one in found.items() if one.moves]
+    moving = [label for label, decision in found.items() if decision.moves]
     judged, moves = len(codes) - unjudged, len(moving)
     if not judged:
         text = f"No label's answer varies on enough photos to say whether it moves with {words.perceived(attribute)}"
         return Headline(f"{text}{_nearest(rows, found)}.", "", 0, 0, unjudged)
-    still = {label for label, one in found.items() if one.code != UNJUDGED and not one.moves}
+    still = {label for label, decision in found.items() if decision.code != UNJUDGED and not decision.moves}
     quiet = [_nothing(row) for row in rows.to_dict("records") if str(row["label"]) in still]
     if not moves:
         text = _none(quiet, words.perceived(attribute), PLACEBO in codes)
@@ -125,7 +125,7 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     end = words.ends(attribute)[0 if first["slope"] < 0 else 1]
     text = f"{_moves(first, words.printable(order.index[0]), end, words.ends(attribute)[1])}; "
     text += f"{moves:,} of {words.many(judged, 'label')} move{'s' * (moves == 1)}{_as_expected(named, moves)}"
-    clear = sum(one.clear for one in quiet)
+    clear = sum(interval.clear for interval in quiet)
     text += f", {clear:,} do{'es' * (clear == 1)} not" if clear else ""
     text += f", of {len(quiet) - clear:,} it cannot be said" if len(quiet) > clear else ""
     if FINDING not in codes:
@@ -146,7 +146,7 @@ def _nothing(row: Mapping[Hashable, Any]) -> caution.Nothing:
 
 def _none(quiet: Sequence[caution.Nothing], attribute: str, placebo: bool) -> str:
     """The sentence where no label moves: none does, or it cannot be said."""
-    clear, widest = [one for one in quiet if one.clear], caution.widest(quiet)
+    clear, widest = [interval for interval in quiet if interval.clear], caution.widest(quiet)
     chance = "chance or a placebo explains" if placebo else "chance explains"
     if not clear:
         which = f"{widest.name} moves" if len(quiet) == 1 else f"any of {words.many(len(quiet), 'label')} moves"
@@ -295,7 +295,9 @@ def as_text(found: pd.DataFrame) -> pd.DataFrame:
 def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
     decided = decide(rows)
     decisions = [decided[str(label)] for label in rows["label"]]
-    frame = rows.assign(decision=[one.code for one in decisions], detail=[one.why for one in decisions])
-    frame = frame.assign(expected=[one.expected for one in decisions])
+    frame = rows.assign(
+        decision=[decision.code for decision in decisions], detail=[decision.why for decision in decisions]
+    )
+    frame = frame.assign(expected=[decision.expected for decision in decisions])
     order = frame.assign(_place=frame["decision"].map(CODES.index), _flat=-frame["slope"].abs())
     return order.sort_values(["_place", "expected", "_flat", "label"]).drop(columns=["_place", "_flat"])

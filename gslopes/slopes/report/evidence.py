@@ -53,7 +53,7 @@ def print_evidence(
     if reading.empty:
         return no_label(unanswered)
     real = reading[~placebo.among(reading["attribute"])]
-    by_pair = {(one.classifier, one.attribute): one for one in funnels}
+    by_pair = {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
     blocks = []
     kinds: set[str] = set()
     for classifier, attribute, part, floor in decisions.by_pair(reading):
@@ -107,8 +107,8 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
 
 def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFrame, limit: int) -> str:
     codes = [found[str(label)] for label in judged["label"]]
-    order = judged.assign(_plain=[not one.moves for one in codes], _flat=-judged["t"].abs())
-    order = order.assign(_named=[one.expected for one in codes])
+    order = judged.assign(_plain=[not code.moves for code in codes], _flat=-judged["t"].abs())
+    order = order.assign(_named=[code.expected for code in codes])
     printed = order.sort_values(["_plain", "_named", "_flat", "label"])[:limit].sort_values(
         ["_named", "slope", "label"]
     )

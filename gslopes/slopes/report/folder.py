@@ -18,6 +18,7 @@ from gslopes.report.quote import of_findings, write_card
 from gslopes.slopes import method
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import (
+    ReportConfig,
     Watch,
     decisions,
     loading,
@@ -30,14 +31,13 @@ from gslopes.slopes.report import (
     validity,
 )
 from gslopes.slopes.report import answers as matrix
-from gslopes.slopes.report.loading import PAPER, Finding, ReportOptions, Source, load
+from gslopes.slopes.report.loading import PAPER, Finding, Source, load
 
 _STEPS = 20  # of progress: a finding takes about as long as the pictures of this many sweeps
 
 
-def write(run: Path, options: ReportOptions, watch: Watch | None = None) -> Path:
+def write(run: Path, options: ReportConfig, watch: Watch | None = None) -> Path:
     """See ``slopes.report.write_report``."""
-    options.check()
     source = load(run)
     paper_figures.check_labels(source, options.labels)
     sweeps = 0 if options.embed == "none" else page_data.count_sweeps(run, _steps(source))
@@ -45,7 +45,7 @@ def write(run: Path, options: ReportOptions, watch: Watch | None = None) -> Path
         return _write(run, source, options, tick)
 
 
-def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[int], None]) -> Path:
+def _write(run: Path, source: Source, options: ReportConfig, tick: Callable[[int], None]) -> Path:
     report, pictured = run / "report", options.embed != "none"
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
@@ -53,7 +53,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         papers, findings = _write_tables(report, source, options)
         album = page_data.build_album(run, report, _steps(source), options.embed, tick)
     credited = loading.read_credits(run) if pictured else {}
-    funnels = {(one.classifier, one.attribute): one for one in loading.funnels(run)}
+    funnels = {(funnel.classifier, funnel.attribute): funnel for funnel in loading.funnels(run)}
     screens, entries, scores = [], [], {}
     for finding in source.findings:
         decided = decisions.decide(finding.read)
@@ -72,7 +72,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     screens = _ranked(screens)
     quoted = None
     if screens:
-        first, attributes = screens[0], list(dict.fromkeys(one.attribute for one in screens))
+        first, attributes = screens[0], list(dict.fromkeys(screen.attribute for screen in screens))
         lead, about = f"{first.classifier}: {first.headline.sentence}", screen.about(source.manifest, attributes)
         leading = first.headline.strongest, first.attribute
         quoted = of_findings(run, decisions.summary_rows(findings), lead, about, leading)
@@ -122,7 +122,7 @@ def _steps(source: Source) -> dict[str, int]:
     return {name: len(values) for name, values in source.values.items() if len(values)}
 
 
-def _write_tables(report: Path, source: Source, options: ReportOptions) -> tuple[list[str], pd.DataFrame]:
+def _write_tables(report: Path, source: Source, options: ReportConfig) -> tuple[list[str], pd.DataFrame]:
     """Write the findings, the slopes and the paper's tables; the names of the latter, and the findings."""
     wrong = loading.read_rows(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
     findings = decisions.write_findings(report, source.slopes, wrong)
@@ -163,7 +163,7 @@ def _data(
     values: Mapping[str, list[float]],
     entries: list[dict[str, Any]],
     sweeps: list[dict[str, Any]],
-    options: ReportOptions,
+    options: ReportConfig,
 ) -> dict[str, Any]:
     """What the page itself hands to its scripts."""
     attributes = {
@@ -192,9 +192,11 @@ def _data(
 
 def _ranked(screens: list[screen.Screen]) -> list[screen.Screen]:
     """The classifier with most labels that move first, among equals the steepest one; expected labels do not count."""
-    steepest = {one.key: max((abs(row[2]) for row in one.forest if not row[-1]), default=0.0) for one in screens}
-    surprising = {one.key: one.headline.moves - one.headline.expected for one in screens}
-    return sorted(screens, key=lambda one: (-surprising[one.key], -steepest[one.key], one.key))
+    steepest = {
+        screen.key: max((abs(row[2]) for row in screen.forest if not row[-1]), default=0.0) for screen in screens
+    }
+    surprising = {screen.key: screen.headline.moves - screen.headline.expected for screen in screens}
+    return sorted(screens, key=lambda screen: (-surprising[screen.key], -steepest[screen.key], screen.key))
 
 
 def _write_explorer(
@@ -209,12 +211,12 @@ def _write_explorer(
     why = zip(out["photo"], out["attribute"], map(explained, out["reason"], out["detail"]), strict=True)
     content = page_data.photo_listing(album, list(_steps(source)), why, known)
     runfolder.write_bytes(report / "data" / "photos.js", page_data.script("photos", content))
-    for place, chunk in enumerate(page_data.scores_files(album, scores)):
-        name = f"scores-{place}"
+    for number, chunk in enumerate(page_data.scores_files(album, scores)):
+        name = f"scores-{number}"
         runfolder.write_bytes(report / "data" / f"{name}.js", page_data.script(name, chunk))
 
 
-def _photos(source: Source, options: ReportOptions) -> page.Photos:
+def _photos(source: Source, options: ReportConfig) -> page.Photos:
     photos: pd.DataFrame = loading.read_rows(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
     verdicts = loading.read_rows(tables.VERDICTS, source.run, ["kept", "reason"])
     dropped = verdicts.loc[~verdicts["kept"].astype(bool), "reason"] if source.gated else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,40 +13,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
-from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.reasons import counted
 from gslopes.core.tables import SOURCES
 from gslopes.report import words
 from gslopes.report.words import link
 
 Embed = Literal["thumbs", "none"]
-MODES: tuple[Embed, ...] = ("thumbs", "none")
 PAPER = "paper"
-
-
-@dataclass(frozen=True, slots=True)
-class ReportOptions:
-    """What a reader may choose.
-
-    p, slope: thresholds of the paper's tables.  embed: which pictures the report has, see
-    ``slopes.report.write_report``.
-    labels: of the paper's Figures 2 and 3; none: chosen by the program.
-    """
-
-    p: float = 0.001
-    slope: float = 0.03
-    embed: Embed = "thumbs"
-    labels: tuple[str, ...] = ()
-
-    def check(self) -> None:
-        """Raises: ConfigError or UnknownName if an option is out of its range."""
-        if not (0 < self.p <= 1 and self.slope >= 0 and math.isfinite(self.slope)):
-            raise ConfigError(
-                f"The thresholds p < {self.p:g} and |slope| > {self.slope:g} are out of range.",
-                "0 < p <= 1, slope >= 0.",
-            )
-        if self.embed not in MODES:
-            raise UnknownName("way to embed pictures", self.embed, MODES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -54,7 +54,7 @@ def panels(run: Path) -> list[Panel]:
 def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """A table of observed differences as the rows of ``core.summary.OBSERVED``, those that disagree first."""
     names = {"classifier": "model", "attribute": "contrast", "observed": "value"}
-    places = {name: place for place, name in enumerate(ORDER)}
+    places = {name: rank for rank, name in enumerate(ORDER)}
     clear = frame[frame["agreement"].isin(ORDER[:4])]
     order = clear.assign(_place=clear["agreement"].map(places)).sort_values(["_place", "q", "label"])
     return order.rename(columns=names)[summary.OBSERVED.columns]
@@ -70,24 +70,24 @@ def sentence(row: dict[Any, Any]) -> str:
 
     row: of core.tables.OBSERVED.
     """
-    label, one, other = (words.printable(str(row[name])) for name in ("label", "group", "other"))
+    label, group, other = (words.printable(str(row[name])) for name in ("label", "group", "other"))
     write = writer(row)
     gap = f"{write(row['observed'])} {numbers.interval(row['ci_low'], row['ci_high'], write)}"
     unit = UNITS.get(units.measure_of(row), "")
     if row["agreement"] == "opposite signs":
-        return f"“{label}”: {one} and {other} differ by {gap}{unit}, and the edits move it the other way."
+        return f"“{label}”: {group} and {other} differ by {gap}{unit}, and the edits move it the other way."
     if row["agreement"] == "observed only":
         return (
-            f"“{label}”: {one} and {other} differ by {gap}{unit}, and no slope is shown: what makes the difference "
+            f"“{label}”: {group} and {other} differ by {gap}{unit}, and no slope is shown: what makes the difference "
             "is not what the editor changes, or the classifier was tuned to such edits."
         )
     if row["agreement"] == "edit only":
-        return f"“{label}”: the edits move it, and between {one} and {other} no difference is shown ({gap}{unit})."
+        return f"“{label}”: the edits move it, and between {group} and {other} no difference is shown ({gap}{unit})."
     return ""
 
 
 def _panel(part: pd.DataFrame) -> Panel:
-    places = {name: place for place, name in enumerate(ORDER)}
+    places = {name: rank for rank, name in enumerate(ORDER)}
     flat = part.assign(_place=part["agreement"].map(places), _rare=part["note"] != "", _flat=part["q"].fillna(1))
     printed = flat.sort_values(["_rare", "_place", "_flat", "label"])[:MOST_ROWS].to_dict("records")
     first = printed[0]
@@ -201,17 +201,18 @@ def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> 
 
 def _error_sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str]) -> str:
     first, last = (
-        numbers.share_with_range(one["rate"], one["ci_low"], one["ci_high"]) for one in (rates.iloc[0], rates.iloc[-1])
+        numbers.share_with_range(rate["rate"], rate["ci_low"], rate["ci_high"])
+        for rate in (rates.iloc[0], rates.iloc[-1])
     )
     size = f"{numbers.with_interval(row['slope'], row['ci_low'], row['ci_high'])} points per unit"
     about = "" if row["label"] == "all labels" else f" about “{words.label(row['label'])}”"
-    said = (
+    text = (
         f"Wrong{about} on {first} of {row['n']:,} photos at the {ends[0]} end, on {last} at the {ends[1]} end: {size}."
     )
     if row["note"]:
-        return f"{said} Not judged: {words.printable(row['note'])}."
+        return f"{text} Not judged: {words.printable(row['note'])}."
     if row["decision"] == decisions.NONE:
-        return f"{said} It cannot be said from these photos whether errors depend on the face (q {row['q']:.2g})."
+        return f"{text} It cannot be said from these photos whether errors depend on the face (q {row['q']:.2g})."
     if row["decision"] == decisions.PLACEBO:
-        return f"{said} A placebo, in which the attribute does not change, may move the errors as far."
-    return said if row["decision"] == decisions.FINDING else f"{said} Not settled: some placebo sweeps are missing."
+        return f"{text} A placebo, in which the attribute does not change, may move the errors as far."
+    return text if row["decision"] == decisions.FINDING else f"{text} Not settled: some placebo sweeps are missing."

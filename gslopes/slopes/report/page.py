@@ -9,14 +9,14 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from gslopes.report import inline, numbers, units, words
-from gslopes.slopes.report import decisions
-from gslopes.slopes.report.loading import STEPS, Finding, ReportOptions
+from gslopes.slopes.report import ReportConfig, decisions
+from gslopes.slopes.report.loading import STEPS, Finding
 
 HERE = Path(__file__).parents[1] / "templates"
 
 _MOST_FILES, _MOST_REASONS = 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
-# What a page has in addition to its sections, and what stands for each part that is missing.
+# What a page has in addition to its sections, and what replaces each part that is missing.
 # data: for the scripts.  sweeps: see ``validity``.  errors, observed: see there.  quote: see ``screen``.
 # papers: tables of the paper, without ending.  numbered, prints: its figures, and those for print.
 # album: number of photos in the explorer.  screens: see ``screen``, the strongest first.
@@ -87,25 +87,25 @@ def section(finding: Finding) -> Section:
 
 
 def render(
-    manifest: Mapping[str, Any], photos: Photos, sections: Sequence[Section], *, options: ReportOptions, **parts: Any
+    manifest: Mapping[str, Any], photos: Photos, sections: Sequence[Section], *, options: ReportConfig, **parts: Any
 ) -> str:
     """The page as text.
 
     manifest: the content of run.json; whatever it lacks, the page leaves out.  parts: see ``_PARTS``.
     """
-    known = {**_PARTS, **parts}
-    method = known.pop("method")
+    given = {**_PARTS, **parts}
+    method = given.pop("method")
     return inline.render(
         "page.html.j2",
         house=HERE,
         scripts=[f"page-{name}.js" for name in _SCRIPTS],
         plots=True,
-        data={"sections": [], "readings": [], **known.pop("data")},
+        data={"sections": [], "readings": [], **given.pop("data")},
         decisions=[(decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES],
         embed_note=_NOTES[options.embed],
         steps=STEPS,
-        differs=[one for one in method if not one.same],
-        alike=[one for one in method if one.same],
+        differs=[choice for choice in method if not choice.same],
+        alike=[choice for choice in method if choice.same],
         created=words.printable(_moment(manifest.get("created", ""))),
         models=_facts(manifest.get("models")),
         classifiers=_facts(manifest.get("classifiers")),
@@ -118,12 +118,12 @@ def render(
         measures=sorted(set().union(*(section.measures for section in sections))) or ["presence"],
         p=f"{options.p:g}",
         slope=f"{options.slope:g}",
-        **known,
+        **given,
     )
 
 
 def _moment(created: object) -> str:
-    """An ISO date and time to the minute, in UTC; anything else as it stands."""
+    """An ISO date and time to the minute, in UTC; anything else unchanged."""
     try:
         moment = datetime.fromisoformat(str(created))
     except ValueError:

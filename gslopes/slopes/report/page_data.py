@@ -78,7 +78,7 @@ def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list
 
     groups: rows of one classifier and attribute, one estimator.  labels: sorted, as in the finding.
     """
-    index = {label: place for place, label in enumerate(labels)}
+    index = {label: number for number, label in enumerate(labels)}
     rows: dict[str, list[list[Any]]] = {}
     for row in groups.itertuples():
         if row.label in index:
@@ -145,7 +145,7 @@ def _curves(answers: Answers, labels: list[str], measured: Mapping[str, str]) ->
     """Shares of photos with each label or, of labels that are judged by their number, its means; with intervals."""
     if not len(answers.values):
         return {"share": [None for _ in labels], "low": [], "high": [], "line": []}
-    index = {label: place for place, label in enumerate(answers.labels)}
+    index = {label: number for number, label in enumerate(answers.labels)}
     by_number = {label for label, measure in measured.items() if measure != "presence"}
     shares, low, high, drawn = matrix.heights(answers, by_number)
     columns = {"share": shares, "low": low, "high": high, "line": drawn}
@@ -216,7 +216,7 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
 
     frame: of core.tables.DIFFERENCES, one classifier, attribute and estimator.  labels: sorted, as in the finding.
     """
-    index = {label: place for place, label in enumerate(labels)}
+    index = {label: number for number, label in enumerate(labels)}
     rows = []
     for row in frame[frame["ci_low"].notna()].to_dict("records"):
         if row["label"] in index:
@@ -281,7 +281,7 @@ def build_album(
             steps = tuple(run / file for file in of_photo["file"])
             wanted.append(pictures.Wanted(str(photo), str(attribute), box, steps))
     files = pictures.write(report, run, wanted, embed, tick)
-    return Album(order, names, {photo: place for place, photo in enumerate(order)}, files)
+    return Album(order, names, {photo: index for index, photo in enumerate(order)}, files)
 
 
 def photo_listing(
@@ -299,7 +299,7 @@ def photo_listing(
     for photo, attribute, reason in why:
         if attribute in dropped and photo in album.index:
             dropped[attribute][album.index[photo]] = words.printable(reason)
-    credited = {place: known[photo] for place, photo in enumerate(album.photos) if photo in known}
+    credited = {index: known[photo] for index, photo in enumerate(album.photos) if photo in known}
     return {"names": album.names, "files": files, "dropped": dropped, "credits": credited}
 
 

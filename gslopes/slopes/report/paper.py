@@ -54,9 +54,9 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *,
         runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame, digits=6))
         names = sure.loc[sure["attribute"] == attribute, ["classifier", "label"]].to_numpy().tolist()
         pairs = {(words.printable(api), words.label(label)) for api, label in names}
-        shown, marked = _marked(as_text(frame), pairs)
+        printed, marked = _marked(as_text(frame), pairs)
         caption += f" {MARK}: no finding; findings.tex has what is judged, with intervals." if marked else ""
-        for form, text in (("md", to_markdown(shown, caption)), ("tex", to_latex(shown, caption, name))):
+        for form, text in (("md", to_markdown(printed, caption)), ("tex", to_latex(printed, caption, name))):
             runfolder.write_bytes(folder / f"{name}.{form}", text.encode("utf-8", "replace"))
     return [f"{FOLDER}/{name}" for name in frames]
 
@@ -109,7 +109,7 @@ def _layout(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sides(shares: pd.DataFrame) -> pd.DataFrame:
-    """The ten occupations most female next to the ten most male; none stands on both sides."""
+    """The ten occupations most female next to the ten most male; none is on both sides."""
     judged = shares[shares["female"].notna()]
     ends = []
     for end, other in (("female", "male"), ("male", "female")):
@@ -141,13 +141,13 @@ def plain_concepts(run: Path) -> frozenset[str]:
 def is_plain(label: str, plain: frozenset[str]) -> bool:
     """Whether a label is a plain concept.
 
-    plain: lower case; one that begins with * stands for all labels that end as it does.
+    plain: lower case; one that begins with * means all labels that end as it does.
 
     >>> is_plain("Red color", frozenset({"* color"}))
     True
     """
     label = label.casefold()
-    return label in plain or any(one[0] == "*" and label.endswith(one[1:]) for one in plain)
+    return label in plain or any(concept[0] == "*" and label.endswith(concept[1:]) for concept in plain)
 
 
 def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
@@ -159,7 +159,7 @@ def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """Every cell as it is printed: slopes with their sign, shares in per cent, a dash where there is none."""
+    """Every cell as printed: slopes with their sign, shares in per cent, a dash where it is empty."""
     texts = frame.astype(object)
     for column in map(str, frame):
         if column.strip() in TEXTS:
@@ -173,13 +173,13 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
 
 P, SLOPE = 0.001, 0.03  # the paper's thresholds
 NO_LABEL = (
-    "No classifier returned any label, so there is no slope. If its scores are below its threshold, give threshold=0: "
+    "No classifier returned any label, so no slope is fitted. If its scores are below its threshold, give threshold=0: "
     "every label is then returned, and judged by its score."
 )
 
 
 def no_label(unanswered: Sequence[str] = ()) -> str:
-    """Why there is no slope at all.  unanswered: see ``loading.unanswered``."""
+    """Why all slopes are missing.  unanswered: see ``loading.unanswered``."""
     return " ".join(["No classifier returned any label.", *unanswered]) if unanswered else NO_LABEL
 
 

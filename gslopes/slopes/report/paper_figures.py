@@ -110,19 +110,19 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
     plain = paper.plain_concepts(source.run)
     several = len({finding.attribute for finding in source.findings if len(finding.values)}) > 1
     for attribute in sorted({finding.attribute for finding in source.findings if len(finding.values)}):
-        here = [finding for finding in source.findings if finding.attribute == attribute]
+        findings = [finding for finding in source.findings if finding.attribute == attribute]
         suffix = f"-{runfolder.slug(attribute)}" if several else ""
-        for place, label in enumerate(labels or [common_label(here, plain)]):
-            found = lines(source.run, here, label) if label else []
-            if found:
-                name = f"figure2{suffix}" if not place else f"figure2{suffix}-{runfolder.slug(label)}"
-                drawn[name] = label_figure(found, here[0].values, label=label, attribute=attribute)
-        photos = answered(source.run, here, plain, labels) if pictures else []
+        for number, label in enumerate(labels or [common_label(findings, plain)]):
+            curves = lines(source.run, findings, label) if label else []
+            if curves:
+                name = f"figure2{suffix}" if not number else f"figure2{suffix}-{runfolder.slug(label)}"
+                drawn[name] = label_figure(curves, findings[0].values, label=label, attribute=attribute)
+        photos = answered(source.run, findings, plain, labels) if pictures else []
         if photos:
-            drawn[f"figure3{suffix}"] = answers_figure(photos, here[0].values, attribute=attribute)
-        walked = pipeline(source.run, here) if pictures and "figure1" not in drawn else None
+            drawn[f"figure3{suffix}"] = answers_figure(photos, findings[0].values, attribute=attribute)
+        walked = pipeline(source.run, findings) if pictures and "figure1" not in drawn else None
         if walked is not None:
-            drawn["figure1"] = pipeline_figure(walked, here[0].values, attribute=attribute)
+            drawn["figure1"] = pipeline_figure(walked, findings[0].values, attribute=attribute)
     for name, figure in drawn.items():
         charts.save(figure, report, name)
     return sorted(drawn)
@@ -146,7 +146,7 @@ def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
     """The label that most classifiers have a slope of, and among these the one that moves most; empty if there is none.
 
     here: of one attribute.  Upper and lower case are one.  Moves: in shares of the photos, so that a rare label is not
-    taken for its ratio.  A plain concept is taken only where there is no other label.
+    taken for its ratio.  A plain concept is taken only where no other label is left.
     """
     rows = [finding.of(PAPER)[["label", "slope", "y_centre"]].assign(name=finding.classifier) for finding in here]
     frame = pd.concat(rows).dropna(subset=["slope"])
@@ -188,9 +188,9 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
     """
     values, attribute = here[0].values, here[0].attribute
     by_classifier = {finding.classifier: matrix.read(run, finding.classifier, attribute, values) for finding in here}
-    common = sorted(set.intersection(*(set(one.photos) for one in by_classifier.values())))
+    common = sorted(set.intersection(*(set(sweep.photos) for sweep in by_classifier.values())))
     positions = np.linspace(0, len(common) - 1, PHOTOS + 2).round().astype(int)[1:-1].tolist() if common else []
-    chosen = [common[place] for place in dict.fromkeys(positions)]
+    chosen = [common[position] for position in dict.fromkeys(positions)]
     edits, about_photos = _edits(run, attribute, chosen), _photos(run, chosen)
     shown_photos = []
     for photo in chosen:
@@ -198,7 +198,7 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
         if len(files) != len(values):
             continue
         about = about_photos.get(photo, Photo(photo[:16]))
-        by_name = [(classifier, labels_of(one, photo, plain, wanted)) for classifier, one in by_classifier.items()]
+        by_name = [(classifier, labels_of(sweep, photo, plain, wanted)) for classifier, sweep in by_classifier.items()]
         shown_photos.append(Answered(about.name, [pictures.picture(file, about.box, run) for file in files], by_name))
     return shown_photos
 
@@ -318,9 +318,9 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
     axes = figure.add_axes((0.09, 0.17, 0.6, 0.7))
     _style(axes, values, values, attribute)
     axes.axhline(1, color=LIGHT.faint, linewidth=0.6, zorder=1)
-    colours = [LIGHT.series[place % len(LIGHT.series)] for place in range(len(lines))]
-    for place, (line, colour) in enumerate(zip(lines, colours, strict=True)):
-        marker = MARKERS[place % len(MARKERS)]
+    colours = [LIGHT.series[number % len(LIGHT.series)] for number in range(len(lines))]
+    for number, (line, colour) in enumerate(zip(lines, colours, strict=True)):
+        marker = MARKERS[number % len(MARKERS)]
         name = f"{words.shorten(words.printable(line.classifier), 30)}\n{numbers.signed(line.slope)}"
         axes.plot(values, line.ratio, color=colour, marker=marker, markersize=3.5, linewidth=1.2, zorder=4, label=name)
         fitted_line(axes, values, line.intercept, line.slope, colour)
@@ -339,26 +339,26 @@ def answers_figure(photos: Sequence[Answered], values: Array, *, attribute: str)
     Coloured: not under every picture of the photo.  photos: with K pictures each.  values: (K,).  Pale: plain concepts.
     """
     line, head, left = 0.115, 0.42, 0.1
-    lists = [[max(len(labels) + (more > 0) for labels, more in steps) for _, steps in one.labels] for one in photos]
+    lists = [[max(len(labels) + (more > 0) for labels, more in steps) for _, steps in photo.labels] for photo in photos]
     tall = [1.3 + sum(0.2 + line * max(rows, 1) for rows in each) for each in lists]
     across, down = 2 * left + len(values) * (1 + _GAP), head + sum(tall)
     figure, axes = new_sheet(across, down, 1.45)
     lefts = [left + step * (1 + _GAP) for step in range(len(values))]
-    sweep_heads(axes, values, attribute, [place + 0.5 for place in lefts])
+    sweep_heads(axes, values, attribute, [x + 0.5 for x in lefts])
     top = head
     for photo, height, rows in zip(photos, tall, lists, strict=True):
-        for place, pixels in zip(lefts, photo.pictures, strict=True):
-            charts.picture(axes, pixels, place, top)
+        for x, pixels in zip(lefts, photo.pictures, strict=True):
+            charts.picture(axes, pixels, x, top)
         text(axes, left, top + 1.05, words.shorten(words.printable(photo.name), 60), size=6.5, colour=LIGHT.faint)
         below = top + 1.17
         for (classifier, by_step), longest in zip(photo.labels, rows, strict=True):
             text(axes, left, below, words.shorten(words.printable(classifier), 60), size=8, weight="bold")
             below += 0.13
-            for place, (labels, more) in zip(lefts, by_step, strict=True):
-                for row, one in enumerate(labels):
-                    _label(axes, place, below + row * line, one)
+            for x, (labels, more) in zip(lefts, by_step, strict=True):
+                for row, cell in enumerate(labels):
+                    _label(axes, x, below + row * line, cell)
                 if more:
-                    text(axes, place, below + len(labels) * line, f"and {more} more", size=6, colour=LIGHT.faint)
+                    text(axes, x, below + len(labels) * line, f"and {more} more", size=6, colour=LIGHT.faint)
             below += 0.07 + line * max(longest, 1)
         top += height
     axes.set_xlim(0, across)
@@ -378,19 +378,19 @@ def pipeline_figure(found: Pipeline, values: Array, *, attribute: str) -> Figure
     figure, axes = new_sheet(across, down, 1.05, dpi=200)
     charts.picture(axes, found.photo, 0.1, 0.42, side)
     _face(axes, found, 0.1, 0.42, side)
-    for place, face, composed, value, score in zip(
+    for left, face, composed, value, score in zip(
         lefts, found.faces, found.pictures, values, found.scores, strict=True
     ):
-        charts.picture(axes, face, place, 0.42)
-        charts.picture(axes, composed, place, 1.58)
-        text(axes, place + 0.5, 1.5, numbers.value(value), size=8, align="center", weight="bold")
-        text(axes, place + 0.5, 2.7, numbers.decimal(score), size=8, align="center")
+        charts.picture(axes, face, left, 0.42)
+        charts.picture(axes, composed, left, 1.58)
+        text(axes, left + 0.5, 1.5, numbers.value(value), size=8, align="center", weight="bold")
+        text(axes, left + 0.5, 2.7, numbers.decimal(score), size=8, align="center")
     heads = {0.1: "1  find the face", lefts[0]: "2  edit it, above, and 3  compose it into the photo, below"}
-    for place, title in (heads | {right: "4  score and 5  fit"}).items():
-        text(axes, place, 0.22, title, size=9, weight="bold")
+    for left, title in (heads | {right: "4  score and 5  fit"}).items():
+        text(axes, left, 0.22, title, size=9, weight="bold")
     arrow = {"arrowstyle": "-|>", "color": LIGHT.ink, "linewidth": 1.2}
-    for place in (side + 0.16, lefts[-1] + 1.06):
-        axes.annotate("", (place + 0.24, 1.5), (place, 1.5), arrowprops=arrow)
+    for start in (side + 0.16, lefts[-1] + 1.06):
+        axes.annotate("", (start + 0.24, 1.5), (start, 1.5), arrowprops=arrow)
     axes.set_xlim(0, across)
     axes.set_ylim(down, 0)
     box = ((right + 0.32) / across, 0.2, 1.42 / across, 0.6)

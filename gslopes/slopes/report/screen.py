@@ -102,19 +102,19 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
     Of each: place of the label, label, slope, interval, decision, why, ends of the placebos, whether it is expected.
 
     Labels that move first, then those like a placebo, then the steepest others, and expected ones below them; those
-    without a slope are left out, and so are those whose unit is not that of the first: one axis has one unit.
+    without a slope are left out, and so are those whose unit is not the first's: one axis has one unit.
     """
     rows = finding.read
     rows = rows[rows["slope"].notna() & rows["ci_low"].notna()]
     codes = [decided[str(label)] for label in rows["label"]]
-    rank = [0 if one.moves else 1 + decisions.CODES.index(one.code) for one in codes]
-    rows = rows.assign(_rank=rank, _flat=-rows["slope"].abs(), _code=[one.code for one in codes])
-    rows = rows.assign(_named=[one.expected for one in codes])
+    rank = [0 if code.moves else 1 + decisions.CODES.index(code.code) for code in codes]
+    rows = rows.assign(_rank=rank, _flat=-rows["slope"].abs(), _code=[code.code for code in codes])
+    rows = rows.assign(_named=[code.expected for code in codes])
     rows = rows[rows["_code"] != decisions.UNJUDGED].sort_values(["_named", "_rank", "_flat", "label"])
     names = [units.unit_of(row) for row in rows.to_dict("records")]
     unit = names[0] if names else units.UNITS["presence"]
     rows = rows[[name == unit for name in names]][:MOST_LABELS]
-    index = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
+    index = {label: row for row, label in enumerate(sorted(set(finding.rows["label"])))}
     ends = _placebo_ends(finding.placebo)
     drawn = [
         [
@@ -134,7 +134,7 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
 def strip(
     finding: Finding, label: str, answers: Answers, album: Album, known: Mapping[str, Mapping[str, str]]
 ) -> Strip | None:
-    """One photo with the scores of a label; None if there is no label or no picture."""
+    """One photo with the scores of a label; None without a label or a picture."""
     row = matrix.typical(answers, label) if label else None
     if row is None:
         return None
@@ -167,12 +167,12 @@ def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
     own = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
     editors = []
     for name, facts in models.items() if isinstance(models, Mapping) else ():
-        if str(name).startswith(tuple(f"{one}-" for one in attributes)) or (
+        if str(name).startswith(tuple(f"{attribute}-" for attribute in attributes)) or (
             own and PurePath(own).name == PurePath(name).name
         ):
             digest = str(facts.get("sha256", ""))[:8] if isinstance(facts, Mapping) else ""
             editors.append(words.printable(f"{name} {digest}".strip()))
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
-    looks = " and ".join(f"from {' to '.join(words.ends(one))}-looking" for one in attributes)
+    looks = " and ".join(f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes)
     title = f"Answers and {' and '.join(map(words.perceived, attributes))} of the face"
     return About(title, ("photo", "photos"), f"faces edited {looks} {who}", LIMITS, SOURCE)

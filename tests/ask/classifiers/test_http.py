@@ -210,7 +210,7 @@ def test_numbers_in_a_unit_of_their_own_are_asked_for_by_kind(endpoint, picture)
     scored = load_classifier(endpoint.name)
     with pytest.raises(AnswerError, match=r"34\.2"):
         check_answer(scored.parse(scored.ask([picture((1, 2, 3))])[0]), numbers=scored.numbers)
-    with pytest.raises(ConfigError, match="A unit is that of a number"):
+    with pytest.raises(ConfigError, match="Only a number has a unit"):
         load_classifier(f"{endpoint.name},unit=years")
 
 

@@ -52,7 +52,7 @@ def test_a_module_that_answers_with_numbers_keeps_them_and_names_their_unit() ->
     found = as_classifier(Means(80.0), ["age", "height", "depth"], size=8, kind="number", unit="years")
     assert found.name == "Means:unit=years"
     assert scores(found, (255, 51, 0)) == {"age": pytest.approx(80), "height": pytest.approx(16), "depth": 0}
-    with pytest.raises(ConfigError, match="A unit is that of a number"):
+    with pytest.raises(ConfigError, match="Only a number has a unit"):
         as_classifier(Means(), ["a", "b", "c"], size=8, unit="years")
 
 

@@ -187,7 +187,7 @@ def test_a_function_at_hand_is_a_cropper_by_what_it_takes():
     assert as_cropper(cropper) is cropper
     with pytest.raises(UsageError, match="takes 0 arguments"):
         as_cropper(lambda: None)
-    with pytest.raises(UsageError, match="'centre' is no cropper"):
+    with pytest.raises(UsageError, match="'centre' is not a cropper"):
         as_cropper("centre")
 
 

@@ -89,7 +89,7 @@ WHOLE = build(small())
         (changed("1Type", struct.pack("<i", 1)), "unknown type 1 in 1Type"),
         (changed("0w.dtype", b"float64"), "float64"),
         (changed("0w.shape", struct.pack("<4i", 2, 3, 3, 4)), "not the shape"),
-        (changed("layerCount", struct.pack("<i", 5)), "no number '4Type'"),
+        (changed("layerCount", struct.pack("<i", 5)), "number '4Type' is missing"),
         (build(small()[:2]), "ends with 2 channels"),
         (build(small()[2:]), "takes 2 channels after 3"),
     ],

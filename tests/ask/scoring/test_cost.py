@@ -64,7 +64,7 @@ def test_anything_else_asks_nothing(answer, text):
 
 def test_without_a_terminal_it_needs_yes(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    with pytest.raises(UsageError, match=r"15\.00 USD, and there is no terminal") as raised:
+    with pytest.raises(UsageError, match=r"15\.00 USD, and no terminal is there") as raised:
         confirm_cost([of(15.0)], ScoreConfig(), Recorder())
     assert "--yes" in raised.value.hint
     confirm_cost([of(15.0)], ScoreConfig(yes=True), Recorder())

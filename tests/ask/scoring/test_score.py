@@ -135,9 +135,9 @@ def test_a_classifier_that_refuses_pictures_of_every_photo_leaves_the_others_the
         return [{"bright": 0.5, "dark": 0.25} for _ in pictures]
 
     stages.score_photos(run, [refusing, good])
-    slopes = stages.run_fit(run)
+    slopes = stages.redo(run, "fit").tables["slopes"]
     assert set(slopes["classifier"]) >= {"good"}
-    page = stages.run_report(run, OneProcess()).page
+    page = stages.redo(run, "report").page
     assert "good" in page.read_text(encoding="utf-8")
 
 

@@ -24,7 +24,7 @@ VALUES = np.array([-2, -1, 0, 0.5, 1, 2], np.float32)
 def test_a_model_gets_the_editor_of_its_network_or_a_sentence():
     assert isinstance(editor_of("gender-field"), EndsEditor)
     assert isinstance(editor_of("drawn-confounded", reader=None), FaderEditor)
-    with pytest.raises(ModelError, match="no editor"):
+    with pytest.raises(ModelError, match="not an editor"):
         editor_of("judge")
     with pytest.raises(ModelError, match="needs a reader"):
         editor_of("race-field", reader=None)

@@ -58,7 +58,7 @@ def test_damaged_lost_and_foreign_files_are_named(home):
         zoo.load("small")
     save_file({"x": torch.zeros(1)}, folder / loading.FILE, metadata={"spec": json.dumps({"name": 3})})
     (folder / loading.DIGEST).write_text(sha256_of(folder / loading.FILE))
-    with pytest.raises(ModelError, match="no gslopes checkpoint"):
+    with pytest.raises(ModelError, match="not a gslopes checkpoint"):
         zoo.load("small")
     loading.save_weights(folder, spec, {key: value for key, value in state.items() if key != "to_rgb.weight"})
     with pytest.raises(ModelError, match="does not fit"):

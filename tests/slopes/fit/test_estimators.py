@@ -62,7 +62,6 @@ def test_a_label_seen_only_on_dropped_photos_stays_with_counts_of_0(answers) -> 
     assert pd.isna(row["slope"])
 
 
-VALUES = np.linspace(-2, 2, 5)
 RATES = np.stack([0.5 - 0.1 * VALUES, np.full(5, 0.3), 0.1 + 0.03 * VALUES])
 
 
@@ -107,14 +106,6 @@ def test_clustered_error_is_that_of_statsmodels_ols() -> None:
         expected = [fit.params[0], fit.bse[0]]
         np.testing.assert_allclose([lines.slope[label], lines.se[label]], expected, rtol=1e-5)
         assert lines.p[label] == pytest.approx(2 * stats.t.sf(abs(lines.t[label]), units - 1))
-
-
-def test_one_photo_has_a_slope_and_no_uncertainty() -> None:
-    sums = moments(dense(simulated()[:, :1], VALUES))
-    lines = infer(linear("rate", sums, VALUES), sums)
-    assert np.isfinite(lines.slope).all()
-    assert np.isnan(lines.p).all()
-    assert np.isnan(lines.low).all()
 
 
 presences = st.sampled_from([0.0, 1.0])

@@ -154,7 +154,7 @@ def test_a_label_that_every_picture_has_is_not_judged() -> None:
     ("truth", "change", "why"),
     [
         ("work", {}, "no column 'work'"),
-        ("job", {"job": "pilot"}, "is no label that was returned"),
+        ("job", {"job": "pilot"}, "is not a label that was returned"),
         ("job", {"job": ""}, "is empty"),
         ("pilot=is_chef", {}, "No classifier returned"),
         ("chef=job", {}, "neither yes nor no"),

@@ -124,13 +124,6 @@ def test_report_of_published_slopes_alone_has_tables_and_no_figures(run: Path) -
     assert "Lipstick" in (run / "report" / "slopes.csv").read_text("utf-8")
 
 
-def test_classifier_that_returned_nothing_gets_a_page_that_says_so(drawn: Path) -> None:
-    scores, asked = tables.SCORES.empty(), tables.read(tables.ASKED, drawn / "asked.parquet")
-    tables.write(tables.SCORES, scores, drawn / "scores.parquet")
-    tables.write(tables.SLOPES, paper_slopes(scores, asked), drawn / "slopes.parquet")
-    assert "No classifier returned any label" in write_report(drawn).read_text("utf-8")
-
-
 def test_no_label_with_a_slope_gives_a_page_without_curves(drawn: Path) -> None:
     scores = tables.read(tables.SCORES, drawn / "scores.parquet")
     asked = tables.read(tables.ASKED, drawn / "asked.parquet")

@@ -12,13 +12,13 @@ import pytest
 from gslopes.core import tables
 from gslopes.report import words
 from gslopes.report.inline import TEMPLATES
-from gslopes.slopes.report import decisions, page, write_report
-from gslopes.slopes.report.loading import Finding, ReportOptions
+from gslopes.slopes.report import ReportConfig, decisions, page, write_report
+from gslopes.slopes.report.loading import Finding
 from tests.fixtures import QUESTIONS, questions
 
 SCRIPT = "<script>alert(1)</script>"
 VALUES = np.linspace(-2, 2, 7)
-OPTIONS = ReportOptions()
+OPTIONS = ReportConfig()
 NO_PHOTOS = page.Photos(0, 0, 0, (), ())
 
 

@@ -117,16 +117,6 @@ def test_two_apis_with_one_label_have_a_row_each_in_table_4(tmp_path: Path) -> N
 # -- test tables ------------------------------------------------------------------------------------------------------
 
 
-def slopes_table(rows: list[tuple]) -> pd.DataFrame:
-    """Rows of (label, slope, p), all else plausible."""
-    frame = pd.DataFrame(rows, columns=["label", "slope", "p"])
-    frame = frame.assign(classifier="c", attribute="gender", n=50, active=20, y_centre=0.2, intercept=1.0, se=0.01)
-    frame = frame.assign(t=frame["slope"] / 0.01, ci_low=frame["slope"] - 0.02, ci_high=frame["slope"] + 0.02)
-    frame = frame.assign(p_perm=np.nan, q=frame["p"], estimator="paper")
-    frame.loc[frame["slope"].isna(), "y_centre"] = 0.0
-    return frame.reindex(columns=schemas.SLOPES.columns)
-
-
 EXAMPLE = [
     ("steep down", -0.5, 1e-5),
     ("down", -0.1, 1e-4),
@@ -148,11 +138,13 @@ def test_latex_leaves_no_special_character_bare(text: str) -> None:
 
 
 def test_labels_past_both_thresholds_are_pulled_the_steepest_first() -> None:
-    negative, positive = pulled(slopes_table(EXAMPLE))
+    slopes = pd.DataFrame(EXAMPLE, columns=["label", "slope", "p"]).assign(classifier="c", attribute="gender")
+    slopes = slopes.reindex(columns=schemas.SLOPES.columns)
+    negative, positive = pulled(slopes)
     assert negative["label"].tolist() == ["steep down", "down"]
     assert positive["label"].tolist() == ["up"]
     assert list(negative.columns) == schemas.SLOPES.columns
-    negative, positive = pulled(slopes_table(EXAMPLE), p=0.5, slope=0.15)
+    negative, positive = pulled(slopes, p=0.5, slope=0.15)
     assert negative["label"].tolist() == ["unsure", "steep down"]
     assert set(positive["label"]) == {"up", "at the limit of p"}
     assert [len(side) for side in pulled(schemas.SLOPES.empty())] == [0, 0]
