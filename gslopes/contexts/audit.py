@@ -171,12 +171,12 @@ CONTEXTS = Audit(
         Stage("read", ("inputs",), ("people", "backgrounds"), read, options=PICTURES),
         Stage(
             "cutout", ("inputs",), ("cutouts/", "cutouts"), cut_out,
-            items=files_of, part=PART, join=decide, merging=("review",), threads=True,
+            items=files_of, part=PART, join=decide, merging=("review",), threads=True, here=True,
             options=("review", "pictures.cutout", "pictures.landmarks"),
         ),
         Stage(
             SYNTHESIS, ("inputs", "cutouts"), ("edits/", "edits", "composites", "verdicts", "photos"), compose,
-            items=items_of, part=PART, threads=True, options=PICTURES,
+            items=items_of, part=PART, threads=True, here=True, options=PICTURES,
         ),
         ask("score", ("edits", "verdicts"), ("asked", "scores"), composed, options=("seed",)),
         Stage(

@@ -50,7 +50,23 @@ def limit_threads(threads: int) -> None:
             getattr(sys.modules[module], function)(threads)
 
 
-os.register_at_fork(after_in_child=lambda: limit_threads(1))  # a fork has one thread: waiting for more hangs
+_opencv_threads: list[int] = []  # of the process that forks, meanwhile
+
+
+def _before_fork() -> None:
+    """End OpenCV's threads: a child that changes their number waits forever for those that it does not have."""
+    if "cv2" in sys.modules:
+        _opencv_threads.append(sys.modules["cv2"].getNumThreads())
+        sys.modules["cv2"].setNumThreads(1)
+
+
+def _after_fork() -> None:
+    if _opencv_threads:
+        sys.modules["cv2"].setNumThreads(_opencv_threads.pop())
+
+
+# torch in a fork waits for threads that only its parent has
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=lambda: limit_threads(1))
 
 
 def check_device(device: str) -> str:

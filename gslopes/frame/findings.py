@@ -21,10 +21,13 @@ _ORDER = {FINDING: 0, UNJUDGED: 2}
 def decide(rows: pd.DataFrame) -> pd.DataFrame:
     """The findings table: findings first, and of equal decisions the largest first.
 
-    rows: columns of ``core.summary.FINDINGS`` but for decision and expected; ``reason``: why a row has no q.
+    rows: columns of ``core.summary.FINDINGS`` but for decision and expected; ``reason``: why a row has no q. Rows that
+        have decisions stay as they are: those that stand against placebos are decided where these are known.
     """
     if rows.empty:
         return FINDINGS.empty()
+    if "decision" in rows:
+        return rows
     decisions = [decision(row) for row in rows.to_dict("records")]
     order: dict[str, Any] = {"_place": [_ORDER.get(code, 1) for code, _ in decisions], "_size": -rows["value"].abs()}
     columns: dict[str, Any] = {

@@ -46,8 +46,7 @@ class Result(AuditResult):
     @property
     def findings(self) -> pd.DataFrame:
         """What is judged, one row each, findings first: the columns of ``core.summary.FINDINGS``."""
-        rows = self.audit.judged(Tables(self.folder, {}))
-        return rows if "decision" in rows else decide(rows)
+        return decide(self.audit.judged(Tables(self.folder, {})))
 
     @property
     def review(self) -> Path | None:

@@ -2,7 +2,7 @@
 
 An audit is *stimuli, ask, outcomes, contrasts, findings, page*: stages make tables, the last ones are judged and shown.
 Its folder holds, next to the functions named here, ``tables.toml`` (see ``core.tables``), ``method.toml`` (see
-``report.choices``), ``sentences.toml`` (see ``frame.page``) and ``page.html.j2``. Read ``gslopes/captions/audit.py``.
+``report.choices``), ``sentences.toml`` (see ``frame.page``) and ``sections.html.j2``. Read ``gslopes/captions/audit.py``.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Headline(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """Part of a page: the macro ``name`` of the audit's page.html.j2, called with what ``data`` gives; None: left out.
+    """Part of a page: the macro ``name`` of the audit's sections.html.j2, called with what ``data`` gives; None: left out.
 
     title: its heading; empty for a part that brings its own.
     """

@@ -14,23 +14,33 @@ def test_versions_name_what_can_move_a_number():
 
 
 FORKS = """
-import os
-import torch
+import os, time, numpy, {module}
 import gslopes.core.runtime
-pictures, kernels = torch.ones(8, 16, 64, 64), torch.ones(16, 16, 3, 3)
-torch.set_num_threads(2)
-torch.nn.functional.conv2d(pictures, kernels)
+{threads}(2)
+def compute():
+    {compute}
+compute()
+time.sleep(0.5)  # its threads have nothing left to do, and sleep
 child = os.fork()
 if child == 0:
-    torch.nn.functional.conv2d(pictures, kernels)
+    compute()
     os._exit(7)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """
+CONVOLUTION = "torch.nn.functional.conv2d(torch.ones(8, 16, 64, 64), torch.ones(16, 16, 3, 3))"
+BLUR = "cv2.GaussianBlur(numpy.zeros((2000, 2000, 3), numpy.uint8), (0, 0), 5)"
 
 
-@pytest.mark.slow
-def test_a_fork_computes_on():
-    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], check=True, timeout=120)
+@pytest.mark.parametrize(
+    ("module", "threads", "compute"),
+    [
+        ("cv2", "cv2.setNumThreads", BLUR),
+        pytest.param("torch", "torch.set_num_threads", CONVOLUTION, marks=pytest.mark.slow),
+    ],
+)
+def test_a_fork_computes_on(module, threads, compute):
+    program = FORKS.format(module=module, threads=threads, compute=compute)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:x", "cpu:0", "cuda:99", ""])

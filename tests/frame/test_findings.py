@@ -15,3 +15,8 @@ def test_findings_come_first_and_what_is_none_says_why() -> None:
     assert found["reason"].tolist() == ["", "", "", "q 0.2", "q 0.01, but its interval holds 0", "too few"]
     assert summary.gated(found)["finding"].sum() == 3
     assert list(decide(rows())) == summary.FINDINGS.columns
+
+
+def test_what_was_decided_against_placebos_stays() -> None:
+    decided = decide(rows(*ROWS)).assign(decision="placebo")
+    assert decide(decided)["decision"].eq("placebo").all()
