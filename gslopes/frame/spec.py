@@ -2,7 +2,8 @@
 
 An audit is *stimuli, ask, outcomes, contrasts, findings, page*: stages make tables, the last ones are judged and shown.
 Its folder holds, next to the functions named here, ``tables.toml`` (see ``core.tables``), ``method.toml`` (see
-``report.choices``), ``sentences.toml`` (see ``frame.page``) and ``sections.html.j2``. Read ``gslopes/captions/audit.py``.
+``report.choices``), ``sentences.toml`` (see ``frame.page``) and ``sections.html.j2``.
+Read ``gslopes/captions/audit.py``.
 """
 
 from __future__ import annotations
@@ -99,9 +100,9 @@ class Headline(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """Part of a page: the macro ``name`` of the audit's sections.html.j2, called with what ``data`` gives; None: left out.
+    """Part of a page: the macro ``name`` of the audit's sections.html.j2, called with what ``data`` gives.
 
-    title: its heading; empty for a part that brings its own.
+    data: None leaves the part out.  title: its heading; empty for a part that brings its own.
     """
 
     name: str
