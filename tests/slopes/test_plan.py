@@ -7,7 +7,7 @@ import pytest
 from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
 from gslopes.frame.plan import plan
 from gslopes.slopes.audit import SLOPES
-from gslopes.slopes.config import RunConfig, configure
+from gslopes.slopes.config import configure
 from gslopes.slopes.plan import Walk
 
 
@@ -24,11 +24,6 @@ def test_flat_options_land_in_the_sections_of_their_rooms():
     assert config.compose.region == "skin"
     assert config.score.classifiers == ("a", "b")
     assert config.photos == Path.cwd() / "photos"
-
-
-def test_options_that_are_not_given_leave_the_defaults():
-    nothing = dict.fromkeys(("steps", "range", "min_face", "limit", "config"))
-    assert configure("p", {**nothing, "attribute": ()}) == RunConfig(Path.cwd() / "p")
 
 
 def test_options_win_over_the_file_and_its_paths_are_relative_to_it(tmp_path):

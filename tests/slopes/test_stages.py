@@ -166,14 +166,6 @@ def test_another_model_under_the_same_name_is_another_configuration(faces, tmp_p
         gslopes.synthesise(faces.photos, run, components=components, **options)
 
 
-def test_another_version_of_a_classifier_is_refused(faces, tmp_path):
-    run = tmp_path / "run"
-    gslopes.synthesise(faces.photos, run, steps=3, **faces.known)
-    gslopes.score_photos(run, Counting())
-    with pytest.raises(RunFolderMismatch, match="counting in version 1; it is 2 now"):
-        gslopes.score_photos(run, Counting(version="2"))
-
-
 def test_stages_out_of_order_say_what_comes_first(faces, tmp_path):
     run = tmp_path / "run"
     with pytest.raises(UsageError, match="gslopes synthesise"):

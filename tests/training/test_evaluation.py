@@ -16,14 +16,7 @@ from gslopes.faces.gate.manipulation import Estimate
 from gslopes.photos.folder import open_photo
 from training.evaluation import measures
 from training.evaluation.composites import VALUES, HeldOut, ways
-from training.evaluation.editor import (
-    Composites,
-    edited_table,
-    group_table,
-    leakage_table,
-    reached,
-    realism_table,
-)
+from training.evaluation.editor import Composites, edited_table, group_table, leakage_table, reached, realism_table
 from training.evaluation.measures import cosine, face_embedder, nearest_itself, two_sample_auc
 from training.evaluation.models import tables_as_text
 from training.measure import group_names, thirds

@@ -30,15 +30,6 @@ def test_power_is_that_of_simulated_audits_or_less() -> None:
     assert found == pytest.approx(0.8, abs=0.06)
 
 
-def test_the_three_questions_agree() -> None:
-    design = Design(0.05)
-    slope = smallest_slope(design, 500)
-    assert power(design, 500, slope) == pytest.approx(0.8, abs=1e-6)
-    assert photos_needed(design, slope) in (499, 500, 501)
-    assert power(design, photos_needed(design, 0.5), 0.5) >= 0.8 > power(design, photos_needed(design, 0.5) - 1, 0.5)
-    assert power(design, 500, -slope) == power(design, 500, slope)
-
-
 @pytest.mark.parametrize(
     "attempt",
     [

@@ -17,19 +17,6 @@ from gslopes.slopes.report import loading, write_report
 from gslopes.slopes.report.loading import load
 
 
-def test_every_pair_of_classifier_and_attribute_is_a_finding_with_a_key_of_its_own(
-    make: Callable[..., Path], tmp_path: Path
-) -> None:
-    source = load(make(tmp_path / "run", [("a", "gender"), ("b", "gender"), ("a", "race")], photos=12))
-    assert [(one.classifier, one.attribute) for one in source.findings] == [
-        ("a", "gender"),
-        ("a", "race"),
-        ("b", "gender"),
-    ]
-    assert len({one.key for one in source.findings}) == 3
-    assert source.findings[0].outcomes["refused"][0] == 1
-
-
 def test_placebo_sweeps_are_no_findings_but_stand_beside_theirs(make: Callable[..., Path], tmp_path: Path) -> None:
     run = make(tmp_path / "run", [("a", "gender")], photos=12)
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet").assign(estimator="photo-rate")

@@ -119,15 +119,6 @@ def test_figures_are_of_the_labels_asked_for_and_another_is_a_sentence_before_an
     assert (sorted((run / "report").rglob("*")) if (run / "report").is_dir() else []) == before
 
 
-def test_figure_1_is_of_a_photo_with_its_box_and_the_scores_of_its_steepest_label(run: Path) -> None:
-    found = paper_figures.pipeline(run, load(run).findings)
-    assert found is not None
-    assert len(found.faces) == len(found.pictures) == len(found.scores) == len(VALUES)
-    x0, y0, x1, y1 = found.box
-    assert 0 <= x0 < x1 <= 1
-    assert 0 <= y0 < y1 <= 1
-
-
 # -- test paper drawing -----------------------------------------------------------------------------------------------
 
 THREE = np.array([-2.0, 0.0, 2.0])

@@ -4,14 +4,12 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from gslopes.core import placebo, tables
 from gslopes.report.quote import LIMITS
-from gslopes.slopes.report import answers as matrix
-from gslopes.slopes.report import decisions, page_data, screen, write_report
+from gslopes.slopes.report import decisions, screen, write_report
 from gslopes.slopes.report.loading import load
 
 
@@ -43,21 +41,6 @@ def test_the_forest_has_findings_first_with_the_ends_of_their_placebos_and_at_mo
     assert rows[0][1] == "l57", "the steepest of those that are not expected"
     few = replace(finding, rows=finding.rows[finding.rows["label"].isin(["l01", "l02", "l59", "l58"])])
     assert [row[1] for row in screen.forest(few, named)[0]] == ["l01", "l02", "l59", "l58"], "expected ones below"
-
-
-def test_the_strip_is_a_photo_of_the_strongest_label_with_a_score_for_each_value(one: Path, tmp_path: Path) -> None:
-    (finding,) = load(one).findings
-    found = matrix.read(one, finding.classifier, finding.attribute, finding.values)
-    photos = sorted(found.photos)
-    files = {(photo, "gender"): [f"pictures/{photo[:4]}.webp"] for photo in photos}
-    album = page_data.Album(photos, photos, {photo: place for place, photo in enumerate(photos)}, files)
-    strip = screen.strip(finding, "Necktie", found, album, {})
-    assert strip is not None
-    assert len(strip.cells) == 7
-    assert strip.cells[0][0] == "−2"
-    assert strip.label == "Necktie"
-    assert screen.strip(finding, "", found, album, {}) is None
-    assert np.isfinite([float(score) for _, score in strip.cells if score != "–"]).all()
 
 
 # -- the quote --------------------------------------------------------------------------------------------------------
