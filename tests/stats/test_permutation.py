@@ -10,12 +10,7 @@ from scipy import stats
 
 from gslopes.stats.ols import line_weights
 from gslopes.stats.outcomes import Outcomes, dense
-from gslopes.stats.permutation import (
-    below_floor,
-    count_extreme,
-    permutation_p,
-    permute,
-)
+from gslopes.stats.permutation import below_floor, count_extreme, permutation_p, permute
 
 
 def test_p_counts_the_observed_statistic() -> None:

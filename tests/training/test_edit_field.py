@@ -16,14 +16,7 @@ from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.photos import drawn as rendered
 from tests.training.test_field_editor import sweep
 from training import edit_field, loop
-from training.edit_field import (
-    Optimisation,
-    as_critic_sees,
-    composite,
-    face_masks,
-    inner_face,
-    train_edit_field,
-)
+from training.edit_field import Optimisation, as_critic_sees, composite, face_masks, inner_face, train_edit_field
 from training.field_editor import FieldEditor
 from training.sets import drawn_chips
 

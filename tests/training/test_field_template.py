@@ -4,16 +4,7 @@ import pytest
 import torch
 
 from gslopes.core.geometry import LUMA, OFFSET
-from training.field_template import (
-    BROAD,
-    CEILING,
-    GLOW,
-    PARTS,
-    SLOPE,
-    TemplateEdits,
-    TemplateUse,
-    blurred,
-)
+from training.field_template import BROAD, CEILING, GLOW, PARTS, SLOPE, TemplateEdits, TemplateUse, blurred
 
 LIGHTNESS = 0.2
 TONE = TemplateUse(LIGHTNESS)

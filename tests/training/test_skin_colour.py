@@ -4,15 +4,7 @@ import pytest
 import torch
 
 from gslopes.core.geometry import LUMA
-from training.skin_colour import (
-    DEPTH,
-    DESATURATION,
-    SATURATION_GAIN,
-    TABLE,
-    darkened,
-    lightened,
-    standardise_colour,
-)
+from training.skin_colour import DEPTH, DESATURATION, SATURATION_GAIN, TABLE, darkened, lightened, standardise_colour
 
 
 def usual(light, red_sds=0.0):

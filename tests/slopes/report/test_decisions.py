@@ -9,14 +9,7 @@ import pytest
 from gslopes.core.summary import FINDINGS
 from gslopes.core.tables import SLOPES
 from gslopes.slopes.report import decisions
-from gslopes.slopes.report.decisions import (
-    COLUMNS,
-    Decision,
-    findings_table,
-    headline,
-    summary_rows,
-    write_findings,
-)
+from gslopes.slopes.report.decisions import COLUMNS, Decision, findings_table, headline, summary_rows, write_findings
 
 
 def test_the_decision_of_the_fit_is_taken_as_it_is() -> None:
