@@ -183,6 +183,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(server, tmp_path, monkeypat
     assert len(server.downloads()) - before <= 10 - 4
 
 
+@pytest.mark.slow
 def test_an_outage_in_which_every_search_is_short_is_one_too(server, tmp_path):
     lines = ["url,occupation", *(f"{url},job {n}" for n, url in enumerate(addresses(server, 26)))]
     server.status = 503

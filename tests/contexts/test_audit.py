@@ -100,6 +100,7 @@ def test_analysis_alone_asks_nobody_and_needs_no_people_and_ones_own_ratings_dec
     assert men[0] > 0 > men[1]  # the ratings are the other way round
 
 
+@pytest.mark.slow
 def test_one_more_tagger_is_asked_about_the_same_pictures(found, folder, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(found.folder, run)
@@ -138,6 +139,7 @@ def test_one_background_is_as_good_as_a_list_of_one(given):
     assert build(ContextsConfig, {"backgrounds": given, "cutout": None}).pictures.backgrounds == ("rendered",)
 
 
+@pytest.mark.slow
 def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_context_is_asked_for(few, tmp_path):
     options = {"preset": "published", "canvas": CANVAS, "analysis": ContextOptions(permutations=19)}
     options |= {"people": few / "people.csv", "classifier": Tagger()}

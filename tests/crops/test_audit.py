@@ -78,6 +78,7 @@ def test_the_page_opens_and_names_the_question(done):
     assert "Below each pair its map" in text
 
 
+@pytest.mark.slow
 def test_left_orders_alone_mistake_the_side_for_the_group(tmp_path):
     """No 8: with the first group always on the left, an effect of the side looks like one of the group."""
 

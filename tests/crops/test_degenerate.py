@@ -77,6 +77,7 @@ def test_four_people_and_a_cropper_that_hardly_answers(tmp_path, name):
     assert sorted({*broken(text), *broken(result.summary), *broken(shown(result.page.read_text("utf-8")))}) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_a_sweep_that_hardly_has_an_answer(tmp_path, name):
     sweep = draw_sweep(tmp_path / "sweep", 6)

@@ -112,6 +112,7 @@ def test_words_of_strangers_stay_words_and_no_server_is_asked(page):
     assert page.problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, chromium, tmp_path):
     press(page, "f m")
@@ -132,11 +133,9 @@ def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, chr
     other.context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("size", "count"),
-    [((390, 844), 5), pytest.param((1280, 900), 0, marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize(("size", "count"), [((390, 844), 5), ((1280, 900), 0)])
 def test_the_page_fits_the_window_and_axe_finds_no_serious_fault(chromium, tmp_path, size, count):
     (tmp_path / "photos").mkdir()
     (tmp_path / "census").mkdir()
@@ -224,6 +223,7 @@ def test_every_answer_can_be_taken_back_and_only_what_is_unsaved_is_warned_about
     assert not page.evaluate(warned)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_newer_file_stands_and_what_the_browser_kept_is_offered(page, tmp_path):
     address = grid(tmp_path / "grid", [])

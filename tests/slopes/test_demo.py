@@ -9,6 +9,8 @@ from PIL import Image
 from gslopes.cli import main
 from gslopes.core import tables
 
+pytestmark = pytest.mark.slow  # CI runs the command of the README
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):

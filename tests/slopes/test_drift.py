@@ -59,6 +59,7 @@ def test_another_answer_is_drift_with_its_labels(provider: FakeProvider, run):
     assert json.loads(file.read_text())["drifted"] is True
 
 
+@pytest.mark.slow
 def test_another_version_is_drift_even_if_it_answers_alike(provider: FakeProvider, run):
     provider.change_version("chat", "chat-2.0")
     found = check(run, sample=5)
@@ -66,6 +67,7 @@ def test_another_version_is_drift_even_if_it_answers_alike(provider: FakeProvide
     assert found.drifted
 
 
+@pytest.mark.slow
 def test_the_sample_is_of_answered_pictures_and_depends_on_the_seed_alone(provider: FakeProvider, run):
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     whole = check(run, sample=1000)
@@ -82,6 +84,7 @@ def test_the_budget_is_a_hard_stop(provider: FakeProvider, run):
     assert len(provider.log.calls) == before + 6
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared_is_said_before_anything_is_asked(provider: FakeProvider, run):
     before = len(provider.log.calls)
     with pytest.raises(UsageError, match="no answers of llm:other"):

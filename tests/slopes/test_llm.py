@@ -55,6 +55,7 @@ def test_the_planted_slope_is_found_and_a_second_run_asks_nothing(provider: Fake
     assert len(provider.log.calls) == before
 
 
+@pytest.mark.slow
 def test_refusals_have_a_slope_of_their_own(provider: FakeProvider, tmp_path):
     provider.chat.refusals = (0.5, 0.2)
     run = write_run(tmp_path / "run", 24, part=6)
@@ -64,6 +65,7 @@ def test_refusals_have_a_slope_of_their_own(provider: FakeProvider, tmp_path):
     assert found.loc["(refused)", "slope"] == pytest.approx(0.2, abs=0.05)
 
 
+@pytest.mark.slow
 def test_a_budget_that_ends_within_a_picture_gets_on_at_every_rerun(provider: FakeProvider, tmp_path):
     run, name = write_run(tmp_path / "run", 1), f"{NAME},scores=repeats,repeats=5,price=5,concurrency=1"
     for times in range(1, 5):
@@ -75,6 +77,7 @@ def test_a_budget_that_ends_within_a_picture_gets_on_at_every_rerun(provider: Fa
     assert (len(asked), set(asked.values())) == (5 * 7, {1})
 
 
+@pytest.mark.slow
 def test_a_kill_within_a_picture_asks_no_reply_again(provider: FakeProvider, tmp_path, monkeypatch):
     run, name = write_run(tmp_path / "run", 1), f"{NAME},scores=repeats,repeats=5,concurrency=1"
     keep, left = AnswerCache.keep_begun, iter([0, 0, 0, 9] * 9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from markupsafe import escape
 
 from gslopes.core.config import to_dict
@@ -107,6 +108,7 @@ def test_thresholds_of_another_report_are_a_difference():
     assert (found.same, found.here) == (False, "p < 0.05, |slope| > 0.01")
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_has_the_list_in_its_method_section(tmp_path: Path):
     run = make_run(tmp_path / "run", [("celeba-tagger", "gender")], photos=20)
     page = write_report(run, p=0.01, embed="none").read_text("utf-8")

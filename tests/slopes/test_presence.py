@@ -44,6 +44,7 @@ def test_what_is_no_presence_is_refused_before_any_work(wrong):
         FitConfig(presence=wrong)
 
 
+@pytest.mark.slow
 def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 24, part=6)
     stages.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)

@@ -60,6 +60,7 @@ def faces(draw, home):
     return draw(5)
 
 
+@pytest.mark.slow
 def test_findings_of_an_audit_stand_against_its_placebos(faces, toy, tmp_path):
     """By default: three placebo sweeps, and a decision for every label that is tested."""
     file = tmp_path / "audit.toml"
@@ -77,6 +78,7 @@ def test_findings_of_an_audit_stand_against_its_placebos(faces, toy, tmp_path):
     assert not audit.findings["expected"].any()
 
 
+@pytest.mark.slow
 @pytest.mark.figures("png")
 def test_an_audit_writes_every_table_and_the_page(faces, tmp_path):
     audit = gslopes.audit(faces.photos, tmp_path / "run", attribute=("gender", "race"), **faces.known)

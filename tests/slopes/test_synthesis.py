@@ -227,6 +227,7 @@ class Narrow(Editor):
         return super().sweep(chips, values)
 
 
+@pytest.mark.slow
 def test_a_batch_that_does_not_fit_the_memory_is_halved_and_nothing_is_lost_or_doubled(walk, components, photos):
     save(photos / "no-face.png", np.concatenate([np.zeros((1, 80, 3)), np.full((79, 80, 3), 90)]))
     plenty = walk(), [path.read_bytes() for path in sorted((photos.parent / "run" / "edits").rglob("*.jpg"))]

@@ -37,6 +37,7 @@ def settings(tmp_path: Path, people: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.figures("png")
 def test_groups_of_an_audit_have_their_observed_difference_everywhere(faces, people, tmp_path):
     config = settings(tmp_path, people)

@@ -37,6 +37,7 @@ def test_what_a_function_names_in_its_own_module_is_part_of_its_version(monkeypa
     assert FunctionClassifier(classify).version not in (before, after)
 
 
+@pytest.mark.slow
 def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
     given = gslopes.drawn_faces(tmp_path / "drawn", faces=3)
     assert len(list(given["photos"].glob("*.png"))) == 3

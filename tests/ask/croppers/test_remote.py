@@ -52,6 +52,7 @@ def test_json_and_in_process_answers_give_the_same_tables(service, portraits, tm
     assert not list((tmp_path / "json").rglob("asked"))
 
 
+@pytest.mark.slow
 def test_a_run_stopped_by_its_budget_or_an_outage_goes_on_where_it_was(service, portraits, tmp_path):
     with pytest.raises(BudgetReached, match="is used up"):
         run(portraits, tmp_path / "run", f"{service.url},price=1000", budget=30.0, yes=True)

@@ -98,6 +98,7 @@ def in_a_child(run: Path, classifier: Function) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.slow
 def test_a_kill_costs_no_answer_of_a_classifier_that_is_not_cached_either(tmp_path):
     log, other = tmp_path / "asked.txt", tmp_path / "other.txt"
     log.touch()

@@ -18,6 +18,7 @@ from gslopes.photos.folder import open_photo
 from tests.contexts.drawn import Finder, Lighter, masker
 
 
+@pytest.mark.slow
 def test_within_person_and_background_only_the_face_differs(swept):
     rows = swept.tables["composites"]
     rows = rows[rows["attribute"] == "garage.1~gender"]

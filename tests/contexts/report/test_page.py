@@ -135,6 +135,7 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
     assert_page_fits(chromium, pages[name], *SIZES[size])
 
 
+@pytest.mark.slow
 def test_the_sweeps_page_shows_context_and_face(chromium: Any, swept: Result) -> None:
     opened = chromium.new_page()
     opened.goto(swept.page.as_uri())

@@ -45,6 +45,7 @@ def photos(run: Path) -> dict[str, str]:
 # --- What a user sees ---
 
 
+@pytest.mark.slow
 def test_the_table_goes_to_stdout_and_everything_else_to_stderr(gslopes, faces, toy, tmp_path):
     args = ("audit", faces.photos, "--out", tmp_path / "run", "--steps", 3, "--classifier", toy, *faces.args)
     done = gslopes(*args)
@@ -158,6 +159,7 @@ def test_bad_photos_are_skipped_with_their_reasons_and_the_code_is_3(synthesise,
     assert synthesise().code == 3
 
 
+@pytest.mark.slow
 def test_names_with_spaces_newlines_and_any_bytes_are_photos_like_others(gslopes, draw, toy, tmp_path):
     folder = draw(4).photos
     names = [b"a b.png", b"new\nline.png", "Zoë 写真.png".encode(), b"latin-\xe9.png"]

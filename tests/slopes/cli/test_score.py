@@ -76,7 +76,8 @@ def test_new_weights_are_noticed_without_torch_too(gslopes, home, run, monkeypat
     assert "in version 000000" in done.err
 
 
-@pytest.mark.parametrize("mode", ["answer", *(pytest.param(one, marks=pytest.mark.slow) for one in ("raise", "stop"))])
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["answer", "raise", "stop"])
 def test_a_local_classifier_that_is_careless_with_a_secret_gives_it_to_nobody(
     gslopes, run, tmp_path, monkeypatch, mode
 ):

@@ -84,8 +84,9 @@ def test_slopes_of_log_odds_are_changes_of_the_odds_on_page_and_terminal(tmp_pat
         assert cell in line
 
 
+@pytest.mark.slow
 @pytest.mark.browser
-@pytest.mark.parametrize("size", [(390, 844), pytest.param((1280, 900), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [(390, 844), (1280, 900)])
 def test_the_page_fits_the_window_and_axe_finds_no_serious_fault(
     chromium: Any, tmp_path: Path, size: tuple[int, int]
 ) -> None:

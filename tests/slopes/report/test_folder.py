@@ -55,6 +55,7 @@ def contents(run: Path) -> dict[str, bytes]:
     return {str(path.relative_to(run)): path.read_bytes() for path in (run / "report").rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.figures("png")  # for PDF: test_sheets
 def test_report_has_the_promised_files_and_is_the_same_when_written_again(
     make: Callable[..., Path], tmp_path: Path

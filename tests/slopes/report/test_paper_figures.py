@@ -44,6 +44,7 @@ def run(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> 
     return make(tmp_path_factory.mktemp("numbered") / "run", [("a", "gender"), ("b", "gender")], photos=40)
 
 
+@pytest.mark.slow
 def test_a_report_has_the_three_figures_in_all_forms_and_without_pictures_figure_2_alone(run: Path) -> None:
     page = write_report(run).read_text("utf-8")
     for name in ("figure1", "figure2", "figure3"):
