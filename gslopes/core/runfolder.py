@@ -12,6 +12,7 @@ import filecmp
 import json
 import os
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -61,14 +62,18 @@ def storage(path: Path) -> Iterator[None]:
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
+# two threads may write one file, such as what photos of the same bytes become
+_WRITERS = [threading.Lock() for _ in range(64)]
+
+
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old one or the whole new one. Not yet durable: see ``settle``.
 
     Raises: StorageError.
     """
-    # one writer a run folder: a fixed temporary name means that what a killed run left is overwritten, not collected
+    # one process a run folder: a fixed temporary name means that what a killed run left is overwritten, not collected
     temporary = path.with_name(f".{path.name}.tmp")
-    with storage(path):
+    with _WRITERS[hash(path) % len(_WRITERS)], storage(path):
         try:
             temporary.write_bytes(data)
             kill_point("file:temporary")

@@ -4,6 +4,7 @@ import doctest
 import errno
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
@@ -24,6 +25,11 @@ def test_a_write_replaces_the_whole_file_and_leaves_nothing_else(tmp_path):
     runfolder.settle([path])
     assert path.read_bytes() == b"new"
     assert os.listdir(tmp_path) == ["a.bin"]
+
+
+def test_threads_may_write_one_file_at_once(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda data: runfolder.write_bytes(tmp_path / "twin", data), [b"same" * 10_000] * 400))
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
