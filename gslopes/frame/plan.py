@@ -171,5 +171,5 @@ def _refuse_older(run: Path, audit: Audit) -> None:
     needed = {"kind", "source", "facts", "notes", "config", *map(str, old.get("facts") or ())}
     if old.get("kind", audit.name) == audit.name and not needed <= old.keys():
         version = f"gslopes {old['gslopes']}" if old.get("gslopes") else "an older gslopes"
-        hint = "Choose a new folder with --out; gslopes.load opens this one."
+        hint = "Choose a new folder with --out; the version that made it opens this one."
         raise UsageError(f"{show(run)} was made by {version}, whose runs cannot be continued.", hint)
