@@ -82,7 +82,7 @@ class Plan:
         if self.folder is None:
             return
         if not self.again and (self.folder / runfolder.MANIFEST).is_file():
-            _refuse_older(self.folder, self.audit)
+            refuse_older(self.folder, self.audit)
         runfolder.compare(self.folder, self.manifest, ("kind", *self.facts))
 
 
@@ -154,7 +154,7 @@ def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], 
         raise UsageError(f"{show(run)} is not a run of gslopes {audit.name}.", f"Give {audit.source} instead.")
     if out is not None and out.absolute() != run.absolute():
         raise UsageError(f"{show(run)} is a run; it is done again where it is.", "Leave out --out.")
-    _refuse_older(run, audit)
+    refuse_older(run, audit)
     config: Any = from_dict(audit.config, over(_merged(audit, given), _lasting(old["config"])))
     return Plan(audit, config, Path(old["source"]), run, again=True, **about)
 
@@ -165,11 +165,11 @@ def _lasting(config: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _lasting(value) if isinstance(value, dict) else value for name, value in lasting.items()}
 
 
-def _refuse_older(run: Path, audit: Audit) -> None:
-    """Raises: UsageError for a run of this audit by a version that kept other facts."""
+def refuse_older(run: Path, audit: Audit) -> None:
+    """Raises: UsageError for a run of this audit by a version that kept other facts, whose tables are others too."""
     old = runfolder.read_manifest(run)
     needed = {"kind", "source", "facts", "notes", "config", *map(str, old.get("facts") or ())}
     if old.get("kind", audit.name) == audit.name and not needed <= old.keys():
         version = f"gslopes {old['gslopes']}" if old.get("gslopes") else "an older gslopes"
         hint = "Choose a new folder with --out; the version that made it opens this one."
-        raise UsageError(f"{show(run)} was made by {version}, whose runs cannot be continued.", hint)
+        raise UsageError(f"{show(run)} was made by {version}, whose runs this version cannot open.", hint)

@@ -16,6 +16,7 @@ from gslopes.core.files import read_json
 from gslopes.core.result import AuditResult, Tables, found_page
 from gslopes.core.runfolder import show
 from gslopes.frame.findings import decide
+from gslopes.frame.plan import refuse_older
 from gslopes.frame.spec import Audit
 
 # Kind in run.json to the audit that carries it out.
@@ -77,7 +78,8 @@ def load(run: str | Path) -> Result:
 
     run: of ``audit``, ``audit_contexts``, ``audit_crops`` or ``audit_captions``. Nothing is computed or written.
 
-    Raises: UsageError if it is not such a folder, or is not finished; TableError if a table is damaged.
+    Raises: UsageError if it is not such a folder, is not finished, or is of an older version; TableError if a table is
+        damaged.
 
         audit = gslopes.load("RUN")
         audit.findings, audit.summary, audit.page
@@ -86,7 +88,9 @@ def load(run: str | Path) -> Result:
     kind = str(runfolder.read_manifest(folder).get("kind") or "audit")  # older runs of gslopes audit name none
     if kind not in AUDITS:
         raise UsageError(f"{show(folder)} is a run of the kind {kind!r}.", f"Kinds that open: {', '.join(AUDITS)}.")
-    return result_of(find_audit(kind), folder)
+    audit = find_audit(kind)
+    refuse_older(folder, audit)
+    return result_of(audit, folder)
 
 
 def result_of(audit: Audit, folder: Path) -> Result:
