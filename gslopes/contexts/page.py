@@ -19,7 +19,7 @@ from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
-from gslopes.frame.page import Page
+from gslopes.frame.page import Page, noted
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Section, Tables
 from gslopes.photos.folder import photo_bytes, photo_of
@@ -97,17 +97,12 @@ def paper(page: Page) -> dict[str, Any] | None:
     return {"parts": parts, "figure_title": charts.FIGURE} if parts else None
 
 
-def source(page: Page) -> dict[str, Any]:
-    """The sheet of cut-outs, and notes."""
-    return {"lines": page.notes}
-
-
 SECTIONS = (
     Section("differently", "", differently),
     Section("sure", "", sure),
     Section("show", "", show),
     Section("paper", "", paper),
-    Section("source", "How this was made", source),
+    Section("source", "How this was made", noted),
 )
 
 

@@ -32,7 +32,7 @@ from gslopes.crops.pictures import head_box
 from gslopes.crops.portraits import reader_of
 from gslopes.crops.tables import SWEPT, TABLES
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.page import Page
+from gslopes.frame.page import Page, noted
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
@@ -315,16 +315,11 @@ def curves(page: Page) -> dict[str, Any]:
     return {"sections": sections}
 
 
-def made(page: Page) -> dict[str, Any]:
-    """How the numbers were made."""
-    return {"notes": page.notes}
-
-
 SECTIONS = (
     Section("lede", "", lede),
     Section("differently", "", curves),
     Section("sure", "", curves),
-    Section("made", "How this was made", made),
+    Section("made", "How this was made", noted),
 )
 
 

@@ -140,7 +140,7 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
     check_versions(folder, classifiers)
     content = runfolder.read_manifest(folder)
     entries = content.setdefault(ASKED, {})
-    if not entries and not classifiers:
+    if not classifiers and not finished_stages(folder, entries, parts):  # nor has anyone answered about all before
         raise UsageError("No classifier is named.", "Name one with --classifier NAME; gslopes list classifiers.")
     for model in classifiers:
         entries[model.name] = {**entries.get(model.name, {}), "version": model.version, STOPPED: True}

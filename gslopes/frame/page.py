@@ -59,6 +59,11 @@ class Page:
         return quote.of_findings(self.run.folder, self.findings, lead.sentence, card, (lead.label, lead.contrast))
 
 
+def noted(page: Page) -> dict[str, Any]:
+    """What a section says of how the run was made: its notes."""
+    return {"notes": page.notes}
+
+
 def write_page(run: Run) -> Made:
     """Summary, page and card of a run, from its tables.  Raises: StorageError."""
     names = [name for stage in run.audit.stages for name in stage.makes if name in run.audit.tables and run.has(name)]

@@ -34,10 +34,11 @@ from gslopes.frame.spec import Audit
 
 def verb(audit: Audit) -> click.Command:
     """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
-    named_by_an_option = any(option.positional for option in options_of(audit.config).values())
+    optional = any(option.positional for option in options_of(audit.config).values())
+    source = f"[{audit.source}]" if optional else audit.source
 
     @command(*audit.examples, name=audit.sibling or audit.name, help=audit.about)
-    @click.argument("audited", metavar=audit.source, type=PATH, required=not named_by_an_option)
+    @click.argument("audited", metavar=source, type=PATH, required=not optional)
     @out_option(default=None)
     @options(audit.config, leave_out=audit.seldom)
     @_if(audit.alone, _only_option(audit.alone))
@@ -79,7 +80,7 @@ def stage_verb(audit: Audit, stage: str, about: str, examples: Sequence[str], fl
     """``gslopes STAGE SOURCE --out RUN``: one stage of an audit, with a few of its options."""
 
     @command(*examples, name=stage, help=about)
-    @click.argument("audited", metavar=audit.source, type=PATH, required=False)
+    @click.argument("audited", metavar=f"[{audit.source}]", type=PATH, required=False)
     @out_option()
     @options(audit.config, only=flags)
     @dry_run_option

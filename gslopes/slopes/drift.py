@@ -82,7 +82,7 @@ def check_drift(
     classifier: a name, as it was asked, or an object.  sample: pictures.  seed: of the sample.
     cost_limits: budget, confirm_above and yes count.
 
-    Raises: UsageError if the run has no answers of it; as ``stages.score_photos`` for what asking may meet.
+    Raises: UsageError if the run has no answers of it; as ``slopes.audit.score_photos`` for what asking may meet.
     """
     if sample < 2:
         raise UsageError("A sample is of two pictures or more.", "Such as --sample 50.")

@@ -65,7 +65,7 @@ def compare(
 ) -> int:
     """Compare the slopes of two scored runs over the same photos, such as before and after a mitigation.
 
-    Photos are paired: the interval is of the mean difference of each photo's two slopes.
+    Photos are paired: the interval covers the mean difference of each photo's two slopes.
 
     With --drift a classifier is asked again about a sample of the pictures that it answered in RUN_A. The
     requests bypass the cache and are billed; the run does not change. The exit code is 3 if another model answers or a

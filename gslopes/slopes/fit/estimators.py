@@ -65,8 +65,8 @@ def paper(answers: Answers) -> pd.DataFrame:
     """The paper's rows of one classifier and attribute; the columns that it does not speak of are left out.
 
     y_k is the share of photos with the label at step k, over the photos answered at all K steps; z_k = y_k / y_c with c
-    the middle step; the slope of the least squares line of z on the K values, so 0.1 reads: 10 % of its
-    frequency at the centre more for each unit of the attribute.  The p-value is two-sided, from t with K-2 degrees of
+    the middle step; the slope is the least squares line's, of z on the K values: 0.1 reads 10 % of its frequency
+    at the centre more for each unit of the attribute.  The p-value is two-sided, from t with K-2 degrees of
     freedom, for the null hypothesis that the slope is 0; the interval covers 95 %; q is Benjamini and Hochberg's over
     the labels that have a p-value.  A label that no photo has at the centre has no slope: its row holds nulls.
 

@@ -94,7 +94,7 @@ def fit_slopes(
         steps = [pd.DataFrame({"attribute": name, "value": level}) for name, level in levels.items()]
         pairs = rows[["classifier", "attribute", "photo"]].drop_duplicates()
         if photos is not None:
-            everyone = pd.DataFrame({"photo": sorted({str(table) for table in photos})})
+            everyone = pd.DataFrame({"photo": sorted({str(photo) for photo in photos})})
             pairs = pairs[["classifier", "attribute"]].drop_duplicates().merge(everyone, how="cross")
         questions = pairs.merge(pd.concat(steps)) if steps else pairs.assign(value=0.0)
     for name in ("classifier", "attribute"):

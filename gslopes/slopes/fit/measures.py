@@ -102,7 +102,7 @@ def measured(sweep: Answers, measures: Mapping[str, str]) -> Answers:
 
 
 def numbers(sweep: Answers, pairs: Pairs) -> NDArray[np.float32]:
-    """(P, K) of the pairs of measured labels, in the unit of each; 0 for log-odds is the smallest score's."""
+    """(P, K) of the pairs of measured labels, in the unit of each; log-odds count from the smallest score's, as 0."""
     score = sweep.score[pairs].astype(np.float64)
     names = np.array([sweep.measures.get(label, "presence") for label in sweep.labels.tolist()], dtype=object)
     odds = (names == "log-odds")[sweep.label[pairs]]
@@ -144,7 +144,7 @@ def unit_slopes(
 
 
 def slopes_by_measure(answers: Answers, cluster: Pairs | None, labels: NDArray[np.object_]) -> Units:
-    """Each unit's slopes: photo-rate, but of the labels that are judged by their number those of the number."""
+    """Each unit's slopes: photo-rate, but for labels that are judged by their number, the slopes of that."""
     rate = unit_slopes(answers, "rate", cluster, labels)
     if not answers.measures:
         return rate

@@ -52,7 +52,8 @@ def observed_rows(
     sweep: answers along the attribute.  unedited: the same classifier's about the photos as they were, K = 1, with the
         measures of the sweep.  Both are cut to the photos that both have.
     groups: photo to its group; empty for none.
-    odds: photo to the reader's log-odds in the unedited photo; None if nothing was read.
+    odds: photo to the reader's log-odds in the unedited photo; None if nothing was read.  A distance that would have
+        no interval, as of one photo, is left out.
     found: label to the decision about its slope.  cluster: photo to the code of its cluster.
 
     Of each pair the group that the reader sees nearer the attribute's positive end comes first.
@@ -69,15 +70,13 @@ def observed_rows(
     for pair in combinations([name for name in sorted(set(names)) if name], 2) if len(labels) else ():
         group, other = (names == name for name in pair)
         distance = _welch(seen, group & readable, other & readable, units)
-        if distance.difference[0] < 0:
+        if distance.low[0] + distance.high[0] < 0:  # never where it has no interval
             pair, group, other = pair[::-1], other, group
             distance = _welch(seen, group & readable, other & readable, units)
         gap, both = _welch(answers, group, other, units), group | other
         low, high = gap.low.copy(), gap.high.copy()
-        for label_row in np.flatnonzero((measure == "presence") & np.isfinite(gap.se)):
-            low[label_row], high[label_row] = _shares_apart(
-                answers[[label_row]].toarray().ravel() > 0, group, other, units
-            )
+        for row in np.flatnonzero((measure == "presence") & np.isfinite(gap.se)):
+            low[row], high[row] = _shares_apart(answers[[row]].toarray().ravel() > 0, group, other, units)
         n, n_other = int(group.sum()), int(other.sum())
         having = np.asarray((answers[:, both] > 0).sum(axis=1)).ravel()
         fewest = np.where(measure == "presence", np.minimum(having, n + n_other - having), n)
@@ -87,7 +86,8 @@ def observed_rows(
         columns |= {"group": pair[0], "other": pair[1], "measure": measure, "n": n, "n_other": n_other}
         columns |= {"mean": answers[:, group].sum(axis=1) / n, "mean_other": answers[:, other].sum(axis=1) / n_other}
         columns |= {"observed": gap.difference, "ci_low": low, "ci_high": high, "p": p, "q": benjamini_hochberg(p)}
-        columns |= {"slope": slopes.sums[:, both].sum(axis=1) / (n + n_other), "distance": distance.difference[0]}
+        columns |= {"slope": slopes.sums[:, both].sum(axis=1) / (n + n_other)}
+        columns |= {"distance": distance.difference[0] if np.isfinite(distance.low[0]) else np.nan}
         columns |= {"distance_low": distance.low[0], "distance_high": distance.high[0]}
         frame = pd.DataFrame(columns | {"note": np.where(rare, RARE, "")})
         frames.append(frame.assign(agreement=[_agreement(row, found) for row in frame.to_dict("records")]))

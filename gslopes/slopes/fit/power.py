@@ -1,6 +1,6 @@
 """How small a slope can a number of photos show? Planning, before any picture is made or any call is paid.
 
-The test is as of ``photo-rate``: the one-sample t of the photos' own slopes. Take a label on a share y of the photos.
+The test is ``photo-rate``'s: the one-sample t of the photos' own slopes. Take a label on a share y of the photos.
 Where a photo's answers at the K values are drawn again, its slope has the variance y (1 - y) sum_k w_k^2, with w the
 weights of a least squares slope; where a photo keeps to one threshold at all values (it shows a nurse, or it does not)
 and changes its answer only as the effect carries it over, |slope| sum_j (v_j - v_(j-1)) (sum_(k >= j) w_k)^2, but for

@@ -6,7 +6,7 @@ bias what is left.  Two things are said about it:
     slope of refusal   photo-rate of "refused": a finding about the classifier by itself
     worst case         the slope over all photos asked, if every lost answer were as far against it as it can be
 
-The slope itself is of the photos answered at every value: they are observed, and nothing bounds it.  The bounds
+The slope itself is over the photos answered at every value: they are observed, and nothing bounds it.  The bounds
 are sharp for the photos at hand; the sampling error is not in them.
 
 A gate keeps the sweeps in which a reader saw the attribute move.  Where reader and classifier err alike, on the same

@@ -92,7 +92,6 @@ def test_presence_is_a_difference_of_shares_in_points() -> None:
 
 
 def test_photos_of_a_person_count_once() -> None:
-    """Pairs of photos that are alike say what one of each says."""
     sweep, unedited, odds = planted(60, 2.0, 4.0)
     odds[:] = np.repeat(odds.to_numpy()[::2], 2)
     for one in (sweep, unedited):
@@ -103,3 +102,4 @@ def test_photos_of_a_person_count_once() -> None:
     once = observed_rows(sweep.only(half), unedited.only(half), people(60), odds, {}, OPTIONS).iloc[0]
     for name in ("observed", "ci_low", "ci_high", "distance_low"):
         assert whole[name] == pytest.approx(once[name], rel=1e-6), name
+    assert np.isnan(fitted(sweep, unedited, odds, cluster=dict.fromkeys(sweep.photos, 0))["distance"].iloc[0])
