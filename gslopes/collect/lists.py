@@ -16,8 +16,7 @@ from gslopes.core.files import is_file, show
 DATA = Path(__file__).parent / "data"
 OCCUPATIONS = {"bls-129": DATA / "occupations-bls-129.csv"}
 KEYWORDS = {"paper": DATA / "keywords-paper.csv"}
-WOMEN = DATA / "women-bls-2022.csv"
-WOMEN_SOURCE = "US Bureau of Labor Statistics, Current Population Survey, table 11, annual averages of 2022"
+WOMEN = DATA / "women-bls-2022.csv"  # Bureau of Labor Statistics, Current Population Survey 2022, table 11
 
 
 @dataclass(frozen=True, slots=True)

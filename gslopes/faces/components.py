@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The components that a walk uses; tests and the demo bring their own.
+    """The components that a walk uses; tests bring their own.
 
     finder, masker: see core.records.  editors: attribute to its editor.
     models: for ``run.json``, name to sha256 and licence; made from the editors if empty.
@@ -108,5 +108,6 @@ def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str
 
 
 def _reader_of(spec: ModelSpec) -> str | None:
-    """A Fader Network of a single attribute has nothing to hold fixed; its own value is where it rebuilds best."""
-    return "labeller" if len(spec.labels) > 1 or spec.network == "edit-ends" else None
+    """None for a Fader Network of drawn faces, which readers do not know, or of one attribute: the best fit is taken."""
+    by_fit = "gslopes.datasets.drawn" in spec.data or len(spec.labels) == 1
+    return None if by_fit and spec.network == "fader" else "labeller"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -73,8 +74,8 @@ class Accounts:
     google_key: str
 
 
-class Service:
-    """One protocol over HTTP; a subclass has ``owns`` (whether a request is for it), ``read`` (the job) and ``answer``.
+class Service(ABC):
+    """One protocol over HTTP.
 
     STATUSES: what is wrong with a request to HTTP status and the service's own code.  KINDS, BYTES: of a picture.
     """
@@ -84,20 +85,21 @@ class Service:
     KINDS: ClassVar[tuple[str, ...]] = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
     BYTES: ClassVar[int] = 20_000_000
 
+    @abstractmethod
     def owns(self, request: Request) -> bool:
-        raise NotImplementedError
+        """Whether a request is for it."""
 
+    @abstractmethod
     def read(self, request: Request, accounts: Accounts) -> Job:
-        """Raises: Bad; KeyError, TypeError or AttributeError where the request is not what is documented."""
-        raise NotImplementedError
+        """The job.  Raises: Bad; KeyError, TypeError or AttributeError where a request is not what is documented."""
 
+    @abstractmethod
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
         """One list of labels or one Bad a picture.  Raises: Bad."""
-        raise NotImplementedError
 
+    @abstractmethod
     def wrong(self, status: int, code: Any, bad: Bad) -> object:
         """The body of the reply to a request that is Bad."""
-        raise NotImplementedError
 
     def error(self, bad: Bad, retry_after: float) -> Reply:
         """The reply to a request that is Bad."""

@@ -100,7 +100,7 @@ class FaderEditor:
         normal = (x - mean) / std
         latents = self.network.encode(normal)
         if self.photo_values is None:
-            photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal)
+            photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels))
         else:
             photo = self.photo_values(x)
         if self.template is not None:
@@ -251,14 +251,20 @@ class PhotoValues:
         return 2 * torch.stack([values[name] for name in self.attributes], 1) - 1
 
 
-def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor) -> Tensor:
-    """A face's own value (B, 1) without a reader: where the editor's reconstruction is nearest the chip.
+def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: int = 1) -> Tensor:
+    """A face's own values (B, A) without a reader: where the editor's reconstruction is nearest the chip.
 
-    decode: (B, 1) values to chips (B, 3, S, S).  chips: (B, 3, S, S), in the same units as the decoder's.
+    decode: (B, A) values to chips (B, 3, S, S).  chips: (B, 3, S, S), in the same units as the decoder's.
+    attributes: A. Each is fitted with the others fixed; several are fitted twice.
     """
-    grid = torch.linspace(-1, 1, 9).to(chips)
-    errors = [(decode(value.expand(len(chips), 1)) - chips).abs().mean((1, 2, 3)) for value in grid]
-    return grid[torch.stack(errors).argmin(0)][:, None]
+    grid, values = torch.linspace(-1, 1, 9).to(chips), chips.new_zeros(len(chips), attributes)
+    for attribute in [*range(attributes)] * min(attributes, 2):
+        errors = []
+        for value in grid:
+            values[:, attribute] = value
+            errors.append((decode(values) - chips).abs().mean((1, 2, 3)))
+        values[:, attribute] = grid[torch.stack(errors).argmin(0)]
+    return values
 
 
 # --- The editor for a model ------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +13,13 @@ import torch
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
 from gslopes.faces import zoo
+from gslopes.faces.components import model_records
+from gslopes.faces.config import EditConfig
 from gslopes.faces.edit.editors import EndsEditor, FaderEditor, PhotoValues, best_fitting, editor_of
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.faces.zoo.spec import find_spec
 from gslopes.photos import drawn as rendered
+from gslopes.slopes.config import RunConfig
 from training.sets import drawn_chips
 
 VALUES = np.array([-2, -1, 0, 0.5, 1, 2], np.float32)
@@ -67,10 +71,17 @@ def test_a_smile_is_read_by_the_tagger_that_the_spec_names():
     assert torch.equal(values[[labels.index(name) for name in ("gender", "young", "race")]], without)
 
 
-def test_the_value_is_where_the_reconstruction_is_nearest():
-    truth = torch.tensor([[0.5], [-1.0]])
-    chips = truth[..., None, None].expand(-1, 3, 4, 4)
-    assert torch.equal(best_fitting(lambda values: values[..., None, None].expand(-1, 3, 4, 4), chips), truth)
+@pytest.mark.parametrize("truth", [[[0.5], [-1.0]], [[0.5, -0.25], [-1.0, 1.0]]])
+def test_the_values_are_where_the_reconstruction_is_nearest(truth):
+    truth = torch.tensor(truth)
+    chips = truth[..., None, None].expand(-1, -1, 4, 4)
+    fitted = best_fitting(lambda values: values[..., None, None].expand(-1, -1, 4, 4), chips, truth.shape[1])
+    assert torch.equal(fitted, truth)
+
+
+@pytest.mark.parametrize(("model", "reads"), [("drawn-confounded", False), ("gender-fader", True), ("", True)])
+def test_no_reader_of_photos_reads_drawn_faces(model, reads):
+    assert ("labeller" in model_records(RunConfig(Path(), edit=EditConfig(("gender",), model)))) == reads
 
 
 # --- Drawn faces ------------------------------------------------------------------------------------------------------
