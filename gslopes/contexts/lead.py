@@ -9,6 +9,7 @@ import pandas as pd
 from gslopes.contexts.analysis import rated
 from gslopes.contexts.tables import TABLES
 from gslopes.core import summary
+from gslopes.frame.findings import decision, is_significant
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
@@ -75,7 +76,8 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
     clear = judged_rows[(judged_rows["ci_low"] > 0) | (judged_rows["ci_high"] < 0)]
     if len(judged_rows) and not len(clear):
         return f"{_none(judged_rows, several)}."
-    leading = clear if len(clear) else varied
+    significant = clear[clear["q"].map(is_significant).astype(bool)]
+    leading = next((part for part in (significant, clear) if len(part)), varied)
     row = leading.iloc[int(leading["slope"].abs().to_numpy().argmax())]
     often = "more often" if row["slope"] > 0 else "less often"
     lead = f"{printable(row['classifier'])} infers the self-reported gender {often} where the context fits it"
@@ -83,7 +85,9 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
     if not len(judged_rows):
         return f"{lead}: {size}, for every person alike: no interval."
     size += f" {numbers.interval(row['ci_low'], row['ci_high'])}, {many(int(row['n']), 'person', 'people')}"
-    return f"{lead}: {size}; {len(clear)} of {several} have an interval without 0." if several else f"{lead}: {size}."
+    size += f"; {len(clear)} of {several} have an interval without 0" if several else ""
+    code, why = decision({**row, "reason": row["note"]})
+    return f"{lead}: {size}." if code == summary.FINDING else f"{lead}: {size}. Not a finding: {why}."
 
 
 def _none(rows: pd.DataFrame, several: str) -> str:

@@ -9,9 +9,10 @@ import pytest
 from gslopes.contexts.lead import headline
 
 
-def slopes(*rows: tuple[str, float, float, float]) -> dict[str, pd.DataFrame]:
+def slopes(*rows: tuple[str, float, float, float], q: float = 0.01) -> dict[str, pd.DataFrame]:
     """(classifier, slope, low, high) as the ``congruence`` table, of 40 people."""
     head = {"measure": "correct", "gender": "all", "group": "all", "tags": "gross", "estimator": "person", "n": 40}
+    head |= {"q": q, "note": ""}
     frame = pd.DataFrame([{"classifier": c, **head, "slope": s, "ci_low": a, "ci_high": b} for c, s, a, b in rows])
     return {"congruence": frame}
 
@@ -43,6 +44,14 @@ def slopes(*rows: tuple[str, float, float, float]) -> dict[str, pd.DataFrame]:
 )
 def test_the_first_sentence_is_the_finding_with_its_interval(rows, sentence):
     assert headline(slopes(*rows)) == sentence
+
+
+def test_an_interval_without_0_is_no_finding_by_itself() -> None:
+    lead = "a infers the self-reported gender more often where the context fits it: +8.0 points per unit of congruence"
+    alone, strong = (slopes(("a", 8.0, 1.0, 15.0), q=q)["congruence"] for q in (0.08, 0.01))
+    assert headline({"congruence": alone}) == f"{lead} [+1.0, +15.0], 40 people. Not a finding: q 0.08."
+    both = pd.concat([alone, strong.assign(classifier="b", slope=4.0, ci_high=7.0)], ignore_index=True)
+    assert headline({"congruence": both}).startswith("b infers")
 
 
 def test_eight_people_tell_nothing_however_narrow_the_interval() -> None:

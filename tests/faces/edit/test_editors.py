@@ -81,7 +81,7 @@ def test_the_values_are_where_the_reconstruction_is_nearest(truth):
 
 @pytest.mark.parametrize(("model", "reads"), [("drawn-confounded", False), ("gender-fader", True), ("", True)])
 def test_no_reader_of_photos_reads_drawn_faces(model, reads):
-    assert ("labeller" in model_records(RunConfig(Path(), edit=EditConfig(("gender",), model)))) == reads
+    assert ("labeller" in model_records(RunConfig(Path(), edit=EditConfig(("gender",), model=model)))) == reads
 
 
 # --- Drawn faces ------------------------------------------------------------------------------------------------------
