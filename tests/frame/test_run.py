@@ -264,7 +264,7 @@ def test_the_smallest_audit_of_the_page_for_contributors_works(tmp_path: Path, m
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [('{"kind": "census"}', "census"), (None, r"no run\.json"), ("{}", "not finished")]
+    ("content", "said"), [('{"kind": "census"}', "census"), (None, r"no run\.json"), ("{}", "older gslopes")]
 )
 def test_what_is_no_finished_run_of_an_audit_is_refused(tmp_path: Path, content: str | None, said: str):
     if content is not None:

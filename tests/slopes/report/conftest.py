@@ -122,7 +122,11 @@ def make_run(run: Path, pairs: list[tuple[str, str]], photos: int = 80) -> Path:
     for name, frame in frames.items():
         tables.write(tables.TABLES[name], frame, run / f"{name}.parquet")
     manifest = {
+        "kind": "audit",
         "gslopes": "0.1.0",
+        "source": "/data/people",
+        "facts": [],
+        "notes": [],
         "created": "2026-11-21T04:00:00+00:00",
         "config": {"photos": "/data/people", "attributes": attributes, "classifiers": [c for c, _ in pairs], "seed": 0},
         "values": {attribute: VALUES.astype(np.float32).tolist() for attribute in attributes},
