@@ -54,6 +54,7 @@ def rows_of(draws: pd.DataFrame) -> Iterable[pd.DataFrame]:
     return (rows[["photo", "classifier"]] for _, rows in draws.groupby("classifier"))
 
 
+@pytest.mark.slow
 def test_every_published_run_of_pairs_has_its_count(favoured: pd.DataFrame):
     assert len(favoured) == 35
     for name, (won, lost) in runs().items():
@@ -98,6 +99,7 @@ def inferred() -> pd.DataFrame:
     return of(gslopes.fit_slopes(pd.concat(rows), options=QUICK | {"estimators": ("photo-rate",)}), "photo-rate")
 
 
+@pytest.mark.slow
 def test_the_shares_inferred_woman_and_man_are_those_of_table_7(inferred: pd.DataFrame):
     table = golden("table7.csv").set_index("context")
     found = inferred.set_index(["classifier", "attribute", "label"])

@@ -66,6 +66,7 @@ def turned(seed: int) -> dict[str, list[Any]]:
     return made
 
 
+@pytest.mark.slow
 def test_golden_68_rows_in_any_order(in_order: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     in_small_parts(monkeypatch, "captions", 16)
     other = audit(tmp_path, turned(1))

@@ -28,6 +28,7 @@ def slope(swept, attribute, cropper="brightness"):
     return rows[rows["attribute"] == attribute].iloc[0]
 
 
+@pytest.mark.slow
 def test_the_planted_slope_is_found_and_the_placebos_holds_nothing(swept):
     fitted = slope(swept, "gender")
     # the chance to be lighter than another: Phi((level + 6 v - level')/ ...), its mean slope near 0.24/(2 sqrt(pi))

@@ -170,6 +170,7 @@ def rows_of(file: Path) -> list[dict[str, str]]:
     return [{name: without_guard(cell) for name, cell in row.items()} for _, row in read_csv(file).rows()]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_ids_and_notes_come_back_as_they_were_and_none_is_a_formula(page, tmp_path):
     ids = (*IDS, *(f"note {place}" for place in range(len(NOTES))))
@@ -196,6 +197,7 @@ def test_ids_and_notes_come_back_as_they_were_and_none_is_a_formula(page, tmp_pa
     assert page.problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_every_answer_can_be_taken_back_and_only_what_is_unsaved_is_warned_about(page, tmp_path):
     page.goto(grid(tmp_path / "grid", []))

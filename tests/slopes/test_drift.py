@@ -94,6 +94,7 @@ def test_what_cannot_be_compared_is_said_before_anything_is_asked(provider: Fake
     assert len(provider.log.calls) == before
 
 
+@pytest.mark.slow
 def test_the_verb_says_what_came_of_it(provider: FakeProvider, run):
     command = ["compare", str(run), "--drift", NAME, "--yes"]
     done = CliRunner().invoke(main, command)

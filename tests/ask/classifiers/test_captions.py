@@ -151,6 +151,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", refused)
 
 
+@pytest.mark.slow
 def test_a_model_that_is_asked_in_a_conversation_says_the_same_twice(tmp_path: Path, picture, no_network):
     folder = local_models.llava(tmp_path / "llava")
     classifier = load_classifier(f"transformers:{folder},task=caption,max_tokens=8")

@@ -49,6 +49,7 @@ def test_the_task_is_what_the_folder_says_else_classification(tmp_path, config, 
     assert task_of(str(tmp_path)) == task
 
 
+@pytest.mark.slow
 def test_folders_are_read_without_any_network(models, tmp_path, monkeypatch, picture):
     def refused(*args, **others):
         raise AssertionError("a connection was tried")

@@ -33,6 +33,7 @@ def test_within_person_and_background_only_the_face_differs(swept):
     assert np.array_equal(pictures[0][~changed], pictures[1][~changed])
 
 
+@pytest.mark.slow
 def test_the_verdict_on_a_person_holds_before_every_background(swept):
     verdicts = tables.read(tables.VERDICTS, swept.folder / "verdicts.parquet")
     assert set(verdicts["attribute"]) == {"canvas~gender", "bridal.1~gender", "garage.1~gender"}

@@ -82,6 +82,7 @@ def page(chromium: Any, hostile: Result) -> Iterator[Any]:
     context.close()
 
 
+@pytest.mark.slow
 def test_names_of_strangers_are_text_and_every_picture_and_figure_is_there(page: Any, hostile: Result) -> None:
     assert SCRIPT in page.inner_text("h1")
     text = page.inner_text("body")
@@ -97,6 +98,7 @@ def test_names_of_strangers_are_text_and_every_picture_and_figure_is_there(page:
     assert questions(hostile.page.read_text("utf-8")) == QUESTIONS
 
 
+@pytest.mark.slow
 def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_command_reads(
     page: Any, hostile: Result, tmp_path: Path
 ) -> None:

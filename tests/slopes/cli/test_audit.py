@@ -87,6 +87,7 @@ def test_a_condition_that_holds_is_exit_code_4_and_a_wrong_one_is_said_before_an
     assert (green.code, "holds for no row" in green.err) == (0, True)
 
 
+@pytest.mark.slow
 def test_the_stages_one_by_one_end_in_the_table_of_the_whole_audit(gslopes, synthesise, faces, toy, tmp_path):
     run, names = tmp_path / "run", ["--classifier", toy, "--classifier", f"{toy},threshold=0.6"]
     assert synthesise().code == 0

@@ -73,6 +73,7 @@ def slopes(page: Any) -> list[float]:
     return [float(text.replace("−", "-")) for text in page.locator("#app-f0 tbody td.slope").all_inner_texts()]
 
 
+@pytest.mark.slow
 def test_the_table_sorts_by_its_heads_and_filters_by_text_direction_and_the_papers_thresholds(page: Any) -> None:
     head = page.locator("#app-f0 thead button", has_text="Slope")
     head.click()
