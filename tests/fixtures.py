@@ -34,6 +34,8 @@ DRAWS = {
     "report",
     "slopes",
     "training",
+    "test_fuzz.py",
+    "test_houses.py",
 }  # folders whose tests write reports
 EMPTY = {"pdf": b"%PDF-1.4\n", "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>"}  # in place of figures; and a PNG:
 EMPTY["png"] = bytes.fromhex(

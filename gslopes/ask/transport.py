@@ -14,6 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
@@ -27,7 +28,7 @@ CONNECT = 10.0  # seconds, to connect
 SECONDS = 120.0  # from the first byte sent to the last one received
 SLICE = 0.25  # seconds between looks at the deadline and at whether the exchange was stopped
 PIECE = 64 << 10  # bytes that are written between such looks
-_BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE")  # beyond SSL_CERT_FILE and SSL_CERT_DIR
+_BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE")
 _DROPPED = ("content-encoding", "content-length", "transfer-encoding", "set-cookie", "set-cookie2")
 
 T = TypeVar("T")
@@ -301,10 +302,8 @@ class BoundedTransport(httpx.BaseTransport):
 
 
 def _pool_by(proxy: str, network: WatchedNetwork) -> httpcore.ConnectionPool:
-    context = httpx.create_ssl_context()
-    for path in filter(os.path.exists, (os.environ.get(name, "") for name in _BUNDLES)):
-        context.load_verify_locations(**{"capath" if os.path.isdir(path) else "cafile": path})
-    how: dict[str, Any] = {"ssl_context": context, "network_backend": network, "max_connections": None}
+    bundles = dict.fromkeys(filter(os.path.exists, (os.environ.get(name, "") for name in _BUNDLES)))
+    how: dict[str, Any] = {"ssl_context": _trusting(*bundles), "network_backend": network, "max_connections": None}
     if not proxy:
         return httpcore.ConnectionPool(**how)
     url = httpx.URL(proxy if "://" in proxy else f"http://{proxy}")
@@ -313,6 +312,15 @@ def _pool_by(proxy: str, network: WatchedNetwork) -> httpcore.ConnectionPool:
     kind: Any = httpcore.SOCKSProxy if url.scheme.startswith("socks") else httpcore.HTTPProxy
     pool: httpcore.ConnectionPool = kind(proxy_url=str(where), proxy_auth=auth, **how)
     return pool
+
+
+@cache  # reading a bundle takes 50 ms, as long as some exchanges
+def _trusting(*bundles: str) -> ssl.SSLContext:
+    """Trusts the authorities that httpx trusts, and those of the user's bundles."""
+    context = httpx.create_ssl_context()
+    for path in bundles:
+        context.load_verify_locations(**{"capath" if os.path.isdir(path) else "cafile": path})
+    return context
 
 
 def _lasting(error: BaseException | None) -> str:
