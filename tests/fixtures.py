@@ -21,22 +21,6 @@ from gslopes.core import tables
 if TYPE_CHECKING:
     from gslopes.slopes.fit.answers import Answers
 
-HERE = Path(__file__).parent
-DRAWS = {
-    "ask",
-    "captions",
-    "cli",
-    "collect",
-    "contexts",
-    "crops",
-    "export",
-    "frame",
-    "report",
-    "slopes",
-    "training",
-    "test_fuzz.py",
-    "test_houses.py",
-}  # folders whose tests write reports
 EMPTY = {"pdf": b"%PDF-1.4\n", "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>"}  # in place of figures; and a PNG:
 EMPTY["png"] = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"
@@ -186,31 +170,22 @@ def save_empty(figure: Any, file: Any, **options: Any) -> None:
         Path(file).write_bytes(EMPTY[options["format"]])
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a test in a file marked ``figures``: figures are drawn here too, but files with nothing in them are saved."""
-    from matplotlib.figure import Figure
-
-    monkeypatch.setattr(Figure, "savefig", save_empty)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Rendering is most of a report's time: tests render what they draw only if they are marked ``figures``, and of
-    ``figures("png")`` that form alone.
+    ``figures("png")`` that form alone, of ``figures("none")`` nothing.
     """
-    if item.path.relative_to(HERE).parts[0] in DRAWS:
-        from matplotlib.figure import Figure
+    from matplotlib.figure import Figure
 
-        real = getattr(Figure.savefig, "real", Figure.savefig)
-        marker = item.get_closest_marker("figures")
-        forms = (marker.args or tuple(EMPTY)) if marker else ()
+    real = getattr(Figure.savefig, "real", Figure.savefig)
+    marker = item.get_closest_marker("figures")
+    forms = (marker.args or tuple(EMPTY)) if marker else ()
 
-        def save(figure: Any, file: Any, **options: Any) -> None:
-            (real if options["format"] in forms else save_empty)(figure, file, **options)
+    def save(figure: Any, file: Any, **options: Any) -> None:
+        (real if options["format"] in forms else save_empty)(figure, file, **options)
 
-        save.real = real  # type: ignore[attr-defined]
-        Figure.savefig = save  # type: ignore[method-assign]
+    save.real = real  # type: ignore[attr-defined]
+    Figure.savefig = save  # type: ignore[method-assign]
 
 
 def missing_browser(what: str) -> None:

@@ -64,6 +64,7 @@ def test_every_published_run_of_pairs_has_its_count(favoured: pd.DataFrame):
         assert draws * row["slope"] / 100 == pytest.approx(lost - won, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_published_interval_is_twice_the_error_of_draws(favoured: pd.DataFrame):
     half = (favoured["ci_high"] - favoured["ci_low"]) / 4  # points of a share
     for name, (won, lost) in runs().items():

@@ -22,7 +22,6 @@ from gslopes.frame.result import load
 from tests.contexts.drawn import CANVAS, PEOPLE, Finder, Tagger, again, audit, small
 
 
-@pytest.mark.slow
 def test_a_run_opens_again_with_its_sentence(found):
     opened = load(found.folder)
     assert (opened.summary, opened.page) == (found.summary, found.page)

@@ -38,6 +38,7 @@ def test_the_planted_slope_is_found_and_the_placebos_holds_nothing(swept):
     assert slope(swept, "gender", "centre")["slope"] == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_interval_that_is_shown_is_the_wider_one_and_knows_that_opponents_are_shared(swept):
     row = slope(swept, "gender")
     assert (row["pairs"], row["photos"], row["people"]) == (PEOPLE * 3, PEOPLE, PEOPLE)

@@ -109,6 +109,7 @@ def test_a_fifth_of_all_requests_failing_in_every_way_changes_no_table(provider:
         assert rebilled(provider.log.of(service)) <= undelivered(provider.log.of(service)), service
 
 
+@pytest.mark.slow
 def test_withdrawn_credentials_stop_everything_at_once_and_the_same_command_goes_on(provider: FakeProvider, tmp_path):
     run, names = write_run(tmp_path / "run", 3), ["azure:rate=100,concurrency=2", "rekognition:rate=100"]
     provider.trouble(1.0, ["reject"], ["azure"])

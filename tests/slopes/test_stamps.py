@@ -70,6 +70,7 @@ def times(run: Path) -> dict[Path, tuple[int, int]]:
     return {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in run.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_rerun_imports_no_torch_and_asks_nobody(audit):
     before = times(audit.run)
     known = [audit.faces.known["landmarks"], audit.faces.known["masks"]]

@@ -15,7 +15,8 @@ from gslopes.faces.find import choose
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.photos import drawn as rendered
 from tests.training.test_field_editor import sweep
-from training import edit_field, loop
+from tests.training.test_loops import stopped_at_a_save
+from training import edit_field
 from training.edit_field import Optimisation, as_critic_sees, composite, face_masks, inner_face, train_edit_field
 from training.field_editor import FieldEditor
 from training.sets import drawn_chips
@@ -47,19 +48,8 @@ def run(training, folder, steps):
 def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, monkeypatch):
     whole = run(training, tmp_path / "whole", 4)
 
-    class Stopped(Exception):
-        pass
-
-    keep = loop.save_state
-
-    def save_and_stop(*given):
-        keep(*given)
-        raise Stopped
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop, "save_state", save_and_stop)
-        with pytest.raises(Stopped):
-            run(training, tmp_path / "halved", 4)
+    with stopped_at_a_save(monkeypatch):
+        run(training, tmp_path / "halved", 4)
     halved = run(training, tmp_path / "halved", 4)
     assert all(torch.equal(whole[key], halved[key]) for key in whole)
     rows = [json.loads(line) for line in (tmp_path / "halved" / "log.jsonl").read_text().splitlines()]

@@ -1,6 +1,7 @@
 """What holds for every training loop: it learns, and a stopped run goes on as if it had never stopped."""
 
 import json
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -61,6 +62,21 @@ def losses(folder):
     return [row.get("loss", row.get("reconstruction")) for row in rows]
 
 
+@contextmanager
+def stopped_at_a_save(monkeypatch):
+    """A training within it ends right after its first checkpoint."""
+    keep = loop.save_state
+
+    def save_and_stop(*given):
+        keep(*given)
+        raise EOFError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "save_state", save_and_stop)
+        with pytest.raises(EOFError):
+            yield
+
+
 def test_it_learns(case, tmp_path):
     run(case, tmp_path / "a", 50)
     curve = losses(tmp_path / "a")
@@ -70,19 +86,8 @@ def test_it_learns(case, tmp_path):
 def test_a_run_stopped_half_way_ends_in_the_same_weights(case, tmp_path, monkeypatch):
     whole = run(case, tmp_path / "whole", 6, save_every=3)
 
-    class Stopped(Exception):
-        pass
-
-    keep = loop.save_state
-
-    def save_and_stop(*given):
-        keep(*given)
-        raise Stopped
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop, "save_state", save_and_stop)
-        with pytest.raises(Stopped):
-            run(case, tmp_path / "halved", 6, save_every=3)
+    with stopped_at_a_save(monkeypatch):
+        run(case, tmp_path / "halved", 6, save_every=3)
     halved = run(case, tmp_path / "halved", 6, save_every=3)
     assert losses(tmp_path / "halved") == losses(tmp_path / "whole")
     assert all(torch.equal(whole[key], halved[key]) for key in whole)

@@ -44,6 +44,7 @@ def test_the_verdict_on_a_person_holds_before_every_background(swept):
     assert any("The gate kept the sweeps of 7 of 8 people" in note for note in swept.notes)
 
 
+@pytest.mark.slow
 def test_nobody_is_asked_about_a_dropped_sweep_and_the_plain_pictures_stay(swept):
     verdicts = tables.read(tables.VERDICTS, swept.folder / "verdicts.parquet")
     lost = verdicts.loc[~verdicts["kept"], "photo"].iloc[0]

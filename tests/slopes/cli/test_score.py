@@ -49,7 +49,6 @@ def run(tmp_path) -> Path:
     return write_run(tmp_path / "run", 2, part=2)
 
 
-@pytest.mark.slow
 def test_a_finished_run_asks_nobody_and_imports_no_torch(gslopes, home, run):
     first = gslopes("audit", run, "--only", "score", "--classifier", "celeba-tagger")
     assert first.code == 0, first.err

@@ -124,7 +124,7 @@ def test_label_of_a_stranger_is_shown_as_text_and_opens_its_panel(page: Any) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.figures("none")
 def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
     chromium: Any, make: Callable[..., Path], refit: Callable[[Path], None], tmp_path: Path
 ) -> None:
@@ -256,7 +256,7 @@ HOSTILE = (Path(__file__).parent / "hostile-labels.txt").read_text("utf-8").spli
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.figures("none")
 def test_no_label_of_a_stranger_runs(make: Callable[..., Path], tmp_path: Path, chromium: Any) -> None:
     run = make(tmp_path / "run", [("celeba-tagger", "gender")], photos=40)
     for table in (tables.SLOPES, tables.SCORES):
