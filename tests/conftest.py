@@ -34,13 +34,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+os.fsync = lambda fd: None  # no test cuts the power
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def pytest_collection_finish() -> None:
-    """What is imported by now stays to the end: the garbage collector need not look at it again and again."""
-    gc.collect()
-    gc.freeze()
+    gc.freeze()  # what is imported by now stays to the end
 
 
 @pytest.fixture(autouse=True)

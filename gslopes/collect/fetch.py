@@ -12,6 +12,7 @@ import functools
 import ipaddress
 import re
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -186,6 +187,11 @@ class HostRateLimiter:
                 raise Stopped
 
 
+@functools.cache
+def _authorities() -> ssl.SSLContext:
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class Fetcher:
     """Downloads over HTTP and HTTPS; its methods may be called from several threads.
 
@@ -197,7 +203,7 @@ class Fetcher:
         self.rate = HostRateLimiter(policy.gap, stop)
         self._exchange = Exchange(stop)
         self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False),
+            ssl_context=_authorities(),
             max_connections=32,
             max_keepalive_connections=16,
             network_backend=PublicNetwork(self._exchange, policy.allowed),

@@ -89,6 +89,7 @@ def test_the_interval_holds_the_planted_slope_where_opponents_matter():
     assert np.mean(naive) < 0.75
 
 
+@pytest.mark.slow
 def test_the_page_tells_it_against_the_placebo(swept):
     text = swept.page.read_text("utf-8")
     assert "association under this edit" in text
@@ -101,6 +102,7 @@ def headline(slopes):
     return sweep_headline({"sweep_slopes": slopes}).sentence
 
 
+@pytest.mark.slow
 def test_the_finding_in_one_sentence(swept):
     favoured = swept.tables["sweep_slopes"]
     placebo = favoured.assign(slope=favoured["slope"].where(favoured["attribute"] == "gender", 0.0601), ci_low=0.05)

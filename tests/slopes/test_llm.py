@@ -38,6 +38,7 @@ def score(run, cache, name: str = NAME, **others):
     return "\n".join(listening.notes)
 
 
+@pytest.mark.slow
 def test_the_planted_slope_is_found_and_a_second_run_asks_nothing(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 12, part=6)
     printed = score(run, tmp_path / "cache", f"{NAME},price_in=2,price_out=10")

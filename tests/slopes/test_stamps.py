@@ -90,10 +90,8 @@ def test_a_classifier_more_is_fitted_and_reported(audit, toy):
     assert tables.read(tables.SLOPES, audit.run / "slopes.parquet")["classifier"].nunique() == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "how"),
-    [("report/index.html", "deleted"), pytest.param("slopes.parquet", "damaged", marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "how"), [("report/index.html", "deleted"), ("slopes.parquet", "damaged")])
 def test_what_is_missing_or_damaged_is_made_again(audit, name, how):
     path, whole = audit.run / name, (audit.run / name).read_bytes()
     path.unlink() if how == "deleted" else path.write_bytes(whole[:-1] + b"?")

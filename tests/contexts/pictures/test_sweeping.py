@@ -54,6 +54,7 @@ def test_nobody_is_asked_about_a_dropped_sweep_and_the_plain_pictures_stay(swept
     assert {"canvas", "bridal.1", "garage.1"} <= set(rows["attribute"])
 
 
+@pytest.mark.slow
 def test_context_and_face_are_on_the_page(swept):
     rows = swept.tables["interaction"]
     row = rows[(rows["label"] == "inferred woman") & (rows["tags"] == "gross")]

@@ -222,11 +222,8 @@ def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
     assert int(slider.input_value()) == int(before) + 1
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(SIZES["phone"], id="phone"), pytest.param(SIZES["desktop"], id="desktop", marks=pytest.mark.slow)],
-    indirect=True,
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", SIZES.values(), ids=SIZES, indirect=True)
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
     page: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
