@@ -372,7 +372,8 @@ def test_an_installed_wheel_finds_and_loads_its_models_from_elsewhere(wheel_inst
     assert {model["name"] for model in models if model["sha256"]} == shipped
     assert all(Path(model["path"]).is_relative_to(wheel_install) for model in models if model["sha256"])
     load = "import sys, gslopes.faces.zoo as zoo\nfor name in sys.argv[1:]: zoo.load(name)"
-    done = python("-c", load, *sorted(shipped), cwd=tmp_path, PYTHONPATH=str(wheel_install))
+    usable = sorted(name for name in shipped if not name.endswith("-teacher"))  # which training alone builds
+    done = python("-c", load, *usable, cwd=tmp_path, PYTHONPATH=str(wheel_install))
     assert done.returncode == 0, done.stderr
 
 

@@ -17,9 +17,9 @@ from gslopes.slopes.config import configure
 
 
 def files(run: Path) -> dict[str, bytes]:
-    """All that a walk leaves but its manifest, with the bytes."""
+    """All that a walk leaves but manifest and stamps, which hold times, with the bytes."""
     found = {str(path.relative_to(run)): path.read_bytes() for path in sorted(run.rglob("*")) if path.is_file()}
-    return {name: data for name, data in found.items() if name not in ("run.json", ".lock")}
+    return {name: data for name, data in found.items() if name not in ("run.json", ".lock", "parts/synthesise.json")}
 
 
 def same(one: Path, other: Path) -> None:
