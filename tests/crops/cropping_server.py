@@ -1,4 +1,4 @@
-"""A loopback service that keeps the lighter half of a picture, in JSON or as a picture, and misbehaves."""
+"""A loopback service that keeps the lighter half of a picture, and misbehaves."""
 
 from __future__ import annotations
 
