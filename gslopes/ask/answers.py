@@ -211,16 +211,18 @@ def raise_if_fatal(error: Exception) -> None:
 def raise_if_all_failed(asked: pd.DataFrame, extent: str, hint: str) -> None:
     """Raises: ClassifierError if there are failures for one reason, no outage, and nothing else.
 
-    asked: rows of the asked table, of one classifier.  extent: which pictures, in words.  hint: what to do.
+    asked: rows of one classifier or cropper, with status, reason and detail.  extent: which pictures, in words.
+    hint: what to do.
     """
     reasons = set(asked["reason"])
     if set(asked["status"]) != {"failed"} or len(reasons) > 1 or Reason.UNAVAILABLE in reasons:
         return
     first = asked.iloc[0]
     why = SkipReason(Reason(first["reason"]), first["detail"])
-    if why.reason is Reason.INVALID_ANSWER:
+    kind = "cropper" if "cropper" in asked else "classifier"
+    if why.reason is Reason.INVALID_ANSWER and kind == "classifier":
         hint = f"An answer is one mapping a picture of label to score, such as {{'smile': 0.8}}. {hint}"
-    raise ClassifierError(f"The classifier {first['classifier']} failed on {extent}: {why.rstrip('.')}.", hint)
+    raise ClassifierError(f"The {kind} {first[kind]} failed on {extent}: {why.rstrip('.')}.", hint)
 
 
 def asked_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: str) -> pd.DataFrame:

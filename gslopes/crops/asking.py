@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.boxes import Box, Crop, Cropper, Saliency, SaliencyMap, centres, crop_rectangle
 from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.remote import RemoteCropper, confirm, ready_croppers
@@ -21,6 +23,7 @@ from gslopes.core.executor import Executor
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder
+from gslopes.core.text import many
 from gslopes.crops.config import CropsConfig, JoiningConfig
 from gslopes.crops.people import People, pictures_of
 from gslopes.crops.pictures import (
@@ -304,17 +307,39 @@ def asked_names(run: Run) -> list[str]:
     return list(run.plan.facts["asked"])
 
 
-def confirm_cost(run: Run, pictures: int, executor: Executor) -> None:
+def agreed(run: Run) -> set[str | None]:
+    """The croppers whose price this command's user has agreed to."""
+    return set()
+
+
+def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
     """Have confirmed what asking services about this many pictures costs at most.  Raises: as ``remote.confirm``."""
-    assert run.plan is not None
-    services = [run.plan.models[name] for name in asked_names(run) if name.startswith("http")]
-    confirm(services, [pictures] * len(services), run.config.cost_limits, executor)
+    due = {name: count for name, count in pictures.items() if count and name not in run.once(agreed)}
+    confirm([run.models[str(name)] for name in due], [*due.values()], run.config.cost_limits, run.executor)
+    run.once(agreed).update(due)
+
+
+def agree_first(run: Run, stage: str, pictures: Callable[[], int]) -> None:
+    """The same before anything is done: what is refused leaves no folder."""
+    if not run.folder.exists() and (run.plan is None or stage in (run.plan.only or [stage])):
+        agree(run, dict.fromkeys(asked_names(run), pictures()))
 
 
 def begin(run: Run, executor: Executor) -> None:
-    """Before the first stage that is not up to date: the most that asking costs is confirmed."""
-    if not run.has("pairs") or run.config.cost_limits.retry_failed:
-        confirm_cost(run, len(pictures_asked(run.inputs, run.config)), executor)
+    """Before the first stage of a new run: the most that asking costs is confirmed."""
+    agree_first(run, "pairs", lambda: len(pictures_asked(run.inputs, run.config)))
+
+
+def retried(run: Run) -> bool:
+    """Whether failed pictures are asked about again."""
+    return bool(run.config.cost_limits.retry_failed)
+
+
+def raise_if_no_use(answers: pd.DataFrame) -> None:
+    """Raises: ClassifierError for a cropper whose pictures all failed.  answers: cropper, status, reason, detail."""
+    for _, rows in answers.groupby("cropper"):
+        hint = "Mend it and run the same command again with --retry-failed (retry_failed=True in Python)."
+        raise_if_all_failed(rows, f"all {many(len(rows), 'picture')}", hint)
 
 
 def pictures_asked(people: People, config: CropsConfig) -> Pictures:
@@ -353,16 +378,8 @@ def material(run: Run) -> Material:
     return Material(used["photo"].tolist(), numbered, askers, lots)
 
 
-def drop_failed(run: Run) -> None:
-    """With --retry-failed the parts that hold failed rows are asked about again."""
-    for path in sorted((run.folder / "parts" / "pairs").glob("*/pairs-*.parquet")):
-        if run.config.cost_limits.retry_failed and "failed" in set(tables.read(TABLES["pairs"], path)["status"]):
-            path.unlink()
-
-
 def pair_items(run: Run) -> Pictures:
     """(P, 3) place, left and right of every picture."""
-    run.once(drop_failed)
     return run.once(material).pictures
 
 

@@ -97,7 +97,6 @@ def counts(tables: Tables) -> tuple[int, int, int]:
     return len(status), status.count("used"), len(status) - status.count("used")
 
 
-RETRIED = "cost_limits.retry_failed"  # what was answered stays
 CROPS = Audit(
     name="crops",
     home=Path(__file__).parent,
@@ -133,8 +132,8 @@ CROPS = Audit(
         Stage(
             "pairs", ("inputs", "people"), ("crops", "outcomes", "pairs"), asking.ask_pairs,
             items=asking.pair_items, part=asking.PART, unit="pictures", each=asking.asked_names, here=True,
-            options=("seed", "groups", "height", "as_published", "pairs", "ratios", "policies", RETRIED),
-            merging=(RETRIED,),
+            options=("seed", "groups", "height", "as_published", "pairs", "ratios", "policies"),
+            due=asking.retried, confirm=asking.agree, check=lambda run: asking.raise_if_no_use(run.table("pairs")),
         ),
         Stage(
             "draw", ("inputs", "people", "traits", "pairs", "crops"), ("pairs.json",), draw_pairs,

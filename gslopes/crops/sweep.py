@@ -22,9 +22,10 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import resolved, sha256_of, show, why_unreadable
+from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder
-from gslopes.crops import charts
-from gslopes.crops.asking import Asker, Croppers, Given, asked_names, confirm_cost, resolve
+from gslopes.crops import asking, charts, words
+from gslopes.crops.asking import Asker, Croppers, Given, asked_names, resolve
 from gslopes.crops.config import BOOTSTRAP, SweepConfig
 from gslopes.crops.parity import interval
 from gslopes.crops.people import opponents
@@ -168,13 +169,23 @@ def ask(run: Run, items: Sequence[tuple[str, int]], name: str) -> Made:
                 edited, unedited = numbers[number, step], numbers[other, numbers.shape[1] // 2]
                 pictures += [(edited, unedited), (unedited, edited)]
                 keys.append((name, attribute, wide.index[number], wide.index[other], step))
-    favoured = np.full(len(pictures), np.nan)
+    favoured, why = np.full(len(pictures), np.nan), [("answered", "", "")] * len(keys)
     for answer in asked.askers[name].answers(np.array(pictures).reshape(-1, 2), run.folder):
         if answer.main is not None:
             favoured[answer.row] = answer.main.shares[0]
+        elif why[answer.row // 2][0] != "failed":
+            reason = SkipReason.of(answer.reason, answer.status)
+            why[answer.row // 2] = answer.status, reason.reason.value, reason.detail
     run.tick(len(items))
-    rows = [(*key, share) for key, share in zip(keys, (favoured[0::2] + 1 - favoured[1::2]) / 2, strict=True)]
+    shares = (favoured[0::2] + 1 - favoured[1::2]) / 2
+    rows = [(*key, share, *outcome) for key, share, outcome in zip(keys, shares, why, strict=True)]
     return {"opponents": tables.frame_of(TABLES["opponents"], rows)}
+
+
+def price(run: Run, photos: Mapping[str | None, int]) -> None:
+    """Have confirmed what asking about these numbers of swept photos costs.  Raises: as ``asking.agree``."""
+    most = max((wide.shape[1] for wide in run.once(material).files.values()), default=0) * run.config.others * 2
+    asking.agree(run, {name: count * most for name, count in photos.items()})
 
 
 def fit(run: Run) -> Made:
@@ -240,10 +251,8 @@ def pair_slope(
 
 
 def begin(run: Run, executor: Executor) -> None:
-    """Before the first stage that is not up to date: the most that asking costs is confirmed."""
-    if not run.has("opponents"):
-        pictures = len(run.inputs[0]) * run.config.others * 2
-        confirm_cost(run, pictures, executor)
+    """Before the first stage of a new run: the most that asking costs is confirmed."""
+    asking.agree_first(run, "sweep", lambda: len(run.inputs[0]) * run.config.others * 2)
 
 
 def judged(tables_: Tables) -> pd.DataFrame:
@@ -269,9 +278,10 @@ def judged(tables_: Tables) -> pd.DataFrame:
 
 
 def counts(tables_: Tables) -> tuple[int, int, int]:
-    """Photos that were swept."""
-    photos = int(tables_["opponents"]["photo"].nunique())
-    return photos, photos, 0
+    """Photos that were swept, those whose every picture was answered, and the others."""
+    rows = tables_["opponents"]
+    photos, lost = (int(of["photo"].nunique()) for of in (rows, rows[rows["status"] != "answered"]))
+    return photos, photos - lost, lost
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -334,11 +344,15 @@ def sweep_headline(tables: Tables) -> Headline:
 
     A placebo sweep that reaches into its interval, in its direction, is named next to it.
     """
-    return Headline(plain.printable(_finding(tables["sweep_slopes"])))
+    slopes = tables["sweep_slopes"]
+    silent = set(slopes["cropper"]) - set(slopes.loc[slopes["photos"] > 0, "cropper"])
+    return Headline(plain.printable(words.without_answer(_finding(slopes), silent)))
 
 
 def _finding(slopes: pd.DataFrame) -> str:
     judged = slopes[~placebo.among(slopes["attribute"])].dropna(subset=["p"]).to_dict("records")
+    if not slopes["photos"].any():
+        return words.NOTHING
     if not judged:
         return "The crop moves too rarely with the edit to be judged."
     best = min(judged, key=lambda row: row["p"])
@@ -392,6 +406,8 @@ def print_sweep(tables: Tables) -> str:
             f"{numbers.with_interval(slope, low, high, _two_digits)} points per unit, "
             f"p {numbers.probability(row['p'])}, {plain.many(row['photos'], 'photo')}"
         )
+    for cropper, rows in tables["opponents"].groupby("cropper"):
+        lines.append(f"{plain.printable(str(cropper))}: {words.lost(rows)} of {plain.many(len(rows), 'pair')}")
     return "\n".join(lines)
 
 
@@ -416,6 +432,7 @@ SWEEP = Audit(
         Stage(
             "sweep", ("inputs",), ("opponents",), ask,
             items=swept_photos, part=PART, each=asked_names, here=True, options=("others",),
+            due=asking.retried, confirm=price, check=lambda run: asking.raise_if_no_use(run.table("opponents")),
         ),
         Stage("fit", ("inputs", "opponents"), ("sweep_slopes",), fit, options=()),
     ),

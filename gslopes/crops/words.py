@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pandas as pd
@@ -35,9 +35,20 @@ def _ends(row: Mapping[Any, Any]) -> str:
     return numbers.share_range(row["ci_low"], row["ci_high"]) or "no interval"
 
 
+NOTHING = "No picture has an answer: nothing is known of any cropper."
+
+
 def headline_of(tables: Tables) -> Headline:
     """Of the pairs of groups that can be judged, the one that is shown best to be uneven."""
-    return Headline(headline(main_rows(tables["parity"])))
+    head, asked = main_rows(tables["parity"]), tables["pairs"]
+    silent = set(asked["cropper"]) - set(asked.loc[asked["status"] == "answered", "cropper"])
+    return Headline(without_answer(headline(head[~head["cropper"].isin(silent)]), silent))
+
+
+def without_answer(sentence: str, croppers: Collection[str]) -> str:
+    """A headline that names the croppers without an answer, which it says nothing of."""
+    names = ", ".join(sorted(croppers))
+    return f"{sentence} No answer from {printable(names)}." if names and sentence != NOTHING else sentence
 
 
 def headline(head: pd.DataFrame) -> str:
@@ -49,7 +60,7 @@ def headline(head: pd.DataFrame) -> str:
     head: rows of PARITY, as ``main_rows`` gives them.
     """
     if head.empty:
-        return "No picture has an answer: nothing is known of any cropper."
+        return NOTHING
     judged = head[head["note"] == ""]
     if judged.empty and head["note"].str.startswith(CONSTANT).any():
         return "People do not differ: a crop treats all of them alike."

@@ -175,11 +175,17 @@ def _in_parts(run: Run, stage: Stage) -> Made:
     count = -(-total // stage.part)
     _discard_others(run, stage)
     names = [None] if stage.each is None else list(stage.each(run))
+    missing: dict[str | None, dict[int, int]] = {}  # of each name, the parts and their sizes
     for name in names:
         folder = _parts_of(stage, name)
         runfolder.discard_damaged(run.folder, folder, made, count)
-        missing = runfolder.missing_parts(run.folder, folder, made[-1], count)
-        sizes = {part: min(stage.part, total - part * stage.part) for part in missing}
+        if stage.due is not None and stage.due(run):
+            _discard_failed(run, folder, made[-1])
+        parts = runfolder.missing_parts(run.folder, folder, made[-1], count)
+        missing[name] = {part: min(stage.part, total - part * stage.part) for part in parts}
+    if stage.confirm is not None:
+        stage.confirm(run, {name: sum(sizes.values()) for name, sizes in missing.items()})
+    for name, sizes in missing.items():
         if sizes:
             done = total - sum(sizes.values())
             run.executor(Parts(run, stage, name), sizes, label=stage.name, unit=stage.unit, done=done)
@@ -191,7 +197,15 @@ def _in_parts(run: Run, stage: Stage) -> Made:
     for table in made:
         keep = None if stage.keep is None else partial(stage.keep, run)
         runfolder.merge(run.folder, table, folders, count, keep)
+    if stage.check is not None:
+        stage.check(run)
     return {}
+
+
+def _discard_failed(run: Run, folder: str, marker: Table) -> None:
+    for path in (run.folder / "parts" / folder).glob(f"{marker.name}-*.parquet"):
+        if "failed" in set(tables.read_columns(marker, path, ["status"])["status"]):
+            path.unlink()
 
 
 def _parts_of(stage: Stage, name: str | None) -> str:

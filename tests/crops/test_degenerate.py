@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gslopes.ask.boxes import Crop
-from gslopes.core.errors import AnswerError, Refused
+from gslopes.ask.config import CostLimits
+from gslopes.core.errors import AnswerError, ClassifierError, Refused
 from gslopes.crops.sweep import sweep_crops
 from gslopes.crops.words import print_parity
 from tests.broken import broken, shown
@@ -51,7 +52,6 @@ class Rectangle:
 
 
 CROPPERS = {
-    "no answer": lambda: Partly(1),
     "a third fails": lambda: Partly(3),
     "one value": Constant,
     "all refused": lambda: Rectangle(True),
@@ -83,3 +83,24 @@ def test_a_sweep_that_hardly_has_an_answer(tmp_path, name):
     sweep = draw_sweep(tmp_path / "sweep", 6)
     result = sweep_crops(sweep, tmp_path / "run", croppers=croppers(name), cropper=("centre",), others=2)
     assert broken(shown(result.page.read_text("utf-8"))) == []
+
+
+@pytest.mark.parametrize("sweep", [False, True])
+def test_a_cropper_that_failed_on_every_picture_is_an_error_and_is_asked_again_on_demand(tmp_path, sweep):
+    table, _ = draw_people(tmp_path / "people", {"blue": 2, "green": 2})
+    source, model = draw_sweep(tmp_path / "sweep", 4), Partly(1)
+
+    def ask(**terms):
+        if sweep:
+            return sweep_crops(source, tmp_path / "run", croppers=[model], others=1, cropper=("centre",), **terms)
+        return audit(tmp_path / "people", table, tmp_path / "run", model, **terms)
+
+    with pytest.raises(ClassifierError, match=r"The cropper brightness failed on all \d+ pictures: .*does not answer"):
+        ask()
+    name, retry, asked = "opponents" if sweep else "pairs", CostLimits(retry_failed=True), [model.asked]
+    for every in (9, 9, 0):  # a finished run asks again about what failed, as often as it is told to
+        model.every = every
+        status = set(ask(cost_limits=retry).tables[name]["status"])
+        asked.append(model.asked)
+        assert status == ({"answered", "failed"} if every else {"answered"})
+    assert asked == sorted(set(asked))

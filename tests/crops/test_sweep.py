@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
 from gslopes.crops.config import BOOTSTRAP
-from gslopes.crops.sweep import pair_slope, sweep_crops, sweep_headline
+from gslopes.crops.sweep import counts, pair_slope, sweep_crops, sweep_headline
+from gslopes.crops.words import NOTHING
 from gslopes.report.caution import LEAST
 from tests.crops.drawn import Brightness, draw_sweep
 
@@ -118,6 +120,15 @@ def test_the_finding_in_one_sentence(swept):
         "favours a face more the more feminine it looks: 3.12 points per unit [−5.00, −1.00]."
     )
     assert headline(favoured.assign(p=np.nan)) == "The crop moves too rarely with the edit to be judged."
+
+
+def test_what_failed_is_told(tmp_path):
+    names, left = ("a", "b"), {"photos": [3, 0], "attribute": "gender", "p": np.nan}
+    slopes = pd.DataFrame({"cropper": names, **left})
+    said = "The crop moves too rarely with the edit to be judged. No answer from b."
+    assert (headline(slopes), headline(slopes.assign(photos=0))) == (said, NOTHING)
+    photos = pd.DataFrame({"photo": ["x", "x", "y"], "status": ["failed", "answered", "answered"]})
+    assert counts({"opponents": photos}) == (2, 1, 1)
 
 
 def test_a_run_without_pictures(tmp_path):

@@ -124,6 +124,12 @@ def test_the_finding_in_one_sentence_as_the_table_of_findings_has_it(rows, sente
     assert found == (" favours " in sentence and not sentence.startswith(("Cannot", "None")))
 
 
+def test_the_headline_names_croppers_without_an_answer():
+    pairs = pd.DataFrame({"cropper": ["c", "silent", "silent"], "status": ["answered", "failed", "refused"]})
+    said = CROPS.headline({"parity": table(EVEN), "pairs": pairs}).sentence
+    assert said == f"c does not favour {WIDEST} No answer from silent."
+
+
 def test_the_side_in_words():
     assert side_effect(0.0001) == "The left person wins half of the time"
     assert side_effect(0.013) == "The left person wins 1.3 points more often than half"
