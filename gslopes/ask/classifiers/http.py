@@ -53,7 +53,7 @@ class AddressOptions(ServiceOptions):
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
         is_address = self.url.removeprefix("http:").removeprefix("https:").startswith("//")
-        if not (is_address or self.url.removeprefix("env:").isidentifier()):
+        if not (is_address or (self.url.startswith("env:") and self.url.removeprefix("env:").isidentifier())):
             raise ConfigError(f"http needs an address, not {scrub(self.url)!r}.", "http:https://host/path")
         service.check_address(self.url)
 

@@ -69,6 +69,7 @@ def test_names_hold_what_moves_answers_and_nothing_else():
     [
         ("http", "needs its url"),
         ("http:ftp://x", "needs an address"),
+        ("http:localhost", "needs an address"),
         (f"{HOME}?key=abcdefgh", "would be stored"),
         ("http:http://crop.example/v1,token=T", "without encryption"),
         (f"{HOME},answr=image", "Did you mean 'answer'"),
