@@ -213,9 +213,9 @@ def shown_address(url: str) -> str:
 
 
 def secrets_within(url: str) -> list[str]:
-    """What may be secret in an address that is one as a whole: user, password, values, path segments with a digit.
+    """What may be secret in an address that is one as a whole: user, password, values, segments of its path.
 
-    The host and words of a path are none: a label or another address may hold them, and must come back as they are.
+    Segments with a digit, those that look random or like a key, as they are and percent-decoded. The host and words of a path are none: a label or another address may hold them, and must come back as they are.
 
     >>> secrets_within("https://me:word@host.example/predictions/k3yk3yk3y?size=2")
     ['me', 'word', 'k3yk3yk3y', '2']
@@ -225,9 +225,10 @@ def secrets_within(url: str) -> list[str]:
     except ValueError:
         return []
     user, at, _ = parts.netloc.rpartition("@")
+    segments = dict.fromkeys([*parts.path.split("/"), *unquote(parts.path).split("/")])
     return [
         *(user.split(":") if at else []),
-        *(segment for segment in parts.path.split("/") if re.search(r"\d", segment)),
+        *(part for part in segments if re.search(r"\d", part) or looks_random(part) or _is_secret(part)),
         *(value for _, value in parse_qsl(f"{parts.query}&{parts.fragment}")),
     ]
 

@@ -96,6 +96,9 @@ def test_of_an_address_that_is_a_secret_the_host_and_plain_words_are_none():
     found = secrets_within(f"https://me:{SECRET}@gateway.example:8443/predictions/h00k-9f/tag?code=abc&size=2#t=xyz")
     assert found == ["me", SECRET, "h00k-9f", "abc", "2", "xyz"]
     assert secrets_within("http://[") == []
+    letters, key = "qWeRtYuIoPaSdFgHjKlZxCvB", "sk-" + "a" * 20
+    assert secrets_within(f"http://gateway.example/hook/{letters}/{key}") == [letters, key]
+    assert secrets_within("http://gateway.example/hook/a%622") == ["a%622", "ab2"]
 
 
 PATHS = """
