@@ -215,7 +215,8 @@ def shown_address(url: str) -> str:
 def secrets_within(url: str) -> list[str]:
     """What may be secret in an address that is one as a whole: user, password, values, segments of its path.
 
-    Segments with a digit, those that look random or like a key, as they are and percent-decoded. The host and words of a path are none: a label or another address may hold them, and must come back as they are.
+    Segments with a digit, those that look random or like a key, as they are and percent-decoded. The host and words of
+    a path are none: a label or another address may hold them, and must come back as they are.
 
     >>> secrets_within("https://me:word@host.example/predictions/k3yk3yk3y?size=2")
     ['me', 'word', 'k3yk3yk3y', '2']
