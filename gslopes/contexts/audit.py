@@ -12,7 +12,7 @@ from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers,
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import limits_of
 from gslopes.ask.scoring.cost import Estimate, estimate_walk
-from gslopes.contexts import lead, page
+from gslopes.contexts import lead, page, stimuli
 from gslopes.contexts.analysis import analyse_run
 from gslopes.contexts.config import ContextOptions, ContextsConfig
 from gslopes.contexts.stimuli import PICTURES, check_anybody, compose, cut_out, decide, files_of, items_of, look, read
@@ -166,6 +166,8 @@ CONTEXTS = Audit(
     config=ContextsConfig,
     tables=ALL_TABLES,
     inputs=look,
+    looked_at=("table", "group_column"),
+    fixed=stimuli.identity,
     outline=outline,
     stages=(
         Stage("read", ("inputs",), ("people", "backgrounds"), read, options=PICTURES),

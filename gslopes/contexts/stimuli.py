@@ -106,13 +106,17 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     digest = hashlib.sha256("".join(lines).encode()).hexdigest()
     conditions = [*(room.key for room in material.used), "canvas"] if values else []
     facts = {
-        "pictures": to_dict(pictures),
+        **identity(config),
         "values": {f"{condition}~{pictures.sweep}": list(values) for condition in conditions},
         "models": models,
         "inputs": {"photos": len(files) + len(material.used), "digest": digest},
-        "seed": config.seed,
     }
     return Inputs(material, facts, notes=tuple(filter(None, (passed_over(people), absent))))
+
+
+def identity(config: ContextsConfig) -> dict[str, Any]:
+    """What of the options makes it another run."""
+    return {"pictures": to_dict(config.pictures), "seed": config.seed}
 
 
 def _check_published(pictures: StageConfig, backgrounds: Sequence[BackgroundPicture]) -> None:

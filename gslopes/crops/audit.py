@@ -122,6 +122,7 @@ CROPS = Audit(
     config=CropsConfig,
     tables={name: table for name, table in TABLES.items() if name not in SWEPT},
     inputs=read,
+    looked_at=("people",),
     outline=outline,
     stages=(
         Stage(

@@ -427,6 +427,7 @@ SWEEP = Audit(
     config=SweepConfig,
     tables={name: TABLES[name] for name in SWEPT},
     inputs=read,
+    looked_at=("people",),
     outline=outline,
     stages=(
         Stage(

@@ -16,7 +16,7 @@ from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.options import merged, over
 from gslopes.core.runfolder import show
-from gslopes.frame.spec import Audit, Inputs
+from gslopes.frame.spec import INPUTS, Audit, Inputs
 from gslopes.photos.folder import check_outside
 
 
@@ -26,6 +26,7 @@ class Plan:
 
     folder: the run folder; None where only the plan is wanted.  source: what is audited.
     again: whether ``source`` was the run folder itself, whose stages are done again as far as its options changed.
+    looks: whether the inputs are looked at before that, as an option was given that they depend on.
     trust: whether programs in files may be run.  given: ready objects that the audit's ``models`` takes.
     only: the stages to do; all that the options have if empty.
     """
@@ -35,6 +36,7 @@ class Plan:
     source: Path
     folder: Path | None
     again: bool = False
+    looks: bool = True
     trust: bool = False
     given: Any = None
     only: tuple[str, ...] = ()
@@ -55,7 +57,7 @@ class Plan:
         exists = self.folder is not None and (self.folder / runfolder.MANIFEST).is_file()
         old = runfolder.read_manifest(self.folder) if self.folder is not None and exists else {}
         made = dict(old)  # with what stages have written into it
-        if not self.again:
+        if self.looks:
             made |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
         elif self.audit.fixed is not None:
             made |= self.audit.fixed(self.config)
@@ -155,8 +157,17 @@ def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], 
     if out is not None and out.absolute() != run.absolute():
         raise UsageError(f"{show(run)} is a run; it is done again where it is.", "Leave out --out.")
     refuse_older(run, audit)
-    config: Any = from_dict(audit.config, over(_merged(audit, given), _lasting(old["config"])))
-    return Plan(audit, config, Path(old["source"]), run, again=True, **about)
+    new: dict[str, Any] = to_dict(_merged(audit, given))
+    config: Any = from_dict(audit.config, over(new, _lasting(old["config"])))
+    read = [stage.options or () for stage in audit.stages if INPUTS in stage.reads]
+    looks = any(_has(new, name) for names in (audit.looked_at, *read) for name in names)
+    return Plan(audit, config, Path(old["source"]), run, again=True, looks=looks, **about)
+
+
+def _has(options: Mapping[str, Any], name: str) -> bool:
+    """Whether a dotted name, or part of that section, is given."""
+    first, _, rest = name.partition(".")
+    return first in options and (not rest or _has(options[first], rest))
 
 
 def _lasting(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -138,6 +138,7 @@ class Audit:
     configure: makes the configuration of a new run of source, options, stages to do and ready objects, where options
         depend on one another or the source is one of them.
     fixed: facts that follow from the options alone, which stay what they are where a run is done again.
+    looked_at: options that ``inputs`` alone reads: given to a run, they are looked at with its source before all else.
     alone: stages that ``--only`` can name, with what is printed after each, as text and as JSON.
     result: the class of its result, if it says more than others.
     condition: columns that ``--fail-if`` can name, each with a value of its type.
@@ -169,6 +170,7 @@ class Audit:
     seldom: tuple[str, ...] = ()
     configure: Callable[[Path | None, Mapping[str, Any], Sequence[str], Any], Any] | None = None
     fixed: Callable[[Any], Mapping[str, Any]] | None = None
+    looked_at: tuple[str, ...] = ()
     alone: Mapping[str, Callable[[Result], tuple[str, Mapping[str, Any]]]] = field(default_factory=dict)
     result: type[Result] | None = None
     condition: Mapping[str, float | str | bool] = field(default_factory=lambda: CONDITION)

@@ -1,4 +1,4 @@
-"""The whole context audit on drawn people: a planted effect comes back, and what was stopped goes on."""
+"""The whole context audit on drawn people: a planted effect comes back."""
 
 from __future__ import annotations
 
@@ -18,14 +18,7 @@ from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.options import build
 from gslopes.core.runfolder import read_manifest
 from gslopes.frame.page import choices_of
-from gslopes.frame.result import load
 from tests.contexts.drawn import CANVAS, PEOPLE, Finder, Tagger, again, audit, small
-
-
-def test_a_run_opens_again_with_its_sentence(found):
-    opened = load(found.folder)
-    assert (opened.summary, opened.page) == (found.summary, found.page)
-    assert (opened.found, opened.used, opened.notes) == (found.found, found.used, found.notes)
 
 
 def test_the_page_ends_with_what_to_do_next_and_what_to_quote(found):
@@ -73,16 +66,6 @@ def test_the_page_and_the_papers_tables_are_there(found):
     assert (folder / "cutouts.html").read_text("utf-8").count("<figure") == PEOPLE
 
 
-def test_what_was_stopped_goes_on_and_ends_in_the_same_tables(found, folder, tmp_path):
-    run = tmp_path / "run"
-    shutil.copytree(found.folder, run)
-    for path in (run / "parts/synthesise/photos-000002.parquet", run / "parts/cutout/cutouts-000001.parquet"):
-        path.unlink()
-    audit(folder, run)
-    for path in sorted(found.folder.glob("*.parquet")):
-        assert (run / path.name).read_bytes() == path.read_bytes(), path.name
-
-
 def test_analysis_alone_asks_nobody_and_needs_no_people_and_ones_own_ratings_decide(found, tmp_path):
     run, ratings = tmp_path / "run", tmp_path / "ratings.csv"
     shutil.copytree(found.folder, run)
@@ -113,9 +96,10 @@ def test_one_more_tagger_is_asked_about_the_same_pictures(found, folder, tmp_pat
         audit(folder, run, classifier=other)
 
 
-def test_another_canvas_needs_another_folder(found, folder):
-    with pytest.raises(RunFolderMismatch, match="canvas"):
-        audit(folder, found.folder, canvas=(200, 128))
+def test_another_canvas_or_seed_needs_another_folder(found, folder):
+    for option in ({"canvas": (200, 128)}, {"seed": 5}):
+        with pytest.raises(RunFolderMismatch, match=next(iter(option))):
+            again(found.folder, **option)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def portraits(folder: Path) -> Path:
     return folder / "people"
 
 
-def crop_options(people: Path, **more: Any) -> dict[str, Any]:
+def crop_options(people: Path, /, **more: Any) -> dict[str, Any]:
     """Options and objects of an audit of drawn portraits by a cropper that looks at what is bright."""
     known = {"people": people.parent / "people.csv", "groups": ("team",), "cropper": ("centre",)}
     return {"croppers": [Brightness()], "finder": a_face, **known, **more}
@@ -132,7 +132,7 @@ def named_in_small_groups(people: Path) -> tuple[str, ...]:
     return ("--people", table, "--groups", "team", "--set", "cropper=centre", "--set", "min_group=2")
 
 
-def audit_crops(people: Path, run: Path, **more: Any) -> AuditResult:
+def audit_crops(people: Path, run: Path, /, **more: Any) -> AuditResult:
     """Two croppers."""
     quick = {"min_group": 2, "ratios": (1.0,)}
     return gslopes.audit_crops(people, run, **crop_options(people, **{**quick, **more}))
@@ -162,7 +162,7 @@ def reports(people: Path) -> tuple[str, ...]:
     return ("--people", str(people.parent / "people.csv"))
 
 
-def audit_contexts(people: Path, run: Path, **more: Any) -> AuditResult:
+def audit_contexts(people: Path, run: Path, /, **more: Any) -> AuditResult:
     """With a tagger of this process, quickly; a run alone is done again by its options."""
     home = people.parent
     with small(Finder(), 1):

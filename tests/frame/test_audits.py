@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
@@ -18,6 +19,7 @@ from matplotlib.figure import Figure
 import gslopes
 from gslopes.core.errors import GslopesError, RunFolderMismatch, UsageError
 from gslopes.core.killpoints import KILL_POINTS
+from gslopes.core.options import options_of
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
 from gslopes.frame.result import find_audit
@@ -227,6 +229,27 @@ def test_another_source_in_the_same_folder_is_refused(small: Small, run: Path, t
     small.change_source(other)
     with pytest.raises(RunFolderMismatch):
         small.begin(other, run)
+
+
+@pytest.mark.parametrize("name", ["contexts", "crops"], indirect=True)
+def test_other_people_given_to_a_run_are_another_run(small: Small, source: Path, run: Path, tmp_path: Path):
+    about = pd.read_csv(source.parent / "people.csv", dtype=str)
+    about.assign(**{about.columns[1]: about.iloc[::-1, 1].to_numpy()}).to_csv(tmp_path / "swapped.csv", index=False)
+    about.to_csv(tmp_path / "same.csv", index=False)
+    before = files(run)
+    with pytest.raises(RunFolderMismatch, match="digest"):
+        small.begin(run, run, people=tmp_path / "swapped.csv")
+    assert files(run) == before
+    small.begin(run, run, people=tmp_path / "same.csv")
+
+
+def test_an_option_is_read_by_a_stage_or_by_the_inputs_or_is_about_asking(name: str, run: Path):
+    audit = find_audit(name)
+    read = {one for stage in audit.stages for one in stage.options or ()} | {*audit.looked_at}
+    read |= set(json.loads((run / "run.json").read_text()).get("identity", ()))
+    asking = {"score", "cost_limits", "classifiers", "cropper", "device", "engine", "workers", "preset", "photos"}
+    paths = [".".join(option.path) for option in options_of(audit.config).values()]
+    assert [path for path in paths if not {path, path.partition(".")[0]} & (read | asking)] == []
 
 
 def test_a_run_of_an_older_version_is_refused_with_a_sentence(small: Small, source: Path, run: Path):
