@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import read_text
@@ -91,30 +92,28 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     """
     text = read_text(path, raises=ConfigError, hint="Name a word list in UTF-8 that you may read.")
     digest = sha256(text.encode()).hexdigest()
-    if path.suffix != ".toml":
-        lines = [line.partition("#")[0].strip() for line in text.splitlines()]
-        entries = frozenset(_entry(line, wordnet, path) for line in lines if line)
-        return WordList(name or path.stem, digest[:8], entries, f"the user's file {path.name}", digest=digest)
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"The word list {path} is not valid TOML: {error}.") from error
-    groups = {key: _words(value, path) for key, value in content.get("groups", {}).items()}
-    entries = _words(content.get("entries", []), path).union(*groups.values())
+    content: dict[str, Any] = {"entries": text, "source": f"the user's file {path.name}"}
+    if path.suffix == ".toml":
+        try:
+            content = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"The word list {path} is not valid TOML: {error}.") from error
+    groups = {key: _entries(value, wordnet, path) for key, value in content.get("groups", {}).items()}
+    entries = _entries(content.get("entries", []), wordnet, path).union(*groups.values())
     texts = {key: str(content.get(key, "")) for key in ("source", "licence")}
     name, version = name or str(content.get("name", path.stem)), str(content.get("version", digest[:8]))
     return WordList(name, version, entries, **texts, digest=digest, groups=groups)
 
 
-def _words(value: object, path: Path) -> frozenset[str]:
+def _entries(value: object, wordnet: WordNet | None, path: Path) -> frozenset[str]:
     lines = value.splitlines() if isinstance(value, str) else value
     if not isinstance(lines, list):
         raise ConfigError(f"The entries of {path} must be a list, or a text with one entry a line.")
-    return frozenset(plain(str(line)).strip().lower().replace(" ", "_") for line in lines if str(line).strip())
+    words = [plain(str(line).partition("#")[0]).strip().lower().replace(" ", "_") for line in lines]
+    return frozenset(_entry(word, wordnet, path) for word in words if word)
 
 
-def _entry(line: str, wordnet: WordNet | None, path: Path) -> str:
-    entry = plain(line).lower().replace(" ", "_")
+def _entry(entry: str, wordnet: WordNet | None, path: Path) -> str:
     if wordnet is None:
         return entry
     is_id = entry[:1] in "nvar" and entry[1:].isdecimal() and len(entry) == 9

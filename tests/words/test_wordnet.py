@@ -79,19 +79,17 @@ def test_demeaning_synsets_ship_empty():
     assert not shipped().has("non-imageable-synsets")
 
 
-def test_plain_text_takes_words_names_and_imagenet_ids(tmp_path: Path, words: WordNet):
-    file = tmp_path / "mine.txt"
-    file.write_text("# a comment\nn10787470\nslob.n.01\n")
-    listed = read_list(file, "demeaning-synsets", words)
-    assert sorted(listed.entries) == ["slob.n.01", "woman.n.01"]
+FORMS = {"mine.txt": "{}\n{}", "mine.toml": 'entries = ["{}"]\ngroups.two = """{}"""'}
 
 
-@pytest.mark.parametrize("line", ["n99999999", "nothing_here.n.07"])
-def test_an_unknown_entry_is_refused(tmp_path: Path, words: WordNet, line: str):
-    file = tmp_path / "mine.txt"
-    file.write_text(line)
-    with pytest.raises(ConfigError, match="not a synset"):
-        read_list(file, wordnet=words)
+@pytest.mark.parametrize("name", FORMS)
+def test_a_list_takes_names_and_imagenet_ids_and_refuses_what_is_unknown(tmp_path: Path, words: WordNet, name: str):
+    (tmp_path / name).write_text(FORMS[name].format("slob.n.01", "n10787470  # a comment"))
+    assert sorted(read_list(tmp_path / name, wordnet=words).entries) == ["slob.n.01", "woman.n.01"]
+    for two in (("slob.n.01", "n99999999"), ("nothing_here.n.07", "slob.n.01")):
+        (tmp_path / name).write_text(FORMS[name].format(*two))
+        with pytest.raises(ConfigError, match="not a synset"):
+            read_list(tmp_path / name, wordnet=words)
 
 
 def test_a_missing_file_and_an_unknown_name(tmp_path: Path):
