@@ -46,7 +46,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
             f"source       {plan.config.source}: {terms.note}",
             f"searches     {len(plan.queries):,}, of which {plan.done:,} are done",
             f"photos       {plan.photos:,} at most; downloads from one host are {plan.config.gap:g} s apart",
-            f"requests     {plan.requests:,} at most to the source, {max(terms.gap, plan.config.gap):g} s apart",
+            f"requests     {plan.requests:,} {plan.source.bound}, {max(terms.gap, plan.config.gap):g} s apart",
             f"collection   {show(out)}",
             "No request was sent, nothing was written.",
         ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -45,12 +44,10 @@ class CollectPlan:
 
     @property
     def requests(self) -> int:
-        """To the source's interface, for the searches that are left, at most."""
-        terms = self.source.terms
-        if not terms.page:
-            return 0
-        results = min(int(self.config.per_query * OVERSAMPLE), terms.max_results)
-        return (len(self.queries) - self.done) * math.ceil(results / terms.page)
+        """To the source's interface, for the searches that are left; ``source.bound`` says how far they may be more."""
+        wanted = int(self.config.per_query * OVERSAMPLE)
+        results = min(wanted, self.source.terms.max_results or wanted)
+        return (len(self.queries) - self.done) * self.source.requests(results)
 
 
 @dataclass(frozen=True, slots=True)

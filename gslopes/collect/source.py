@@ -5,6 +5,7 @@ A source turns a search into candidates; it downloads nothing and decides nothin
 
 from __future__ import annotations
 
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -56,10 +57,11 @@ class Source(ABC):
 
     name: as the command line and the manifest have it.  terms: see there.
     needs_contact: it asks for a way to reach the user.  of_people: a result is a person, of whom several may be on one
-    file.
+    file.  bound: what the number of requests is followed by.
     """
 
     name: str
+    bound = "at most to the source"
     terms: Terms
     needs_contact = False
     of_people = False
@@ -70,6 +72,10 @@ class Source(ABC):
     def queries(self) -> list[Query] | None:
         """The searches that it has by itself (a list); None if it takes any."""
         return None
+
+    def requests(self, results: int) -> int:
+        """To its interface, for one search with so many results."""
+        return math.ceil(results / self.terms.page) if self.terms.page else 0
 
     @abstractmethod
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:

@@ -12,6 +12,7 @@ Source: Yee et al. 2021, section 3.1 and appendix, doi 10.1145/3479594; their qu
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -82,6 +83,7 @@ class Wikidata(Source):
     """
 
     name = "wikidata"
+    bound = f"to the source, and one for each further {PAGES[0]:,} people of a group"
     needs_contact = True
     of_people = True
     service = "https://query.wikidata.org"
@@ -106,6 +108,10 @@ class Wikidata(Source):
     def queries(self) -> list[Query] | None:
         """One for each ethnic group."""
         return [Query(name, keyword=qid) for qid, name in self.groups.items()]
+
+    def requests(self, results: int) -> int:
+        """Pages of the query, and files of Commons."""
+        return super().requests(results) + math.ceil(results / TITLES)
 
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """At most ``max_results`` pictures of one ethnic group, in the order of the Q-ids.

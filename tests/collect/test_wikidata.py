@@ -220,6 +220,8 @@ def test_robots_are_obeyed(service, tmp_path):
 def test_what_is_wrong_is_said_before_anybody_is_asked(tmp_path):
     with pytest.raises(UsageError, match="a way to reach you"):
         plan_collection(CollectConfig(source="wikidata"), tmp_path / "out")
+    asked = CollectConfig(source="wikidata:groups=Q49085", contact="me", per_query=5000)
+    assert plan_collection(asked, tmp_path / "out").requests == 2 + 7500 // 50  # half as many results again
     for wrong in ("groups=black", "group=Q1"):
         with pytest.raises(ConfigError, match="not a Q-id"):
             load_source(f"wikidata:{wrong}")
