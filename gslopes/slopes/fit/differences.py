@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, same_photos
 from gslopes.slopes.fit.estimators import KINDS, linear
-from gslopes.slopes.fit.measures import Kind, choose, outcomes, slopes_by_measure, unit_slopes
+from gslopes.slopes.fit.measures import Kind, choose, measured, outcomes, slopes_by_measure, unit_slopes
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import FEW, effective_units, named_codes
 from gslopes.stats.contrast import contrast, difference, infer, membership_p
@@ -134,7 +133,8 @@ def paired_differences(
     """The slopes of both by each label's measure, and their difference: second minus first.
 
     A label that either run measures by its number, see ``slopes.fit.measures``, is measured by it in both; the others
-    are photo-rate slopes, percentage points per unit.
+    are photo-rate slopes, percentage points per unit.  No number stands for a missing one: a photo that lacks it in
+    either run is left out, and a label that one run never gave with its number has no difference.
 
     Each photo that both answered at all values has a slope in either; the difference is the mean over photos of the
     second minus the first.  Interval and p: one-sample t over units with U - 1 degrees of freedom, null hypothesis: the
@@ -151,14 +151,17 @@ def paired_differences(
     """
     first, second = same_photos(one, other)
     labels = all_labels(one, other)
-    codes = None if cluster is None else named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
     measures = common_measures(first, second, min_varying)
-    old, new = (slopes_by_measure(replace(answers, measures=measures), codes, labels) for answers in (first, second))
+    first, second = same_photos(measured(first, measures), measured(second, measures))
+    codes = None if cluster is None else named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
+    old, new = (slopes_by_measure(answers, codes, labels) for answers in (first, second))
     result = contrast(new.minus(old), permutations=permutations)
     either = (abs(old.sums) + abs(new.sums)).tocsr()
     either.eliminate_zeros()
     varies = np.diff(either.indptr)
-    rare = (varies < min_varying) | (len(old.sizes) < 2)
+    common = {*first.labels.tolist()} & {*second.labels.tolist()}
+    one_sided = np.array([measures.get(label) == "value" and label not in common for label in labels.tolist()], bool)
+    rare = (varies < min_varying) | (len(old.sizes) < 2) | one_sided
     same = (result.varying == 0) & ~rare  # not one answer changed: nothing speaks against equal slopes
     p, p_perm = (np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (result.p, result.p_perm))
     tested, _ = below_floor(p_perm, p, permutations, trusted=effective_units(old.sizes) >= FEW)
@@ -168,7 +171,10 @@ def paired_differences(
     columns |= {"varying": varies, "slope": old.means, "other_slope": new.means, "p": p, "p_test": tested}
     columns |= {"p_perm": p_perm if permutations else np.full(len(labels), np.nan), "q": benjamini_hochberg(tested)}
     columns |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}
-    return pd.DataFrame(columns | {"note": np.where(rare, RARE, "")}, columns=list(COLUMNS))
+    note = np.where(one_sided, "one run never gave its number", np.where(rare, RARE, ""))
+    frame = pd.DataFrame(columns | {"note": note}, columns=list(COLUMNS))
+    frame.loc[one_sided, ["slope", "other_slope", "difference", "se", "ci_low", "ci_high"]] = np.nan
+    return frame
 
 
 def common_measures(one: Answers, other: Answers, min_varying: int) -> dict[str, str]:

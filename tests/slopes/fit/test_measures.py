@@ -108,3 +108,11 @@ def test_a_change_between_runs_is_of_the_same_measure(frame):
     assert found.loc["age", "measure"] == "value"
     assert found.loc["hire", "measure"] == "log-odds"
     assert found.loc["hire", "difference"] == pytest.approx(0, abs=1e-6)
+    lost = moved[~((moved["photo"] == "p00") & (moved["value"] == 1) & (moved["label"] == "age"))]
+    for pair in ((first, answers_of(lost)), (answers_of(lost), first)):
+        age = paired_differences(*pair, permutations=0).set_index("label").loc["age"]
+        assert (age["n"], abs(age["difference"])) == (39, pytest.approx(0.5, abs=1e-4))  # as the fit, no 0 for it
+    found = paired_differences(first, answers_of(frame[frame["label"] != "age"]), permutations=0).set_index("label")
+    assert np.isnan(found.loc["age", "difference"])
+    assert found["note"]["age"] == "one run never gave its number"
+    assert found["n"].eq(40).all()
