@@ -199,7 +199,8 @@ def _judged(answers: Answers, one: Truth) -> Iterator[tuple[str, str, Flags, Fla
     texts = np.array([plain(text) for text in cells], dtype=object)
     wrong = ~_right(answers, texts)
     yield ALL, ERROR, labelled, wrong
-    spelling = {plain(text): text for text in sorted(map(str, cells[labelled]), reverse=True)}
+    # of all photos: a placebo's sample may lack a class, which is spelled alike along every sweep
+    spelling = {plain(text): text for text in sorted({*map(str, one.cells)} - {""}, reverse=True)}
     for name, label in sorted(spelling.items()):
         yield label, MISS, texts == name, wrong
 

@@ -87,6 +87,10 @@ def test_a_finding_goes_further_than_every_placebo(kinds: tuple[str, ...], slope
     fakes = slopes[slopes["attribute"] != "gender"]
     assert len(fakes) == 3 * len(kinds)
     assert fakes["decision"].isna().all()
+    if not slope:
+        chefs = [frame[frame["photo"].isin(about.index[::2])] for frame in more]  # a sample without a judge
+        one_class = fitted(pd.concat([scores, *chefs]), about, "job").error_slopes
+        assert row(one_class, label="JUDGE", attribute="gender")["decision"] == ("placebo" if kinds else "open")
 
 
 def test_a_label_has_misses_and_false_alarms() -> None:
