@@ -152,7 +152,7 @@ def _decide_label(
         which = f" of {' or of '.join(lacking)}" if len(lacking) < len(placebo.KINDS) else ""
         detail = f"no placebo sweep{which} was run"
     low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
-    if decision == "finding" and not refusals_flat and not (low > 0 or high < 0):
+    if decision == "finding" and not refusals_flat and not (low > 0 if row["slope"] > 0 else high < 0):
         bound = f"of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]"
         bound = bound if low <= high else "nothing bounds the rest"
         return "open", "refusals", f"refusals depend on the value; {bound}"

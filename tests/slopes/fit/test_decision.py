@@ -4,6 +4,7 @@ import pytest
 
 from gslopes.core import placebo
 from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.decision import _decide_label
 from gslopes.slopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 5)
@@ -48,6 +49,14 @@ def test_without_every_placebo_a_slope_stays_open(answers) -> None:
         assert table["decision"]["real"] == "open"
         assert table["reason"]["real"] == "no-placebo"
         assert table["detail"]["real"] == why
+
+
+@pytest.mark.parametrize(("low", "high", "decision"), [(1, 9, "finding"), (-1, 9, "open"), (-9, -1, "open")])
+def test_where_refusals_depend_on_the_value_the_bounds_keep_the_slopes_sign(low, high, decision) -> None:
+    for sign in (1, -1):
+        ends = dict(zip(("worst_low", "worst_high"), sorted((sign * low, sign * high)), strict=True))
+        row = {"note": "", "q": 0.01, "se": 1.0, "slope": 5.0 * sign, **ends}
+        assert _decide_label(row, 0.01, dict.fromkeys(placebo.KINDS), False)[0] == decision
 
 
 def test_the_difference_is_paired_over_the_photos_of_both(answers) -> None:
