@@ -177,11 +177,18 @@ class _Inputs:
 
     def sweep(self, classifier: str, attribute: str) -> Answers:
         """The answers about sweeps that the gate kept."""
-        sweep = self.whole[classifier, attribute]
+        sweep, kept = self.whole[classifier, attribute], self.kept(attribute)
+        if kept is None or placebo.split(attribute)[0] not in self.gates:
+            return sweep
+        return sweep.only(np.isin(sweep.photos.astype(str), kept)).labelled()
+
+    def kept(self, attribute: str) -> Sequence[str] | None:
+        """Ids of the photos that count and whose sweeps the gate kept; None: all."""
         gate = self.gates.get(placebo.split(attribute)[0])
         if gate is None:
-            return sweep
-        return sweep.only(gate.reindex(sweep.photos).eq(True).to_numpy(bool)).labelled()
+            return self.photos
+        names = gate.index[gate.eq(True)].astype(str).tolist()
+        return names if self.photos is None else sorted({*names} & {*self.photos})
 
     def units(self, photos: NDArray[np.object_]) -> Codes | None:
         """(n,) codes of the photos' clusters; a photo without a text is its own."""
@@ -207,7 +214,7 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
             return  # the gate dropped them all: nothing but what the sample of them says
     units = inputs.units(sweep.photos)
     sizes = np.ones(len(sweep.photos)) if units is None else np.bincount(units).astype(np.float64)
-    asked = asked_about(inputs.asked, classifier, attribute, sweep.values, inputs.photos)
+    asked = asked_about(inputs.asked, classifier, attribute, sweep.values, inputs.kept(attribute))
     balance = _balance(sweep, sizes, asked, inputs)
     yield "balance", balance
     rows = estimate(sweep, options, units)
@@ -271,7 +278,10 @@ def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _
     used, cluster = len(sweep.photos), inputs.cluster
     largest, effective = float(sizes.max()) / used if used else np.nan, effective_units(sizes)
     row: dict[str, object] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "used": used}
-    row |= {"units": len(sizes), **sweep.dropped, "largest": largest, "effective_units": effective}
+    refused, lost = (asked.status == 2).any(axis=1), (asked.status == 3).any(axis=1)
+    counts = {"refused": int(refused.sum()), "failed": int((lost & ~refused).sum())}
+    counts["missing"] = len(asked.photos) - used - sum(counts.values())
+    row |= {"units": len(sizes), **counts, "largest": largest, "effective_units": effective}
     row |= dict.fromkeys(("refusal_slope", "refusal_low", "refusal_high", "refusal_p"), np.nan)
     warnings = []
     if cluster and used and effective < FEW:

@@ -111,6 +111,23 @@ def test_a_sample_of_the_dropped_stands_for_all_of_them(answers) -> None:
     assert row["ungated_high"] - row["ungated_low"] > everything["ungated_high"] - everything["ungated_low"]
 
 
+def test_what_was_refused_of_the_dropped_counts_for_no_bound(answers) -> None:
+    """60 sweeps kept, which rise; 40 dropped, which fall, and of which two photos were refused."""
+    present = np.zeros((100, 1, 5), bool)
+    present[:60, 0, 3:] = present[60:, 0, :2] = True
+    lost = np.zeros((100, 5), bool)
+    lost[[0, 60, 61], 4] = True
+    scores, asked = refused_when(answers, present, lost)
+    gate = pd.Series(np.arange(100) < 60, index=sorted(set(asked["photo"])))
+    given = {"values": {"gender": VALUES}, "options": FAST}
+    found = analyse(scores, asked, gates={"gender": gate}, **given)
+    alone = analyse(scores, asked, photos=gate.index[:60], **given)
+    pd.testing.assert_frame_equal(found.balance, alone.balance)
+    assert found.balance[["used", "refused", "missing"]].iloc[0].tolist() == [59, 1, 0]
+    row = found.slopes.iloc[0]
+    assert row["worst_low"] < row["slope"] == pytest.approx(row["worst_high"])
+
+
 def test_without_a_sample_the_dropped_are_unknown(answers) -> None:
     present, gate = shared_error(300, 3)
     row = gating(answers, present, gate, gate.to_numpy())
