@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from gslopes.core.errors import UsageError
 from gslopes.core.options import options_of
-from gslopes.core.summary import gated
+from gslopes.core.summary import NAME, gated
 from gslopes.frame.commands import (
     PATH,
     FailIf,
@@ -65,6 +66,8 @@ def verb(audit: Audit) -> click.Command:
         if method:
             return _print_differences(audit, out or audited, options, as_json)
         condition = condition_of(fail_if, audit.condition)
+        if condition is not None and only:
+            _check_findings(audit, only)
         planned = plan(audit, audited, out, options, trust=trust, only=only)
         if dry_run:
             return _print_plan(audit, planned, as_json)
@@ -126,6 +129,14 @@ _method_option = click.option(
     advanced=True,
     help="Only list how the run in --out, or these options, differ from the paper, and why.",
 )
+
+
+def _check_findings(audit: Audit, only: Sequence[str]) -> None:
+    """Raises: UsageError if none of the stages makes what a condition judges: the findings would be old ones."""
+    judging = [stage.name for stage in audit.stages if {*stage.makes} & {*audit.shown, NAME}]
+    if not {*only} & {*judging}:
+        problem = f"--fail-if judges the findings, and {' and '.join(f'--only {stage}' for stage in only)} makes none."
+        raise UsageError(problem, f"Add {' or '.join(f'--only {stage}' for stage in judging)}.")
 
 
 def _print_differences(audit: Audit, run: Path | None, options: dict[str, Any], as_json: bool) -> int:

@@ -72,6 +72,8 @@ def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):
         (["synthesise", "none", "--out", "run", "--attribute", "gendr"], "Did you mean 'gender'?"),
         (["audit", "none", "--out", "run", "--classifier", "celeba-tager"], "Did you mean 'celeba-tagger'?"),
         (["audit", "none", "--only", "fit"], "There is no folder"),
+        (["audit", "none", "--only", "score", "--fail-if", "finding"], "Add --only fit or --only report."),
+        (["compare", "a", "--drift", "b", "--fail-if", "changed", "--open"], "does not take --fail-if, --open."),
         (["train", "gender-feld", "--data", "."], "Did you mean 'gender-field'?"),
     ],
 )

@@ -78,6 +78,11 @@ def compare(
     from gslopes.slopes.report.changes import CONDITION, changed, print_changes
 
     if drift is not None:
+        idle: dict[str, object] = {"RUN_B": run_b, "--pair": pairs, "--photos-csv": photos_csv, "--cluster": cluster}
+        idle |= {"--out": out, "--fail-if": fail_if[0], "--junit": fail_if[1], "--open": show_page}
+        if names := ", ".join(name for name, value in idle.items() if value):
+            hint = "Leave that out; the exit code is 3 where the classifier has drifted."
+            raise UsageError(f"--drift does not take {names}.", hint)
         asked = check_drift(run_a, drift, OneProcess(progress=True), cost_limits=CostLimits(budget=budget, yes=yes))
         print_json(asked.as_dict()) if as_json else say(print_drift(asked))
         return 3 if asked.drifted else 0
