@@ -236,13 +236,14 @@ def headline_of(found: Tables) -> Headline:
     first = shares.iloc[0]
     photos, captioner = words.many(int(first["n"]), "photo"), words.printable(first["captioner"])
     text = f"Along {words.perceived(str(first['attribute']))}, captions by {captioner} change from one gender's words"
+    named = "mention:", str(first["attribute"]), str(first["captioner"])
     if not first["active"]:
-        return Headline(f"{text} to the other's on none of {photos}.")
+        return Headline(f"{text} to the other's on none of {photos}.", *named)
     same = (rows["captioner"] == first["captioner"]) & (rows["attribute"] == first["attribute"])
     at = rows[same & (rows["label"] == SWITCH)].iloc[0]
     ends = numbers.interval(at["ci_low"], at["ci_high"], numbers.signed)
     where = f"at {numbers.signed(at['value'])} on average {'' if ends == numbers.NONE else ends}".rstrip()
-    return Headline(f"{text} to the other's on {first['active']:,} of {photos}, {where}.", "mention:")
+    return Headline(f"{text} to the other's on {first['active']:,} of {photos}, {where}.", *named)
 
 
 def counts(found: Tables) -> tuple[int, int, int]:

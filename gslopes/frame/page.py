@@ -56,7 +56,11 @@ class Page:
         lead, about = self.headline, self.audit.sentences["quote"]
         limits = tuple(self.audit.sentences["limits"][:3])
         card = quote.About(about["title"], tuple(about["things"]), about["compared"], limits, about["source"])
-        return quote.of_findings(self.run.folder, self.findings, lead.sentence, card, (lead.label, lead.contrast))
+        rows = self.findings
+        first = rows["label"].astype(str).str.startswith(lead.label)
+        for name, text in (("contrast", lead.contrast), ("model", lead.model)):
+            first &= (rows[name] == text) | (text == "")
+        return quote.of_findings(self.run.folder, rows, lead.sentence, card, first)
 
 
 def noted(page: Page) -> dict[str, Any]:

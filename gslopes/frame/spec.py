@@ -96,11 +96,15 @@ class Stage:
 
 
 class Headline(NamedTuple):
-    """The finding in a sentence.  label, contrast: how those of the row begin that it is about; empty: of any."""
+    """The finding in a sentence.
+
+    label: how that of the row begins that it is about.  contrast, model: those of the row.  Empty: of any.
+    """
 
     sentence: str
     label: str = ""
     contrast: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True)

@@ -46,12 +46,12 @@ class About:
 
 
 def of_findings(
-    run: Path, findings: pd.DataFrame, headline: str, about: About, first: tuple[str, str] = ("", "")
+    run: Path, findings: pd.DataFrame, headline: str, about: About, first: pd.Series | None = None
 ) -> Quote | None:
     """The sentence and the snippet of an audit; None where nothing could be judged.
 
     run: its folder, whose ``run.json`` says version and day.  findings: columns of ``core.summary.FINDINGS``.
-    headline: the page's first sentence.  first: of the rows that it is about, how the label begins, and the contrast.
+    headline: the page's first sentence.  first: which of the rows it is about; all if None.
 
     Raises: UsageError if there is no ``run.json``.
     """
@@ -59,13 +59,13 @@ def of_findings(
     if judged.empty:
         return None
     sure = judged[judged["decision"] == summary.FINDING]
-    among = sure if len(sure) else judged
-    label, contrast = first
-    own = among[among["label"].str.startswith(label)]
-    own = own[own["contrast"] == contrast] if contrast else own
-    cells = _cells((own if len(own) else among).to_dict("records")[0], about)
-    what = "In numbers" if len(sure) else "Nothing is a finding; the largest difference"
-    also = f"; one of {len(sure)} findings" if len(sure) > 1 else ""
+    own = judged if first is None else judged[first.reindex(judged.index)]
+    own = own if len(own) else judged
+    found = own[own["decision"] == summary.FINDING]
+    cells = _cells((found if len(found) else own).to_dict("records")[0], about)
+    what = "Not a finding" if len(sure) else "Nothing is a finding; the largest difference"
+    what = "In numbers" if len(found) else what
+    also = f"; one of {len(sure)} findings" if len(found) and len(sure) > 1 else ""
     version = words.printable(runfolder.read_manifest(run).get("gslopes", "")) or "of an unknown version"
     made = f"gslopes {version}, on {summary.began_on(run)}"
     number = f"{what}: {cells[0]}, {cells[1]}: {cells[2]} {cells[4]}, 95 % interval {cells[3]}, {cells[5]}{also}"
@@ -87,9 +87,15 @@ def of_findings(
 
 
 def write_card(report: Path, quoted: Quote | None) -> None:
-    """Write ``model_card.md`` into a report's folder.  Raises: StorageError."""
+    """Write ``model_card.md`` into a report's folder; remove an earlier one where nothing is to say.
+
+    Raises: StorageError.
+    """
+    file = report / "model_card.md"
+    with runfolder.storage(report):
+        file.unlink(missing_ok=True)
     if quoted is not None:
-        runfolder.write_bytes(report / "model_card.md", quoted.card.encode("utf-8", "backslashreplace"))
+        runfolder.write_bytes(file, quoted.card.encode("utf-8", "backslashreplace"))
 
 
 def _cells(row: Mapping[Any, Any], about: About) -> list[str]:

@@ -74,8 +74,10 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Callable[[int
     if screens:
         first, attributes = screens[0], list(dict.fromkeys(screen.attribute for screen in screens))
         lead, about = f"{first.classifier}: {first.headline.sentence}", screen.about(source.manifest, attributes)
-        leading = first.headline.strongest, first.attribute
-        quoted = of_findings(run, decisions.summary_rows(findings), lead, about, leading)
+        rows, label = decisions.summary_rows(findings), first.headline.strongest
+        leading = (rows["model"].map(words.printable) == first.classifier) & (rows["contrast"] == first.attribute)
+        leading &= (rows["label"] == label) | (label == "")
+        quoted = of_findings(run, rows, lead, about, leading)
     write_card(report, quoted)
     values = {name: numbers.tolist() for name, numbers in source.values.items()}
     sweeps = validity.sweeps(run, values)

@@ -87,3 +87,23 @@ def test_the_card_is_on_the_page_and_in_a_file_and_holds_no_html_of_a_label(writ
     )
     assert card.count("\n- ") == 2 + len(LIMITS)
     assert "/data/people" not in card
+
+
+def test_the_quote_has_the_number_of_the_classifier_that_leads_and_a_card_of_old_goes(
+    written: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(written, run)
+    slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
+    sure = slopes["decision"] == "finding"
+    alike = slopes[sure & (slopes["label"] == SCRIPT)]  # a classifier with fewer findings, whose name sorts first
+    more = alike.assign(classifier="a", slope=99.0)
+    tables.write(tables.SLOPES, pd.concat([slopes, more], ignore_index=True), run / "slopes.parquet")
+    write_report(run, embed="none")
+    html = unescape((run / "report/index.html").read_text("utf-8"))
+    assert f"In numbers: celeba-tagger, {SCRIPT}, gender: +12.3" in html
+    assert "one of 3 findings" in html
+    unjudged = slopes.assign(decision=slopes["decision"].where(slopes["decision"].isna(), "unjudged"))
+    tables.write(tables.SLOPES, unjudged, run / "slopes.parquet")
+    write_report(run, embed="none")
+    assert not (run / "report/model_card.md").exists()
