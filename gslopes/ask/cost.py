@@ -28,6 +28,7 @@ class Limits:
     price: USD per 1,000 pictures; 0 for a local classifier, None where it depends on the user's plan.
     requests_per_picture: at most, where one does not do: language models are asked several times.
     tokens: of a language model, in and out, of all requests about one picture, at most; for the estimate.
+    estimated: whether the price is an estimate, because a request's own is known afterwards, by its tokens.
     network: whether it is asked over a network, whatever the other limits say.
     note: what a user should know about rate and price, one sentence; empty if nothing.
     """
@@ -45,6 +46,7 @@ class Limits:
     requests_per_picture: int = 1
     network: bool = False
     tokens: tuple[int, int] = (0, 0)
+    estimated: bool = False
     note: str = ""
 
     @property
@@ -123,13 +125,20 @@ class Budget:
     """The money of one command, shared by all classifiers and threads.
 
     usd: the most that may be spent, None for no limit.  spent: USD so far.
+    agreed: without ``usd``, the most that may be spent where prices are estimates; None for no limit.
 
     The cost of a request is reserved before it is sent and spent when the service may have billed it, so that even with
     many requests in flight the budget is never passed. A request that the rest does not pay for is made smaller.
+
+    Where prices are estimates, the dearest request so far is reserved if it was dearer; until one was billed they are
+    sent one at a time. Only a request in flight that is dearer than all before it may then pass the limit.
     """
 
     usd: float | None = None
     spent: float = 0.0
+    agreed: float | None = None
+    _dearest: dict[Limits, float] = field(default_factory=dict)  # USD billed for one picture of a request, at most
+    _in_flight: Counter[Limits] = field(default_factory=Counter)
     _reserved: float = 0.0
     _waiting: int = 0  # requests whose cost is reserved: not sent yet, or not answered
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
@@ -137,6 +146,10 @@ class Budget:
     def __post_init__(self) -> None:
         if self.usd is not None and self.usd < 0:
             raise ConfigError("A budget must not be negative.")
+
+    def agree(self, usd: float) -> None:
+        """Take note that the user has agreed to spend so much from now on."""
+        self.agreed = max(self.agreed or 0.0, self.spent + usd)
 
     def shown(self, usd: float) -> str:
         """An amount in cents, or in hundredths of one under a budget below a dollar.
@@ -159,35 +172,42 @@ class Budget:
         price = limits.cost(1)
         if price is None and self.usd is not None:
             raise ConfigError("A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2.")
-        each = (price or 0.0) / limits.requests_per_picture
+        most = self.agreed if self.usd is None and limits.estimated else self.usd
         with self._changed:
             while True:
+                each = max((price or 0.0) / limits.requests_per_picture, self._dearest.get(limits, 0.0))
                 count = pictures
-                if self.usd is not None and each:
-                    unspent = self.usd - self.spent - self._reserved
-                    count = max(0, min(pictures, int((unspent + 1e-9) / each)))
-                if count:
-                    cost = (limits.cost(count) or 0.0) / limits.requests_per_picture
-                    self._reserved += cost
+                if most is not None and each:
+                    count = max(0, min(pictures, int((most - self.spent - self._reserved + 1e-9) / each)))
+                alone = limits.estimated and limits not in self._dearest and self._in_flight[limits]
+                if count and not alone:
+                    self._reserved += each * count
                     self._waiting += 1
-                    return count, cost
+                    self._in_flight[limits] += 1
+                    return count, each * count
                 if not self._waiting:
-                    given, spent, left = map(self.shown, (self.usd or 0, self.spent, (self.usd or 0) - self.spent))
-                    raise BudgetReached(
-                        f"The budget of {given} USD is used up: {spent} USD were spent, and the rest, {left} USD, "
-                        "does not cover another picture.",
-                        "Answers so far are kept: the same command with a larger --budget goes on from there.",
-                    )
+                    raise self._used_up(most or 0.0)
                 if stopped():
                     return 0, 0.0
                 self._changed.wait(0.2)
 
-    def settle(self, reserved: float, billed: float) -> None:
-        """Settle a request.  reserved, billed: USD, before and after it."""
+    def _used_up(self, most: float) -> BudgetReached:
+        given, spent, left = map(self.shown, (most, self.spent, most - self.spent))
+        what = f"The budget of {given} USD" if self.usd is not None else f"What was agreed to, {given} USD,"
+        why = f"and the rest, {left} USD, does not cover another picture."
+        why = why if self.spent <= most else "since a request was dearer than any before it."
+        hint = "Answers so far are kept: the same command with a larger --budget goes on from there."
+        return BudgetReached(f"{what} is used up: {spent} USD were spent, {why}", hint)
+
+    def settle(self, reserved: float, billed: float, limits: Limits = LOCAL, pictures: int = 1) -> None:
+        """Settle a request.  reserved, billed: USD, before and after it.  limits, pictures: as it was reserved."""
         with self._changed:
             self._reserved -= reserved
             self.spent += billed
             self._waiting -= 1
+            self._in_flight[limits] -= 1
+            if billed:
+                self._dearest[limits] = max(billed / pictures, self._dearest.get(limits, 0.0))
             self._changed.notify_all()
 
 

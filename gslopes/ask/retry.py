@@ -206,7 +206,7 @@ class RequestSender:
             billed = cost if error.billed else 0.0
             raise
         finally:
-            self._budget.settle(cost, billed)
+            self._budget.settle(cost, billed, self._limits, count)
             self._usage.add(spent=billed)
         if len(raws) != len(pictures):
             raise AnswerError(f"The classifier gave {len(raws)} answers to {len(pictures)} pictures.")

@@ -111,7 +111,7 @@ def check_models(run: Run, estimates: Iterable[Estimate], executor: Executor) ->
         prepare_classifier(model)
         for text in new_notes(model):
             executor.note(f"Warning: {text}")
-    confirm_cost(list(estimates), limits, executor)
+    run.once(money).budget.agree(confirm_cost(list(estimates), limits, executor))
     run.once(money).agreed = True
 
 

@@ -90,7 +90,8 @@ def check_drift(
     model = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
     edits = _sampled(run, model.name, sample, seed)
     limits = limits_of(model)
-    confirm_cost([estimate(model.name, limits, model.batch, [len(edits)], 0)], cost_limits, executor)
+    budget = Budget(cost_limits.budget)
+    budget.agree(confirm_cost([estimate(model.name, limits, model.batch, [len(edits)], 0)], cost_limits, executor))
     usage = UsageStats()
     answers: dict[str, pd.DataFrame] = {}
 
@@ -99,7 +100,6 @@ def check_drift(
         answers["asked"], answers["scores"] = asked, scores
 
     run_seed = int(runfolder.read_manifest(run).get("seed") or 0)
-    budget = Budget(cost_limits.budget)
     Client(model, budget=budget, usage=usage, seed=run_seed).ask_parts([(0, edits)], run, done)
     if str(usage):
         executor.note(f"drift      {model.name}: {many(usage.requests, 'call')}, {usage}.")

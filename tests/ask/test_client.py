@@ -455,6 +455,24 @@ def test_what_no_price_can_be_counts_as_the_price_known_beforehand(ask, reported
     assert client.usage.spent == pytest.approx(30)
 
 
+@pytest.mark.parametrize(
+    ("budget", "agreed", "why"),
+    [
+        (0.15, None, r"budget of 0\.1500 USD is used up: 0\.1000 USD were spent, and the rest, 0\.0500 USD"),
+        (0.05, None, r"0\.1000 USD were spent, since a request was dearer than any before it\."),
+        (None, 0.15, r"What was agreed to, 0\.15 USD, is used up: 0\.10 USD were spent"),
+    ],
+)
+def test_where_a_price_was_an_estimate_the_first_bill_counts_before_more_is_sent(ask, budget, agreed, why):
+    service, money = Counting(batch=1, price=1.0, estimated=True), Budget(usd=budget)
+    service.reported = 0.1
+    if agreed:
+        money.agree(agreed)
+    with pytest.raises(BudgetReached, match=why):
+        ask(service, budget=money)
+    assert len(service.sent) == 1
+
+
 def test_under_a_budget_of_less_than_a_dollar_what_is_left_is_not_rounded_away(ask):
     budget = Budget(usd=0.0061)
     with pytest.raises(

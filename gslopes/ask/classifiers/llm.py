@@ -336,7 +336,7 @@ class Llm(service.OnePictureService):
         return Unfinished(f"{', '.join(names)} is not taken.")
 
     def _priced(self, listed: Limits, text: float) -> Limits:
-        """Rate, and the price of all requests about a picture, at most.  text: tokens of the question."""
+        """Rate, and the price of all requests about a picture, estimated by tokens.  text: tokens of the question."""
         options = self._options
         requests = 1 if options.scores == "logprobs" else options.repeats
         tokens_in, tokens_out = (IMAGE_TOKENS + text) * requests, options.max_tokens * requests
@@ -344,7 +344,8 @@ class Llm(service.OnePictureService):
         if not options.price and (options.price_in or options.price_out):
             price = (tokens_in * options.price_in + tokens_out * options.price_out) / 1000
         tokens = (round(tokens_in), tokens_out)
-        return replace(listed, price=price, network=True, tokens=tokens, requests_per_picture=requests)
+        priced = replace(listed, price=price, network=True, tokens=tokens, requests_per_picture=requests)
+        return replace(priced, estimated=bool(price and not options.price))
 
 
 def _paid(message: str, hint: str) -> ServiceError:

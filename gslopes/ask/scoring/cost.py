@@ -24,7 +24,8 @@ class Estimate:
 
     name: the classifier.  pictures: still to be asked, at most (identical ones are asked once).
     cached: answered already, by an earlier command.  calls: requests.  usd: price, None if it depends on the plan.
-    seconds: at the quota; 0 where there is none.  note: of the limits.  tokens: in and out, at most.
+    seconds: at the quota; 0 where there is none.  note: of the limits.  tokens: in and out.
+    estimated: whether the price is an estimate.
     """
 
     name: str
@@ -35,12 +36,14 @@ class Estimate:
     seconds: float
     note: str = ""
     tokens: tuple[int, int] = (0, 0)
+    estimated: bool = False
 
     def __str__(self) -> str:
         parts = [many(self.pictures, "picture")]
         parts += [many(self.calls, "call")] if self.usd != 0 or self.seconds else []
-        parts += [f"at most {self.tokens[0]:,} + {self.tokens[1]:,} tokens"] if any(self.tokens) else []
-        parts += [] if self.usd == 0 else ["price unknown" if self.usd is None else f"{self.usd:,.2f} USD"]
+        about = "estimated " if self.estimated else ""
+        parts += [f"estimated {self.tokens[0]:,} + {self.tokens[1]:,} tokens"] if any(self.tokens) else []
+        parts += [] if self.usd == 0 else ["price unknown" if self.usd is None else f"{about}{self.usd:,.2f} USD"]
         parts += [f"{self.seconds / 60:,.1f} minutes at the quota"] if self.seconds else []
         before = f"; {self.cached:,} answered before" if self.cached else ""
         return f"{self.name}: {', '.join(parts)}{before}"
@@ -55,7 +58,9 @@ def estimate(name: str, limits: Limits, batch: int, parts: list[int], cached: in
     pictures, calls = sum(parts), sum(-(-part // max(1, batch)) for part in parts) * limits.requests_per_picture
     tokens = limits.tokens[0] * pictures, limits.tokens[1] * pictures
     seconds = limits.seconds(pictures, calls)
-    return Estimate(name, pictures, cached, calls, limits.cost(pictures), seconds, limits.note, tokens)
+    return Estimate(
+        name, pictures, cached, calls, limits.cost(pictures), seconds, limits.note, tokens, limits.estimated
+    )
 
 
 def estimate_parts(
@@ -94,9 +99,10 @@ def estimate_walk(classifier: Classifier, images: int, part: int) -> Estimate:
     return estimate(classifier.name, limits_of(classifier), classifier.batch, parts, 0)
 
 
-def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Executor) -> None:
+def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Executor) -> float:
     """Say what will be asked; above ``confirm_above`` ask the user, or require ``--yes`` without a terminal.
 
+    Returns: USD that are agreed to: what it will cost, or ``confirm_above`` if that is more.
     Raises: ConfigError if there is a budget but no price; UsageError if it is not wanted or no one can be asked.
     """
     due = [item for item in estimates if item.pictures]
@@ -110,13 +116,17 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
             f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
         )
     total = sum(item.usd or 0.0 for item in due)
-    total = total if config.budget is None else min(total, config.budget)
+    word = "an estimated" if any(item.estimated for item in due) else "up to"
+    if config.budget is not None and config.budget <= total:
+        word, total = "up to", config.budget
+    agreed = max(total, config.confirm_above)
     if config.yes or (total <= config.confirm_above and not unknown):
-        return
-    price = f"up to {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
+        return agreed
+    price = f"{word} {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         hint = "Add --yes (yes=True in Python), or set a --budget; --set confirm_above=USD raises the limit."
         raise UsageError(f"This will cost {price}, and no terminal is there to confirm it.", hint)
     print(f"This will cost {price}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("Not confirmed, so nothing was asked.", "Add --limit or --budget for a smaller audit.")
+    return agreed

@@ -126,7 +126,7 @@ class Scoring:
                 before = sum(wanted.count(part) for part in range(self._parts) if part not in set(missing))
                 due = map(wanted.edits, missing)
                 estimates.append(estimate_parts(self._run, classifier, due, ClassifierCache(classifier, cache), before))
-            confirm_cost(estimates, self._config, self._executor)
+            self._budget.agree(confirm_cost(estimates, self._config, self._executor))
             for classifier in self._due:
                 prepare_classifier(classifier)
             clients = [

@@ -102,7 +102,12 @@ def test_tokens_are_counted_and_priced():
     usage = classifier.usage(asked(classifier, NURSE))
     assert usage.tokens_in > 85
     assert usage.usd == pytest.approx((2 * usage.tokens_in + 10 * usage.tokens_out) / 1e6)
-    assert classifier.limits.cost(1) > usage.usd  # the estimate is of the most that it may take
+    assert classifier.limits.cost(1) > usage.usd
+    assert [load_classifier(f"{NAME}{price}").limits.estimated for price in (",price_in=2", ",price=2", "")] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_answers_before_a_failure_are_not_asked_again(provider: FakeProvider):
