@@ -14,7 +14,7 @@ from gslopes.core import placebo, tables
 from gslopes.core.files import read_json
 from gslopes.report import numbers, words
 from gslopes.slopes.report import loading
-from gslopes.stats.intervals import normal_quantile
+from gslopes.stats.intervals import mean_t
 
 NAMES = {
     "gender": "perceived gender (masculine)",
@@ -64,7 +64,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
 
 
 def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
-    """Attribute to (reading, its slope as a share of the target's with the 95 % interval), as ``validate`` prints it.
+    """Attribute to (reading, its slope as a share of the target's with the 95 % interval), as the stage gate prints it.
 
     From RUN/validity.json, which the stage gate writes; empty without it.
     """
@@ -84,21 +84,21 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
 
 
 def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[dict[str, Any]]:
-    """Mean of each reading at each value with a 95 % normal interval over photos, the target first."""
+    """Mean of each reading at each value with its 95 % t interval over photos, None without one; the target first."""
     curves = []
     for name, of_group in readings[readings["step"] >= 0].groupby("reading", sort=True):
-        by = of_group.groupby("step")["score"].agg(["mean", "std", "count"]).sort_index()
-        if by.index.tolist() != list(range(len(values))):
+        by = {step: mean_t(scores.to_numpy(float)) for step, scores in of_group.groupby("step")["score"]}
+        if list(by) != list(range(len(values))):
             continue
-        half = normal_quantile() * by["std"].fillna(0) / np.sqrt(by["count"].clip(lower=1))
         curves.append(
             {
                 "name": NAMES.get(str(name), words.printable(name)),
                 "target": name == attribute,
                 "unit": name not in ("luminance", "sharpness"),
-                "mean": by["mean"].tolist(),
-                "low": (by["mean"] - half).tolist(),
-                "high": (by["mean"] + half).tolist(),
+                **{
+                    key: numbers.rounded([getattr(found, name) for found in by.values()])
+                    for key, name in (("mean", "value"), ("low", "low"), ("high", "high"))
+                },
             }
         )
     return sorted(curves, key=lambda curve: not curve["target"])

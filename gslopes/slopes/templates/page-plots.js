@@ -90,7 +90,7 @@ function ticksOf(values) {
 
 // A mean over the K values with its band: shares in percent, probabilities.
 function curve(values, mean, low, high, { yName, title, line = null, side = "", ends = ["", ""], height = 300, width, format = short, shares = false }) {
-  const at = values.map((value, k) => ({ value, mean: mean[k], low: low[k], high: high[k] })).filter((d) => d.mean !== null && d.low !== null && d.high !== null);
+  const at = values.map((value, k) => ({ value, mean: mean[k], low: low[k], high: high[k] })).filter((d) => d.mean !== null);
   const reached = line ? [values[0], values[values.length - 1]].map((v) => line[0] + line[1] * v) : [];
   const top = Math.min(100, Math.max(1, ...at.map((d) => d.high), ...reached)); // per cent: a line may leave the shares that there are
   const first = values[0], last = values[values.length - 1], colour = side ? `var(--${side})` : "var(--soft)";

@@ -9,7 +9,7 @@ import pytest
 
 from gslopes.core import placebo, tables
 from gslopes.report.quote import LIMITS
-from gslopes.slopes.report import decisions, screen, write_report
+from gslopes.slopes.report import decisions, screen, validity, write_report
 from gslopes.slopes.report.loading import load
 
 
@@ -107,3 +107,9 @@ def test_the_quote_has_the_number_of_the_classifier_that_leads_and_a_card_of_old
     tables.write(tables.SLOPES, unjudged, run / "slopes.parquet")
     write_report(run, embed="none")
     assert not (run / "report/model_card.md").exists()
+
+
+def test_a_reading_of_one_photo_has_no_interval() -> None:
+    readings = pd.DataFrame({"attribute": "gender", "step": [0, 1], "reading": "gender", "score": [0.2, 0.6]})
+    (curve,) = validity._curves(readings, "gender", [-1.0, 1.0])
+    assert [curve[name] for name in ("mean", "low", "high")] == [[0.2, 0.6], [None, None], [None, None]]
