@@ -37,7 +37,7 @@ class Drift:
     """What came of asking again.
 
     classifier: its name.  pictures: asked again.  answered: of them, answered both times.
-    same: share of those whose highest label is the same.  models: versions reported in the run, and now.
+    same: share of those whose highest label, or none, is the same.  models: versions reported in the run, and now.
     photos: how many photos those are of, the units of every test.
     labels: a row a label: label, n, before and now (mean score, 0 where it was not returned),
         difference (now minus before) with its 95 % t interval over photos, none where all differences are equal, p
@@ -85,7 +85,7 @@ def check_drift(
     Raises: UsageError if the run has no answers of it; as ``slopes.audit.score_photos`` for what asking may meet.
     """
     if sample < 2:
-        raise UsageError("A sample is of two pictures or more.", "Such as --sample 50.")
+        raise UsageError("A sample is of two pictures or more.", "Such as sample=50.")
     run, cost_limits = Path(run), cost_limits or CostLimits()
     model = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
     edits = _sampled(run, model.name, sample, seed)
@@ -140,14 +140,15 @@ def _compared(
     before = _wide(scores[scores["classifier"] == name], index)
     now = _wide(found["scores"], index)
     labels = sorted({*before.columns, *now.columns})
-    before, now = (frame.reindex(columns=labels).fillna(0.0) for frame in (before, now))
+    returned = [frame.reindex(columns=labels) for frame in (before, now)]
+    before, now = (frame.fillna(0.0) for frame in returned)
     photos = codes_of(index.get_level_values("photo").to_numpy(str), len(index))
     sides = ((label, before[label].to_numpy(float), now[label].to_numpy(float)) for label in labels)
     rows = [_row(*side, photos) for side in sides if len(index)]
     frame = pd.DataFrame(rows, columns=[column for column in COLUMNS if column != "q"])
     frame = frame.assign(q=benjamini_hochberg(frame["p"].to_numpy(float)))
     order = frame.assign(_flat=-frame["difference"].abs()).sort_values(["q", "_flat", "label"]).drop(columns="_flat")
-    same = float((before.idxmax(axis=1) == now.idxmax(axis=1)).mean()) if labels and len(index) else float("nan")
+    same = float(np.equal(*map(_highest, returned)).mean()) if labels and len(index) else float("nan")
     return Drift(name, len(edits), len(index), len(np.unique(photos)), same, models, order.reset_index(drop=True))
 
 
@@ -155,6 +156,11 @@ def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
     """Scores by picture and label, NaN where a label was not returned."""
     wide = scores.pivot_table(index=_KEY, columns="label", values="score", aggfunc="max", observed=True)
     return wide.reindex(index)
+
+
+def _highest(scores: pd.DataFrame) -> NDArray[np.int64]:
+    """(pictures,) column of the highest score; -1 where no label was returned."""
+    return np.where(scores.notna().any(axis=1), scores.fillna(-np.inf).to_numpy().argmax(axis=1), -1)
 
 
 def _row(label: str, before: Array, now: Array, photos: NDArray[np.int64]) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from gslopes.core import tables
 from gslopes.core.errors import BudgetReached, UsageError
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import audit as stages
-from gslopes.slopes.drift import COLUMNS, Drift, _row, check_drift, print_drift
+from gslopes.slopes.drift import COLUMNS, Drift, _compared, _row, check_drift, print_drift
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
@@ -118,6 +118,14 @@ def test_changes_that_belong_to_photos_are_no_drift_of_the_mean() -> None:
         row = _named(_row("a", 0.5 - 0 * change, 0.5 + change, np.repeat(np.arange(10), 7)))
         flagged += row["p"] < 0.025
     assert flagged <= 12
+
+
+def test_a_picture_without_a_label_has_no_highest_one(tmp_path) -> None:
+    scores = pd.DataFrame([("p0", "gender", 0, 0.0, NAME, "nurse", 0.5)], columns=tables.SCORES.columns)
+    tables.write(tables.SCORES, scores, tmp_path / "scores.parquet")
+    asked = pd.DataFrame({"photo": ["p0", "p1", "p2"], "attribute": "gender", "step": 0, "status": "answered"})
+    now = {"asked": asked, "scores": scores.assign(photo="p1")}  # p0 lost its label, p1 has one, p2 never had one
+    assert _compared(tmp_path, NAME, asked, now, ((), ())).same == pytest.approx(1 / 3)
 
 
 def test_equal_changes_have_no_interval() -> None:
