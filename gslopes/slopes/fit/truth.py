@@ -36,7 +36,7 @@ from gslopes.stats.shares import share_interval
 ERROR, MISS, ALARM = "error", "miss", "false alarm"
 ALL = "all labels"
 YES, NO = frozenset({"1", "1.0", "true", "yes", "y"}), frozenset({"0", "0.0", "-1", "-1.0", "false", "no", "n"})
-EVERYWHERE = "given for every picture: say from which score it counts (--presence 0.5)"
+EVERYWHERE = "given for every picture: say from which score it counts (--set fit.presence=0.5)"
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Codes = NDArray[np.int64]

@@ -150,7 +150,7 @@ def test_unknown_truth_is_left_out_and_equal_scores_are_the_highest_together() -
 
 def test_a_label_that_every_picture_has_is_not_judged() -> None:
     slopes = fitted(*world(40, np.full(5, 0.2)), "chef=is_chef").error_slopes
-    assert set(slopes["note"]) == {"given for every picture: say from which score it counts (--presence 0.5)"}
+    assert set(slopes["note"]) == {"given for every picture: say from which score it counts (--set fit.presence=0.5)"}
     assert slopes["p"].isna().all()
 
 
