@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pandas as pd
 import pytest
 
 from gslopes.core.errors import ConfigError
@@ -13,7 +12,7 @@ from gslopes.slopes.config import FitConfig
 from gslopes.slopes.fit.answers import ALL, Cut
 from gslopes.slopes.fitting import PRESENCE
 from gslopes.slopes.presence import cuts, vendor_cut
-from tests.fake_provider import FakeProvider, pictures
+from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
 
@@ -59,24 +58,3 @@ def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, t
     assert found["none"] == pytest.approx(-0.375, abs=0.02)
     assert len(set(found.values())) == 3
     assert written["cuts"] == {"rekognition": "score at least 0.55"}
-
-
-@pytest.mark.slow
-def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_path, monkeypatch):
-    scores = [*(0.98 - 0.02 * place for place in range(7)), *(0.3 - 0.02 * place for place in range(10))]
-    monkeypatch.setattr(pictures, "FURNITURE", {f"Thing {place:02d}": score for place, score in enumerate(scores)})
-    run = write_run(tmp_path / "run", 16, part=8)
-    stages.score_photos(
-        run,
-        [f"google:max_results={most},rate=500" for most in (10, 50)],
-        device="cpu",
-        cache=tmp_path / "cache",
-        yes=True,
-    )
-    slopes = stages.redo(run, "fit", FitConfig(permutations=0)).tables["slopes"]
-    names = sorted(slopes["classifier"].unique())
-    assert len(names) == 2
-    one, other = (slopes[slopes["classifier"] == name].set_index(["estimator", "label"]) for name in names)
-    assert (one["slope"].abs() > 0.1).any()
-    pd.testing.assert_series_equal(one["slope"], other["slope"])
-    assert set(slopes["cut"]) == {"the 10 highest of a picture"}

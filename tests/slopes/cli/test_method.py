@@ -33,13 +33,3 @@ def test_as_published_each_attribute_has_its_fader_network_and_the_run_names_all
     assert {"gender-fader", "race-fader", "labeller", "celeba-tagger"} <= names
     own = configure("photos", {"as_published": True, "editor": "drawn-fader"})  # a Fader Network of the user's own
     assert own.edit.model == "drawn-fader"
-
-
-def test_as_published_the_edit_is_the_papers():
-    printed = CliRunner().invoke(
-        audit, ["--method", "--out", "nowhere", "--as-published", "--attribute", "race", "--json"]
-    )
-    rows = {row["what"]: row for row in json.loads(printed.output)}
-    assert rows["edit of race-fader"]["same"]
-    by_odd_part = CliRunner().invoke(audit, ["--method", "--out", "nowhere", "--json"])
-    assert not {row["what"]: row for row in json.loads(by_odd_part.output)}["edit of gender-field"]["same"]

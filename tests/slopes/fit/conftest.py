@@ -54,6 +54,17 @@ def answers() -> Builder:
     return build
 
 
+def drifting(photos: int = 60, seed: int = 3) -> np.ndarray:
+    """Labels: falling, flat, rising, never at the centre, and one on two photos."""
+    rng, values = np.random.default_rng(seed), np.linspace(-2, 2, 5)
+    rates = np.stack(
+        [0.5 - 0.15 * values, np.full(5, 0.5), 0.5 + 0.15 * values, [0.5, 0.5, 0.0, 0.5, 0.5], np.zeros(5)]
+    )
+    present = rng.random((photos, 5, 5)) < rates
+    present[:2, 4, 1:3] = True
+    return present
+
+
 def of(present: np.ndarray) -> sweeps.Answers:
     """One label, (n, K) presence."""
     photos = np.array([f"{i:04d}" for i in range(len(present))], dtype=object)

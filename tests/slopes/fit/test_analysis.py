@@ -10,21 +10,11 @@ from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import ESTIMATORS, FitOptions
 from tests.fixtures import paper_slopes
+from tests.slopes.fit.conftest import drifting
 
 BY_PRESENCE = [name for name in ESTIMATORS if name != "photo-measure"]
 VALUES = np.linspace(-2, 2, 5)
 FAST = FitOptions(permutations=99)
-
-
-def drifting(photos: int = 60, seed: int = 3) -> np.ndarray:
-    """Labels: falling, flat, rising, never at the centre, and one on two photos."""
-    rng = np.random.default_rng(seed)
-    rates = np.stack(
-        [0.5 - 0.15 * VALUES, np.full(5, 0.5), 0.5 + 0.15 * VALUES, [0.5, 0.5, 0.0, 0.5, 0.5], np.zeros(5)]
-    )
-    present = rng.random((photos, 5, 5)) < rates
-    present[:2, 4, 1:3] = True
-    return present
 
 
 @pytest.fixture(scope="module")
@@ -167,17 +157,7 @@ def _few(answers, name: str):
 
 
 @pytest.mark.parametrize(("cluster", "gated"), [("", False), ("person", True)])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "all refused",
-        "a third refused",
-        "no label",
-        "one row",
-        "no photo",
-        "one photo",
-    ],
-)
+@pytest.mark.parametrize("name", ["all refused", "a third refused", "no label", "one row", "no photo", "one photo"])
 def test_hardly_any_answers_give_tables_and_no_error(answers, name: str, cluster: str, gated: bool) -> None:
     scores, asked = _few(answers, name)
     ids = [f"{index:064x}" for index in range(30)]

@@ -15,16 +15,10 @@ from gslopes.slopes.fit.estimators import linear
 from gslopes.stats.contrast import infer
 from gslopes.stats.outcomes import Outcomes, dense, moments
 from tests.fixtures import paper_slopes, sweeps_of
+from tests.slopes.fit.conftest import drifting
 
 VALUES = np.linspace(-2, 2, 5)
 patterns = hnp.arrays(bool, st.tuples(st.integers(2, 8), st.integers(1, 4), st.just(5)))
-
-
-def drifting(photos: int = 60, seed: int = 3) -> np.ndarray:
-    """Labels of known trend: falling, flat, rising, and one that is never there at the centre."""
-    rng = np.random.default_rng(seed)
-    rates = np.stack([0.5 - 0.15 * VALUES, np.full(5, 0.5), 0.5 + 0.15 * VALUES, [0.5, 0.5, 0.0, 0.5, 0.5]])
-    return rng.random((photos, 4, 5)) < rates
 
 
 def test_slopes_are_those_that_statsmodels_fits_to_the_shares(answers) -> None:

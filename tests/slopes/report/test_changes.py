@@ -14,24 +14,9 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 def changes() -> pd.DataFrame:
-    row = {
-        "classifier": SCRIPT,
-        "first_classifier": SCRIPT,
-        "attribute": "gender",
-        "n": 60,
-        "active": 40,
-        "se": 1.0,
-        "p": 0.001,
-        "note": "",
-    }
-    first = {
-        "label": "nurse",
-        "slope": -30.04,
-        "other_slope": -5.0,
-        "difference": 25.04,
-        "ci_low": 20.0,
-        "ci_high": 30.0,
-    }
+    row = {"classifier": SCRIPT, "first_classifier": SCRIPT, "attribute": "gender", "n": 60, "active": 40, "se": 1.0}
+    row |= {"p": 0.001, "note": ""}
+    first = {"label": "nurse", "slope": -30.04, "other_slope": -5.0, "difference": 25.04, "ci_low": 20, "ci_high": 30}
     second = {"label": "rare", "slope": 0.0, "other_slope": 0.0, "difference": 0.0, "ci_low": -1.0, "ci_high": 1.0}
     rows = [{**row, **first, "q": 0.001}, {**row, **second, "q": 0.9}]
     return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
