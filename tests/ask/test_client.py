@@ -464,7 +464,8 @@ def test_what_no_price_can_be_counts_as_the_price_known_beforehand(ask, reported
     ],
 )
 def test_where_a_price_was_an_estimate_the_first_bill_counts_before_more_is_sent(ask, budget, agreed, why):
-    service, money = Counting(batch=1, price=1.0, estimated=True), Budget(usd=budget)
+    service = Counting(lambda texts: time.sleep(0.05), batch=1, price=1.0, estimated=True)
+    money = Budget(usd=budget)
     service.reported = 0.1
     if agreed:
         money.agree(agreed)
