@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.boxes import Box, Crop, Cropper, Saliency, SaliencyMap, centres, crop_rectangle
 from gslopes.ask.croppers import has_map
-from gslopes.ask.croppers.remote import RemoteCropper, confirm, ready_croppers
+from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
+from gslopes.ask.scoring.cost import confirm_cost
 from gslopes.core import runtime, tables
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.executor import Executor
@@ -313,9 +314,11 @@ def agreed(run: Run) -> set[str | None]:
 
 
 def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
-    """Have confirmed what asking services about this many pictures costs at most.  Raises: as ``remote.confirm``."""
+    """Have confirmed what asking services about this many pictures costs at most.  Raises: as ``confirm_cost``."""
     due = {name: count for name, count in pictures.items() if count and name not in run.once(agreed)}
-    confirm([run.models[str(name)] for name in due], [*due.values()], run.config.cost_limits, run.executor)
+    services = [(run.models[str(name)], count) for name, count in due.items()]
+    asked = [each for one, count in services if isinstance(one, RemoteCropper) for each in one.requests(count)]
+    confirm_cost(asked, run.config.cost_limits, run.executor)
     run.once(agreed).update(due)
 
 

@@ -21,10 +21,9 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.croppers import load_cropper
 from gslopes.ask.croppers.given import as_cropper, picture_key
-from gslopes.ask.scoring.cost import Estimate, confirm_cost, estimate
+from gslopes.ask.scoring.cost import Estimate, estimate
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
-from gslopes.core.executor import Executor
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Answer, ByteArray, Finder
 
@@ -153,17 +152,3 @@ def mtcnn() -> Finder:
     from gslopes.faces.find import MtcnnFinder
 
     return MtcnnFinder(32)
-
-
-def confirm(
-    models: Sequence[Saliency | Cropper], pictures: Sequence[int], cost_limits: CostLimits, executor: Executor
-) -> None:
-    """Report what asking services costs, and have it confirmed above ``cost_limits.confirm_above``.
-
-    pictures: for each model, how many it is still to be asked about.
-
-    Raises: ConfigError, UsageError as ``ask.scoring.cost.confirm_cost``.
-    """
-    asked = [(model, count) for model, count in zip(models, pictures, strict=True) if isinstance(model, RemoteCropper)]
-    if estimates := [request for model, count in asked for request in model.requests(count)]:
-        confirm_cost(estimates, cost_limits, executor)
