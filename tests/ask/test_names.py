@@ -106,11 +106,7 @@ SECRET = "s3cr3t-Value_0123456789"
 
 @pytest.mark.parametrize(
     "name",
-    [
-        f"http:https://host/x?api_key={SECRET}",
-        f"http:https://me:{SECRET}@host/x",
-        f"llm:m,url=https://{SECRET}@host",
-    ],
+    [f"http:https://host/x?api_key={SECRET}", f"http:https://me:{SECRET}@host/x", f"llm:m,url=https://{SECRET}@host"],
 )
 def test_a_key_in_an_address_is_refused_at_the_door_with_what_to_do_instead(name, monkeypatch):
     monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
@@ -121,8 +117,7 @@ def test_a_key_in_an_address_is_refused_at_the_door_with_what_to_do_instead(name
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["http:https://host/x?size=2", "llm:m,url=https://host/k3yk3yk3y/x", "http:https://host/x;a=b"],
+    "name", ["http:https://host/x?size=2", "llm:m,url=https://host/k3yk3yk3y/x", "http:https://host/x;a=b"]
 )
 def test_parameters_and_what_looks_random_need_a_word_that_stays_in_the_name(name):
     with pytest.raises(ConfigError, match="may be a key") as caught:

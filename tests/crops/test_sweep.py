@@ -122,7 +122,7 @@ def test_the_finding_in_one_sentence(swept):
     assert headline(favoured.assign(p=np.nan)) == "The crop moves too rarely with the edit to be judged."
 
 
-def test_what_failed_is_told(tmp_path):
+def test_what_failed_is_told():
     names, left = ("a", "b"), {"photos": [3, 0], "attribute": "gender", "p": np.nan}
     slopes = pd.DataFrame({"cropper": names, **left})
     said = "The crop moves too rarely with the edit to be judged. No answer from b."

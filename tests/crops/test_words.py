@@ -10,7 +10,7 @@ import pytest
 from gslopes.core.tables import frame_of
 from gslopes.crops.audit import CROPS
 from gslopes.crops.tables import TABLES
-from gslopes.crops.words import headline, judged, main_rows, print_parity, ratio, side_effect
+from gslopes.crops.words import headline, judged, main_rows, print_parity, ratio
 from gslopes.frame.findings import decide
 
 
@@ -102,10 +102,7 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
             "Cannot tell with 8 people whether any of the croppers favours one group over another, in 2 of 2 pairs: "
             "a over d 50.0 % (49.0 to 51.0 %).",
         ),
-        (
-            [BARE],
-            "Cannot tell with 50 people whether c favours one group over another: a over d 50.0 % (no interval).",
-        ),
+        ([BARE], "Cannot tell with 50 people whether c favours one group over another: a over d 50.0 % (no interval)."),
         (
             [UNSURE],
             "Cannot tell with 50 people whether c favours one group over another: a over b 60.0 % (49.0 to 70.0 %).",
@@ -128,8 +125,3 @@ def test_the_headline_names_croppers_without_an_answer():
     pairs = pd.DataFrame({"cropper": ["c", "silent", "silent"], "status": ["answered", "failed", "refused"]})
     said = CROPS.headline({"parity": table(EVEN), "pairs": pairs}).sentence
     assert said == f"c does not favour {WIDEST} No answer from silent."
-
-
-def test_the_side_in_words():
-    assert side_effect(0.0001) == "The left person wins half of the time"
-    assert side_effect(0.013) == "The left person wins 1.3 points more often than half"

@@ -11,16 +11,7 @@ from typing import Any
 import pytest
 
 from gslopes.ask.classifiers import chat, load_classifier
-from gslopes.ask.classifiers.chat import (
-    REFUSED,
-    SHIPPED,
-    UNUSABLE,
-    Prompt,
-    letters,
-    load_prompt,
-    reading,
-    shares,
-)
+from gslopes.ask.classifiers.chat import REFUSED, SHIPPED, UNUSABLE, Prompt, letters, load_prompt, reading, shares
 from gslopes.core.errors import (
     ClassifierError,
     ConfigError,
@@ -334,9 +325,7 @@ def test_a_fault_of_our_own_parsing_is_paid_once_and_never_retried(server, monke
 
 @pytest.mark.parametrize(
     "reported",
-    [
-        *(None, {}, (-1e9, 4), (-(10**9), 4), (10**400, 4), (float("nan"), 4), (0, 0), (1, 1), (140, 0), ("9", 4)),
-    ],
+    [*(None, {}, (-1e9, 4), (-(10**9), 4), (10**400, 4), (float("nan"), 4), (0, 0), (1, 1), (140, 0), ("9", 4))],
 )
 def test_a_report_of_tokens_that_cannot_be_is_not_believed(reported):
     pair = dict(zip(("prompt_tokens", "completion_tokens"), reported, strict=True)) if reported else reported

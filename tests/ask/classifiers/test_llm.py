@@ -7,7 +7,6 @@ import json
 import pytest
 
 from gslopes.ask.classifiers import load_classifier
-from gslopes.ask.classifiers.chat import REFUSED
 from gslopes.core.errors import ConfigError, CredentialsError, ServiceError, Throttled, Unfinished
 from tests.fake_provider import FakeProvider, paint
 
@@ -84,30 +83,14 @@ def test_all_pictures_of_a_photo_get_one_order_and_photos_differ():
     assert len(set(orders)) == 6
 
 
-def test_a_refusal_is_an_answer_of_its_own(provider: FakeProvider):
-    provider.chat.refusals = (1.0, 0.0)
-    assert scores(f"{NAME},repeats=2", NURSE) == scores(f"{NAME},scores=logprobs", NURSE) == {REFUSED: 1.0}
-    assert len(provider.log.of("chat")) == 3
-    provider.chat.refusals = (0.0, 0.0)
-    provider.refuse(1.0)  # by the policy, as an HTTP error
-    assert scores(f"{NAME},repeats=2", DOCTOR) == {REFUSED: 1.0}
-
-
-def test_free_labels_are_labels():
-    assert scores("llm:m,prompt=labels,repeats=2", NURSE) == {"person": 1.0, "nurse": 1.0}
-
-
 def test_tokens_are_counted_and_priced():
     classifier = load_classifier(f"{NAME},price_in=2,price_out=10")
     usage = classifier.usage(asked(classifier, NURSE))
     assert usage.tokens_in > 85
     assert usage.usd == pytest.approx((2 * usage.tokens_in + 10 * usage.tokens_out) / 1e6)
     assert classifier.limits.cost(1) > usage.usd
-    assert [load_classifier(f"{NAME}{price}").limits.estimated for price in (",price_in=2", ",price=2", "")] == [
-        True,
-        False,
-        False,
-    ]
+    for price, estimated in {",price_in=2": True, ",price=2": False, "": False}.items():
+        assert load_classifier(NAME + price).limits.estimated is estimated
 
 
 def test_answers_before_a_failure_are_not_asked_again(provider: FakeProvider):

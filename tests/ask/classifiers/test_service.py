@@ -31,12 +31,7 @@ from gslopes.core.errors import (
 VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] = {
     "google": (
         Google.gslopes_error,
-        (
-            "google.api_core.exceptions",
-            "google.auth.exceptions",
-            "requests.exceptions",
-            "google.protobuf.json_format",
-        ),
+        ("google.api_core.exceptions", "google.auth.exceptions", "requests.exceptions", "google.protobuf.json_format"),
     ),
     "rekognition": (Rekognition.gslopes_error, ("botocore.exceptions", "boto3.exceptions")),
     "clarifai": (Clarifai.gslopes_error, ("grpc", "clarifai_grpc.channel.exceptions", "clarifai_grpc.channel.errors")),
