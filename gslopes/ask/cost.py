@@ -130,8 +130,8 @@ class Budget:
     The cost of a request is reserved before it is sent and spent when the service may have billed it, so that even with
     many requests in flight the budget is never passed. A request that the rest does not pay for is made smaller.
 
-    Where prices are estimates, the dearest request so far is reserved if it was dearer; until one was billed they are
-    sent one at a time. Only a request in flight that is dearer than all before it may then pass the limit.
+    Where prices are estimates, at least the dearest bill so far is reserved, and until there is one requests go one at
+    a time: only a request that is dearer than all before it may pass the limit.
     """
 
     usd: float | None = None

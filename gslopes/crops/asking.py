@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.boxes import Box, Crop, Cropper, Saliency, SaliencyMap, centres, crop_rectangle
 from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
@@ -24,7 +22,6 @@ from gslopes.core.executor import Executor
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder
-from gslopes.core.text import many
 from gslopes.crops.config import CropsConfig, JoiningConfig
 from gslopes.crops.people import People, pictures_of
 from gslopes.crops.pictures import (
@@ -324,7 +321,8 @@ def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
 
 def agree_first(run: Run, stage: str, pictures: Callable[[], int]) -> None:
     """The same before anything is done: what is refused leaves no folder."""
-    if not run.folder.exists() and (run.plan is None or stage in (run.plan.only or [stage])):
+    assert run.plan is not None
+    if not run.folder.exists() and stage in (run.plan.only or [stage]):
         agree(run, dict.fromkeys(asked_names(run), pictures()))
 
 
@@ -336,13 +334,6 @@ def begin(run: Run, executor: Executor) -> None:
 def retried(run: Run) -> bool:
     """Whether failed pictures are asked about again."""
     return bool(run.config.cost_limits.retry_failed)
-
-
-def raise_if_no_use(answers: pd.DataFrame) -> None:
-    """Raises: ClassifierError for a cropper whose pictures all failed.  answers: cropper, status, reason, detail."""
-    for _, rows in answers.groupby("cropper"):
-        hint = "Mend it and run the same command again with --retry-failed (retry_failed=True in Python)."
-        raise_if_all_failed(rows, f"all {many(len(rows), 'picture')}", hint)
 
 
 def pictures_asked(people: People, config: CropsConfig) -> Pictures:

@@ -20,6 +20,7 @@ from gslopes.crops.parity import half_width
 from gslopes.crops.people import People, read_people
 from gslopes.crops.portraits import digest_of, look, portraits_of, with_groups
 from gslopes.crops.tables import MEASURES, SWEPT, TABLES
+from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
@@ -134,7 +135,7 @@ CROPS = Audit(
             "pairs", ("inputs", "people"), ("crops", "outcomes", "pairs"), asking.ask_pairs,
             items=asking.pair_items, part=asking.PART, unit="pictures", each=asking.asked_names, here=True,
             options=("seed", "groups", "height", "as_published", "pairs", "ratios", "policies"),
-            due=asking.retried, confirm=asking.agree, check=lambda run: asking.raise_if_no_use(run.table("pairs")),
+            due=asking.retried, confirm=asking.agree, check=lambda run: raise_if_no_use(run.table("pairs"), "cropper"),
         ),
         Stage(
             "draw", ("inputs", "people", "traits", "pairs", "crops"), ("pairs.json",), draw_pairs,

@@ -32,6 +32,7 @@ from gslopes.crops.people import opponents
 from gslopes.crops.pictures import head_box
 from gslopes.crops.portraits import reader_of
 from gslopes.crops.tables import SWEPT, TABLES
+from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.page import Page, noted
 from gslopes.frame.plan import Plan, plan
@@ -433,7 +434,7 @@ SWEEP = Audit(
         Stage(
             "sweep", ("inputs",), ("opponents",), ask,
             items=swept_photos, part=PART, each=asked_names, here=True, options=("others",),
-            due=asking.retried, confirm=price, check=lambda run: asking.raise_if_no_use(run.table("opponents")),
+            due=asking.retried, confirm=price, check=lambda run: raise_if_no_use(run.table("opponents"), "cropper"),
         ),
         Stage("fit", ("inputs", "opponents"), ("sweep_slopes",), fit, options=()),
     ),

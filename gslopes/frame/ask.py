@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from gslopes.ask.answers import is_cached, raise_if_all_failed
 from gslopes.ask.cache import writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
@@ -165,6 +167,11 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
             (folder / f"{DROPPED[table.name]}.parquet").unlink(missing_ok=True)
         runfolder.merge(folder, table, stages, parts, wanted.keep)
     asked = tables.read(tables.ASKED, folder / f"{tables.ASKED.name}.parquet")
-    for _, answered in asked.groupby("classifier"):
+    raise_if_no_use(asked, "classifier")
+
+
+def raise_if_no_use(answers: pd.DataFrame, of: str) -> None:
+    """Raises: ClassifierError for one whose pictures all failed.  of: the column with their names."""
+    for _, answered in answers.groupby(of):
         hint = "Mend it and run the same command again with --retry-failed (retry_failed=True in Python)."
         raise_if_all_failed(answered, f"all {many(len(answered), 'picture')}", hint)

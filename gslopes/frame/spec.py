@@ -67,10 +67,9 @@ class Stage:
     here: its parts are done in this process alone, such as those that ask models.
     when: whether the options have it; where not, what it made before is removed, but for its parts.
     uses: what else it is made from, as JSON has it, such as the versions of models.
-    due: whether something is left to do although all is as it was, such as questions that failed: parts whose last
-        table has a failed row are done again.
-    confirm: before any part is done, has confirmed what that costs; takes each name's number of missing items.
-    check: raises where the tables of all parts show that none of it is of use.
+    due: whether something is left to do although all is as it was, such as what failed; parts with failed rows.
+    confirm: has confirmed, before any part is done, what they cost; takes each name's number of missing items.
+    check: raises if the tables of all parts are of no use.
     options: of the configuration, those it depends on, such as ``seed`` or ``fit.seed``; all of them if None.
     """
 
