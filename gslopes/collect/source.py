@@ -74,7 +74,7 @@ class Source(ABC):
         return None
 
     def requests(self, results: int) -> int:
-        """To its interface, for one search with so many results."""
+        """To its interface, for one search with this many results."""
         return math.ceil(results / self.terms.page) if self.terms.page else 0
 
     @abstractmethod
