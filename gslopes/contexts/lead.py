@@ -44,7 +44,10 @@ def headline_of(tables: Tables) -> Headline:
     """The finding in a sentence."""
     if "described" not in tables:
         return Headline(NOT_ASKED)
-    return Headline(headline(results_of(tables)), ANSWERS["correct"], EVERYBODY)
+    results = results_of(tables)
+    rows = main_rows(results)
+    model = str(_leading(rows)["classifier"]) if len(rows) else ""
+    return Headline(headline(results), ANSWERS["correct"], EVERYBODY, model)
 
 
 def main_rows(results: Mapping[str, pd.DataFrame], gender: str = "all") -> pd.DataFrame:
@@ -73,12 +76,10 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
         return f"{who} {same}: nothing varies, so there is no slope to judge."
     several = many(len(varied), "tagger") if len(varied) > 1 else ""
     judged_rows = varied[varied["ci_low"].notna()]
-    clear = judged_rows[(judged_rows["ci_low"] > 0) | (judged_rows["ci_high"] < 0)]
+    clear = _clear(judged_rows)
     if len(judged_rows) and not len(clear):
         return f"{_none(judged_rows, several)}."
-    significant = clear[clear["q"].map(is_significant).astype(bool)]
-    leading = next((part for part in (significant, clear) if len(part)), varied)
-    row = leading.iloc[int(leading["slope"].abs().to_numpy().argmax())]
+    row = _leading(varied)
     often = "more often" if row["slope"] > 0 else "less often"
     lead = f"{printable(row['classifier'])} infers the self-reported gender {often} where the context fits it"
     size = f"{numbers.points(row['slope'])} points per unit of congruence"
@@ -88,6 +89,19 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
     size += f"; {len(clear)} of {several} have an interval without 0" if several else ""
     code, why = decision({**row, "reason": row["note"]})
     return f"{lead}: {size}." if code == summary.FINDING else f"{lead}: {size}. Not a finding: {why}."
+
+
+def _leading(rows: pd.DataFrame) -> pd.Series:
+    """The steepest of the findings; where there are none, of the intervals without 0; else of all."""
+    clear = _clear(rows)
+    significant = clear[clear["q"].map(is_significant).astype(bool)]
+    leading = next((part for part in (significant, clear) if len(part)), rows)
+    return leading.iloc[int(leading["slope"].abs().to_numpy().argmax())]
+
+
+def _clear(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those whose interval leaves out 0."""
+    return rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]
 
 
 def _none(rows: pd.DataFrame, several: str) -> str:

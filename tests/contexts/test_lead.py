@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.lead import headline
+from gslopes.contexts.lead import headline, headline_of
 
 
 def slopes(*rows: tuple[str, float, float, float], q: float = 0.01) -> dict[str, pd.DataFrame]:
@@ -52,6 +52,7 @@ def test_an_interval_without_0_is_no_finding_by_itself() -> None:
     assert headline({"congruence": alone}) == f"{lead} [+1.0, +15.0], 40 people. Not a finding: q 0.08."
     both = pd.concat([alone, strong.assign(classifier="b", slope=4.0, ci_high=7.0)], ignore_index=True)
     assert headline({"congruence": both}).startswith("b infers")
+    assert headline_of({"described": both, "congruence": both}).model == "b"
 
 
 def test_eight_people_tell_nothing_however_narrow_the_interval() -> None:
