@@ -19,6 +19,7 @@ import pytest
 import gslopes
 from gslopes.cli import main
 from gslopes.core import options
+from gslopes.frame.result import AUDITS, find_audit
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.outcome import Walked
 from training.commands import train
@@ -234,7 +235,7 @@ CARDS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "models").glob("*
 PATH = re.compile(r"(?<![\w/.<~-])(?:gslopes|tests|models|training|weights|notebooks|\.ci)/[\w./*<>{}-]+")
 PACKAGES = sorted(path.name for path in (ROOT / "gslopes").iterdir() if path.is_dir() and path.name.isalpha())
 PACKAGES = [name for name in PACKAGES if name not in ("frame", "photos", "words")]  # variables of examples, too
-DOTTED = re.compile(rf"(?<![\w./'\"])(?:gslopes\.)?(?:{'|'.join(PACKAGES)})\.[a-z_]\w+(?:\.\w+)*(?![\w(/=])")
+DOTTED = re.compile(rf"(?<![\w./'\"])(?:gslopes\.\w+|{'|'.join(PACKAGES)})\.[a-z_]\w+(?:\.\w+)*(?![\w(/=])")
 
 
 def missing(text: str) -> list[str]:
@@ -253,10 +254,8 @@ def missing(text: str) -> list[str]:
 
 
 def test_every_path_and_name_in_the_papers_exists():
-    assert missing("gslopes/no.py, slopes.plan.Nothing, gslopes/stats/ols.py") == [
-        "gslopes/no.py",
-        "slopes.plan.Nothing",
-    ]
+    found = missing("gslopes/no.py, slopes.plan.Nothing, gslopes/stats/ols.py, gslopes.datasets.drawn")
+    assert found == ["datasets.drawn", "gslopes/no.py", "slopes.plan.Nothing"]
     wrong = {page: missing((ROOT / page).read_text("utf-8")) for page in PAPERS + CARDS}
     assert {page: names for page, names in wrong.items() if names} == {}
 
@@ -279,9 +278,25 @@ def options_of(command: click.Command) -> set[str]:
     return found | {"--help", "--help-all"}
 
 
-def unknown_options(text: str) -> list[str]:
-    """``verb --option`` for each option that a text gives to a verb which has none of that name."""
-    wrong = set()
+OPTION = re.compile(r"(?<![\w(-])--[a-z][a-z-]*[a-z](?![\w:-])")
+OTHERS = re.compile(r"\b(?:pip|mkdocs|ray|wsl|llama-server|pytest|tests\.\w+) [^`\n]*")  # other programs
+
+
+@cache
+def every_option() -> set[str]:
+    return options_of(main) | options_of(train)
+
+
+@cache
+def every_setting() -> set[str]:
+    every = [options.options_of(find_audit(name).config).items() for name in AUDITS]
+    return {f"--set {one}" for some in every for name, option in some for one in (name, ".".join(option.path))}
+
+
+def unknown_options(text: str, bare: bool = True) -> list[str]:
+    """``verb --option`` for each option that a text gives to a verb which has none of that name; those of no verb."""
+    wrong = set(OPTION.findall(OTHERS.sub("", text))) - every_option() if bare else set()
+    wrong |= {f"--set {name}" for name in re.findall(r"--set ([a-z_.]+)=", text)} - every_setting()
     for verb, rest in re.findall(r"\bgslopes ([a-z]+)( [^\n`&|;\"']*)", text):
         command = train if verb == "train" else main.get_command(click.Context(main), verb)  # a door has none itself
         given = re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", rest) if command else []
@@ -290,9 +305,11 @@ def unknown_options(text: str) -> list[str]:
 
 
 def test_every_option_that_papers_docstrings_and_errors_give_to_a_verb_exists():
-    assert unknown_options("`gslopes audit RUN --presnce 0.5 --seed 1`") == ["audit --presnce"]
-    files = [*(ROOT / page for page in PAPERS + CARDS), *MODULES]
-    wrong = {str(path.relative_to(ROOT)): unknown_options(path.read_text("utf-8")) for path in files}
+    text = "`gslopes audit RUN --presnce 0.5`, `gslopes crops --region no`, `pip --strict`, `--blend`, `--set blnd=no`"
+    assert unknown_options(text) == ["--blend", "--presnce", "--set blnd", "audit --presnce", "crops --region"]
+    files = [*(ROOT / page for page in PAPERS + CARDS), *MODULES, *(ROOT / "gslopes").rglob("*.toml")]
+    texts = {path: path.read_text("utf-8") for path in files}
+    wrong = {str(path): unknown_options(text, "CHANGELOG" not in path.name) for path, text in texts.items()}
     assert {name: found for name, found in wrong.items() if found} == {}
 
 

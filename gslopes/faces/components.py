@@ -109,5 +109,7 @@ def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str
 
 def _reader_of(spec: ModelSpec) -> str | None:
     """None, for the best fit, for a Fader Network of drawn faces, which readers do not know, or of one attribute."""
-    by_fit = "gslopes.datasets.drawn" in spec.data or len(spec.labels) == 1
+    from gslopes.faces.zoo.spec import DRAWN
+
+    by_fit = DRAWN in spec.data or len(spec.labels) == 1
     return None if by_fit and spec.network == "fader" else "labeller"

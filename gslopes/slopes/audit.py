@@ -382,7 +382,7 @@ SLOPES = Audit(
         "gslopes audit photos --fail-if finding --out run",
         "gslopes audit run --only score --classifier google --classifier rekognition --budget 25 --yes",
         "gslopes audit run --photos-csv people.csv --groups gender --groups 'gender + ethnicity' --cluster id",
-        "gslopes audit run --only gate --set gate.tau=0.8 --set gate.look=all",
+        "gslopes audit run --only gate --set gate.tau=0.8",
         "gslopes audit run --only report --set embed=none",
         "gslopes audit --method --out run",
         "gslopes audit --config audit.toml --out run --json > slopes.json",

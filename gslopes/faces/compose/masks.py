@@ -201,7 +201,7 @@ class KnownMasker:
 
     def __init__(self, folder: Path, photos_root: Path, size: int = 128) -> None:
         if not folder.is_dir():
-            raise UsageError(f"There is no folder of masks {folder}.", "Check the path of --masks.")
+            raise UsageError(f"There is no folder of masks {folder}.", "Check the path of --set masks=FOLDER.")
         self.folder, self.photos_root, self.size = folder, photos_root, size
         masks = [self._file(photo.path) for photo in list_photos(photos_root)]
         if masks and not any(mask.is_file() for mask in masks):

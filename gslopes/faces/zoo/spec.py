@@ -112,6 +112,7 @@ def find_spec(model: str) -> ModelSpec:
 
 FILE = "model.safetensors"
 DIGEST = "sha256"
+DRAWN = "gslopes.photos.drawn"  # as ``data`` of a spec
 
 
 def identify(name: str) -> tuple[ModelSpec, str]:
@@ -147,6 +148,7 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         with safe_open(path, framework="np") as file:
             content = json.loads((file.metadata() or {})["spec"])
         content.pop("chroma", None)  # of weights that were written before; it was always 1
+        content["data"] = [DRAWN if one == "gslopes.datasets.drawn" else one for one in content["data"]]  # before, too
         return from_dict(ModelSpec, content), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
         hint = "Name a folder of weights that gslopes train wrote."
