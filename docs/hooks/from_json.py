@@ -11,6 +11,8 @@ from typing import Any
 
 from from_code import table
 
+from gslopes.contexts.measures.paired import ALIKE
+
 ROOT = Path(__file__).resolve().parents[2]
 BENCHES = ROOT / "tests/benches"
 RESULTS = BENCHES / "results"
@@ -204,10 +206,12 @@ def planted_contexts() -> str:
     """Slopes planted in fake services, and what the context audit found."""
     content = load("contexts.json")["slopes"]
     rows = [dict(zip(content["columns"], row, strict=True)) for row in content["rows"]]
-    shown_rows = [
-        (row["service"], formatted(row["planted"], "+.1f"), _ended({**row, "value": row["found"]}, "+.1f"))
-        for row in rows
-    ]
+    shown_rows = []
+    for row in rows:
+        found = _ended({**row, "value": row["found"]}, "+.1f")
+        if row["low"] in (None, row["high"]):  # also of results measured when such an interval was given
+            found = f"{formatted(row['found'], '+.1f')} ({ALIKE})"
+        shown_rows.append((row["service"], formatted(row["planted"], "+.1f"), found))
     return table(("service", "planted, points per unit", "found"), shown_rows)
 
 

@@ -219,8 +219,8 @@ def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=f"{EXAMPLES}\n\nResults go to stdout, progress to stderr. Exit codes: 0 done, 1 error, 2 usage, 3 done but "
-    "some photos could not be read, 4 --fail-if holds, 130 stopped. Every command can be stopped and repeated: it goes "
-    "on where it was.",
+    "some photos could not be read or some questions failed, 4 --fail-if holds, 130 stopped. Every command can be "
+    "stopped and repeated: it goes on where it was.",
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."

@@ -138,11 +138,12 @@ def measure(run: Run) -> Made:
 
 
 def counts(found: Tables) -> tuple[int, int, int]:
-    """Photos of people, those before a background, those that cannot be read."""
+    """Photos of people, those before a background; those that cannot be read, and questions that failed."""
     photos = found["photos"]
     people = photos[~photos["path"].str.startswith("background ")]
-    unreadable = int((people["reason"] == Reason.UNREADABLE.value).sum())
-    return len(people), int((people["status"] == "used").sum()), unreadable
+    unreadable = int(people["reason"].str.startswith(Reason.UNREADABLE).sum())
+    failed = int((found["asked"]["status"] == "failed").sum()) if "asked" in found else 0
+    return len(people), int((people["status"] == "used").sum()), unreadable + failed
 
 
 CONTEXTS = Audit(

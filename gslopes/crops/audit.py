@@ -93,9 +93,10 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:
-    """Photos that were looked at, those that could be read, and the others."""
+    """Photos that were looked at, those that could be read; the others, and questions that failed."""
     status: Sequence[str] = tables["people"]["status"].tolist()
-    return len(status), status.count("used"), len(status) - status.count("used")
+    failed = int((tables["pairs"]["status"] == "failed").sum())
+    return len(status), status.count("used"), len(status) - status.count("used") + failed
 
 
 CROPS = Audit(

@@ -279,10 +279,10 @@ def judged(tables_: Tables) -> pd.DataFrame:
 
 
 def counts(tables_: Tables) -> tuple[int, int, int]:
-    """Photos that were swept, those whose every picture was answered, and the others."""
+    """Photos that were swept, those whose every picture was answered, and questions that failed."""
     rows = tables_["opponents"]
     photos, lost = (int(of["photo"].nunique()) for of in (rows, rows[rows["status"] != "answered"]))
-    return photos, photos - lost, lost
+    return photos, photos - lost, int((rows["status"] == "failed").sum())
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------

@@ -34,8 +34,8 @@ AUDITS = {
 class Result(AuditResult):
     """What an audit found; its tables are those of its tables.toml.
 
-    found, used: things that were looked at, and those that the numbers are about.  damaged: those that were not
-    readable.  notes: sentences that a user should know.
+    found, used: things that were looked at, and those that the numbers are about.  damaged: files that could
+    not be read, and questions that failed.  notes: sentences that a user should know.
     """
 
     audit: Audit

@@ -130,7 +130,7 @@ class Audit:
     inputs: looks at the source.  outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
     judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision; a table that
         has decisions is shown with them.
-    counts: things found, used, and those that were damaged.
+    counts: things found, used; files that could not be read and questions that failed, which give exit code 3.
     terminal: what is printed of a result.  shown: tables that ``--json`` prints.
     page: its sections; without any, a stage of its own called report writes the page.
     data: what the script of the page, sections.js, reads as JSON; None: no script.

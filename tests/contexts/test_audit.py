@@ -158,12 +158,7 @@ def test_a_red_and_a_green_gate_and_the_planted_effect_in_the_summary(gslopes, f
     green = gslopes("contexts", run, "--fail-if", "finding and abs(value) > 90")
     assert green.code == 0, green.err
     content = json.loads((run / "summary.json").read_text("utf-8"))
-    assert (content["audit"], content["found"], content["used"], content["models"]) == (
-        "contexts",
-        PEOPLE,
-        PEOPLE,
-        ["planted"],
-    )
+    assert [content[name] for name in ("found", "used", "models")] == [PEOPLE, PEOPLE, ["planted"]]
     rows = {row["contrast"]: row for row in content["rows"] if row["label"] == "right answers"}
     first = rows["congruence, gender: man"]
     assert first["decision"] == content["rows"][0]["decision"] == "finding"
@@ -171,5 +166,8 @@ def test_a_red_and_a_green_gate_and_the_planted_effect_in_the_summary(gslopes, f
     assert first["ci_low"] < first["value"] < first["ci_high"]
 
 
-def test_pictures_without_answers_have_no_findings() -> None:
+def test_pictures_without_answers_have_no_findings_and_what_failed_is_counted() -> None:
     assert judged({}).empty
+    photos = pd.DataFrame({"path": ["a", "b"], "status": ["used", "skipped"], "reason": ["", "unreadable: truncated"]})
+    asked = pd.DataFrame({"status": ["answered", "failed", "refused"]})
+    assert CONTEXTS.counts({"photos": photos, "asked": asked}) == (2, 1, 2)
