@@ -29,6 +29,7 @@ from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 TESTED = ("inferred", "recognised", "accuracy", "anova", "changes", "congruence", "interaction")
+OTHER_TESTS = {"congruence": {"q": "p_perm"}, "interaction": {"q": "p", "effect_q": "effect_p"}}  # q of which p
 KNOWN = 0.05  # share of a classifier's tags under which the typology is not for it
 
 
@@ -108,8 +109,10 @@ def adjusted(tested: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """
     made = dict(tested)
     for name in tested.keys() & set(TESTED):
-        by_kind = tested[name].groupby("tags")["p_perm" if name == "congruence" else "p"]
-        made[name] = tested[name].assign(q=by_kind.transform(lambda p: benjamini_hochberg(p.to_numpy(float))))
+        for q, p in OTHER_TESTS.get(name, {"q": "p"}).items():
+            by_kind = tested[name].groupby("tags")[p]
+            found = by_kind.transform(lambda p: benjamini_hochberg(p.to_numpy(float)))
+            made[name] = made[name].assign(**{q: found})
     return made
 
 

@@ -19,7 +19,8 @@ STARTER = read_typology("starter")
 def test_q_is_over_the_tests_of_one_table_and_kind_of_tags():
     one = pd.DataFrame({"tags": ["gross"] * 2 + ["net"], "p": [0.01, 0.04, 0.01]})
     other = pd.DataFrame({"tags": ["gross"], "p": [0.02], "p_perm": [0.5]})
-    found = adjusted({"inferred": one, "congruence": other})
+    found = adjusted({"inferred": one, "congruence": other, "interaction": one.assign(effect_p=[0.02, 0.03, 0.5])})
+    assert found["interaction"]["effect_q"].tolist() == pytest.approx([0.03, 0.03, 0.5])
     assert found["inferred"]["q"].tolist() == pytest.approx([*benjamini_hochberg(np.array([0.01, 0.04])), 0.01])
     assert found["congruence"]["q"].tolist() == [0.5]  # judged by its permutations
 

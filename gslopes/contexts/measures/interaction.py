@@ -76,7 +76,9 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[np.i
     effect = by_person(100 * (condition[:, middle] - canvas[:, middle]))
     rare = int(((canvas > 0).any(axis=1) | (condition > 0).any(axis=1)).sum()) < FEW
     face = mean_t(base)
-    row: dict[str, Any] = {"n": len(base), "slope": mean_t(slope).value, "baseline": face.value}
+    row: dict[str, Any] = {"n": len(base)}
+    for name, estimate in (("slope", mean_t(slope)), ("baseline", face)):
+        row[name], _, row[f"{name}_low"], row[f"{name}_high"], _ = estimate
     row["difference"], se, row["ci_low"], row["ci_high"], row["p"] = mean_t(slope - base)
     row["effect"], _, row["effect_low"], row["effect_high"], row["effect_p"] = mean_t(effect)
     row |= {"face": 2 * face.value, "face_low": 2 * face.low, "face_high": 2 * face.high}  # from value -1 to 1

@@ -28,6 +28,8 @@ def test_a_context_that_changes_the_slope_is_found(slope, difference):
     assert found["baseline"] == pytest.approx(-10, abs=1e-9)
     assert found["slope"] == pytest.approx(slope, abs=1e-9)
     assert found["difference"] == pytest.approx(difference, abs=1)
+    for name, planted in (("slope", slope), ("baseline", -10)):
+        assert found[f"{name}_low"] < planted < found[f"{name}_high"]
     if difference:
         assert found["ci_low"] <= difference <= found["ci_high"]
     else:  # the same people before both: nothing varies
