@@ -139,10 +139,6 @@ def test_every_public_function_is_reached_by_a_test():
 # --- Lazy imports ---
 
 
-def test_importing_gslopes_loads_nothing_heavy():
-    assert not loaded("import gslopes; dir(gslopes)") & (HEAVY | {"numpy"})
-
-
 def test_arithmetic_and_pages_work_without_torch():
     rooms = ("gslopes.slopes.fit", "gslopes.slopes.report", "gslopes.report")
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in MODULES]
@@ -151,7 +147,8 @@ def test_arithmetic_and_pages_work_without_torch():
     assert not loaded(f"import {', '.join(modules)}") & {"torch", "torchvision", "facenet_pytorch"}
 
 
-def test_the_help_names_the_verbs_and_loads_nothing_heavy():
+def test_the_help_names_the_verbs_and_importing_loads_nothing_heavy():
+    assert not loaded("import gslopes; dir(gslopes)") & (HEAVY | {"numpy"})
     done = python("-X", "importtime", "-m", "gslopes", "--help")
     assert done.returncode == 0, done.stderr
     verbs = ["audit", "synthesise", "power", "list", "demo", "train"]
@@ -197,10 +194,7 @@ def test_the_version_is_one():
     ("marker", "command"),
     [
         ("demo-command", "pip install . && gslopes demo"),
-        (
-            "test-command",
-            """pip install -e '.[dev]' && python -m pytest -m "not slow" -n auto --dist loadfile""",
-        ),
+        ("test-command", """pip install -e '.[dev]' && python -m pytest -m "not slow" -n auto --dist loadfile"""),
     ],
 )
 def test_ci_runs_the_two_commands_that_the_readme_gives(marker: str, command: str):
@@ -222,10 +216,7 @@ def test_the_python_of_the_readme_uses_names_and_options_that_exist():
     (call,) = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "gslopes.audit"]
     assert {name for owner, name in used if owner == "audit"} <= set(dir(Walked)) | {*Walked.__dataclass_fields__}
     assert {name for owner, name in used if owner == "gslopes"} <= set(gslopes.__all__)
-    assert {word.arg for word in call.keywords} <= {
-        *options.options_of(RunConfig),
-        "classifier",
-    }
+    assert {word.arg for word in call.keywords} <= {*options.options_of(RunConfig), "classifier"}
 
 
 PAPERS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "METHOD.md", "SECURITY.md", "training/README.md"]
@@ -278,25 +269,21 @@ def options_of(command: click.Command) -> set[str]:
     return found | {"--help", "--help-all"}
 
 
-OPTION = re.compile(r"(?<![\w(-])--[a-z][a-z-]*[a-z](?![\w:-])")
+OPTION = re.compile(r"(?<![\w(-])--(?:set [a-z_.]+(?==)|[a-z][a-z-]*[a-z](?![\w:-]))")
 OTHERS = re.compile(r"\b(?:pip|mkdocs|ray|wsl|llama-server|pytest|tests\.\w+) [^`\n]*")  # other programs
 
 
 @cache
 def every_option() -> set[str]:
-    return options_of(main) | options_of(train)
-
-
-@cache
-def every_setting() -> set[str]:
+    """Of all verbs; ``--set NAME`` of what audits can set."""
     every = [options.options_of(find_audit(name).config).items() for name in AUDITS]
-    return {f"--set {one}" for some in every for name, option in some for one in (name, ".".join(option.path))}
+    names = {one for some in every for name, option in some for one in (name, ".".join(option.path))}
+    return options_of(main) | options_of(train) | {f"--set {name}" for name in names}
 
 
 def unknown_options(text: str, bare: bool = True) -> list[str]:
     """``verb --option`` for each option that a text gives to a verb which has none of that name; those of no verb."""
     wrong = set(OPTION.findall(OTHERS.sub("", text))) - every_option() if bare else set()
-    wrong |= {f"--set {name}" for name in re.findall(r"--set ([a-z_.]+)=", text)} - every_setting()
     for verb, rest in re.findall(r"\bgslopes ([a-z]+)( [^\n`&|;\"']*)", text):
         command = train if verb == "train" else main.get_command(click.Context(main), verb)  # a door has none itself
         given = re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", rest) if command else []

@@ -28,8 +28,8 @@ def test_a_context_that_changes_the_slope_is_found(slope, difference):
     assert found["baseline"] == pytest.approx(-10, abs=1e-9)
     assert found["slope"] == pytest.approx(slope, abs=1e-9)
     assert found["difference"] == pytest.approx(difference, abs=1)
-    for name, planted in (("slope", slope), ("baseline", -10)):
-        assert found[f"{name}_low"] < planted < found[f"{name}_high"]
+    assert found["baseline_low"] < -10 < found["baseline_high"]
+    assert found["slope_low"] < slope < found["slope_high"]
     if difference:
         assert found["ci_low"] <= difference <= found["ci_high"]
     else:  # the same people before both: nothing varies
@@ -37,17 +37,13 @@ def test_a_context_that_changes_the_slope_is_found(slope, difference):
         assert found["note"] == ALIKE
 
 
-def test_paired_noise_is_taken_off_and_the_difference_is_judged():
+def test_paired_noise_is_taken_off_and_the_contexts_own_effect_stands_beside_that_of_the_face():
     base = np.stack([np.arange(400) < count for count in (240, 200, 160)], 1).astype(float)
     steeper = np.stack([np.arange(400) < count for count in (260, 200, 140)], 1).astype(float)
     found = compare(base, steeper, VALUES, np.arange(400))
     assert found["difference"] == pytest.approx(-5)
     assert found["p"] < 0.001
     assert compare(base, base, VALUES, np.arange(400))["difference"] == 0
-
-
-def test_the_contexts_own_effect_stands_beside_that_of_the_face():
-    base = np.stack([np.arange(400) < count for count in (240, 200, 160)], 1).astype(float)
     raised = np.stack([np.arange(400) < count for count in (320, 280, 240)], 1).astype(float)
     found = compare(base, raised, VALUES, np.arange(400))
     assert found["face"] == pytest.approx(-20)
