@@ -1,7 +1,5 @@
 """What no page, table or sentence may say: numbers that are none, plurals of one, units of nothing, words twice."""
 
-from __future__ import annotations
-
 import html
 import re
 

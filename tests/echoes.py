@@ -1,7 +1,5 @@
 """The forms in which an echoed key is taken out of every text and every answer; SECURITY.md names them."""
 
-from __future__ import annotations
-
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from urllib.parse import quote, quote_plus

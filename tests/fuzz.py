@@ -7,8 +7,6 @@ parts of it. What raises anything else than the errors that a reader declares, o
 finding, printed with the input as Python writes it.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """A server on this machine that speaks one protocol for one test, in a thread of its own."""
 
-from __future__ import annotations
-
 import ssl
 import threading
 from collections.abc import Iterator

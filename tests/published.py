@@ -31,8 +31,6 @@ PRINTED = {  # in the text: share of the first group, and half the width of its 
     ("asian", "black", 500, "native"): (0.62, 4),
     ("asian", "white", 500, "native"): (0.60, 4),
 }
-FOUR_AT_ONCE = {"BF": 1205, "BM": 923, "WF": 1756, "WM": 1116}
-SMALL_RUNS_OF_FOUR = ({"BF": 23, "BM": 20, "WF": 29, "WM": 28}, {"BF": 33, "BM": 12, "WF": 37, "WM": 18})
 
 
 def shares(name: str) -> dict[tuple[str, str], float]:

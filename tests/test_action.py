@@ -1,7 +1,5 @@
 """The GitHub Action and the page about gates: the steps run, red and green; every option that they name exists."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

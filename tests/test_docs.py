@@ -1,7 +1,5 @@
 """README and site: links lead somewhere, numbers are those of the files, the site builds, the prose is edited."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Nothing that a table names is opened outside of the folder that the table belongs to, in any of the four audits."""
 
-from __future__ import annotations
-
 import base64
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Sixty seconds of mutated input, seeded: only our own errors come out of whatever reads what strangers wrote."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

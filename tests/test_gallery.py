@@ -1,7 +1,5 @@
 """The gallery: its numbers are those of run folders, its pages those of its numbers, its adapters answer."""
 
-from __future__ import annotations
-
 import json
 import sys
 import tomllib

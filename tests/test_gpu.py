@@ -4,8 +4,6 @@ They need photos that the library brings along and nothing else. ``GSLOPES_TEST_
 device; they then compare the CPU with itself.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

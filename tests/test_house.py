@@ -1,7 +1,5 @@
 """The house stands as it says: layers, sizes, lazy imports, papers, commands, and the same from a wheel."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """All four audits give on small inputs the tables and the pages that they gave: see tests/golden/{houses,walk}.py."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 A published pair is a sweep of two values: its slope is the difference, and each drawn pair, person or patient a photo.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable

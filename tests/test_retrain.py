@@ -1,7 +1,5 @@
 """notebooks/retrain/retrain.py from its first photo to its table, on few photos and for few steps."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from collections.abc import Callable

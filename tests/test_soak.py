@@ -1,7 +1,5 @@
 """The soak's lying and redirecting servers, with Ctrl-C in the loop: what is spent is what the servers counted."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

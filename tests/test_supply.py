@@ -1,7 +1,5 @@
 """What others made is named by its version and checked: JavaScript that ships, actions and tools of the workflows."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Small classifiers with real files: a random tagger in a home of its own, and an ONNX model that reads redness."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tiny random models of the real architectures, in local files: what the loaders are tested with."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from pathlib import Path

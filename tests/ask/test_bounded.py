@@ -1,7 +1,5 @@
 """Every client through which a picture leaves, vendors' own too, against servers that mean no good; deadlines."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 import time

@@ -1,7 +1,5 @@
 """Asking: what is asked in which order, what is written down, what stops, and what a service costs."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 import time

@@ -1,7 +1,5 @@
 """Keys in addresses are refused or hidden, and a key that a server echoes is taken out of texts, answers and logs."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time

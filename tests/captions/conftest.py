@@ -1,7 +1,5 @@
 """Short ways to write facts of labels and captions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

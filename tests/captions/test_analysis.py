@@ -1,7 +1,5 @@
 """Options, stages and techniques: what is chosen, and what is missing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The audit as a whole on small stages: Python call, command, options, gate, hardly anything in it."""
 
-from __future__ import annotations
-
 import json
 from html import unescape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rows in any order, captions in any order: the tables are the same."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

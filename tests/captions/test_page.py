@@ -1,7 +1,5 @@
 """First sentences, the page, the review and its answers."""
 
-from __future__ import annotations
-
 import math
 from html import unescape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stages of every form, on small files that follow it exactly: tables, COCO, Visual Genome; and captions as texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

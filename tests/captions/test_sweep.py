@@ -1,7 +1,5 @@
 """R2: where captions change from one gender's words to the other's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

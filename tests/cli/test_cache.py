@@ -1,7 +1,5 @@
 """``gslopes cache`` through the door: what is in it, out, in again, away."""
 
-from __future__ import annotations
-
 import json
 from hashlib import sha256
 

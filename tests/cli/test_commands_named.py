@@ -1,7 +1,5 @@
 """Every command that a text of ours names exists, with its options: hints of errors, docstrings, README, docs."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The list of classifiers: nothing is cut in the middle, and all that is asked for is named."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

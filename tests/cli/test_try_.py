@@ -1,7 +1,5 @@
 """``gslopes try``: what a classifier is sent, what it answers, and whether that varies."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -5,8 +5,6 @@ to what goes wrong there; ``asked`` is the log of all requests. ``python -m test
 command with this server as its internet.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

@@ -1,7 +1,5 @@
 """The census: readings, people's answers, shares, what is left to review, labels for the fit."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The road to the network, against a server that misbehaves."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import ipaddress

@@ -3,8 +3,6 @@
 One photo's trouble is that photo's; an outage stops the run and costs nothing of it.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import json

@@ -1,7 +1,5 @@
 """The sources, each against answers in its service's own form; the lists of searches, and the Bureau's shares."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

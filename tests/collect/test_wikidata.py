@@ -1,7 +1,5 @@
 """Labelled people from Wikidata, over a loopback server that speaks SPARQL's JSON and misbehaves."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Synthetic answers from which the paper's tables must come out, and taggers whose effects are planted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Drawn people before drawn walls, a tagger with a planted effect, and their audit in small parts."""
 
-from __future__ import annotations
-
 import io
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """All tables of a run at once: their families of tests, what does not matter to them, and ratings of the user's own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The whole context audit on drawn people: a planted effect comes back."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is wrong with people, backgrounds, ratings and dictionaries is said, and what can go on goes on."""
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Context audits with hardly any answers: none, all refused, a third refused, one person, one answer for all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

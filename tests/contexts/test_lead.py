@@ -1,7 +1,5 @@
 """The sentences of the context audit's page."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """people.csv."""
 
-from __future__ import annotations
-
 import pytest
 
 from gslopes.contexts.people import cfd_person, read_reports

@@ -1,7 +1,5 @@
 """Dictionaries, and how tags are compared with them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

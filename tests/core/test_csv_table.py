@@ -1,7 +1,5 @@
 """The strict reader of tables: what is ambiguous is an error with file and line, and nothing is guessed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """The error tree: drawn as it is, exit codes by branch, every message with its next step."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pickle

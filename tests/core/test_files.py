@@ -1,7 +1,5 @@
 """Files of strangers: nothing hangs, nothing fills the memory, no cell is a formula."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

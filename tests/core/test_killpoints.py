@@ -1,7 +1,5 @@
 """Every named kill point: the process dies there, and the same command again ends as an undisturbed one does."""
 
-from __future__ import annotations
-
 import os
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """The summary has exactly its declared form."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

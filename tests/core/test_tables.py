@@ -1,7 +1,5 @@
 """Tables keep what they claim: the same rows come back, and nothing else gets in."""
 
-from __future__ import annotations
-
 import contextlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A loopback service that keeps the lighter half of a picture, and misbehaves."""
 
-from __future__ import annotations
-
 import io
 import json
 import threading

@@ -1,7 +1,5 @@
 """Drawn portraits with known brightness, croppers that look at it, and an audit of them."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Joined pictures are put together from what a model sees of each photo."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PIL import Image

@@ -1,7 +1,5 @@
 """The crop audit end to end, on drawn portraits with known brightness; a cropper with a planted bias is recovered."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The crop audit's pages in a real browser: nothing wider than the window, no serious fault of accessibility."""
 
-from __future__ import annotations
-
 import pytest
 
 from gslopes.crops.sweep import sweep_crops

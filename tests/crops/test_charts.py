@@ -1,7 +1,5 @@
 """The charts and pictures of the pages say the same in words."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np

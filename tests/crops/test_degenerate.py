@@ -1,7 +1,5 @@
 """Audits with hardly anything in them, no answer, one value, four people: every table and page is made."""
 
-from __future__ import annotations
-
 import pytest
 
 from gslopes.ask.boxes import Crop

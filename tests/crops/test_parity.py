@@ -1,7 +1,5 @@
 """Shares over pairs of people: the published counts, the intervals, the properties; and of photos alone."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

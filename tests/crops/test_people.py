@@ -1,7 +1,5 @@
 """Who is on which photo, and who meets whom."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The causal version on drawn discs whose brightness follows the value: the slope is recovered."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

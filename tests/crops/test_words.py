@@ -1,7 +1,5 @@
 """What a crop audit says and what it judges."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

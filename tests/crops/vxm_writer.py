@@ -1,7 +1,5 @@
 """Writes files in the .vxm format, laid out as the published one."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 

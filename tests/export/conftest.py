@@ -1,7 +1,5 @@
 """A run folder of four small photos along two attributes, with placebos and sources; one sweep is dropped."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """What the card and the Croissant file of an export say."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What is exported: pictures in sets and splits, and answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every form is read back by the library that it is meant for; edits say that they are."""
 
-from __future__ import annotations
-
 import io
 import json
 import signal

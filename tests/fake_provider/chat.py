@@ -5,8 +5,6 @@ that it is given, one with a planted slope b has the probability ``SURE`` where 
 it; what stands first is preferred by ``ChatSettings.first``. A refusal has a slope of its own.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

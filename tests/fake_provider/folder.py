@@ -1,7 +1,5 @@
 """A run folder whose counterfactual pictures are painted for the fake: no face, no network, known slopes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from math import gcd

@@ -5,8 +5,6 @@ which photo it is, u in [0, 1]. A planted label with slope b and share c at the 
 Over photos whose u are spread evenly, y_k is c (1 + b a_k), hence z_k = 1 + b a_k: its slope is b.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The protocols of four services that label pictures by HTTP, as strictly as they are documented."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Every audit on the frame with small inputs: how one is begun, and its expensive stages in small parts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Of what every audit promises, the dearest is shown of two audits; the others are slow."""
 
-from __future__ import annotations
-
 import pytest
 
 DEAR = {

@@ -1,7 +1,5 @@
 """What every audit on the frame promises: nothing is done twice, whatever stopped it, and its folder opens again."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

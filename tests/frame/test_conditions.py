@@ -1,7 +1,5 @@
 """A condition holds for the rows that it says, and is never run as Python."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A number is a finding by its q and by its interval, in every audit."""
 
-from __future__ import annotations
-
 from gslopes.core import summary
 from gslopes.frame.findings import decide
 from tests.core.test_summary import ROWS, rows

@@ -1,7 +1,5 @@
 """A row is a test; it fails where the condition holds, and is skipped where nothing was judged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree import ElementTree
 

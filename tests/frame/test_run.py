@@ -1,7 +1,5 @@
 """The frame on an audit of a few lines: stages left out, parts for each model, rows kept out, folders of pictures."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What a collection's manifest says of a run's photos."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -9,8 +9,6 @@ A column of at most FULL rows and LONG characters is kept whole; a longer one, a
 sha256 of its values at nine significant digits and its first values. What is shown: see ``tests.golden.page_text``.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -5,8 +5,6 @@ checksums, folders) is masked; ``differences`` compares numbers by a tolerance, 
 another processor moves nothing.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ Those of the gate, which a network reads, are compared by what is kept alone. Ru
     OMP_NUM_THREADS=1 python -m tests.golden.walk
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import tempfile

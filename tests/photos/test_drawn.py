@@ -1,7 +1,5 @@
 """Rendered faces are what they claim: the truth that other tests and the calibration lean on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

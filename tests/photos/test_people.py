@@ -1,7 +1,5 @@
 """Tables about people: the photo that a row is about, and one spelling of a group's name in every verb."""
 
-from __future__ import annotations
-
 import doctest
 from pathlib import Path
 

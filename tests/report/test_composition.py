@@ -1,7 +1,5 @@
 """Table 3 and its picture."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

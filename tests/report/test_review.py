@@ -1,7 +1,5 @@
 """The review page in a real browser, opened from the disk and answered by keyboard."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

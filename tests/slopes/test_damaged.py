@@ -1,7 +1,5 @@
 """Run folders as accidents and strangers leave them: every verb says a sentence, or makes anew what it can."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Whether a service still answers as it did: asked again past the cache, compared picture by picture."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

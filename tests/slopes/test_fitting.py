@@ -1,7 +1,5 @@
 """The fit of a run folder, with a CSV about its photos."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """A language model audited from pictures to slopes: what was planted is found, nothing is asked twice."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

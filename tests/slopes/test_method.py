@@ -1,7 +1,5 @@
 """The list of deviations from the paper."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whose cut counts."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -3,8 +3,6 @@
 Two are asked in the quick suite, all five in the slow one; figures are in ``tests/benches/bench_services.py``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections import Counter

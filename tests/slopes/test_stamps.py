@@ -1,7 +1,5 @@
 """A rerun redoes what differs, and nothing else: no page may show another run's numbers."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

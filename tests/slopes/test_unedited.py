@@ -1,7 +1,5 @@
 """The photos as they were: asked about once, resumed, kept apart from the edits, and compared between groups."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The summary of a judged run, on tables whose truth is written into them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Contrasts against scipy: paired differences, changes of signs, clusters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse, stats

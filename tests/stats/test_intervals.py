@@ -1,7 +1,5 @@
 """Shares and their intervals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

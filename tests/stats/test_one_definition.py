@@ -1,7 +1,5 @@
 """Nothing statistical is defined twice: outside ``gslopes/stats`` no function has its name."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

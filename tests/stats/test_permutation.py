@@ -1,7 +1,5 @@
 """Permutation tests: p and its floor; the outcomes of a unit permuted over its conditions, against all dealings."""
 
-from __future__ import annotations
-
 from itertools import permutations, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shares over people: the usual numbers with one photo a person, and wider ones where photos of a person are alike."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

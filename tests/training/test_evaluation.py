@@ -1,7 +1,5 @@
 """The tables of an editor's card, from readings that are planted; who is who, and what a two-sample test sees."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

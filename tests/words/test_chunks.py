@@ -1,7 +1,5 @@
 """The tagger and the parser: goldens 13 to 25."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Facts and senses, mentions and bounds: goldens 1 to 9 and 47 to 50 of the specification."""
 
-from __future__ import annotations
-
 import pytest
 
 from gslopes.words.graph import Fact, Senses, overrides

@@ -1,7 +1,5 @@
 """Whom a possessive names: nobody in *the women's restroom*, a woman in *a woman's hat*; by the rule of the module."""
 
-from __future__ import annotations
-
 import pytest
 
 from gslopes.words.chunks import standard

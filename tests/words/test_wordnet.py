@@ -1,7 +1,5 @@
 """WordNet 3.0: look-ups of the specification (goldens 8 to 12)."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Captions as answers, of a model here, a function, an endpoint, the chat endpoint; slopes of their labels."""
 
-from __future__ import annotations
-
 import json
 import socket
 from pathlib import Path

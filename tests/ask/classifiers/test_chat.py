@@ -1,7 +1,5 @@
 """Chat servers as they answer in the world, each mode a dialect; the true answer is always "doctor"; prompts."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

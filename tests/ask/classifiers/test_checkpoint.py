@@ -1,7 +1,5 @@
 """Weights as training scripts write them, and models that are named by their file alone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

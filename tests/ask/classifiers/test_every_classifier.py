@@ -1,7 +1,5 @@
 """What holds for every registered classifier: a new one is tested by being registered."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

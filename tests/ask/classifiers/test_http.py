@@ -1,7 +1,5 @@
 """``http:URL`` against an endpoint on this machine that speaks the documented protocol, or does not."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

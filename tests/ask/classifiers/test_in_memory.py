@@ -1,7 +1,5 @@
 """Torch modules, pipelines of transformers and functions as classifiers."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

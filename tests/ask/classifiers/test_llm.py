@@ -1,7 +1,5 @@
 """A language model behind the chat endpoint; the fake server speaks the protocol strictly."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Models of the user's own in files: ONNX, and TorchScript, trusted first."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

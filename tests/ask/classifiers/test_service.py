@@ -1,7 +1,5 @@
 """Every exception of every vendor's client becomes one of ours: a new one that nobody thought of fails here."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Five commercial services: what is true of each, and what is particular to one; the fake provider answers."""
 
-from __future__ import annotations
-
 import json
 import logging
 import socketserver

@@ -1,7 +1,5 @@
 """Models of the transformers library, from folders without any network; CLIP's and SigLIP's scores recomputed."""
 
-from __future__ import annotations
-
 import json
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Croppers of this machine: saliency of OpenCV, faces, centre, random, smartcrop, a function, a recording."""
 
-from __future__ import annotations
-
 import json
 
 import cv2

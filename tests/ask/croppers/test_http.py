@@ -1,7 +1,5 @@
 """Names, answers and errors of a cropper behind an address; it is asked in tests/ask/croppers/test_remote.py."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

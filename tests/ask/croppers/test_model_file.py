@@ -1,7 +1,5 @@
 """Saliency models in files: the .vxm format byte for byte, what may be wrong with one, the published numbers; ONNX."""
 
-from __future__ import annotations
-
 import os
 import struct
 import warnings

@@ -1,7 +1,5 @@
 """Croppers over a network: nothing is asked twice, whatever they answer and whenever the audit was stopped."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

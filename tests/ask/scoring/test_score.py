@@ -1,7 +1,5 @@
 """What the score stage tells its user."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """A mistake in a classifier costs two pictures before anything is edited; what a classifier is sent."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

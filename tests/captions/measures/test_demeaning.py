@@ -1,7 +1,5 @@
 """D1, D3 and D4: goldens 55 to 60; the bounds of D1 are tested in tests/words/test_mentions.py."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

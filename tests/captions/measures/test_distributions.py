@@ -1,7 +1,5 @@
 """S3 and S4: golden 67; golden 68 is in tests/captions/test_order.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from gslopes.captions.analysis import run_technique

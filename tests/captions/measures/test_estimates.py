@@ -1,7 +1,5 @@
 """Goldens 42, 45, 46, and properties."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse, stats

@@ -1,7 +1,5 @@
 """I1 to I3 and R1: goldens 61 and 63."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """D2 and E1 to E3: goldens 51 to 54, 62 and 64."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """S2: goldens 36 to 40 and the fast path as published; what is held fixed and refused otherwise."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

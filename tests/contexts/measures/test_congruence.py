@@ -1,7 +1,5 @@
 """Slopes on congruence, and what linguistic expectancy bias predicts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One answer: counts, proportions, distance; Table 4 of the paper."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ANOVA and Tukey against statsmodels 0.15 and scipy 1.17, and planted differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Tables 7 to 9 beyond their layout (see report/test_tables.py): intervals, tests, planted effects."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

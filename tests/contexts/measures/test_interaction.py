@@ -1,7 +1,5 @@
 """Context by perceived gender: planted differences of slopes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

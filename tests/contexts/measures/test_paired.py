@@ -1,7 +1,5 @@
 """Tests and intervals by person hold where nothing was planted, and cover what was."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

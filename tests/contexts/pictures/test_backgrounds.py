@@ -1,7 +1,5 @@
 """Backgrounds: rooms that are drawn, contexts.toml, names of folders, and who is credited."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

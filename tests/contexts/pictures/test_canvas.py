@@ -1,7 +1,5 @@
 """Geometry: what was planned is what comes out, for every size, and the flaws of the published script are not here."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Cut-outs of drawn people, whose masks are known."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 import pytest

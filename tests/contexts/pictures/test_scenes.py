@@ -1,7 +1,5 @@
 """Rendered rooms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Counterfactuals of drawn people before backgrounds: one mask, one verdict, and what the gate drops is not asked."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PIL import Image

@@ -1,7 +1,5 @@
 """Charts of a context audit: what they show is what the table says, and untrusted names are text."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 
 import pandas as pd

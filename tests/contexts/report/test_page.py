@@ -1,7 +1,5 @@
 """The context audit's pages in a real browser: the review of cut-outs, names of strangers."""
 
-from __future__ import annotations
-
 import csv
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Lips, eyes and brows move within the mask, by as much as is said, and nothing else does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

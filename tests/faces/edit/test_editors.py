@@ -1,7 +1,5 @@
 """Fader editors: as published where they paste, by their odd part elsewhere; whose values they hold fixed."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The gate on pictures whose faults are known: a portrait that is lost, one that stays, thresholds that change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

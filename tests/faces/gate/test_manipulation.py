@@ -1,7 +1,5 @@
 """What moves with an edit, with intervals that hold."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

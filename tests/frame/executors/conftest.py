@@ -1,7 +1,5 @@
 """A local Ray cluster for the tests of a module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any

@@ -1,7 +1,5 @@
 """A work for executors: it writes down who did what, and may come to grief. Workers import it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Ray hands each worker a GPU of its own: on a cluster that is said to have two."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

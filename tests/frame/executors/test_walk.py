@@ -1,7 +1,5 @@
 """The walk on a Ray cluster: the files of one process."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``gslopes audit --method`` and ``--as-published``."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

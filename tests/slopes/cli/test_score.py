@@ -1,7 +1,5 @@
 """``gslopes audit --only score`` through the door: a finished run costs nothing, and no secret gets out."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """Answers of a sweep: pairs of photo and label, which value each step stands for, and what counts as present."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa

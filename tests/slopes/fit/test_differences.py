@@ -1,7 +1,5 @@
 """Groups of photos against scipy, permuted membership, and two runs paired photo by photo."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The estimators against scipy and statsmodels, label by label on dense answers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

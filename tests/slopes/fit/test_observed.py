@@ -1,7 +1,5 @@
 """The observed difference between real groups next to the slope: recovers what was planted, at its level."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What refusals and a gate hide: bounds, the slope of refusal, and slopes of all sweeps next to those kept."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Error rates by value: planted errors come back, nothing is found where there is none, wrong tables are refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -3,8 +3,6 @@
 Without either, these tests skip and say so; ``.ci/run`` sets GSLOPES_BROWSER=required, and then they fail.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

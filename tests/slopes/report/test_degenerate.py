@@ -1,7 +1,5 @@
 """Runs with hardly any answers: none, all refused, a third of every photo refused, one row, one value, one photo."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

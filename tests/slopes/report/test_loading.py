@@ -1,7 +1,5 @@
 """What a report reads from a run folder: findings, tables, what became of the photos, and who made them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

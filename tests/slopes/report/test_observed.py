@@ -1,7 +1,5 @@
 """Observed differences and error rates on page, terminal and summary: the tables' numbers, and sentences."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Groups and differences as the page's scripts read them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

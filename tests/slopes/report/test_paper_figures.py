@@ -1,7 +1,5 @@
 """Figures 1 to 3 of the paper."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from pathlib import Path
