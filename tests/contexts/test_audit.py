@@ -64,6 +64,7 @@ def test_the_page_and_the_papers_tables_are_there(found):
     assert (folder / "cutouts.html").read_text("utf-8").count("<figure") == PEOPLE
 
 
+@pytest.mark.slow
 def test_analysis_alone_asks_nobody_and_needs_no_people_and_ones_own_ratings_decide(found, tmp_path):
     run, ratings = tmp_path / "run", tmp_path / "ratings.csv"
     shutil.copytree(found.folder, run)

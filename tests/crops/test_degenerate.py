@@ -66,6 +66,7 @@ def croppers(chosen):
     return list(models.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_four_people_and_a_cropper_that_hardly_answers(tmp_path, name):
     table, _ = draw_people(tmp_path / "people", {"blue": 2, "green": 2})
@@ -83,6 +84,7 @@ def test_a_sweep_that_hardly_has_an_answer(tmp_path, name):
     assert broken(shown(result.page.read_text("utf-8"))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sweep", [False, True])
 def test_a_cropper_that_failed_on_every_picture_is_an_error_and_is_asked_again_on_demand(tmp_path, sweep):
     table, _ = draw_people(tmp_path / "people", {"blue": 2, "green": 2})

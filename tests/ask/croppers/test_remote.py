@@ -86,6 +86,7 @@ def test_refused_pictures_are_rows_that_say_so(service, portraits, tmp_path):
     assert (parity["persons"], parity["pairs"]) == (2, 10)
 
 
+@pytest.mark.slow
 def test_every_change_that_asks_anew_is_confirmed_anew(service, portraits, tmp_path):
     def asks(above, *sweep, **options):
         limits = CostLimits(cache=tmp_path / "cache", confirm_above=above)

@@ -44,6 +44,7 @@ CASES: dict[str, Callable[[pd.DataFrame, pd.DataFrame], Frames]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [*(pytest.param(name, marks=pytest.mark.slow) for name in [*CASES][:-1]), [*CASES][-1]]
 )

@@ -43,6 +43,7 @@ def test_a_run_without_groups_has_no_such_file(one: Path) -> None:
     assert {path.name for path in (one / "report" / "data").glob("f0*")} == {"f0.js"}
 
 
+@pytest.mark.slow
 def test_the_page_knows_how_many_units_the_photos_of_a_clustered_fit_make(run: Path, tmp_path: Path) -> None:
     assert page_data.clusters(run, "c", "gender") == []
     balance = tables.read(tables.BALANCE, run / "balance.parquet")

@@ -89,6 +89,7 @@ def test_the_card_is_on_the_page_and_in_a_file_and_holds_no_html_of_a_label(writ
     assert "/data/people" not in card
 
 
+@pytest.mark.slow
 def test_the_quote_has_the_number_of_the_classifier_that_leads_and_a_card_of_old_goes(
     written: Path, tmp_path: Path
 ) -> None:
