@@ -192,15 +192,14 @@ def price(run: Run, photos: Mapping[str | None, int]) -> None:
 def fit(run: Run) -> Made:
     """The mean over photos of each one's least squares slope of being favoured, with both intervals.
 
-    A photo counts if every picture of it was answered; fewer than ``LEAST_VARYING`` whose answers vary have no test.
+    A pair counts if it was answered at every value, and a photo with one such pair; photos of fewer than
+    ``LEAST_VARYING`` people whose answers vary have no test.
     """
     manifest, rows = runfolder.read_manifest(run.folder), []
     for (cropper, attribute), asked in run.table("opponents").groupby(["cropper", "attribute"], sort=True):
         values = np.asarray(manifest["values"][attribute], np.float64)
-        shares = asked.set_index(["photo", "opponent", "step"])["share"].unstack("step")
-        shares = shares.reindex(columns=range(len(values)))
-        lost = shares[shares.isna().any(axis=1)].index.unique("photo")
-        photos = shares.groupby("photo").mean().drop(lost)
+        shares = whole_pairs(asked, len(values))
+        photos = shares.groupby("photo").mean()
         person = {photo: manifest["person"].get(photo, photo) for photo in asked["photo"]}
         codes = {name: code for code, name in enumerate(sorted(set(person.values())))}
         units = codes_of(photos.index.map(person).to_numpy(str), len(photos))
@@ -219,7 +218,16 @@ def fit(run: Run) -> Made:
         row = {"cropper": cropper, "attribute": attribute, "photos": len(photos), "people": len({*edited, *opponent})}
         row |= {"pairs": len(shares), "slope": over_people.value, "t_low": over_people.low, "t_high": over_people.high}
         rows.append({**row, "boot_low": low, "boot_high": high, "ci_low": ends[0], "ci_high": ends[1], "p": p})
+    for cropper, asked in run.table("opponents").groupby("cropper"):
+        if (asked["status"] != "answered").any():
+            run.note(f"{cropper!s}: {words.lost(asked)} of {plain.many(len(asked), 'pair')} of pictures.")
     return {"sweep_slopes": rows}
+
+
+def whole_pairs(asked: pd.DataFrame, steps: int) -> pd.DataFrame:
+    """(pairs, K) shares of the pairs that were answered at every value.  asked: opponents, of one sweep."""
+    shares = asked.set_index(["photo", "opponent", "step"])["share"].unstack("step")
+    return shares.reindex(columns=range(steps)).dropna()
 
 
 def pair_slope(
@@ -279,10 +287,10 @@ def judged(tables_: Tables) -> pd.DataFrame:
 
 
 def counts(tables_: Tables) -> tuple[int, int, int]:
-    """Photos that were swept, those whose every picture was answered, and questions that failed."""
+    """Photos that were swept, the fewest in a slope, and questions that failed."""
     rows = tables_["opponents"]
-    photos, lost = (int(of["photo"].nunique()) for of in (rows, rows[rows["status"] != "answered"]))
-    return photos, photos - lost, int((rows["status"] == "failed").sum())
+    used = int(tables_["sweep_slopes"]["photos"].min())
+    return int(rows["photo"].nunique()), used, int((rows["status"] == "failed").sum())
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -314,8 +322,8 @@ def curves(page: Page) -> dict[str, Any]:
             asked = opponents[(opponents["cropper"] == cropper) & (opponents["attribute"] == row["attribute"])]
             base, kind = placebo.split(row["attribute"])
             name = PLACEBOS[kind] if kind else plain.perceived(base)
-            shares = asked.groupby("step")["share"].mean().to_numpy(np.float64)
-            drawn.append((name, np.asarray(values[row["attribute"]], np.float64), shares))
+            along = np.asarray(values[row["attribute"]], np.float64)
+            drawn.append((name, along, whole_pairs(asked, len(along)).mean().to_numpy(np.float64)))
             ends = numbers.interval(100 * row["ci_low"], 100 * row["ci_high"], _two_digits)
             rows.append((name, f"{row['photos']:,}", _points(row["slope"]), ends, numbers.probability(row["p"])))
         negative, positive = plain.ends(attribute)
@@ -407,8 +415,6 @@ def print_sweep(tables: Tables) -> str:
             f"{numbers.with_interval(slope, low, high, _two_digits)} points per unit, "
             f"p {numbers.probability(row['p'])}, {plain.many(row['photos'], 'photo')}"
         )
-    for cropper, rows in tables["opponents"].groupby("cropper"):
-        lines.append(f"{plain.printable(str(cropper))}: {words.lost(rows)} of {plain.many(len(rows), 'pair')}")
     return "\n".join(lines)
 
 

@@ -1,5 +1,6 @@
 """Audits with hardly anything in them, no answer, one value, four people: every table and page is made."""
 
+import numpy as np
 import pytest
 
 from gslopes.ask.boxes import Crop
@@ -82,6 +83,23 @@ def test_a_sweep_that_hardly_has_an_answer(tmp_path, name):
     sweep = draw_sweep(tmp_path / "sweep", 6)
     result = sweep_crops(sweep, tmp_path / "run", croppers=croppers(name), cropper=("centre",), others=2)
     assert broken(shown(result.page.read_text("utf-8"))) == []
+
+
+@pytest.mark.slow
+def test_a_picture_that_fails_costs_its_pair_and_slope_and_interval_are_of_the_same_pairs(tmp_path):
+    sweep = draw_sweep(tmp_path / "sweep", 12)
+    result = sweep_crops(sweep, tmp_path / "run", croppers=[Partly(7)], others=4, cropper=("centre",))
+    rows = result.tables["sweep_slopes"].query("cropper == 'brightness'")
+    assert rows["pairs"].between(5, 47).all()
+    assert "it does not answer" in result.page.read_text("utf-8")
+    assert (rows["photos"] > 2).all()
+    gender = rows.set_index("attribute").loc["gender"]
+    assert gender["ci_low"] <= gender["slope"] <= gender["ci_high"]
+    asked = result.tables["opponents"].query("cropper == 'brightness' and attribute == 'gender'")
+    wide = asked.set_index(["photo", "opponent", "step"])["share"].unstack("step").dropna()
+    values = np.linspace(-2, 2, wide.shape[1])
+    slopes = [np.polyfit(values, photo.mean(), 1)[0] for _, photo in wide.groupby("photo")]
+    assert gender["slope"] == pytest.approx(np.mean(slopes))
 
 
 @pytest.mark.slow

@@ -126,7 +126,7 @@ def test_what_failed_is_told():
     said = "The crop moves too rarely with the edit to be judged. No answer from b."
     assert (headline(slopes), headline(slopes.assign(photos=0))) == (said, NOTHING)
     photos = pd.DataFrame({"photo": ["x", "x", "y"], "status": ["failed", "answered", "answered"]})
-    assert counts({"opponents": photos}) == (2, 1, 1)
+    assert counts({"opponents": photos, "sweep_slopes": pd.DataFrame({"photos": [2, 1]})}) == (2, 1, 1)
 
 
 def test_a_run_without_pictures(tmp_path):
