@@ -27,7 +27,7 @@ class Limits:
     formats: what it takes, as Pillow names it; others are encoded as JPEG.  Empty: everything.
     price: USD per 1,000 pictures; 0 for a local classifier, None where it depends on the user's plan.
     requests_per_picture: at most, where one does not do: language models are asked several times.
-    tokens: of a language model, in and out, of all requests about one picture, at most; for the estimate.
+    tokens: of a language model, in and out, of all requests about one picture, estimated.
     estimated: whether the price is an estimate, because a request's own is known afterwards, by its tokens.
     network: whether it is asked over a network, whatever the other limits say.
     note: what a user should know about rate and price, one sentence; empty if nothing.
