@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torchvision import models
 
 from gslopes.ask.classifiers import canonical_name, load_classifier, torch_model
 from gslopes.core.errors import ModelError, UsageError
-
-torch = pytest.importorskip("torch")
-models = pytest.importorskip("torchvision").models
 
 
 @pytest.fixture

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import gslopes
 from gslopes.ask.classifiers.in_memory import as_classifier
 from gslopes.core.errors import ConfigError, UsageError
-
-torch = pytest.importorskip("torch")
 
 
 def encoded(colour: tuple[int, int, int]) -> bytes:
@@ -102,7 +101,7 @@ def pipeline(folder: Path) -> Any:
 
 
 def test_a_pipeline_answers_with_every_label_of_its_own(tmp_path: Path) -> None:
-    pytest.importorskip("transformers")
+    pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
     made = pipeline(tmp_path)
     classifier = as_classifier(made)
     found = scores(classifier, (200, 30, 90))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from gslopes.ask.answers import check_answer
@@ -149,7 +150,6 @@ def test_what_can_be_read_in_one_way_is_read(function: Callable[..., Any]) -> No
 
 @pytest.mark.parametrize("shape", ["array", "lists", "tensor"])
 def test_numbers_get_the_labels_in_their_order(shape: str) -> None:
-    torch = pytest.importorskip("torch")
     make = {"array": np.array, "lists": list, "tensor": lambda rows: torch.tensor(rows, requires_grad=True)}[shape]
 
     def classify(pictures: Any) -> Any:
@@ -166,7 +166,6 @@ def test_numbers_get_the_labels_in_their_order(shape: str) -> None:
 
 
 def test_a_function_of_one_picture_may_return_a_row_of_its_own() -> None:
-    torch = pytest.importorskip("torch")
     call = FunctionCaller(lambda image: torch.tensor([[share(image), 0.5]]), ["bright", "other"])
     assert call(PICTURES) == [{**one, "other": 0.5} for one in WANTED]
 
