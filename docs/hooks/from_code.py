@@ -122,6 +122,11 @@ def summary_observed() -> str:
     return fields_of(summary.OBSERVED)
 
 
+def summary_drawing() -> str:
+    """The fields of its rows about what drawing a face does."""
+    return fields_of(summary.DRAWING)
+
+
 def fields_of(one: Table, head: str = "field") -> str:
     """Every column: name, type, and what it holds."""
     rows = []

@@ -21,7 +21,7 @@ VERSION = 1
 MOST_ROWS = 100
 FINDING, NONE, UNJUDGED = "finding", "none", "unjudged"
 
-FINDINGS, OBSERVED = read_tables(Path(__file__).with_suffix(".toml")).values()
+FINDINGS, OBSERVED, DRAWING = read_tables(Path(__file__).with_suffix(".toml")).values()
 
 _FIELDS = (
     column("version", pa.int64(), f"of this form, {VERSION}: fields may be added, none changes its meaning"),
@@ -42,6 +42,11 @@ _FIELDS = (
         "observed",
         pa.list_(pa.struct(OBSERVED.schema)),
         f"differences between real groups, at most {MOST_ROWS}, those that disagree with the slope first; may be empty",
+    ),
+    column(
+        "drawing",
+        pa.list_(pa.struct(DRAWING.schema)),
+        f"photos: what drawing a face does by itself, at most {MOST_ROWS}; empty where edits change the photo's pixels",
     ),
 )
 SUMMARY = Table("summary", pa.schema(_FIELDS), ("audit",))
@@ -71,16 +76,18 @@ def write(
     page: Path | None,
     began: Path | None = None,
     observed: pd.DataFrame | None = None,
+    drawing: pd.DataFrame | None = None,
 ) -> Path:
     """Write the summary of an audit into its folder, whole or not at all; its path.
 
-    findings, observed: the columns of ``FINDINGS`` and ``OBSERVED``, in the order in which they are shown.
+    findings, observed, drawing: the columns of ``FINDINGS``, ``OBSERVED``, ``DRAWING``, in the order of showing them.
     counts: found and used, see ``SUMMARY``.  began: the folder whose ``run.json`` says when; the same by default.
 
     Raises: TableError if it is not of its form; StorageError.
     """
     judged = findings[findings["decision"] != UNJUDGED]
     real = OBSERVED.empty() if observed is None else observed
+    drawn = DRAWING.empty() if drawing is None else drawing
     models = findings["model"].drop_duplicates().sort_values()
     content = {
         "version": VERSION,
@@ -96,6 +103,7 @@ def write(
         "rows": [_plain(row, FINDINGS) for row in judged[:MOST_ROWS].to_dict("records")],
         "left_out": max(len(judged) - MOST_ROWS, 0),
         "observed": [_plain(row, OBSERVED) for row in real[:MOST_ROWS].to_dict("records")],
+        "drawing": [_plain(row, DRAWING) for row in drawn[:MOST_ROWS].to_dict("records")],
     }
     check(content)
     path = folder / NAME

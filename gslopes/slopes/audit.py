@@ -50,7 +50,7 @@ QUIET = OneProcess()
 ASKS = {"score", UNEDITED}
 FITTED = (
     *(tables.SLOPES, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE, tables.PLACEBOS),
-    *(tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES, tables.OBSERVED),
+    *(tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES, tables.OBSERVED, tables.DRAWING),
 )
 DROPPED_FILES = tuple(f"{name}.parquet" for name in DROPPED.values())
 UNEDITED_FILES = tuple(f"{UNEDITED}/{name}.parquet" for name in ("asked", "scores"))
@@ -147,7 +147,8 @@ def score_photos(
     if not objects and not score.classifiers:
         score = replace(score, classifiers=(DEFAULT_CLASSIFIER,))
     runtime.check_device(device)  # resolved lazily
-    only = ["score", *([UNEDITED] if score.unedited else [])]
+    drawn = method.drawn(runfolder.read_manifest(Path(run)).get("config") or {})
+    only = ["score", *([UNEDITED] if score.unedited or drawn else [])]
     about: dict[str, Any] = {"trust": trust, "given": Ready(objects), "only": only}
     made = _plan_again(run, {"score": score, "device": device}, **about)
     if gate == (made.config.gate.on is False):
@@ -249,7 +250,8 @@ def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor)
     if placebos and paid:
         sample = f"of placebo sweeps, of {min(config.placebo_sample, len(walk.files)):,} photos"
         executor.note(f"score      {placebos:,} of the pictures are {sample} (--no-placebo leaves them out)")
-    images += min(FIRST, len(walk.files)) + (len(walk.files) if config.unedited else 0)
+    unedited = config.unedited or bool(method.drawn(to_dict(walk.config)))
+    images += min(FIRST, len(walk.files)) + (len(walk.files) if unedited else 0)
     return [estimate_walk(classifier, images, part) for classifier in paid]
 
 
@@ -320,11 +322,13 @@ def edited(run: Run) -> Questions:
 
 
 def observers(run: Run) -> dict[str, Classifier]:
-    """The classifiers that are asked about the photos as they were: for groups those that cost nothing."""
-    score, grouped = run.config.score, bool(run.config.fit.groups)
-    if not score.unedited and not grouped:
-        return {}
-    return {name: model for name, model in run.models.items() if score.unedited or limits_of(model).free}
+    """The classifiers that are asked about the photos as they were: where faces are drawn anew all of them, for groups
+    those that cost nothing.
+    """
+    if run.config.score.unedited or method.drawn(to_dict(run.config)):
+        return dict(run.models)
+    grouped = bool(run.config.fit.groups)
+    return {name: model for name, model in run.models.items() if grouped and limits_of(model).free}
 
 
 def fit(run: Run) -> Made:

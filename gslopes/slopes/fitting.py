@@ -16,7 +16,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.progress import Watch, counted
 from gslopes.faces.gate.verdict import JUDGED
 from gslopes.photos.people import read_about
-from gslopes.slopes import expected, presence
+from gslopes.slopes import expected, method, presence
 from gslopes.slopes.config import FitConfig
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def fit_folder(
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
     gates = verdicts_of(run, values)
+    drawn = method.drawn(runfolder.read_manifest(run).get("config") or {})
     sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(
@@ -66,7 +67,8 @@ def fit_folder(
             reach=reach_of(run, values),
             tones=tones_of(run),
             gates=gates,
-            unedited=unedited_answers(run, limits) if config.groups else None,
+            unedited=unedited_answers(run, limits) if config.groups or drawn else None,
+            drawn=drawn,
             tick=tick,
         )
     record = {name: str(cut) for name, cut in sorted(limits.items())}

@@ -17,6 +17,7 @@ from gslopes.report.choices import NOT_SAID, Choice
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 VENDORS_OWN = "labels that the service returns as it comes"
 VALUES = {"gender": 7, "race": 5}  # K of the paper, section 4.3
+UNDRAWN = "none to measure: the photo's own pixels are changed"
 THRESHOLDS = (0.001, 0.03)  # of its tables: p below, |slope| above
 
 
@@ -37,6 +38,17 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
         config["compose"] = {**config["compose"], "region": _each(regions(manifest.get("models") or {}))}
     config["gate"] = {"on": (run / "verdicts.parquet").is_file()}
     return choices(config, _presence(presence_file), thresholds)
+
+
+def drawn(config: Mapping[str, Any]) -> set[str]:
+    """The attributes of a run whose pictures show a drawn face, at every value: those with edits that are pasted.
+
+    Other blends put nothing but changes into the photo, of which there are none at a face's own value.
+    """
+    edit, blend = config.get("edit") or {}, str((config.get("compose") or {}).get("blend") or "auto")
+    if blend != "auto":
+        return set(edit.get("attributes") or ["gender"]) if blend == "paste" else set()
+    return {spec.labels[0] for spec in _editors(edit).values() if spec.blend == "paste"}
 
 
 def _each(regions: Mapping[str, str]) -> str:
@@ -111,6 +123,7 @@ def _here(
         "face parser": "none: known masks" if compose.get("masks") else "face-parser, a feature pyramid",
         "classifiers": ", ".join(map(str, score.get("classifiers") or ())) or "those that the user names",
         "region": region,
+        "drawing effect": "each label's change from the photo to value 0" if drawn(config) else UNDRAWN,
         "blend": blend,
         "placebo sweeps": "three" if compose.get("placebo", True) else "none",
         "smallest face": f"{find.get('min_face', 32)} pixels",

@@ -123,23 +123,25 @@ def headline(found: Tables) -> Headline:
 def terminal(found: Tables) -> str:
     """The evidence; before the fit, how many photos were edited."""
     from gslopes.slopes.report.evidence import print_evidence
-    from gslopes.slopes.report.loading import funnels, unanswered
+    from gslopes.slopes.report.loading import drawings, funnels, unanswered
 
     if "slopes" not in found:
         photos, used, _ = counts(found)
         return f"{used:,} edited of {many(photos, 'photo')}"
     run = found.folder
-    return print_evidence(found["slopes"], funnels=funnels(run), unanswered=unanswered(run))
+    return print_evidence(found["slopes"], funnels=funnels(run), unanswered=unanswered(run), drawn=drawings(run))
 
 
 def write_summary(result: Result) -> None:
     """Write ``summary.json`` of a finished audit.  Raises: TableError, StorageError."""
-    from gslopes.slopes.report import observed
+    from gslopes.slopes.report import drawing, observed
     from gslopes.slopes.report.decisions import summary_rows
 
     real = observed.summary_rows(result.tables["observed"]) if "observed" in result.tables else None
+    drawn = drawing.summary_rows(result.tables["drawing"]) if "drawing" in result.tables else None
     rows, counts = summary_rows(result.findings), (result.found, result.used)
-    summary.write(result.folder, "photos", rows, counts, headline=result.summary, page=result.page, observed=real)
+    said: dict[str, Any] = {"headline": result.summary, "page": result.page, "observed": real, "drawing": drawn}
+    summary.write(result.folder, "photos", rows, counts, **said)
 
 
 # -- stages taken alone: what is printed after each, as text and as JSON ----------------------------------------------

@@ -74,11 +74,15 @@ def test_each_photo_is_asked_about_once_and_an_interrupted_asking_goes_on(faces,
     assert len(found["counting"].photos) == 24
 
 
-@pytest.mark.parametrize(("unedited", "groups", "free", "asked"), [
-    (False, ("team",), True, True), (False, (), True, False), (False, ("team",), False, False), (True, (), False, True),
+@pytest.mark.parametrize(("unedited", "groups", "blend", "free", "asked"), [
+    (False, ("team",), "auto", True, True), (False, (), "ratio", True, False), (False, ("team",), "auto", False, False),
+    (True, (), "auto", False, True), (False, (), "paste", False, True),
 ])  # fmt: skip
-def test_groups_do_not_make_a_paid_classifier_be_asked(monkeypatch, unedited, groups, free, asked):
+def test_drawn_faces_make_a_paid_classifier_be_asked_and_groups_do_not(
+    monkeypatch, unedited, groups, blend, free, asked
+):
     config = SimpleNamespace(score=SimpleNamespace(unedited=unedited), fit=SimpleNamespace(groups=groups))
+    monkeypatch.setattr(stages, "to_dict", lambda config: {"compose": {"blend": blend}})
     monkeypatch.setattr(stages, "limits_of", lambda classifier: SimpleNamespace(free=free))
     run = SimpleNamespace(config=config, models={"one": Counting()})
     assert list(stages.observers(run)) == ["one"] * asked

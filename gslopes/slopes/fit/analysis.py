@@ -21,6 +21,7 @@ from gslopes.core.tables import MEASURED
 from gslopes.slopes.fit.answers import Answers, gather, values_by_attribute
 from gslopes.slopes.fit.decision import decide, placebo_differences
 from gslopes.slopes.fit.differences import group_slopes
+from gslopes.slopes.fit.drawing import drawing_rows
 from gslopes.slopes.fit.estimators import estimate
 from gslopes.slopes.fit.measures import choose, measured, of_rows
 from gslopes.slopes.fit.observed import observed_rows
@@ -55,6 +56,7 @@ class FitTables:
     reach: slopes per unit of what an independent reader sees.  gating: gated and ungated slopes.
     error_rates, error_slopes: where the truth is known, see ``slopes.fit.truth``.
     observed: differences between groups in unedited photos, where those were asked about, see ``slopes.fit.observed``.
+    drawing: what drawing a face anew does by itself, see ``slopes.fit.drawing``.
     """
 
     slopes: pd.DataFrame
@@ -67,6 +69,7 @@ class FitTables:
     error_rates: pd.DataFrame
     error_slopes: pd.DataFrame
     observed: pd.DataFrame
+    drawing: pd.DataFrame
 
     def tables(self) -> Iterator[tuple[tables.Table, pd.DataFrame]]:
         """Each table's schema with its rows."""
@@ -89,6 +92,7 @@ def analyse(
     tones: pd.Series | None = None,
     gates: Mapping[str, pd.Series] | None = None,
     unedited: Mapping[str, Answers] | None = None,
+    drawn: Collection[str] = (),
     tick: Callable[[int], None] | None = None,
 ) -> FitTables:
     """Fit everything.
@@ -119,6 +123,7 @@ def analyse(
     gates: attribute to whether a gate kept each photo's sweep, see ``slopes.fit.selection``.
         Slopes are then of the kept sweeps, and gating compares them with the others.
     unedited: classifier to its answers about the photos as they were, with K = 1, see ``slopes.fit.observed``.
+    drawn: attributes whose pictures are drawn anew, so that value 0 is not the photo.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a
@@ -146,7 +151,7 @@ def analyse(
     truths = _truths(about, truth, {label for sweep in sweeps_by_pair.values() for label in sweep.labels.tolist()})
     inputs = _Inputs(
         *(answers, questions, options, columns, tuple(groups), cluster, truths, chosen),
-        *(reach, tones, gates or {}, unedited or {}, sweeps_by_pair),
+        *(reach, tones, gates or {}, unedited or {}, drawn, sweeps_by_pair),
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
     for key in sweeps_by_pair:
@@ -173,6 +178,7 @@ class _Inputs:
     tones: pd.Series | None
     gates: Mapping[str, pd.Series]
     unedited: Mapping[str, Answers]
+    drawn: Collection[str]
     whole: Mapping[tuple[str, str], Answers]
 
     def sweep(self, classifier: str, attribute: str) -> Answers:
@@ -231,6 +237,9 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
         rows = decide(rows, differences, options, refusals_flat=flat, units=sizes)
         if classifier in inputs.unedited:
             yield from _observed(inputs, sweep, rows, codes)
+            if attribute in inputs.drawn:
+                unedited = measured(inputs.unedited[classifier], sweep.measures)
+                yield "drawing", drawing_rows(sweep, unedited, options, codes)
     yield "slopes", rows
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
     for name, texts in named:

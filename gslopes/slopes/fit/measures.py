@@ -153,6 +153,19 @@ def slopes_by_measure(answers: Answers, cluster: Pairs | None, labels: NDArray[n
     return Units(sparse.csr_array(rate.sums.multiply(~by_number) + number.sums.multiply(by_number)), rate.sizes)
 
 
+def answers_by_measure(answers: Answers, labels: NDArray[np.object_]) -> sparse.csr_array:
+    """(L, n) answers about one picture of each photo, by each label's measure; presence in percentage points.
+
+    answers: with K = 1.  labels: those wanted, sorted, all of the answers' among them.
+    """
+    values = 100.0 * answers.present[:, 0]
+    by_number = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
+    pairs = np.flatnonzero(by_number[answers.label])
+    values[pairs] = numbers(answers, pairs)[:, 0]
+    row = np.searchsorted(labels.astype(str), answers.labels.astype(str))
+    return sparse.csr_array((values, (row[answers.label], answers.photo)), (len(labels), len(answers.photos)))
+
+
 def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:
     """A table's rows without those of ``photo-measure`` about labels that are judged by presence."""
     if "estimator" not in frame or not len(frame):

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.slopes.fit.answers import Answers, all_labels, same_photos
-from gslopes.slopes.fit.measures import numbers, slopes_by_measure
+from gslopes.slopes.fit.measures import answers_by_measure, slopes_by_measure
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import codes_of
 from gslopes.stats.contrast import Contrast, Units, contrast, difference
@@ -63,7 +63,7 @@ def observed_rows(
     names = groups.reindex(photos).fillna("").to_numpy(dtype=object)
     units = codes_of(None if cluster is None else np.array([cluster[photo] for photo in photos.tolist()]), len(photos))
     measure = np.array([sweep.measures.get(label, "presence") for label in labels.tolist()], dtype=object)
-    answers, slopes = _values(unedited, labels), slopes_by_measure(sweep, None, labels)
+    answers, slopes = answers_by_measure(unedited, labels), slopes_by_measure(sweep, None, labels)
     read = np.full(len(photos), np.nan) if odds is None else odds.reindex(photos).to_numpy(np.float64)
     readable, seen = np.isfinite(read), sparse.csr_array(np.nan_to_num(read)[None, :])
     frames = []
@@ -92,16 +92,6 @@ def observed_rows(
         frame = pd.DataFrame(columns | {"note": np.where(rare, RARE, "")})
         frames.append(frame.assign(agreement=[_agreement(row, found) for row in frame.to_dict("records")]))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-
-def _values(unedited: Answers, labels: NDArray[np.object_]) -> sparse.csr_array:
-    """(L, n) answers about the photos as they were, by each label's measure; presence in percentage points."""
-    values = 100.0 * unedited.present[:, 0]
-    by_number = np.array([label in unedited.measures for label in unedited.labels.tolist()], dtype=bool)
-    pairs = np.flatnonzero(by_number[unedited.label])
-    values[pairs] = numbers(unedited, pairs)[:, 0]
-    row = np.searchsorted(labels.astype(str), unedited.labels.astype(str))
-    return sparse.csr_array((values, (row[unedited.label], unedited.photo)), (len(labels), len(unedited.photos)))
 
 
 def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Codes) -> Contrast:

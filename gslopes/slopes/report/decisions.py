@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from gslopes.core import placebo, runfolder, summary, tables
 from gslopes.core.files import csv_bytes
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.layouts import to_latex
+from gslopes.slopes.report import drawing, loading
 from gslopes.stats.multiplicity import LEVEL
 
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
@@ -97,11 +98,21 @@ class Headline:
     expected: int = 0
 
 
-def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) -> Headline:
-    """The sentence about one classifier along one attribute.
+def headline(
+    rows: pd.DataFrame,
+    found: Mapping[str, Decision],
+    attribute: str,
+    drawn: loading.Drawn | None = None,
+) -> Headline:
+    """The sentence about one classifier along one attribute, and what the drawing moves further than that.
 
-    rows: those to read, see ``core.tables.reading``.  found: of ``decisions.decide``.
+    rows: those to read, see ``core.tables.reading``.  found: of ``decisions.decide``.  drawn: see ``loading.drawings``.
     """
+    said, further = _headline(rows, found, attribute), drawing.sentence(drawn or {})
+    return replace(said, sentence=f"{said.sentence} {further}".rstrip())
+
+
+def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) -> Headline:
     codes = [decision.code for decision in found.values()]
     unjudged = codes.count(UNJUDGED)
     moving = [label for label, decision in found.items() if decision.moves]

@@ -14,9 +14,9 @@ from gslopes.report import numbers, units, words
 from gslopes.report.layouts import to_html
 from gslopes.report.terminal import WIDTH, Column, table, wrap
 from gslopes.slopes.expected import WORD
-from gslopes.slopes.report import decisions
+from gslopes.slopes.report import decisions, drawing
 from gslopes.slopes.report.decisions import Decision, as_text, findings_table, headline
-from gslopes.slopes.report.loading import Funnel, unanswered
+from gslopes.slopes.report.loading import Drawn, Funnel, drawings, unanswered
 from gslopes.slopes.report.paper import no_label
 
 _TEXTS = ("95 % interval", "decision")
@@ -26,8 +26,9 @@ NOTE = """\
 slope: {unit} of the attribute, the mean of each photo's own slope ({estimator});
 interval: 95 %, t over photos. q: {q}, over the classifier's
 labels; null hypothesis: a photo's answers are exchangeable over the values.{floor}
-photos: those with the label at one value at least, of those in the slopes.
+{last}
 Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
+PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
 FLOOR_NOTE = "placebos: least and greatest slope of the sweeps in which the attribute does not change: {kinds}."
 _KINDS = {
     "same": "same picture (encoded again)",
@@ -42,12 +43,14 @@ def print_evidence(
     limit: int = 60,
     funnels: Iterable[Funnel] = (),
     unanswered: Sequence[str] = (),
+    drawn: Mapping[tuple[str, str], Drawn] | None = None,
 ) -> str:
     """Each label's slope by its measure as a table of at most 100 columns, one block for a classifier and attribute.
 
     slopes: a data frame with the columns of core.tables.SLOPES.
     limit: rows a block.
     funnels: what became of the photos, see ``loading.funnels``.  unanswered: see ``loading.unanswered``.
+    drawn: see ``loading.drawings``.
     """
     reading = tables.reading(slopes)
     if reading.empty:
@@ -58,14 +61,15 @@ def print_evidence(
     kinds: set[str] = set()
     for classifier, attribute, part, floor in decisions.by_pair(reading):
         kinds |= {placebo.split(str(name))[1] for name in floor["attribute"]}
-        blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), attribute))))
+        own = (drawn or {}).get((classifier, attribute), {})
+        blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), attribute)), own))
     adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
     named = ", ".join(text for kind, text in _KINDS.items() if kind in kinds)
     shares = any(units.measure_of(row) == "presence" for row in real.to_dict("records"))
     unit, estimator = ("percentage points per unit", tables.READING) if shares else ("per unit", tables.MEASURED)
-    note = NOTE.format(
-        unit=unit, estimator=estimator, q=adjusted, floor="\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
-    )
+    lines = "\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
+    last = drawing.NOTE if drawn else PHOTOS_NOTE
+    note = NOTE.format(unit=unit, estimator=estimator, q=adjusted, floor=lines, last=last)
     return "\n\n".join([*blocks, *unanswered, note + _measured(real)])
 
 
@@ -81,7 +85,7 @@ def _measured(rows: pd.DataFrame) -> str:
     )
 
 
-def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None) -> str:
+def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None, drawn: Drawn) -> str:
     from gslopes.slopes.report import page_data  # it needs scipy
 
     first = part.iloc[0]
@@ -89,7 +93,7 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
     decided = decisions.decide(part)
     lines = [
         f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
-        wrap(headline(part, decided, attribute).sentence),
+        wrap(headline(part, decided, attribute, drawn).sentence),
     ]
     if present := page_data.cut(part):
         lines.append(f"Present: {present}.")
@@ -97,7 +101,7 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
         lines.append(f"Photos: {funnel.text()}")
     judged = part[[decided[str(label)].code != decisions.UNJUDGED for label in part["label"]]]
     if len(judged):
-        lines.append("\n" + _table(judged, decided, floor, limit))
+        lines.append("\n" + _table(judged, decided, floor, limit, drawn))
         named = [words.label(label) for label in judged["label"] if decided[str(label)].expected]
         lines += [wrap(f"  {WORD}: {', '.join(named)}", "    ")] if named else []
     if len(judged) > limit:
@@ -105,7 +109,7 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
     return "\n".join([*lines, *_unjudged(part, decided)])
 
 
-def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFrame, limit: int) -> str:
+def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFrame, limit: int, drawn: Drawn) -> str:
     codes = [found[str(label)] for label in judged["label"]]
     order = judged.assign(_plain=[not code.moves for code in codes], _flat=-judged["t"].abs())
     order = order.assign(_named=[code.expected for code in codes])
@@ -113,8 +117,8 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
         ["_named", "slope", "label"]
     )
     ends = floor.groupby("label")["slope"].agg(["min", "max"]) if len(floor) else None
-    more = ["placebos"] * (ends is not None)
-    heads = ["slope", "95 % interval", "decision", "q", *more, "photos"]
+    more = ["placebos"] * (ends is not None) + ["drawing"] * bool(drawn)
+    heads = ["slope", "95 % interval", "decision", "q", *more, *([] if drawn else ["photos"])]
     rows = []
     for _, row in printed.iterrows():
         cells = [
@@ -127,7 +131,11 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
             low, high = ends.loc[row["label"]] if row["label"] in ends.index else (0.0, 0.0)
             write = units.writer(units.measure_of(row))
             cells.append(f"{write(low)} to {write(high)}")
-        rows.append([*cells, f"{row['active']:,} of {row['n']:,}"])
+        if drawn:
+            cells.append(drawing.written(drawn[row["label"]]) if row["label"] in drawn else numbers.NONE)
+        else:
+            cells.append(f"{row['active']:,} of {row['n']:,}")
+        rows.append(cells)
     wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     room = max(WIDTH - sum(wide) - 2 * (len(heads) + 1), 12)  # one line a label: its name is cut, nothing else
     names = [words.shorten(words.label(label), room) for label in printed["label"]]
@@ -174,9 +182,10 @@ def audit_html(run: Path, slopes: pd.DataFrame | None, page: Path | None) -> str
 
 def summary(run: Path, slopes: pd.DataFrame) -> str:
     """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
-    silent = unanswered(run)
+    silent, drawn = unanswered(run), drawings(run)
     sentences = [
-        f"{words.printable(classifier)}: {headline(rows, decisions.decide(rows), attribute).sentence}"
+        f"{words.printable(classifier)}: "
+        + headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute))).sentence
         for classifier, attribute, rows, _ in decisions.by_pair(tables.reading(slopes))
     ]
     return " ".join([*sentences, *silent]) if sentences else no_label(silent)

@@ -145,7 +145,7 @@ def _write_data(
     answers: Answers,
 ) -> dict[str, Any]:
     """Write the data files of one finding; what the page must know of it."""
-    content = page_data.finding(finding.rows, finding.placebo, answers, album.index, decided)
+    content = page_data.finding(finding.rows, finding.placebo, answers, album.index, decided, finding.drawn)
     labels = sorted(set(finding.rows["label"]))
     runfolder.write_bytes(report / "data" / f"{finding.key}.js", page_data.script(finding.key, content))
     return {

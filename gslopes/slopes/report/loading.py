@@ -20,6 +20,7 @@ from gslopes.report.words import link
 
 Embed = Literal["thumbs", "none"]
 PAPER = "paper"
+Drawn = Mapping[str, Mapping[Any, Any]]  # label to its row of core.tables.DRAWING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +29,7 @@ class Finding:
 
     key: names its data files.  values: (K,), or none if unknown.
     rows: of the slopes table, all estimators.  placebo: the rows to read of its placebo sweeps.
-    outcomes: see ``outcomes_of``.
+    outcomes: see ``outcomes_of``.  drawn: label to row of core.tables.DRAWING, where faces are drawn anew.
     """
 
     key: str
@@ -38,6 +39,7 @@ class Finding:
     rows: pd.DataFrame
     placebo: pd.DataFrame
     outcomes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    drawn: Drawn = field(default_factory=dict)
 
     def of(self, estimator: str) -> pd.DataFrame:
         """The rows of one estimator."""
@@ -85,12 +87,12 @@ def load(run: Path) -> Source:
     listed = manifest.get("values")
     by_attribute = listed if isinstance(listed, Mapping) else {}
     values = {name: np.array(by_attribute.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
-    outcomes, reading = outcomes_of(run), tables.reading(slopes)
+    outcomes, drawn, reading = outcomes_of(run), drawings(run), tables.reading(slopes)
     findings = []
     for index, (pair, rows) in enumerate(real.groupby(["classifier", "attribute"], sort=True)):
         classifier, attribute = key = str(pair[0]), str(pair[1])
         fake = reading[(reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(attribute))]
-        facts = values[attribute], rows, fake, outcomes.get(key, {})
+        facts = values[attribute], rows, fake, outcomes.get(key, {}), drawn.get(key, {})
         findings.append(Finding(f"f{index}", classifier, attribute, *facts))
     return Source(run, manifest, slopes, values, findings)
 
@@ -160,6 +162,15 @@ def face_box(value: object) -> tuple[float, float, float, float] | None:
     if len(numbers) != 4 or not np.isfinite(numbers).all() or numbers[2] <= numbers[0] or numbers[3] <= numbers[1]:
         return None
     return numbers[0], numbers[1], numbers[2], numbers[3]
+
+
+def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
+    """For each classifier and attribute: what drawing the faces anew does.  Raises: TableError."""
+    frame = read_rows(tables.DRAWING, run, tables.DRAWING.columns)
+    return {
+        (str(pair[0]), str(pair[1])): {str(row["label"]): row for row in rows.to_dict("records")}
+        for pair, rows in frame.groupby(["classifier", "attribute"])
+    }
 
 
 def of_pair(classifier: str, attribute: str) -> pc.Expression:

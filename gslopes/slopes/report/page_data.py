@@ -42,12 +42,13 @@ def finding(
     answers: Answers,
     index: Mapping[str, int],
     decided: Mapping[str, Decision],
+    drawn: loading.Drawn | None = None,
 ) -> dict[str, Any]:
     """Everything about one classifier along one attribute but its groups.
 
     slopes: its rows of all estimators.  floor: rows of its placebo sweeps.  answers: what it said.
     decided: label to decision, see ``decisions.decide``.
-    index: photo to its place in the explorer's list.
+    index: photo to its place in the explorer's list.  drawn: see ``loading.drawings``.
 
     Lists of labels are as long as ``labels`` and in that order.
     """
@@ -70,6 +71,10 @@ def finding(
         "expected": [label in decided and decided[label].expected for label in labels],
         "cut": cut(slopes),
     }
+    if drawn:
+        columns = ("drawing", "ci_low", "ci_high", "sweep", "q")
+        cells = [[drawn[label][name] for name in columns] if label in drawn else [np.nan] * 5 for label in labels]
+        content["drawing"] = list(map(rounded, cells))
     return content | _curves(answers, labels, measured) | {"moved": _varying_photos(answers, labels, index)}
 
 

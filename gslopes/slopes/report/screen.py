@@ -45,6 +45,7 @@ class Screen:
     labels: how many there are.  decided: (decision in words, labels with it), those that occur.
     forest, unit: rows for the page's scripts and their unit, see ``forest``.  steps: of the funnel, (what, how many).
     placebo: whether there were placebo sweeps.  open: whether a label moves, and what would settle it is missing.
+    drawn: whether faces are drawn anew.
     """
 
     key: str
@@ -61,6 +62,7 @@ class Screen:
     steps: tuple[tuple[str, int], ...]
     placebo: bool
     open: bool
+    drawn: bool = False
 
 
 def screen(
@@ -76,7 +78,7 @@ def screen(
     decided: label to decision.  answers: its own.  known: photo to credit.
     """
     rows = finding.read
-    head = headline(rows, decided, finding.attribute)
+    head = headline(rows, decided, finding.attribute, finding.drawn)
     drawn, unit = forest(finding, decided)
     return Screen(
         key=finding.key,
@@ -93,6 +95,7 @@ def screen(
         steps=() if funnel is None else tuple((STEPS[step], number) for step, number in funnel.counts.items()),
         placebo=len(finding.placebo) > 0,
         open=any(one.code == decisions.OPEN for one in decided.values()),
+        drawn=bool(finding.drawn),
     )
 
 

@@ -8,8 +8,12 @@ const COLUMNS = [
 const ABOUT = {
   n: "photos answered at every value", active: "of these, photos with the label at one value at least", centre: "share of photos with the label at value 0",
   p: "the chance of a slope as steep, if the answers did not depend on the value", q: "p, adjusted for the number of labels looked at",
+  drawing: "the label's change from the photo to value 0; bold where it goes further than the whole sweep does",
   code: "finding: q below 0.05, and steeper than every placebo sweep",
 };
+
+const DRAWING = ["drawing", "Photo to 0", "num"];
+const columnsOf = (finding) => (finding.drawing ? [...COLUMNS.slice(0, 4), DRAWING, ...COLUMNS.slice(4)] : COLUMNS);
 
 // The p that q adjusts, and where it is from.
 const chance = (finding, name, i) => finding.estimators[name].p_test[i];
@@ -29,7 +33,8 @@ function rowsOf(finding, name) {
   return finding.labels.map((label, i) => ({
     i, label, slope: e.slope[i], low: e.ci_low[i], high: e.ci_high[i], t: e.p[i], p: chance(finding, name, i), q: e.q[i], note: e.note[i], source: sourceOf(finding, name, i),
     n: finding.n[i], active: finding.active[i], centre: finding.centre[i], side: e.slope[i] === null ? 0 : Math.sign(e.slope[i]),
-    code: finding.decision[i], why: finding.why[i], expected: finding.expected[i], floor: name === firstOf(finding) ? floorOf(finding, i) : null, unit: name === MEASURED ? finding.units[i] : e.unit, form: formatFor(name === MEASURED ? finding.units[i] : e.unit),
+    code: finding.decision[i], why: finding.why[i], expected: finding.expected[i], floor: name === firstOf(finding) ? floorOf(finding, i) : null, own: finding.units[i], unit: name === MEASURED ? finding.units[i] : e.unit, form: formatFor(name === MEASURED ? finding.units[i] : e.unit),
+    drawing: finding.drawing?.[i][0] ?? null, drawn: finding.drawing?.[i],
   }));
 }
 
@@ -64,9 +69,10 @@ function tableRow(row, scale, open) {
   const kind = row.side === 0 ? "neither" : row.code === "finding" || row.code === "open" ? (row.side < 0 ? "negative" : "positive") : "neither";
   const name = el("th", { scope: "row" }, el("button", { class: "label", onclick: () => open(row.i) }, ...breakable(row.label)));
   const cells = row.slope === null
-    ? [el("td", { class: "reason", colspan: 6 }, `no slope: ${row.n === 0 ? "no photo was answered at every value" : "never returned at value 0"}`)]
+    ? [el("td", { class: "reason", colspan: row.drawn ? 7 : 6 }, `no slope: ${row.n === 0 ? "no photo was answered at every value" : "never returned at value 0"}`)]
     : [el("td", { class: "num slope" }, row.form(row.slope)), el("td", { class: "interval" }, interval(row.low, row.high, row.form)),
       el("td", { class: "drawn" }, whisker(row.low, row.slope, row.high, scale, row.floor)),
+      ...(row.drawn ? [el("td", { class: "num" }, el(row.drawn[4] < 0.05 && row.drawn[4] !== null ? "b" : "span", {}, formatFor(row.own)(row.drawing)), ` ${interval(row.drawn[1], row.drawn[2], formatFor(row.own))}`)] : []),
       el("td", {}, decision(row.code, row.why, row.expected)),
       el("td", { class: "num", title: row.note || row.source || null }, probability(row.p)), el("td", { class: "num" }, probability(row.q))];
   return el("tr", { class: kind }, name, ...cells, el("td", { class: "num" }, row.n.toLocaleString("en")),
@@ -95,7 +101,7 @@ function findingApp(root, section, finding) {
   const sides = [["0", "both"], ["-1", `← ${section.ends[0]}`], ["1", `${section.ends[1]} →`]];
   const side = choice(sides, "0", (value) => { state.side = Number(value); state.rows = ROWS; show(); });
   const text = el("input", { type: "search", oninput: () => { state.text = text.value.trim().toLowerCase(); state.rows = ROWS; show(); } });
-  const columns = COLUMNS;
+  const columns = columnsOf(finding);
   const heads = columns.map(([key, title, kind]) => el("th", { scope: "col", class: kind, title: ABOUT[key] },
     key === "drawn" ? title : el("button", { class: "sort", onclick: () => {
       state.down = state.key === key ? !state.down : !["label", "p", "q", "side", "code"].includes(key);
@@ -118,6 +124,7 @@ function findingApp(root, section, finding) {
       `p: ${sources.join("; or ") || SOURCES.t}; null hypothesis: the slope is 0. ` +
       "q: this p, adjusted over the classifier's labels. Coloured: labels that move. A dashed interval reaches beyond its strip." +
       (finding.cut ? ` Present: ${finding.cut}.` : "") +
+      (finding.drawing ? " Photo to 0: the label's change from the photo to value 0, with its 95 % interval (t over photos); bold: further than the whole sweep moves it (q < 0.05)." : "") +
       (Object.keys(finding.floor).length ? " Shaded: the placebo sweeps' intervals for this label." : "");
     for (const [at, head] of heads.entries()) {
       const here = columns[at][0] === state.key;

@@ -1,0 +1,69 @@
+"""What drawing alone does: the change of each label from the photo as it was to the picture at value 0.
+
+Where edits are pasted, a decoder draws the face anew at every value. What is lost in all of them alike, such as noses
+and beards, moves no slope.  Per label, by the measure that its slope has, and paired photo by photo:
+
+    drawing     mean answer at value 0 minus the mean answer about the photo as it was
+    sweep       slope times the range of the values: the change from one end to the other
+
+Value 0 is not a face's own value, so the change averages over faces of both genders, and over faces of one it holds
+their way to the middle as well.
+
+Interval: t over units, as a slope's.  p: of the null hypothesis that the drawing moves the label no further than the
+whole sweep does, by t over the units' differences; 1 where it goes less far.  q: adjusted over the labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from gslopes.slopes.fit.answers import Answers, all_labels, same_photos
+from gslopes.slopes.fit.measures import answers_by_measure, slopes_by_measure
+from gslopes.slopes.fit.options import RARE, FitOptions
+from gslopes.stats.clusters import codes_of
+from gslopes.stats.contrast import Contrast, Units, contrast
+from gslopes.stats.multiplicity import benjamini_hochberg
+
+
+def drawing_rows(
+    sweep: Answers, unedited: Answers, options: FitOptions, cluster: Mapping[str, int] | None = None
+) -> pd.DataFrame:
+    """Rows of core.tables.DRAWING of one classifier and attribute; none without a value 0.
+
+    sweep: answers along the attribute.  unedited: the same classifier's about the photos as they were, K = 1, with the
+        measures of the sweep.  Both are cut to the photos that both have.
+    cluster: photo to the code of its cluster.
+    """
+    sweep, unedited = same_photos(sweep, unedited)
+    middle, n = np.flatnonzero(np.abs(sweep.values) < 1e-6), len(sweep.photos)
+    labels, floor = all_labels(sweep, unedited), min(sweep.threshold, unedited.threshold)
+    if not (len(middle) and len(labels) and n):
+        return pd.DataFrame()
+    neutral = replace(sweep, present=sweep.present[:, middle], score=sweep.score[:, middle], threshold=floor)
+    before, after = (answers_by_measure(one, labels) for one in (replace(unedited, threshold=floor), neutral))
+    moved = Units(after, np.ones(n)).minus(Units(before, np.ones(n))).sums
+    along = slopes_by_measure(sweep, None, labels).sums * float(np.ptp(sweep.values))
+    units = codes_of(None if cluster is None else np.array([cluster[photo] for photo in sweep.photos.tolist()]), n)
+
+    def mean_of(values: sparse.csr_array) -> Contrast:
+        member = sparse.csr_array((np.ones(n), (np.arange(n), units)))
+        summed = sparse.csr_array(values @ member)
+        summed.eliminate_zeros()
+        return contrast(Units(summed, np.bincount(units).astype(np.float64)))
+
+    drawn, swept = mean_of(moved), mean_of(along)
+    sides = [values.multiply(np.sign(mean.difference)[:, None]) for values, mean in ((moved, drawn), (along, swept))]
+    further = mean_of(sparse.csr_array(sides[0] - sides[1]))
+    rare = drawn.varying < options.min_varying
+    p = np.where(rare, np.nan, np.where(further.difference > 0, further.p, 1.0))
+    columns: dict[str, Any] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "label": labels, "n": n}
+    columns |= {"measure": [sweep.measures.get(label, "presence") for label in labels.tolist()]}
+    columns |= {"photo": before.sum(axis=1) / n, "drawing": drawn.difference, "ci_low": drawn.low}
+    columns |= {"ci_high": drawn.high, "sweep": swept.difference, "q": benjamini_hochberg(p)}
+    return pd.DataFrame(columns | {"note": np.where(rare, RARE, "")})

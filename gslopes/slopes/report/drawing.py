@@ -1,0 +1,44 @@
+"""What drawing a face anew does by itself, next to the slopes: for page, terminal, headline and summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from gslopes.core import summary
+from gslopes.report import numbers, units, words
+from gslopes.slopes.report.loading import Drawn
+from gslopes.stats.multiplicity import LEVEL
+
+NOTE = """\
+drawing: the label's change from the photo to value 0, with its 95 % interval, t over photos.
+Value 0 is not a face's own value, so this averages over faces of both genders."""
+
+
+def written(row: Mapping[Any, Any]) -> str:
+    """The change with its interval."""
+    write = units.writer(units.measure_of(row))
+    return numbers.with_interval(row["drawing"], row["ci_low"], row["ci_high"], write)
+
+
+def sentence(drawn: Drawn) -> str:
+    """Which labels the drawing moves further than the whole sweep does; empty where it is not sure of any."""
+    further = [row for row in drawn.values() if row["q"] < LEVEL]
+    if not further:
+        return ""
+    first = min(further, key=lambda row: (row["q"], -abs(row["drawing"]), row["label"]))
+    unit = {"presence": " points", "log-odds": " of the odds"}.get(units.measure_of(first), "")
+    whole = units.writer(units.measure_of(first))(first["sweep"])
+    text = f"The drawing moves “{words.label(first['label'])}” more than the attribute does: by {written(first)}{unit}"
+    text += f" from the photo to value 0, by {whole} from end to end"
+    others = len(further) - 1
+    return f"{text}; so it does {words.many(others, 'further label')}." if others else f"{text}."
+
+
+def summary_rows(drawn: pd.DataFrame) -> pd.DataFrame:
+    """A table of drawing effects as the rows of ``core.summary.DRAWING``, those that exceed the sweep first."""
+    names = {"classifier": "model", "attribute": "contrast", "drawing": "value"}
+    order = drawn.assign(_flat=-drawn["drawing"].abs()).sort_values(["q", "_flat", "label"])
+    return order.rename(columns=names)[summary.DRAWING.columns]
