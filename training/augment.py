@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -68,9 +69,15 @@ TIGHTEST = (0.17, 0.30, 0.83, 0.93)  # left, top, right, bottom
 def random_rectangle(batch: int, generator: torch.Generator, *, share: float) -> Tensor:
     """(B, 4) left, top, right, bottom in [0, 1]: between the whole chip and ``TIGHTEST``; the whole for 1 - share."""
     u = torch.rand(batch, 5, generator=generator, device=generator.device)
-    whole = u.new_tensor([0.0, 0.0, 1.0, 1.0])
+    whole, tightest = _rectangles(u.device)
     inwards = u[:, :4] * (u[:, 4:] < share)
-    return whole + inwards * (u.new_tensor(TIGHTEST) - whole)
+    return whole + inwards * (tightest - whole)
+
+
+@cache
+def _rectangles(device: torch.device) -> tuple[Tensor, Tensor]:
+    """The whole chip and ``TIGHTEST``: copied to a device once, since a copy waits for all that it computes."""
+    return torch.tensor([0.0, 0.0, 1.0, 1.0], device=device), torch.tensor(TIGHTEST, device=device)
 
 
 def mirrored_outside(x: Tensor, rectangle: Tensor) -> Tensor:

@@ -14,7 +14,6 @@ augmentation, §3.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,7 +21,7 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.geometry import LUMA, OFFSET
@@ -34,59 +33,11 @@ from gslopes.faces.zoo.parsing import FACE, class_probabilities
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
 from training.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
 from training.chips import face_window
+from training.critics import PictureCritic, false_label, squared_gradient
 from training.field_editor import as_template
 from training.field_network import EditField
 from training.field_template import TemplateEdits, TemplateUse, blurred
 from training.loop import Ema, Steps, descend, seed_step, set_rate
-
-# -- the adversary -----------------------------------------------------------------------------------------------------
-
-
-class PictureCritic(nn.Module):
-    """Tells photos of one end of the attribute from composites.
-
-    pictures (B, channels, 128, 128) and attributes (B, A) in [-1, 1], the edited one first, to logits (B,), positive
-    for photos.
-
-    Source: one answer for each end, Choi et al. 2020, StarGAN v2, §2 and appendix E; a projection on the other
-    attributes, Miyato & Koyama 2018, cGANs with projection discriminator, §3.
-    """
-
-    def __init__(self, channels: int, attributes: int, widths: tuple[int, ...] = (32, 64, 128, 192, 256, 256)) -> None:
-        super().__init__()
-        features = widths[-1]
-        self.stem = nn.Conv2d(channels, widths[0], 3, padding=1)
-        self.blocks = nn.Sequential(*(_Halved(a, b) for a, b in pairwise(widths)))
-        self.last = nn.Conv2d(features, features, 4)
-        self.ends = nn.Linear(features, 2)
-        self.others = nn.Linear(attributes - 1, features, bias=False) if attributes > 1 else None
-
-    def forward(self, pictures: Tensor, attributes: Tensor) -> Tensor:
-        """The logits of pictures."""
-        x = self.blocks(self.stem(pictures))  # (B, features, 4, 4)
-        features = F.leaky_relu(self.last(F.leaky_relu(x, 0.2)).flatten(1), 0.2)
-        share = (attributes[:, :1] + 1) / 2
-        logits = (self.ends(features) * torch.cat([1 - share, share], 1)).sum(1)
-        if self.others is not None:
-            logits = logits + (self.others(attributes[:, 1:]) * features).sum(1) / 4
-        return logits
-
-
-class _Halved(nn.Module):
-    """A residual block of half the side."""
-
-    def __init__(self, inputs: int, outputs: int) -> None:
-        super().__init__()
-        self.first = nn.Conv2d(inputs, inputs, 3, padding=1)
-        self.second = nn.Conv2d(inputs, outputs, 3, padding=1)
-        self.short = nn.Conv2d(inputs, outputs, 1, bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        y = self.first(F.leaky_relu(x, 0.2))
-        y = self.second(F.leaky_relu(F.avg_pool2d(y, 2), 0.2))
-        z: Tensor = (y + self.short(F.avg_pool2d(x, 2))) / 2**0.5
-        return z
-
 
 # -- edits applied and pasted on the device as the walk does it --------------------------------------------------------
 
@@ -280,14 +231,14 @@ def train_edit_field(
 
         # The critic: photos, composites, photos under one false label; now and then its gradient at photos.
         real = disturbed(as_critic_sees(real, real_m, inner, not config.colours), generator)
-        false_labels, certainty = _false_label(real_a, generator)
+        false_labels, certainty = false_label(real_a, generator)
         with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
             on_photos, on_lies = critic(real, real_a).float(), critic(real, false_labels).float()
             on_made = critic(disturbed(seen.detach(), generator), target).float()
         critic_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
         critic_loss = critic_loss + loss_weights.wrong * (certainty * F.softplus(on_lies)).mean()
         if step % EVERY == 0:
-            critic_loss = critic_loss + loss_weights.r1 / 2 * EVERY * _squared_gradient(critic, real, real_a)
+            critic_loss = critic_loss + loss_weights.r1 / 2 * EVERY * squared_gradient(critic, real, real_a)
         descend(critic_optimiser, critic_loss)
 
         # The field fools it, and changes as little else as it can.
@@ -400,17 +351,3 @@ def _costs(
         "moved": ((moves.square().sum(1, keepdim=True) * masks).sum((1, 2, 3)) / within).mean(),
         "fold": steep[0] + steep[1],
     }
-
-
-def _false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Labels (B, A) of which one is reversed, the edited one twice as often; its absolute value, (B,)."""
-    draw = torch.randint(0, labels.shape[1] + 1, (len(labels), 1), generator=generator, device=labels.device)
-    which = (draw - 1).clamp(min=0)
-    was = labels.gather(1, which)
-    return labels.scatter(1, which, -was), was[:, 0].abs()
-
-
-def _squared_gradient(critic: PictureCritic, pictures: Tensor, labels: Tensor) -> Tensor:
-    pictures = pictures.detach().requires_grad_(True)
-    (gradient,) = torch.autograd.grad(critic(pictures, labels).sum(), pictures, create_graph=True)
-    return gradient.square().sum((1, 2, 3)).mean()

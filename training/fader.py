@@ -7,8 +7,8 @@ gradient, and nothing would be learned.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,45 +16,19 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.faces.networks.fader import Fader
-from gslopes.faces.zoo import ModelSpec, build
-from training.augment import Augmentation, to_float, varied
+from gslopes.faces.zoo import ModelSpec, build, load
+from training.augment import Augmentation, disturbed, to_float, varied
 from training.chips import face_window
-from training.loop import Ema, Steps, descend, seed_step, set_rate
+from training.critics import LatentCritic, PictureCritic, Recent, attribute_loss, false_label, squared_gradient
+from training.loop import Captured, Ema, Steps, descend, seed_step, set_rate
 
 SIGMA = 12 / 128  # of the Gaussian between slowly varying colour and that of lips and brows, of the chip's side
-
-# -- the adversary -----------------------------------------------------------------------------------------------------
-
-
-class LatentCritic(nn.Module):
-    """Reads the attributes from a latent; the encoder is trained until it cannot.
-
-    latents (B, channels, side, side) to logits (B, attributes), one per attribute, positive for +1.
-
-    Source: Lample et al. 2017, §3.2, equations 2 and 3.
-    """
-
-    def __init__(
-        self, channels: int, side: int, attributes: int, widths: tuple[int, ...] = (512, 256), dropout: float = 0.2
-    ) -> None:
-        super().__init__()
-        layers: list[nn.Module] = [nn.Flatten()]
-        inputs = channels * side * side
-        for width in widths:
-            layers += [nn.Linear(inputs, width), nn.LeakyReLU(0.2, inplace=True), nn.Dropout(dropout)]
-            inputs = width
-        self.body = nn.Sequential(*layers, nn.Linear(inputs, attributes))
-
-    def forward(self, latents: Tensor) -> Tensor:
-        """The logits of latents."""
-        return self.body(latents)
-
 
 # -- the training ------------------------------------------------------------------------------------------------------
 
@@ -69,14 +43,12 @@ class Optimisation:
     steps: of the encoder and decoder.  batch: photos a step.
     lr: of encoder and decoder, Adam, beta1 0.5; constant, then linear to a tenth over the last third.
     ema: share of the averaged weights that each step keeps; 0 for those of the last step themselves.
-    compiled: run the network through torch.compile, on CUDA.
     """
 
     steps: int = 4000
     batch: int = 32
     lr: float = 5e-4
     ema: float = 0.998
-    compiled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +59,7 @@ class Adversary:
     others: weight of each attribute but the edited one, whose weight is 1.
     critic_lr: Adam, beta1 0.5.  memory: how many of the last batches the critic learns on at every step.
     widths, dropout: of the critic's hidden layers.
+    aim: share of right guesses of the edited attribute that the weight is steered to, slowly; 0 leaves it as it is.
     """
 
     weight: float = 0.08
@@ -96,29 +69,40 @@ class Adversary:
     memory: int = 4
     widths: tuple[int, ...] = (512, 256)
     dropout: float = 0.2
+    aim: float = 0.0
 
 
-class Recent:
-    """The last few batches of latents with their attributes, so that an adversary learns on more than the last one.
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """What decoded pictures are held to beside the reconstruction; every weight is 0 in the paper.
 
-    batches: how many it keeps.
+    perceptual: weight of the difference between the parser's features of half of the reconstructions and of
+        their photos.
+    critic: weight of a critic of pictures, which knows photos of both ends, reconstructions, and faces decoded at
+        another value.  begins: the share of the steps after which it joins; its weight grows over a tenth of them.
+    same: weight of the L1 difference between a face decoded at another value and its reconstruction.
+    farthest: the largest such value.  gone: attributes that fade away towards the low end, as a beard does.
+    critic_lr: Adam, beta1 0.  r1, wrong: as of an edit field, see ``training.edit_field.LossWeights``.
+    widths: channels of the critic.
+
+    Source: Choi et al. 2020, StarGAN v2, §2; Johnson, Alahi, Fei-Fei 2016, Perceptual losses, §3.2.
     """
 
-    def __init__(self, batches: int) -> None:
-        self.kept: deque[tuple[Tensor, Tensor]] = deque(maxlen=max(1, batches))
+    perceptual: float = 0.0
+    critic: float = 0.0
+    begins: float = 0.3
+    same: float = 0.0
+    farthest: float = 1.5
+    gone: tuple[str, ...] = ()
+    critic_lr: float = 4e-4
+    r1: float = 1.0
+    wrong: float = 0.5
+    widths: tuple[int, ...] = (32, 64, 128, 256, 256)
 
-    def add(self, latents: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
-        """Keep a batch (no gradient flows into it); returns all that are kept, one after the other."""
-        self.kept.append((latents.detach(), attributes))
-        return torch.cat([z for z, _ in self.kept]), torch.cat([a for _, a in self.kept])
 
-    def state_dict(self) -> dict[str, Any]:
-        """What is kept."""
-        return {"kept": [[z.cpu(), a.cpu()] for z, a in self.kept]}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what ``state_dict`` gave."""
-        self.kept.extend((z, a) for z, a in state["kept"])
+FINE = 3  # stages of the parser, down to an eighth of the side, that a reconstruction is compared in
+EVERY = 16  # steps between two measurements of the picture critic's gradient
+STEERED = 1e-3  # relative change a step of a steered weight, for each unit of accuracy too much
 
 
 def train_fader(
@@ -130,6 +114,7 @@ def train_fader(
     *,
     optimisation: Optimisation = Optimisation(),
     adversary: Adversary = Adversary(),
+    pictures: Pictures = Pictures(),
     augmentation: Augmentation = AUGMENTATION,
     face_weight: float = 2.0,  # how much more the reconstruction counts within the face
     seed: int = 0,
@@ -139,74 +124,143 @@ def train_fader(
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
-    On CUDA in bfloat16 autocast.
+    On CUDA in bfloat16 autocast, each step a replayed graph.
     """
     # What is trained, and where it stands.
     steps, lr = optimisation.steps, optimisation.lr
     torch.manual_seed(seed)
     cuda = torch.device(device).type == "cuda"
+    torch.backends.cudnn.benchmark = cuda  # shapes are fixed
     network = cast(Fader, build(spec).to(device).to(memory_format=torch.channels_last).train())
-    config, count = network.config, labels.shape[1]
+    count, side = labels.shape[1], spec.size >> len(network.config.widths)
     critic = LatentCritic(
-        config.channels, spec.size >> len(config.widths), count, adversary.widths, adversary.dropout
+        network.config.channels, side, count, adversary.widths, adversary.dropout
     ).to(device).train()  # fmt: skip
+    adversary_weight = torch.tensor(adversary.weight, device=device)
+    critic.register_buffer("weight", adversary_weight)  # so that a checkpoint holds it
+    picture_critic = PictureCritic(3, count, pictures.widths).to(device).to(memory_format=torch.channels_last).train()
     average = Ema(network, build(spec).to(device), optimisation.ema)
-    optimiser = torch.optim.Adam(network.parameters(), lr=lr, betas=(0.5, 0.999), fused=cuda)
-    critic_optimiser = torch.optim.Adam(critic.parameters(), lr=adversary.critic_lr, betas=(0.5, 0.999), fused=cuda)
-    recent = Recent(adversary.memory)
+
+    def adam(module: torch.nn.Module, rate: float, betas: tuple[float, float]) -> torch.optim.Adam:
+        held = torch.tensor(rate, device=device) if cuda else rate
+        return torch.optim.Adam(module.parameters(), held, betas, fused=cuda, capturable=cuda)
+
+    optimiser = adam(network, lr, (0.5, 0.999))
+    critic_optimiser = adam(critic, adversary.critic_lr, (0.5, 0.999))
+    picture_optimiser = adam(picture_critic, pictures.critic_lr, (0.0, 0.99))
+    recent = Recent(adversary.memory, optimisation.batch, (network.config.channels, side, side), count).to(device)
     parts = {
         "network": network, "critic": critic, "average": average,
         "optimiser": optimiser, "critic_optimiser": critic_optimiser, "recent": recent,
     }  # fmt: skip
-    generator = torch.Generator(device).manual_seed(seed)
+    if pictures.critic:
+        parts |= {"picture_critic": picture_critic, "picture_optimiser": picture_optimiser}
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
-    compiled_network = torch.compile(network) if optimisation.compiled and cuda else network
+    for held in (optimiser, critic_optimiser, picture_optimiser):
+        for group in held.param_groups:  # a checkpoint is read to the CPU
+            group["lr"] = group["lr"].to(device) if isinstance(group["lr"], Tensor) else group["lr"]
 
-    # The whole set stays on the device.
+    # The whole set stays on the device. All that is random there comes from its one generator, as a graph wants it.
+    generator = torch.cuda.default_generators[torch.cuda.current_device()] if cuda else torch.Generator(device)
     x_all, a_all = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
     odds = torch.from_numpy(weights / weights.sum()).to(device)
     face = face_window(spec.size).to(device)
     importance = torch.tensor([1.0] + [adversary.others] * (count - 1), device=device)
+    fading = torch.tensor([float(name in pictures.gone) for name in spec.labels[:count]], device=device)
+    features: Any = load("face-parser", device).module.encoder if pictures.perceptual else None
+    half = optimisation.batch // 2
 
-    for step in loop:
-        seed_step(seed, step, generator, torch.default_generator)
-        adversarial_ramp = min(1.0, step / max(1, adversary.ramp))
-        set_rate(optimiser, lr * min(1.0, 0.1 + 2.7 * (1 - step / steps)))
-
-        # A batch: mirrored and slightly moved and recoloured; some cut tight.
-        index = torch.multinomial(odds, optimisation.batch, replacement=True, generator=generator)
-        x, a = varied(x_all[index], augmentation, generator), a_all[index]
-
-        with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
-            z, rebuilt = compiled_network(x, a)
+    def learn(x: Tensor, a: Tensor, ramps: Tensor, judged: bool) -> dict[str, Tensor]:
+        """One step of all parts.  ramps: (2,) shares of the two critics' weights.  judged: pictures too."""
+        with torch.autocast("cuda", torch.bfloat16, enabled=cuda, cache_enabled=False):
+            z = network.encode(x)
+            wanted = a[:0]
+            if judged:  # half of the faces at another value as well
+                other = pictures.farthest * (2 * torch.rand(half, 1, generator=generator, device=device) - 1)
+                wanted = torch.cat([other, a[:half, 1:]], 1)
+            decoded = network.decode(torch.cat([z, z[: len(wanted)]]), torch.cat([a, wanted])).float()
+            rebuilt, changed = decoded[: len(x)], decoded[len(x) :]
 
             # The critic learns to read the attributes from the last batches' latents (equation 2) ...
             latents, truth = recent.add(z, a)
             critic_loss = attribute_loss(critic(latents).float(), truth, importance)
 
             # ... while encoder and decoder reconstruct and lead it to the opposite answers (equations 3 and 4).
-            error = (rebuilt.float() - x).abs()
+            error = (rebuilt - x).abs()
             reconstruction = error.mean() + face_weight * (error * face).sum() / (3 * optimisation.batch * face.sum())
             critic.requires_grad_(False)
             guess = critic(z).float()
             critic.requires_grad_(True)
             fooling = attribute_loss(guess, -a, importance)
-            loss = reconstruction + adversary.weight * adversarial_ramp * fooling
+            loss = reconstruction + adversary_weight * ramps[0] * fooling
+            metrics = {"reconstruction": error.mean(), "critic": critic_loss, "fooling": fooling}
+            if features is not None:
+                perceptual = difference(features(rebuilt[:half])[:FINE], features(x[:half])[:FINE])
+                loss, metrics["perceptual"] = loss + pictures.perceptual * perceptual, perceptual
+
+            # A critic of pictures: photos, photos under one false label, reconstructions, faces at another value.
+            picture_loss = None
+            if judged:
+                targets = torch.cat([a[half:], faded(wanted, fading)])
+                made = torch.cat([rebuilt[half:], changed])
+                false_labels, certainty = false_label(a, generator)
+                seen = picture_critic.features(disturbed(x, generator))
+                on_photos, on_lies = (picture_critic.answer(seen, said).float() for said in (a, false_labels))
+                on_made = picture_critic(disturbed(made.detach(), generator), targets).float()
+                picture_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
+                picture_loss = picture_loss + pictures.wrong * (certainty * F.softplus(on_lies)).mean()
+                picture_critic.requires_grad_(False)
+                answer = picture_critic(disturbed(made, generator), targets).float()
+                picture_critic.requires_grad_(True)
+                same = (changed - rebuilt[:half].detach()).abs().mean()
+                loss = loss + pictures.critic * ramps[1] * F.softplus(-answer).mean() + pictures.same * same
+                metrics |= {"photos": on_photos.mean(), "made": on_made.mean(), "lies": on_lies.mean(), "same": same}
 
         descend(optimiser, loss)
         descend(critic_optimiser, critic_loss)
-        average.update(network, step)
-
+        if picture_loss is not None:
+            descend(picture_optimiser, picture_loss)
         right = ((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean()
-        losses = {"reconstruction": error.mean(), "critic": critic_loss, "fooling": fooling, "accuracy": right}
+        if adversary.aim:
+            adversary_weight.mul_(torch.exp(STEERED * (right - adversary.aim)))
+            adversary_weight.clamp_(adversary.weight / 8, adversary.weight * 8)
+        return {name: value.detach() for name, value in metrics.items()} | {
+            "accuracy": right, "weight": adversary_weight.clone(),
+        }  # fmt: skip
+
+    plain, whole = (Captured(partial(learn, judged=judged), device) for judged in (False, True))
+    ramps = torch.zeros(2, device=device)
+    for step in loop:
+        seed_step(seed, step, generator, torch.default_generator)
+        set_rate(optimiser, lr * min(1.0, 0.1 + 2.7 * (1 - step / steps)))
+        joined = step - int(pictures.begins * steps)
+        judged = pictures.critic > 0 and joined >= 0
+        ramps[0].fill_(min(1.0, step / max(1, adversary.ramp)))
+        ramps[1].fill_(min(1.0, joined / (0.1 * steps)))
+
+        # A batch: mirrored and slightly moved and recoloured; some cut tight.
+        index = torch.multinomial(odds, optimisation.batch, replacement=True, generator=generator)
+        x, a = varied(x_all[index], augmentation, generator), a_all[index]
+        losses = (whole if judged else plain)(x, a, ramps)
+        if judged and step % EVERY == 0:
+            some = slice(0, half // 2)
+            gradient = squared_gradient(picture_critic, disturbed(x[some], generator), a[some])
+            descend(picture_optimiser, pictures.r1 / 2 * EVERY * gradient)
+        average.update(network, step)
         loop.end(**losses)
     return average.state_dict()
 
 
-def attribute_loss(logits: Tensor, attributes: Tensor, importance: Tensor) -> Tensor:
-    """Mean binary cross-entropy of logits (B, A) against attributes (B, A) in [-1, 1], weighted by attribute (A,)."""
-    losses = F.binary_cross_entropy_with_logits(logits, (attributes + 1) / 2, reduction="none")
-    return (losses.mean(0) * importance).sum() / importance.sum()
+def difference(features: list[Tensor], others: list[Tensor]) -> Tensor:
+    """Mean over layers of the L1 difference between features, as a share of the second ones' mean size."""
+    shares = [(a - b).abs().mean() / b.abs().mean().clamp(min=1e-6) for a, b in zip(features, others, strict=True)]
+    return torch.stack([share.float() for share in shares]).mean()
+
+
+def faded(attributes: Tensor, fading: Tensor) -> Tensor:
+    """Attributes (B, A) of which those marked in ``fading`` (A,) go down to -1 as the first goes from 1 to -1."""
+    share = ((attributes[:, :1] + 1) / 2).clamp(0, 1)
+    return torch.where(fading > 0, (attributes + 1) * share - 1, attributes)
 
 
 # -- the template of a ratio -------------------------------------------------------------------------------------------

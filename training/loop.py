@@ -6,7 +6,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +80,12 @@ def seed_step(seed: int, step: int, *generators: torch.Generator) -> None:
 
 
 def set_rate(optimiser: Optimizer, rate: float) -> float:
-    """Set the learning rate of all parameters and return it."""
+    """Set the learning rate of all parameters and return it; a rate held on a device changes in its place."""
     for group in optimiser.param_groups:
-        group["lr"] = rate
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
     return rate
 
 
@@ -107,6 +110,44 @@ def descend(optimiser: Optimizer, loss: Tensor, clip: float = 0.0) -> None:
     if clip:
         nn.utils.clip_grad_norm_([p for group in optimiser.param_groups for p in group["params"]], clip)
     optimiser.step()
+
+
+class Captured:
+    """A step of fixed shapes: a CUDA device records it as one graph and replays that; elsewhere it is only called.
+
+    step: takes tensors, changes weights in place and gives metrics; nothing in it may wait for the device.
+    """
+
+    WARM = 12  # calls before the recording: libraries choose their kernels
+
+    def __init__(self, step: Callable[..., dict[str, Tensor]], device: str) -> None:
+        self.step, self.cuda = step, torch.device(device).type == "cuda"
+        self.calls = 0
+        self.graph: torch.cuda.CUDAGraph | None = None
+        self.inputs: list[Tensor] = []
+        self.outputs: dict[str, Tensor] = {}
+        self.aside = torch.cuda.Stream(device) if self.cuda else None
+
+    def __call__(self, *inputs: Tensor) -> dict[str, Tensor]:
+        """The step's metrics; after the recording, valid until the next call."""
+        self.calls += 1
+        if self.aside is None:
+            return self.step(*inputs)
+        if self.calls <= self.WARM:
+            self.aside.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.aside):
+                metrics = self.step(*inputs)
+            torch.cuda.current_stream().wait_stream(self.aside)
+            return metrics
+        if self.graph is None:
+            self.inputs = [given.clone() for given in inputs]
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):
+                self.outputs = self.step(*self.inputs)
+        for held, given in zip(self.inputs, inputs, strict=True):
+            held.copy_(given)
+        self.graph.replay()
+        return self.outputs
 
 
 class Ema:

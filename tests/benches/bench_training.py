@@ -3,7 +3,7 @@
 The peer has the same widths and batch: attributes as appended constant channels, nearest-neighbour upsampling and
 3x3 convolution, float pictures from a loader batch by batch, contiguous memory, fp32. Both train on the same drawn
 faces, alternately, in the same run; what comes before the first steps, compilation with it, is in neither time. On CUDA
-ours computes as its GPU recipes do, in bfloat16 and compiled.
+ours computes as its GPU recipes do, in bfloat16, each step a replayed graph.
 
     python tests/benches/bench_training.py [--device cuda] [--batch 128] [--out results/training.json]
 """
@@ -31,11 +31,8 @@ import measure  # noqa: E402
 
 from gslopes.faces import zoo  # noqa: E402
 from gslopes.photos import drawn as rendered  # noqa: E402
-from training.fader import (  # noqa: E402
-    LatentCritic,
-    Optimisation,
-    train_fader,
-)
+from training.critics import LatentCritic  # noqa: E402
+from training.fader import Optimisation, train_fader  # noqa: E402
 from training.sets import drawn_chips  # noqa: E402
 
 WIDTHS = (16, 32, 64, 128, 256)
@@ -105,8 +102,7 @@ def peer(chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: in
 
 def ours(chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: int, device: str) -> float:
     """Seconds of so many steps of our loop, after those that warm up; by its own log."""
-    compiled = device.startswith("cuda")
-    length = Optimisation(steps=warm + steps, batch=batch, compiled=compiled)
+    length = Optimisation(steps=warm + steps, batch=batch)
     options = {"optimisation": length, "device": device, "save_every": 10**9}
     with tempfile.TemporaryDirectory() as folder:
         train_fader(

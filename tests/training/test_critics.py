@@ -1,6 +1,6 @@
 import torch
 
-from training.edit_field import PictureCritic
+from training.critics import PictureCritic, Recent
 
 
 def critic(attributes: int) -> PictureCritic:
@@ -15,3 +15,15 @@ def test_each_end_has_its_own_answer():
     assert low.shape == (3,)
     assert (low != high).all()
     torch.testing.assert_close(middle, (low + high) / 2)
+
+
+def test_recent_latents_are_the_last_batches_in_their_order_and_survive_a_checkpoint():
+    recent = Recent(2, 3, (1, 1, 1), 1)
+    batches = [torch.full((3, 1, 1, 1), float(i)) for i in range(4)]
+    for i, batch in enumerate(batches[:3]):
+        latents, attributes = recent.add(batch, torch.full((3, 1), float(i)))
+    assert latents.flatten().tolist() == attributes.flatten().tolist() == [1, 1, 1, 2, 2, 2]
+    assert Recent(2, 3, (1, 1, 1), 1).add(batches[0], torch.zeros(3, 1))[0].shape == (3, 1, 1, 1)
+    restored = Recent(2, 3, (1, 1, 1), 1)
+    restored.load_state_dict(recent.state_dict())
+    assert restored.add(batches[3], torch.zeros(3, 1))[0].flatten().tolist() == [2, 2, 2, 3, 3, 3]

@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 
 from gslopes.faces.networks.fader import Fader, FaderConfig, FoldedFader, Up
-from training.fader import LatentCritic
+from training.critics import LatentCritic
 
 
 @pytest.fixture

@@ -1,0 +1,145 @@
+"""The adversaries of an editor's training: of a Fader's latent, and of pictures, each with what it learns from."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+# -- of the latent -----------------------------------------------------------------------------------------------------
+
+
+class LatentCritic(nn.Module):
+    """Reads the attributes from a latent; the encoder is trained until it cannot.
+
+    latents (B, channels, side, side) to logits (B, attributes), one per attribute, positive for +1.
+
+    Source: Lample et al. 2017, §3.2, equations 2 and 3.
+    """
+
+    def __init__(
+        self, channels: int, side: int, attributes: int, widths: tuple[int, ...] = (512, 256), dropout: float = 0.2
+    ) -> None:
+        super().__init__()
+        layers: list[nn.Module] = [nn.Flatten()]
+        inputs = channels * side * side
+        for width in widths:
+            layers += [nn.Linear(inputs, width), nn.LeakyReLU(0.2, inplace=True), nn.Dropout(dropout)]
+            inputs = width
+        self.body = nn.Sequential(*layers, nn.Linear(inputs, attributes))
+
+    def forward(self, latents: Tensor) -> Tensor:
+        """The logits of latents."""
+        return self.body(latents)
+
+
+class Recent(nn.Module):
+    """The last few batches of latents with their attributes, so that an adversary learns on more than the last one.
+
+    batches: how many it keeps, of ``batch`` latents (channels, side, side) with their attributes.
+    """
+
+    latents: Tensor
+    attributes: Tensor
+    added: Tensor
+
+    def __init__(self, batches: int, batch: int, latent: tuple[int, int, int], attributes: int) -> None:
+        super().__init__()
+        self.batches, self.batch = max(1, batches), batch
+        self.register_buffer("latents", torch.zeros(self.batches * batch, *latent))
+        self.register_buffer("attributes", torch.zeros(self.batches * batch, attributes))
+        self.register_buffer("added", torch.zeros((), dtype=torch.int64))
+        self.filled: int | None = None
+
+    def add(self, latents: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
+        """Keep a batch (no gradient flows into it); returns all that are kept, one after the other."""
+        if self.filled is None:  # at first, or after a checkpoint
+            self.filled = min(int(self.added), self.batches)
+        self.latents.copy_(torch.cat([self.latents[self.batch :], latents.detach().float()]))
+        self.attributes.copy_(torch.cat([self.attributes[self.batch :], attributes]))
+        self.added += 1
+        self.filled = min(self.filled + 1, self.batches)
+        rows = self.filled * self.batch
+        return self.latents[-rows:], self.attributes[-rows:]
+
+
+def attribute_loss(logits: Tensor, attributes: Tensor, importance: Tensor) -> Tensor:
+    """Mean binary cross-entropy of logits (B, A) against attributes (B, A) in [-1, 1], weighted by attribute (A,)."""
+    losses = F.binary_cross_entropy_with_logits(logits, (attributes + 1) / 2, reduction="none")
+    return (losses.mean(0) * importance).sum() / importance.sum()
+
+
+# -- of pictures -------------------------------------------------------------------------------------------------------
+
+
+class PictureCritic(nn.Module):
+    """Tells photos of one end of the attribute from composites.
+
+    pictures (B, channels, 128, 128) and attributes (B, A) in [-1, 1], the edited one first, to logits (B,), positive
+    for photos.
+
+    Source: one answer for each end, Choi et al. 2020, StarGAN v2, §2 and appendix E; a projection on the other
+    attributes, Miyato & Koyama 2018, cGANs with projection discriminator, §3.
+    """
+
+    def __init__(self, channels: int, attributes: int, widths: tuple[int, ...] = (32, 64, 128, 192, 256, 256)) -> None:
+        super().__init__()
+        features = widths[-1]
+        if len(widths) == 6:
+            self.stem = nn.Conv2d(channels, widths[0], 3, padding=1)
+        else:  # five widths: the first layer halves the side, in a third of the time
+            self.stem = nn.Conv2d(channels, widths[0], 4, stride=2, padding=1)
+        self.blocks = nn.Sequential(*(_Halved(a, b) for a, b in pairwise(widths)))
+        self.last = nn.Conv2d(features, features, 4)
+        self.ends = nn.Linear(features, 2)
+        self.others = nn.Linear(attributes - 1, features, bias=False) if attributes > 1 else None
+
+    def forward(self, pictures: Tensor, attributes: Tensor) -> Tensor:
+        """The logits of pictures."""
+        return self.answer(self.features(pictures), attributes)
+
+    def features(self, pictures: Tensor) -> Tensor:
+        """What it sees in pictures, (B, features)."""
+        x = self.blocks(self.stem(pictures))  # (B, features, 4, 4)
+        return F.leaky_relu(self.last(F.leaky_relu(x, 0.2)).flatten(1), 0.2)
+
+    def answer(self, features: Tensor, attributes: Tensor) -> Tensor:
+        """The logits of what it saw."""
+        share = (attributes[:, :1] + 1) / 2
+        logits = (self.ends(features) * torch.cat([1 - share, share], 1)).sum(1)
+        if self.others is not None:
+            logits = logits + (self.others(attributes[:, 1:]) * features).sum(1) / 4
+        return logits
+
+
+class _Halved(nn.Module):
+    """A residual block of half the side."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(inputs, inputs, 3, padding=1)
+        self.second = nn.Conv2d(inputs, outputs, 3, padding=1)
+        self.short = nn.Conv2d(inputs, outputs, 1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.first(F.leaky_relu(x, 0.2))
+        y = self.second(F.leaky_relu(F.avg_pool2d(y, 2), 0.2))
+        z: Tensor = (y + self.short(F.avg_pool2d(x, 2))) / 2**0.5
+        return z
+
+
+def false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Labels (B, A) of which one is reversed, the edited one twice as often; its absolute value, (B,)."""
+    draw = torch.randint(0, labels.shape[1] + 1, (len(labels), 1), generator=generator, device=labels.device)
+    which = (draw - 1).clamp(min=0)
+    was = labels.gather(1, which)
+    return labels.scatter(1, which, -was), was[:, 0].abs()
+
+
+def squared_gradient(critic: PictureCritic, pictures: Tensor, labels: Tensor) -> Tensor:
+    """The critic's mean squared gradient at pictures (B, C, S, S) under their labels (B, A), R1."""
+    pictures = pictures.detach().requires_grad_(True)
+    (gradient,) = torch.autograd.grad(critic(pictures, labels).sum(), pictures, create_graph=True)
+    return gradient.square().sum((1, 2, 3)).mean()
