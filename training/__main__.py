@@ -16,6 +16,7 @@ class Commands(LazyGroup):
     verbs: ClassVar[dict[str, tuple[str, str]]] = {
         "train": ("training.commands", "Train a model from its recipe."),
         "evaluate": ("training.commands", "Measure a model on held-out people."),
+        "steps": ("training.commands", "Find where an editor is neutral and its steps even."),
         "pack": ("training.commands", "Pack an editor's photos into one file."),
         "calibrate": ("training.commands", "Study: the walk against planted biases."),
     }

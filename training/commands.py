@@ -63,6 +63,23 @@ def evaluate(
     return 0
 
 
+@verb("python -m training steps gender-field --data data", "python -m training steps race-fader --data data --no-write")
+@click.argument("model")
+@click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
+@click.option("--photos", type=click.IntRange(min=5), default=60, metavar="N", help="Of either end. [default: 60]")
+@click.option("--write/--no-write", default=True, help="Also write to spec, weights and card. [default: write]")
+def steps(model: str, data: Path, photos: int, write: bool) -> int:
+    """Find where MODEL, an editor, stands at each value so that 0 is neutral and steps are even; again for new weights.
+
+    Readers that are not the judge choose it on one half of the held-out people; the judge reads the other half.
+    """
+    from training.evaluation.models import tables_as_text
+    from training.evaluation.steps import find_steps
+
+    say(tables_as_text(find_steps(model, data, photos, write=write)))
+    return 0
+
+
 @verb(
     "python -m training pack gender-fader data packed/gender-fader.npz",
 )

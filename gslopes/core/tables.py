@@ -2,7 +2,7 @@
 
 A table is a pandas data frame whose columns are exactly those of its schema, in that order. Identifiers are strings
 (``photo`` is the sha256 of the photo's bytes, 64 hex digits), ``step`` runs from 0 to K-1, ``value`` is in units of
-the attribute (-1 and 1 are the ends seen in training), shares and scores are in [0, 1]. They are declared in
+the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared in
 ``tables.toml``.
 """
 

@@ -45,7 +45,7 @@ def values_for(attribute: str, steps: int | None = None, extent: tuple[float, fl
     """K values, evenly spaced, ascending, (K,) float32.
 
     steps: K, odd and at least 3, so that there is a centre; the paper's K for the attribute by default.
-    extent: the first and the last value, in units of the attribute (-1 and 1 are the ends seen in training).
+    extent: the first and the last value, in units of the attribute (0 is neutral).
 
     Raises: ConfigError for an even K, one below 3, or an extent that does not grow.
 

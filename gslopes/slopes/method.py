@@ -15,6 +15,7 @@ from gslopes.faces.zoo.spec import ModelSpec, editor_for, find_asset, read_spec,
 from gslopes.report.choices import NOT_SAID, Choice
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
+AS_PUBLISHED = "As published."
 VENDORS_OWN = "labels that the service returns as it comes"
 VALUES = {"gender": 7, "race": 5}  # K of the paper, section 4.3
 UNDRAWN = "none to measure: the photo's own pixels are changed"
@@ -189,13 +190,19 @@ def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
             "the odd part of the decoder, from the photo's own value; a straight line beyond -1 and 1",
             "What both ends share, such as a colour cast, cancels; no training has seen a value beyond -1 and 1.",
         )
-    return "the decoder's picture at each value", "As published."
+    return "the decoder's picture at each value", AS_PUBLISHED
 
 
 def _editor(spec: ModelSpec, blend: str) -> list[tuple[str, str]]:
     """In the order of method.toml: what an editor has, with its own reason, or none."""
+    edit, why = _edit_of(spec, blend)
+    if spec.steps and (blend == "paste" or not spec.odd_part):
+        edit += "; a table says where it stands at each value"
+        why = (
+            f"{why.removeprefix(AS_PUBLISHED)} By the table 0 is neutral, and equal steps are equal steps of readings."
+        )
     return [
-        _edit_of(spec, blend),
+        (edit, why.strip()),
         (f"{spec.size} pixels", ""),
         (", ".join(spec.data) or NOT_SAID, ""),
         _loss_of(spec),

@@ -37,7 +37,7 @@ from gslopes.faces.components import default_components  # noqa: E402
 from gslopes.faces.compose.masks import soft_mask  # noqa: E402
 from gslopes.faces.compose.paste import Mover, in_photo, within  # noqa: E402
 from gslopes.faces.compose.skin import region_classes  # noqa: E402
-from gslopes.faces.edit.editors import EndsEditor, way  # noqa: E402
+from gslopes.faces.edit.editors import EndsEditor, stands_at, way  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.parsing import class_probabilities  # noqa: E402
 from gslopes.frame.executors import OneProcess  # noqa: E402
@@ -87,8 +87,9 @@ class Plain:
         weight[weight < 1 / 255] = 0
         ratios, moving = self.editor.network(2 * x - 1)
         moving = moving.permute(0, 2, 3, 1)
-        towards, share = way(photo, np.array(VALUES, np.float32))
-        distances = torch.tensor(VALUES, device=self.device)[None] - photo
+        values = stands_at(np.array(VALUES, np.float32), self.editor.spec.steps)
+        towards, share = way(photo, values)
+        distances = torch.from_numpy(values).to(self.device)[None] - photo
         unit = within(Motion(moving[0].cpu().numpy(), distances[0].cpu().numpy()), mask)
         unit = self.back(unit, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
         move = Mover(np.where(weight > 0, in_photo(unit, matrix), 0).astype(np.float32))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,7 +16,7 @@ from PIL import Image
 
 from gslopes.core.errors import DataMissing
 from gslopes.core.geometry import outside, similarity, warp
-from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.core.records import ByteArray, EditedChips, Face, FloatArray, Photo
 from gslopes.faces.compose.masks import heads_of
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.skin import ParserMasker
@@ -143,22 +143,28 @@ class Swept:
     pictures: dict[tuple[str, str], list[list[ByteArray]]]
 
 
-def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
-    """Composites of all faces, batch by batch, in every way."""
+def swept(
+    held: HeldOut, editor: FaceEditor, device: str, at: Sequence[float] = VALUES, only: Way | None = None
+) -> Iterator[Swept]:
+    """Composites of all faces at these values, batch by batch, in every way or in one."""
     maskers = {region: ParserMasker(load("face-parser", device), region, editor.size, device) for region in REGIONS}
-    values = np.array(VALUES, np.float32)
+    values = np.array(at, np.float32)
+    chosen = [way for way in ways(editor) if only in (None, way)]
     for start in range(0, len(held), BATCH):
         rows = slice(start, start + BATCH)
         photos, faces = held.photos[rows], held.faces[rows]
         chips = HeldOut(held.name, photos, faces, {}).chips(editor.size)
-        swept_by = {editor.blend: editor.sweep(chips, values)}
-        pasted = editor.blended("paste").sweep(chips, values) if isinstance(editor, FaderEditor) else None
-        swept_by["paste"] = pasted or swept_by[editor.blend]
+        swept_by: dict[str, EditedChips] = {}
+        for _, blend in chosen:  # of another editor than a Fader Network the blends share one edit
+            if isinstance(editor, FaderEditor):
+                swept_by[blend] = swept_by.get(blend) or editor.blended(blend).sweep(chips, values)
+            else:
+                swept_by[blend] = next(iter(swept_by.values()), None) or editor.sweep(chips, values)
         masks = {region: masker(photos, faces, chips, editor.border) for region, masker in maskers.items()}
         masks["head"] = masks["face"]  # what a judge looks at is the face
         heads = heads_of(maskers["face"], photos, faces, chips, editor.border)
         pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
-        for region, blend in ways(editor):
+        for region, blend in chosen:
             pictures[region, blend], edits = [], swept_by[blend]
             for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
                 head = heads[i] if region == "head" else None

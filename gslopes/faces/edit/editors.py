@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 
@@ -28,6 +28,9 @@ from gslopes.faces.zoo.spec import Blend
 # as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there e(a) = a e(1). Where the
 # blend is ``ratio`` the same is done with logarithms. A template in the weights is the edit of a unit, in logarithms.
 # An editor's ``gain`` multiplies its edits; without the odd part it shortens the steps of the condition instead.
+
+# A photo's own value is 2 p - 1 of its reading p. A spec's ``steps`` say where in this unit an editor stands at values:
+# by them 0 is neutral, and equal steps are even in readings. The odd part is neutral at 0 as it is.
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128.
 BATCH_SIZE = 4
@@ -85,6 +88,8 @@ class FaderEditor:
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
+        if not self.odd_part:
+            values = stands_at(values, self.spec.steps)
         each = PICTURE * (self.size / 128) ** 2 * (len(values) + 1)
         step = runtime.batch_size(str(self.device), each, BATCH_SIZE)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
@@ -183,6 +188,7 @@ class EndsEditor:
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
+        values = stands_at(values, self.spec.steps)
         step = runtime.batch_size(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH)
         edited = torch.empty(len(chips), len(values), *chips.shape[1:])
         fields = torch.empty(*chips.shape[:3], 2)
@@ -212,6 +218,22 @@ def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:
     units = source_value.new_tensor(values) - source_value
     towards = (units > 0).long()
     return towards, units / (units.new_tensor(ENDS)[towards] - source_value)
+
+
+def stands_at(values: FloatArray, steps: Sequence[float]) -> FloatArray:
+    """Values of the attribute (K,) in the unit of own values, by a table: straight lines, also beyond its ends.
+
+    steps: what the values -2, -4/3, -2/3, 0, 2/3, 4/3 and 2 are; none for the values as they are.
+
+    >>> stands_at(np.array([-2, 0, 1, 3]), (-2, -1.5, -1, -0.5, 0, 1, 2))
+    array([-2. , -0.5,  0.5,  3.5], dtype=float32)
+    """
+    if not steps:
+        return values
+    knots, table = np.linspace(*ENDS, len(steps)), np.asarray(steps)
+    left = np.clip(np.searchsorted(knots, values) - 1, 0, len(steps) - 2)
+    share = (values - knots[left]) / (knots[1] - knots[0])
+    return np.asarray(table[left] + share * (table[left + 1] - table[left]), np.float32)
 
 
 # --- A face's own values of the attributes that an editor knows: read from the photo, in the editor's units -----------

@@ -126,9 +126,14 @@ def save_weights(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor], 
             full = value.float()
             step = full.abs().amax(tuple(range(1, value.dim())), keepdim=True).clamp(min=1e-12) / 127
             half |= {key: (full / step).round().to(torch.int8), key + STEP: step}
+    return write_weights(folder, spec, half)
+
+
+def write_weights(folder: Path, spec: ModelSpec, tensors: dict[str, torch.Tensor]) -> str:
+    """Write tensors as they are, with a spec and their sha256, into a folder; returns the sha256."""
     partial = folder / f".{FILE}.partial"
     # one entry: safetensors writes several in a random order, and the same weights had one of two checksums
-    save_file(half, partial, metadata={"spec": json.dumps(asdict(spec))})
+    save_file(tensors, partial, metadata={"spec": json.dumps(asdict(spec))})
     partial.chmod(0o644)  # safetensors makes them readable by their owner alone
     digest = sha256_of(partial)
     partial.replace(folder / FILE)

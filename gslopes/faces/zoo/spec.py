@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -67,6 +68,8 @@ class ModelSpec:
     blend: how its edits go into the photo by default, see ``faces.compose.paste``.
     odd_part: whether what both ends share is taken out of its edits unless they are pasted; tagger: the model that
         reads smile, glasses and beard of a photo; see ``faces.edit.editors``.
+    steps: where the edited attribute stands at seven values from -2 to 2, in the unit of the photos' own values; none
+        where values are in that unit; see ``faces.edit.editors.stands_at``.
     border: pixels over which its edits come down to nothing at the chip's border; None for the usual 14 of 128. Chins
         reach that far, and would stay pale where a face darkens.
     """
@@ -90,8 +93,14 @@ class ModelSpec:
     odd_part: bool = False
     tagger: str = ""
     mirrored: bool = False
+    steps: tuple[float, ...] = ()
     border: float | None = None
     region: Literal["face", "head"] = "face"
+
+    def __post_init__(self) -> None:
+        if self.steps and (len(self.steps) != 7 or not all(a < b for a, b in pairwise(self.steps))):
+            hint = "Correct it, or leave it out; python -m training steps finds it."
+            raise ConfigError(f"steps of {self.name} must be seven rising numbers, not {list(self.steps)}.", hint)
 
 
 def read_spec(path: Path) -> ModelSpec:

@@ -1,10 +1,13 @@
 """The editor of photos: what a network says of a face at both ends, in proportion between them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from gslopes.core.geometry import LUMA, OFFSET
+from gslopes.faces import zoo
 from gslopes.faces.edit.editors import EndsEditor, way
 from gslopes.faces.zoo.reader import FaceReader
 from tests.fixtures import round_to_tf32
@@ -20,7 +23,13 @@ def chip(portrait_chip) -> np.ndarray:
 
 @pytest.fixture(scope="module", params=["gender-field", "race-field"])
 def editor(request) -> EndsEditor:
-    return EndsEditor(request.param)
+    """Values in the unit of own values."""
+    return with_steps(request.param, ())
+
+
+def with_steps(name: str, steps: tuple[float, ...]) -> EndsEditor:
+    model = zoo.load(name)
+    return EndsEditor(replace(model, spec=replace(model.spec, steps=steps)))
 
 
 def as_floats(chips: np.ndarray) -> torch.Tensor:
@@ -57,6 +66,14 @@ def test_a_value_is_in_proportion_to_what_the_network_says_of_the_end_that_lies_
         np.testing.assert_allclose(swept.motion.field[0], motion[0].permute(1, 2, 0), atol=1e-4)
 
 
+def test_a_table_says_where_values_stand_and_own_values_do_not_pass_through_it(editor, chip):
+    steps = (-2, -1.2, -0.6, -0.1, 0.4, 0.9, 2)
+    swept = with_steps(editor.spec.name, steps).sweep(chip, np.array([-2, 0, 1, 4], np.float32))
+    plain = editor.sweep(chip, np.array([-2, -0.1, 0.65, 5.3], np.float32))
+    np.testing.assert_allclose(swept.edited, plain.edited, atol=0.05)
+    np.testing.assert_allclose(swept.motion.distances, plain.motion.distances, atol=1e-5)
+
+
 def test_the_way_leads_to_the_end_that_lies_there_and_passes_no_other():
     towards, share = way(torch.tensor([[0.5], [-1.0]]), np.array([-2, 0.5, 2, 4], np.float32))
     assert towards.tolist() == [[0, 0, 1, 1], [0, 1, 1, 1]]
@@ -90,7 +107,7 @@ def test_race_moves_the_tone_of_the_face_and_gender_does_not(editor, chip):
 def test_tf32_moves_no_level_by_more_than_one(editor, chip):
     """What cuDNN does to convolutions on a GPU by default, here on the CPU with the weights that ship."""
     whole = editor.sweep(chip, VALUES)
-    short = EndsEditor(editor.spec.name)
+    short = with_steps(editor.spec.name, ())
     rounded = round_to_tf32([*short.network.modules(), *short.photo_values.reader.model.module.modules()])
     swept = short.sweep(chip, VALUES)
     assert rounded > 20

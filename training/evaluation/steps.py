@@ -1,0 +1,137 @@
+"""Where an editor is to stand at each value: at 0 neutral, and equal steps of the value are equal steps of readings."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file
+from scipy.special import logit
+
+from gslopes.core.errors import ModelError
+from gslopes.core.files import read_json
+from gslopes.core.geometry import similarity, warp
+from gslopes.core.records import Face, Photo
+from gslopes.core.runfolder import write_bytes
+from gslopes.faces.edit.editors import FaderEditor, editor_of
+from gslopes.faces.gate.manipulation import means
+from gslopes.faces.zoo import LoadedModel, load
+from gslopes.faces.zoo.framing import CHIP
+from gslopes.faces.zoo.loading import write_weights
+from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
+from gslopes.faces.zoo.spec import FILE, folder_of, read_spec
+from training.evaluation.composites import PUBLISHED, SIZE, Half, sets, swept, ways
+from training.evaluation.models import fill
+from training.measure import cell
+
+VALUES, GRID = np.linspace(-2, 2, 7), np.linspace(-2, 2, 13)  # curves are read at GRID, in the unit of own values
+Floats = NDArray[np.float64]
+
+
+def find_steps(model: str, data: Path, most: int = 60, *, write: bool = True) -> dict[str, Any]:
+    """The table of an editor, chosen on one half of the held-out people and judged on the other.
+
+    most: faces of either end of the attribute, of each set.  write: into spec, weights and card as well.
+
+    Raises: UnknownName, DataMissing; ModelError if the readings never pass the middle.
+    """
+    loaded = load(model)
+    plain = replace(loaded, spec=replace(loaded.spec, steps=()))
+    chosen = read(plain, data, "choose", GRID, ("labeller", "celeba-tagger"), most)
+    table = solve(np.mean([log_odds(readings).mean(0) for readings in chosen.values()], 0))
+    seen = read(plain, data, "card", np.array([*VALUES, *table]), ("judge",), most)
+    tables = {}
+    for name, readings in (seen | {"both": np.concatenate([*seen.values()])}).items():
+        for when, part in (("as own values", readings[:, :7]), ("by the table", readings[:, 7:])):
+            rows = {f"{value:+.2f}": {"mean reading": cell(n)} for value, n in zip(VALUES, means(part), strict=True)}
+            for row, n in zip([*rows.values()][1:], means(np.diff(log_odds(part))), strict=True):
+                row["step of log-odds"] = cell(n)
+            tables[f"{name}, {len(part)} faces, {when}"] = rows
+    if write:
+        write_steps(model, table)
+    return {"note": f"steps = {list(table)}", "tables": tables}
+
+
+def read(
+    model: LoadedModel, data: Path, half: Half, values: Floats, readers: tuple[str, ...], most: int
+) -> dict[str, Floats]:
+    """Readings (readers x faces, K) of composites in [0, 1], of as many faces of either end, set by set.
+
+    A Fader Network's are as published. Race is not read by ``celeba-tagger``.
+    """
+    editor, attribute, found = editor_of(model), model.spec.labels[0], {}
+    way = PUBLISHED if isinstance(editor, FaderEditor) else ways(editor)[0]
+    for held in sets(data, attribute, None, "cpu", half):
+        women, black = held.labels["masculine"] == 0, held.labels["black"] == 1
+        ends = (women, held.labels["masculine"] == 1) if attribute == "gender" else (black, held.labels["white"] == 1)
+        count = min(most, *(int(end.sum()) for end in ends))
+        drawn = [np.random.default_rng(0).permutation(np.flatnonzero(end))[:count] for end in ends]
+        few = held.take(np.sort(np.concatenate(drawn)))
+        photos, faces = zip(*map(small, few.photos, few.faces), strict=True)
+        few, parts = replace(few, photos=list(photos), faces=list(faces)), []
+        for batch in swept(few, editor, "cpu", values.tolist(), way):
+            rows = zip(batch.pictures[way], few.faces[batch.rows], strict=True)
+            chips = np.stack([warp(picture, face.matrix, SIZE) for row, face in rows for picture in row])
+            x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
+            for reader in map(load, readers):
+                if reader.spec.name != "celeba-tagger":
+                    reading = FaceReader(reader).attributes(x, (attribute,))[:, 0]
+                elif attribute == "gender":
+                    faces_seen = normalised(reader, cropped(x, reader.spec.crop, reader.spec.size))
+                    reading = reader.module(faces_seen)[:, reader.spec.labels.index("Male")].sigmoid()
+                else:
+                    continue
+                parts.append(reading.double().numpy().reshape(-1, len(values)))
+        found[held.name] = np.concatenate(parts)
+    return found
+
+
+def small(photo: Photo, face: Face) -> tuple[Photo, Face]:
+    """A photo at no more than twice the chip's resolution, of which nothing more is read."""
+    scale = 2 * float(np.hypot(*face.matrix[0, :2]))
+    points = (face.points + 0.5) * scale - 0.5
+    matrix = similarity(points, CHIP * SIZE - 0.5)
+    if scale >= 1 or matrix is None:
+        return photo, face
+    pixels = cv2.resize(photo.pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    return replace(photo, pixels=pixels), replace(face, box=face.box * scale, points=points, matrix=matrix)
+
+
+def log_odds(readings: Floats) -> Floats:
+    """Of readings in [0, 1]; nearer to an end than 0.001 they say nothing more."""
+    return np.asarray(logit(readings.clip(0.001, 0.999)))
+
+
+def solve(curve: Floats) -> tuple[float, ...]:
+    """The table for mean log-odds at ``GRID``: 0 where they are 0, the ends as they are, even steps in between.
+
+    A step is a third of the way from the middle to the nearer end, so that on the farther side the last step is longer.
+
+    Raises: ModelError if the log-odds do not pass 0.
+    """
+    rising = np.maximum.accumulate(curve) + 1e-6 * np.arange(len(curve))
+    step = min(-rising[0], rising[-1]) / 3
+    if step <= 0:
+        message = f"The log-odds run from {rising[0]:.2f} to {rising[-1]:.2f}: it has no neutral value."
+        raise ModelError(message, "Train it for longer, or leave steps out of its spec.")
+    wanted = [rising[0], -2 * step, -step, 0, step, 2 * step, rising[-1]]
+    return tuple(round(float(value), 3) for value in np.interp(wanted, rising, GRID))
+
+
+def write_steps(model: str, table: tuple[float, ...]) -> None:
+    """Put a table into an editor's spec, its weights' own, with their new sha256, and the card."""
+    folder = folder_of(model)
+    path = folder.parents[1] / "models" / model / "spec.toml"
+    text = re.sub(r"^steps = .*\n", "", path.read_text(encoding="utf-8"), flags=re.M)
+    write_bytes(path, f"{text}steps = {list(table)}\n".encode())
+    digest = write_weights(folder, read_spec(path), load_file(folder / FILE))
+    metrics = {**read_json(folder / "metrics.json"), "sha256": digest}
+    write_bytes(folder / "metrics.json", (json.dumps(metrics, indent=2) + "\n").encode())
+    write_bytes(path.with_name("card.md"), fill(folder.parents[1], model).encode())
