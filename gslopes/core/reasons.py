@@ -35,6 +35,7 @@ class Reason(StrEnum):
     DUPLICATE = "same bytes as another photo"
     NO_FACE = "no face found"
     FACE_TOO_SMALL = "face too small"
+    FACE_NOT_UPRIGHT = "face not upright"
     FACE_NOT_ALIGNED = "face cannot be aligned"
     NO_FACE_REGION = "face region not found"
 

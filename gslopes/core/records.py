@@ -48,12 +48,14 @@ class Detections:
     boxes: (n, 4) float32, x0 y0 x1 y1.  scores: (n,) float32 in [0, 1], the detector's own confidence.
     points: (n, 5, 2) float32, x y of left eye, right eye, nose tip, left and right mouth corner, as the viewer sees
         them.
+    upright: (n,) bool, whether a face is less than about 45 degrees from upright; None if not known.
     problem: why the faces cannot be used, as the end of a sentence; empty if they can.
     """
 
     boxes: FloatArray
     points: FloatArray
     scores: FloatArray
+    upright: NDArray[np.bool_] | None = None
     problem: str = ""
 
 

@@ -92,8 +92,10 @@ def left_out(page: Page) -> dict[str, Any]:
     out = people[people["status"] != "used"]
     reasons = Counter(map(listed, out["reason"], out["detail"])).most_common()
     lines = [f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}" for reason, count in reasons]
-    if faceless := int(((people["status"] == "used") & (people["faces"] == 0)).sum()):
-        lines.append(f"{plain.many(faceless, 'photo')} without a face: out of what is kept, still in who is favoured")
+    if faceless := int(((people["status"] == "used") & people["box"].isna()).sum()):
+        lines.append(
+            f"{plain.many(faceless, 'photo')} without an upright face: out of what is kept, still in who is favoured"
+        )
     lines += page.notes
     for column, why in read_json(page.run.folder / "groups.json")["left_out"].items():
         for reason, count in why.items():

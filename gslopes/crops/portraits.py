@@ -25,6 +25,7 @@ from gslopes.crops.config import JoiningConfig
 from gslopes.crops.people import People, Portrait
 from gslopes.crops.pictures import check_map, focal_point, head_box, salient_regions, share_inside
 from gslopes.crops.tables import TABLES
+from gslopes.faces.find import tilted
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
 from gslopes.photos.folder import open_photo
@@ -113,13 +114,19 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
         height, width = photo.pixels.shape[:2]
         faces = finder([photo])[0]
         row |= {"photo": photo.id, "width": width, "height": height, "faces": len(faces.scores)}
+        index = 0
+        why: SkipReason | None = SkipReason(Reason.NO_FACE)
         if len(faces.scores):
             away = (faces.boxes[:, :2] + faces.boxes[:, 2:]) / 2 - np.array([width / 2, height / 2])
-            box = faces.boxes[int(np.argmin(np.square(away).sum(axis=1)))]
+            index = int(np.argmin(np.square(away).sum(axis=1)))
+            why = tilted(faces, index)
+        if why:
+            detail = "out of what is kept, still in who is favoured"
+            row |= SkipReason(why.reason, f"{why.detail}; {detail}" if why.detail else detail).columns
+        else:
+            box = faces.boxes[index]
             head = head_box(box.tolist(), width, height)
             row["box"], row["head"] = box.astype(np.float32), np.array([head.x0, head.y0, head.x1, head.y1], np.float32)
-        else:
-            row |= SkipReason(Reason.NO_FACE, "out of what is kept, still in who is favoured").columns
         for model in models:
             saliency += _alone(model, photo, row, run.config)
     return {"saliency": saliency, "traits": [], "people": people}

@@ -38,10 +38,19 @@ def choose(detections: Detections, width: int, height: int, min_face: int, size:
     side = float((boxes[index, 2:] - boxes[index, :2]).min())
     if not side >= min_face:
         return SkipReason(Reason.FACE_TOO_SMALL, f"{math.floor(side)} px, at least {min_face} wanted")
+    if why := tilted(detections, index):
+        return why
     matrix = similarity(detections.points[index], CHIP * size - 0.5)
     if matrix is None:
         return SkipReason(Reason.FACE_NOT_ALIGNED, "its five points do not span a plane")
     return Face(detections.boxes[index], detections.points[index], float(detections.scores[index]), len(boxes), matrix)
+
+
+def tilted(detections: Detections, index: int) -> SkipReason | None:
+    """Why one of the faces is not upright: then MTCNN's points are off, mouth corners may be eyes."""
+    if detections.upright is None or detections.upright[index]:
+        return None
+    return SkipReason(Reason.FACE_NOT_UPRIGHT, "turn the photo")
 
 
 # --- Find every face of a batch of photos with MTCNN ------------------------------------------------------------------
@@ -60,7 +69,7 @@ class MtcnnFinder:
 
     def __call__(self, photos: list[Photo]) -> list[Detections]:
         """All faces of each photo, the most confident first."""
-        faces: list[Detections] = self.detector([photo.pixels for photo in photos])
+        faces: list[Detections] = self.detector([photo.pixels for photo in photos], upright=True)
         return faces
 
 

@@ -11,11 +11,12 @@ from PIL import Image
 from gslopes.contexts.audit import audit_contexts
 from gslopes.contexts.people import read_review
 from gslopes.contexts.pictures.backgrounds import read_backgrounds
+from gslopes.contexts.pictures.cutting import largest_face
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, StorageError, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason
-from gslopes.core.records import Detections
+from gslopes.core.records import Detections, Photo
 from gslopes.core.runfolder import locked
 from tests.contexts.drawn import COLOURS, Finder, Tagger, again, audit, skipped
 
@@ -118,6 +119,13 @@ def test_photos_that_go_or_change_on_the_way_have_their_own_reason(few, tmp_path
         assert photos.loc[file.name, "detail"] == "another picture has its name"
     assert run.used == 8 - 3
     assert Reason.UNKNOWN_PERSON.value not in skipped(run)
+
+
+def test_a_person_whose_face_is_not_upright_is_not_cut_out():
+    boxes = np.array([[0, 0, 9, 9], [20, 20, 60, 60]], np.float32)
+    found = Detections(boxes, np.ones((2, 5, 2), np.float32), np.ones(2, np.float32), np.array([True, False]))
+    photo = Photo("0" * 64, Path(), np.zeros((80, 80, 3), np.uint8))
+    assert largest_face(lambda photos: [found], photo) == "face not upright (turn the photo)"
 
 
 # --- backgrounds -----------------------------------------------------------------------------------------------------

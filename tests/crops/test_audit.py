@@ -1,6 +1,7 @@
 """The crop audit end to end, on drawn portraits with known brightness; a cropper with a planted bias is recovered."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.records import Detections
 from gslopes.crops import pictures
 from gslopes.crops.config import CropsConfig
-from tests.crops.drawn import Brightness, Lighter, audit, draw_people, planned, row, truth
+from tests.crops.drawn import Brightness, Lighter, a_face, audit, draw_people, planned, row, truth
 from tests.fixtures import QUESTIONS, questions
 
 POLICIES = ("argmax", "sample", "average", "pad")
@@ -178,6 +179,18 @@ def a_head(photos):
     box = np.array([[16, 6, 48, 38]], np.float32)
     points = np.array([[[26, 18], [38, 18], [32, 24], [27, 31], [37, 31]]], np.float32)
     return [Detections(box, points, np.ones(1, np.float32)) for _ in photos]
+
+
+def test_a_head_that_is_not_upright_has_no_place_and_the_page_says_so(tmp_path):
+    def on_its_side(photos):
+        return [replace(faces, upright=np.array([False])) for faces in a_face(photos)]
+
+    people, _ = draw_people(tmp_path / "people", {"blue": 4, "green": 4})
+    result = audit(tmp_path / "people", people, tmp_path / "run", Brightness(), finder=on_its_side, pairs=4)
+    seen = result.tables["people"]
+    assert seen["head"].isna().all()
+    assert set(seen["reason"]) == {"face not upright"}
+    assert "8 photos without an upright face: out of what is kept" in result.page.read_text("utf-8")
 
 
 def test_patches_on_half_of_a_group_are_found(tmp_path, monkeypatch):

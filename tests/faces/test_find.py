@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from skimage.data import astronaut
 
 from gslopes.core.errors import UsageError
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Detections, Photo
-from gslopes.faces.find import BOX, POINTS, KnownFinder, choose
+from gslopes.faces.find import BOX, POINTS, KnownFinder, MtcnnFinder, choose
 from gslopes.faces.zoo.framing import CHIP
 
 FIVE = (CHIP * 60 + 40).astype(np.float32)
@@ -70,6 +71,19 @@ def test_the_chip_shows_what_the_matrix_says_and_a_large_face_is_smoothed_before
     chip = warp(stripes, np.array([[0.13, 0, 0], [0, 0.13, 0]]), 128)
     assert chip[8:-8, 8:-8].std() < 3
     assert abs(chip.mean() - 127.5) < 3
+
+
+def test_a_face_on_its_side_or_upside_down_is_left_out_with_its_reason() -> None:
+    """The detector finds it as well, with eyes where the mouth is."""
+    upright = np.pad(astronaut(), ((0, 0), (60, 60), (0, 0)), mode="edge")
+    for turn, wanted in ((0, False), (15, False), (-15, False), (90, True), (135, True), (150, True)):
+        middle = (upright.shape[1] / 2, upright.shape[0] / 2)
+        turned = cv2.warpAffine(upright, cv2.getRotationMatrix2D(middle, -turn, 1), upright.shape[1::-1])
+        found = MtcnnFinder(32)([Photo("0" * 64, Path(), turned)])[0]
+        face = choose(found, upright.shape[1], upright.shape[0], 32)
+        assert isinstance(face, SkipReason) == wanted, turn
+        if isinstance(face, SkipReason):
+            assert face == "face not upright (turn the photo)"
 
 
 HEADER = ",".join(("path", "faces", "detection", *BOX, *POINTS))

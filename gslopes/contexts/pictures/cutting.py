@@ -18,6 +18,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
+from gslopes.faces.find import tilted
 from gslopes.photos.decode import named_picture
 from gslopes.photos.folder import PhotoFile, photo_bytes, photo_of
 
@@ -46,8 +47,8 @@ class Cutting:
             return _skipped(self.photos[file.relative], SkipReason.of(error.reason))
         pixels = to_srgb(photo.pixels, photo.icc)
         face = largest_face(self.finder, photo)
-        if face is None:
-            return _skipped(photo.id, SkipReason(Reason.NO_FACE))
+        if isinstance(face, SkipReason):
+            return _skipped(photo.id, face)
         person = self._cut(photo, data, pixels, face)
         if person is None:
             return _skipped(photo.id, SkipReason(Reason.NO_ALPHA), self.method)
@@ -92,11 +93,14 @@ class Cutting:
         return studio(pixels, face, seed)
 
 
-def largest_face(finder: Finder, photo: Photo) -> FloatArray | None:
-    """(4,) box of the largest face; None if there is none."""
-    boxes = finder([photo])[0].boxes
-    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    return np.asarray(boxes[int(np.argmax(areas))], np.float32) if len(boxes) else None
+def largest_face(finder: Finder, photo: Photo) -> FloatArray | SkipReason:
+    """(4,) box of the largest face; or why there is none that is upright."""
+    found = finder([photo])[0]
+    boxes = found.boxes
+    if not len(boxes):
+        return SkipReason(Reason.NO_FACE)
+    index = int(np.argmax((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])))
+    return tilted(found, index) or np.asarray(boxes[index], np.float32)
 
 
 def same_photo(data: bytes, path: Path, photo: str) -> Photo:

@@ -23,6 +23,9 @@ from gslopes.core.runtime import batch_size
 # The detector's own defaults: thresholds of its three stages and the step of its image pyramid.
 THRESHOLDS = (0.6, 0.7, 0.7)
 FACTOR = 0.709
+# A face of which the third network is less sure than that is looked at again, turned: of those with wrong points 99 %,
+# of upright ones 14 % (125 photos of UTKFace and IdenProf, turned by up to 180 degrees).
+CERTAIN = 0.999
 # P-Net sees 12 pixels, two apart, so a narrower picture holds nothing that it could find.
 CELL, STRIDE = 12, 2  # pixels
 
@@ -52,8 +55,11 @@ class Mtcnn(nn.Module):
         )
 
     @torch.inference_mode()
-    def forward(self, pictures: list[ByteArray]) -> list[Detections]:
-        """Pictures, each (H, W, 3) uint8 RGB, to their faces, the most confident first."""
+    def forward(self, pictures: list[ByteArray], upright: bool = False) -> list[Detections]:
+        """Pictures, each (H, W, 3) uint8 RGB, to their faces, the most confident first.
+
+        upright: whether to say of each if it is upright, too.
+        """
         nothing = np.zeros((0, 4), np.float32), np.zeros((0, 5, 2), np.float32), np.zeros(0, np.float32)
         results = [Detections(*nothing) for _ in pictures]
         device = next(self.parameters()).device
@@ -61,11 +67,11 @@ class Mtcnn(nn.Module):
         if not wide:
             return results
         tensors = [torch.from_numpy(np.require(pictures[i], np.uint8, ["C", "W"])).to(device) for i in wide]
-        for index, faces in zip(wide, self._detect(tensors), strict=True):
+        for index, faces in zip(wide, self._detect(tensors, upright), strict=True):
             results[index] = faces
         return results
 
-    def _detect(self, pictures: list[Tensor]) -> list[Detections]:
+    def _detect(self, pictures: list[Tensor], upright: bool) -> list[Detections]:
         """Faces of pictures, each (H, W, 3) uint8, none too small."""
         boxes, owner = self._propose(pictures)
         areas = Areas(pictures)
@@ -81,12 +87,31 @@ class Mtcnn(nn.Module):
         keep = nms_min_area(faces[0], faces[1], owner, 0.7)
         boxes, scores, points = (part[keep] for part in faces)
         owner = owner[keep]
+        flags = self._upright(areas, boxes, owner, scores) if upright else None
         results = []
         for index in range(len(pictures)):
             rows = torch.nonzero(owner == index)[:, 0]
             rows = rows[torch.argsort(scores[rows], descending=True, stable=True)]
-            results.append(Detections(boxes[rows].numpy(), points[rows].numpy(), scores[rows].numpy()))
+            known = None if flags is None else flags[rows].numpy()
+            results.append(Detections(boxes[rows].numpy(), points[rows].numpy(), scores[rows].numpy(), known))
         return results
+
+    def _upright(self, areas: Areas, boxes: Tensor, owner: Tensor, scores: Tensor) -> Tensor:
+        """Whether each face is upright, (n,) bool.
+
+        The third network takes faces on their side or upside down for faces as well, and gives points as if they were
+        upright; but it doubts them, and less so the same square turned back by a quarter or half.
+        """
+        boxes, owner = boxes.to(areas.sums.device), owner.to(areas.sums.device)
+        inside = areas.inside(to_square(boxes), owner)
+        doubted = (scores.to(inside.device) < CERTAIN) & (inside[:, 2:] > inside[:, :2]).all(1)
+        upright = torch.ones_like(doubted)
+        for few in doubted.nonzero()[:, 0].split(SHAPES) if doubted.any() else ():
+            patches = (areas.resized(inside[few], owner[few], 48) - 127.5) * 0.0078125
+            turned = torch.cat([torch.rot90(patches, quarters, (2, 3)) for quarters in range(4)])
+            doubts = self.onet(turned.contiguous(memory_format=LAST))[-1][:, 0]
+            upright[few] = doubts.view(4, -1).argmin(0) == 0
+        return upright.cpu()
 
     # -- the first network: over every place of every level of the pyramid --
 
