@@ -128,21 +128,44 @@ class Motion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Tone:
+    """How far the colour of skin goes towards that of the faces at an end of the attribute, see ``faces.compose.tone``.
+
+    shares: (K,) or (B, K) float32 of the way from one end to the other, below 0 towards the first.
+    ends: of skin among faces at the first end, and at the second: medians of L*, a*, b*, half the range of L* between
+        the 16th and the 84th percentile, and by how much a* and b* rise with L*.
+    """
+
+    shares: FloatArray
+    ends: tuple[tuple[float, ...], ...]
+
+    def of(self, row: int) -> Tone:
+        """That of one face of a batch."""
+        return Tone(self.shares[row], self.ends)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class EditedChips:
     """B edited chips at K values.
 
     edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond.
     neutral: (B, S, S, 3) float32, the chips at the photos' own values, which the ``difference`` blend subtracts.
-    motion: how parts of the faces move as well, which the pictures do not show; None for none.
+    motion, tone: how parts of the faces move, and what becomes of their skin's colour, which the pictures do not show;
+        None for none.
     """
 
     edited: FloatArray
     neutral: FloatArray
     motion: Motion | None = None
+    tone: Tone | None = None
 
     def motion_of(self, row: int) -> Motion | None:
         """That of one face of the batch."""
         return None if self.motion is None else self.motion.of(row)
+
+    def tone_of(self, row: int) -> Tone | None:
+        """Likewise."""
+        return None if self.tone is None else self.tone.of(row)
 
 
 class Editor(Protocol):

@@ -24,7 +24,7 @@ from gslopes.core.files import read_regular
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import Detections, Editor, Face, FloatArray, Motion, Photo
+from gslopes.core.records import Detections, Editor, Face, FloatArray, Motion, Photo, Tone
 from gslopes.core.runfolder import SYNTHESIS, differences
 from gslopes.faces.components import Components, default_components
 from gslopes.faces.compose.encode import QUALITY, SUFFIX, Variants
@@ -165,7 +165,7 @@ class Synthesis:
             swept = editor.sweep(chips[usable_rows], np.asarray(self.plan.values[attribute], np.float32))
             for row, index in enumerate(usable_rows):
                 _, photo, face = usable[index]
-                edit = swept.edited[row], swept.neutral[row], swept.motion_of(row)
+                edit = swept.edited[row], swept.neutral[row], swept.motion_of(row), swept.tone_of(row)
                 mask, head = masks[editor.border][index], None
                 if self._region(editor) == "head":
                     head = heads[editor.border][index]
@@ -186,6 +186,7 @@ class Synthesis:
         edited: FloatArray,
         neutral: FloatArray,
         motion: Motion | None,
+        tone: Tone | None,
         device: str,
     ) -> list[Row]:
         """Write the K pictures of one photo, one at a time; their rows."""
@@ -202,6 +203,7 @@ class Synthesis:
             blend,
             device,
             motion=motion,
+            tone=tone,
             head=head,
         )
         files = Variants(photo.pixels, photo.gray, photo.icc, config.format)

@@ -169,7 +169,7 @@ def swept(
             for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
                 head = heads[i] if region == "head" else None
                 given = photo.pixels, photo.gray, edits.edited[i], edits.neutral[i], masks[region][i], face.matrix
-                whole = compose(*given, blend, motion=edits.motion_of(i), head=head)
+                whole = compose(*given, blend, motion=edits.motion_of(i), tone=edits.tone_of(i), head=head)
                 pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
         yield Swept(rows, masks, pictures)
 

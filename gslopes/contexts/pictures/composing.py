@@ -66,6 +66,7 @@ class Sweeper:
             *(photo.pixels, photo.gray, swept.edited[0], swept.neutral[0], mask, face.matrix, editor.blend),
             self.device,
             motion=swept.motion_of(0),
+            tone=swept.tone_of(0),
             head=head,
         )
         if self.measurer is None:

@@ -98,16 +98,17 @@ def _small_parts(region: NDArray[np.bool_], least: float) -> NDArray[np.bool_]:
     return np.asarray(small[labels])
 
 
-# --- Carry an edit of a face's skin to ears and neck, which lie outside of the chip or of what an editor has learned
-# The edit there is what the face's own skin undergoes near by, smoothed; down the neck it fades, so that no edge shows
-# where skin goes under a collar. Nothing moves outside of the face.
+# --- Carry an edit of a face's skin to ears, neck and chest: outside of the chip, or of what an editor has learned
+# The edit there is what the face's own skin undergoes near by, smoothed; down the chest, where the bust ends, it fades.
+# Nothing moves outside of the face.
 
-# The bust: a square of 3/2 of the chip's side that begins as high as the chip and holds it in the middle.
+# The bust: a square of 3/2 of the chip's side that begins as high as the chip and holds it in the middle. With twice
+# the side the parser takes patches of necks for clothes.
 SIDE = 3 / 2
 LEFT = 1 / 4  # from the bust's left side to the chip's, in units of the chip's side
 
 NEAR = 16 / 128  # sigma of the Gaussian over which the face's edit is carried outwards
-COLLAR = (1.1, 1.45)  # rows between which the edit fades
+CHEST = (1.2, 1.48)  # rows between which the edit fades
 MEAN = 0.02  # share of the face's mean edit where the Gaussian hardly reaches
 
 
@@ -115,12 +116,14 @@ MEAN = 0.02  # share of the face's mean edit where the Gaussian hardly reaches
 class Head:
     """Where the head's skin is, of one photo.
 
-    mask: (3/2 S, 3/2 S) float32 in [0, 1], of face, ears and neck in the bust's frame.
+    mask: (3/2 S, 3/2 S) float32 in [0, 1], of face, ears, neck and chest in the bust's frame.
     face: (S, S) float32 in [0, 1], of the face alone in the chip's frame.
+    skin: (S, S) float32 in [0, 1], how much of the skin's tone each pixel of the chip has: eyes and brows none.
     """
 
     mask: FloatArray
     face: FloatArray
+    skin: FloatArray
 
     def widened(self, layers: FloatArray) -> FloatArray:
         """Layers of the chip, (K, S, S, C) float32, as layers of the bust, (K, 3/2 S, 3/2 S, C).
@@ -172,10 +175,10 @@ def head_mask(mask: FloatArray, likely: FloatArray, border: float | None = None)
     """The mask of a head: the chip's within it, the bust's around it, without a seam between them.
 
     mask: (S, S) float32 in [0, 1], chip frame, down to zero at the chip's border over ``border`` pixels.
-    likely: (3/2 S, 3/2 S) float32, how likely each pixel of the bust is face, ear or neck.
+    likely: (3/2 S, 3/2 S) float32, how likely each pixel of the bust is face, ear or neck, as which a chest is seen.
     """
     size, side = len(mask), len(likely)
-    rows = np.clip((np.arange(side) / size - COLLAR[0]) / (COLLAR[1] - COLLAR[0]), 0, 1)
+    rows = np.clip((np.arange(side) / size - CHEST[0]) / (CHEST[1] - CHEST[0]), 0, 1)
     fade = ((1 + np.cos(np.pi * rows)) / 2).astype(np.float32)
     around = soft_mask(likely, SIGMA * size, BORDER * size) * fade[:, None]
     return np.clip(padded(mask) + around * (1 - padded(border_ramp(size, border))), 0, 1).astype(np.float32)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.geometry import LUMA, OFFSET
-from gslopes.core.records import ByteArray, FloatArray, Motion
+from gslopes.core.records import ByteArray, FloatArray, Motion, Tone
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
+from gslopes.faces.compose.tone import toned
 from gslopes.faces.zoo.spec import Blend
 
 Matrix = NDArray[np.float64]
@@ -69,6 +70,7 @@ def compose(
     device: str = "cpu",
     *,
     motion: Motion | None = None,
+    tone: Tone | None = None,
     head: Head | None = None,
 ) -> Composite:
     """Blend K edited chips into their photo.
@@ -83,6 +85,7 @@ def compose(
     device: where the chips are carried into the photo; on a CUDA device by ``faces.compose.device``, elsewhere by
     OpenCV.
     motion: how parts of the face move at the K values, after the blend; see ``faces.compose.paste``.
+    tone: what becomes of the skin's colour at them, where the blend is ``ratio`` and the head is known.
     head: where ears and neck are, to which the face's edit is carried; ``paste`` has nothing to carry.
 
     Raises: UnknownName for another blend; ModelError if a chip holds values that are no numbers.
@@ -100,6 +103,8 @@ def compose(
         raise ModelError("The editor gave a picture with values that are not finite numbers.")
     moves = None if motion is None else within(motion, inner)
     if head is not None:
+        if tone is not None and blend == "ratio":
+            layers = toned(layers, neutral, head.skin, tone)
         layers, mask, matrix = head.widened(layers), head.mask, bust_matrix(matrix, len(mask))
         moves = None if moves is None else padded(moves)
     weight, box = warp_mask(mask, matrix, pixels.shape[0], pixels.shape[1])

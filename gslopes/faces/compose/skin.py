@@ -37,6 +37,9 @@ PIXEL = 60
 # Beyond the photo, in units of the picture's side: sigma of the blur, and the length over which it sets in.
 BLUR, FADE = 1 / 16, 1 / 24
 
+LIPS = 0.5  # share of the skin's tone that lips have
+EDGE = 1 / 128  # sigma of the Gaussian where skin meets eyes, brows and lips, in units of the chip's side
+
 
 def region_classes(region: str, labels: tuple[str, ...] = CLASSES) -> tuple[int, ...]:
     """Indices of the classes that make up a region, ascending.
@@ -84,7 +87,11 @@ class ParserMasker:
         return self._masks(chips, border, self.classes)
 
     def _masks(self, chips: ByteArray, border: float | None, classes: tuple[int, ...]) -> FloatArray:
-        masks = np.zeros((len(chips), self.size, self.size), np.float32)
+        return np.stack([soft_mask(one, border=border) for one in self._likely(chips, classes)])
+
+    def _likely(self, chips: ByteArray, classes: tuple[int, ...]) -> FloatArray:
+        """How likely each pixel is of these classes, (B, size, size)."""
+        found = np.zeros((len(chips), self.size, self.size), np.float32)
         parts = self._parts(len(chips))
         if getattr(self._memory, "chips", None) is not chips:  # masks and heads need the same chips parsed
             self._memory.seen = [class_probabilities(self.parser, chips[part], self.device) for part in parts]
@@ -92,15 +99,19 @@ class ParserMasker:
         for part, seen in zip(parts, self._memory.seen, strict=True):
             with torch.inference_mode():
                 likely = resized(seen[:, list(classes)].sum(1, keepdim=True), self.size)[:, 0].clamp(0, 1)
-            masks[part] = [soft_mask(likelihood, border=border) for likelihood in likely.cpu().numpy()]
-        return masks
+            found[part] = likely.cpu().numpy()
+        return found
 
     def heads(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
     ) -> list[Head]:
         """Where face, ears and neck are, whatever the masker's own region is; arguments as in a call."""
-        head, face = (region_classes(region, self.parser.spec.labels) for region in ("head", "face"))
+        labels = self.parser.spec.labels
+        head, face, skin = (region_classes(region, labels) for region in ("head", "face", "skin"))
+        lips = labels.index("upper lip"), labels.index("lower lip")
         inside, alone = (self._masks(chips, border, classes) for classes in (head, face))
+        tones = self._likely(chips, skin) + LIPS * self._likely(chips, lips)
+        bare = [cv2.GaussianBlur(one, (0, 0), EDGE * self.size) for one in tones]
         side, busts = self.parser.spec.size, round(SIDE * self.size)
         scale = side / (SIDE * self.size)
         smaller = np.array([(scale, 0, (scale - 1) / 2), (0, scale, (scale - 1) / 2)])
@@ -121,8 +132,8 @@ class ParserMasker:
             for mask, matrix in zip(np.concatenate(asked), back, strict=True)
         ]
         return [
-            Head(head_mask(mask, likelihood, border), inner)
-            for mask, likelihood, inner in zip(inside, likely, alone, strict=True)
+            Head(head_mask(mask, likelihood, border), inner, np.asarray(tone, np.float32))
+            for mask, likelihood, inner, tone in zip(inside, likely, alone, bare, strict=True)
         ]
 
     def _parts(self, count: int) -> list[slice]:

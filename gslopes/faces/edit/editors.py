@@ -13,7 +13,7 @@ from torch import Tensor
 from gslopes.core import runtime
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
-from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
+from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion, Tone
 from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import Tagger
@@ -192,7 +192,7 @@ class EndsEditor:
         step = runtime.batch_size(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH)
         edited = torch.empty(len(chips), len(values), *chips.shape[1:])
         fields = torch.empty(*chips.shape[:3], 2)
-        distances = torch.empty(len(chips), len(values))
+        distances, shares = torch.empty(2, len(chips), len(values))
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
             x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
             ratios, motion = self.network((2 * x - 1).contiguous(memory_format=torch.channels_last))
@@ -207,7 +207,10 @@ class EndsEditor:
                 edited[part][rows] = pictures.permute(0, 1, 3, 4, 2).cpu()
             fields[part] = motion.permute(0, 2, 3, 1).cpu()
             distances[part] = (source_value.new_tensor(values) - source_value).cpu()
-        return EditedChips(edited.numpy(), chips.astype(np.float32), Motion(fields.numpy(), distances.numpy()))
+            shares[part] = (share * (towards - (1 + source_value) / 2)).cpu()  # skin at an end goes no further
+        ends = self.network.config.tone
+        tone = Tone(shares.numpy(), ends) if ends else None
+        return EditedChips(edited.numpy(), chips.astype(np.float32), Motion(fields.numpy(), distances.numpy()), tone)
 
 
 def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:

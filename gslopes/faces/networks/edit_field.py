@@ -28,11 +28,13 @@ class EditEndsConfig:
     """Shape of an editor's network: what it knows, the edited attribute first; the chip's side, a multiple of 16.
 
     widths: channels at the chip's side, and at its half, quarter, eighth and sixteenth.
+    tone: the skin's colour at both ends, see ``core.records.Tone``; empty where the network says all.
     """
 
     attributes: tuple[str, ...]
     size: int = 128
     widths: tuple[int, ...] = (24, 32, 64, 96, 128)
+    tone: tuple[tuple[float, ...], ...] = ()
 
 
 class FaceTrunk(nn.Module):

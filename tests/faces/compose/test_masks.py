@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from gslopes.core.records import Motion
 from gslopes.faces.compose.masks import (
-    COLLAR,
+    CHEST,
     LEAST,
     Head,
     central_face,
@@ -97,15 +97,15 @@ def bust() -> np.ndarray:
 @pytest.fixture
 def head() -> Head:
     inside = bust()[:S, S // 4 : S // 4 + S]
-    return Head(head_mask(soft_mask(inside), bust()), soft_mask(oval(S)))
+    return Head(head_mask(soft_mask(inside), bust()), soft_mask(oval(S)), oval(S))
 
 
 def test_face_and_neck_are_one_region_without_a_seam_and_end_before_the_border(head: Head) -> None:
     middle = head.mask[:, BUST // 2]
     chin = round(0.9 * S)
-    assert middle[chin : round(COLLAR[0] * S)].min() > 0.9  # the chip's own border shows nowhere
-    assert middle[round(COLLAR[1] * S) :].max() == 0
-    falling = middle[round(COLLAR[0] * S) :]
+    assert middle[chin : round(CHEST[0] * S)].min() > 0.9  # the chip's own border shows nowhere
+    assert middle[round(CHEST[1] * S) :].max() == 0
+    falling = middle[round(CHEST[0] * S) :]
     assert (np.diff(falling) <= 1e-6).all()
     assert np.abs(np.diff(falling)).max() < 0.1
     assert head.mask[: S // 2, : BUST // 4].max() == 0  # next to the face nothing

@@ -1,0 +1,95 @@
+"""One tone for all of a face's skin: that of faces at the other end of the attribute, in the photo's own light.
+
+A network that edits pixel by pixel says where a face changes, and little about how light its skin would be, for it
+takes dark skin for a dark photo. So what its edit does to the skin as a whole is taken out, and one offset in L*a*b*
+comes in its place. The face's own colour, the median of its skin, has a place among faces at its own end; the offset
+leads to the same place among faces at the other. It is a ratio, so that shading and pores stay; what shines, and
+what is gray, moves less.
+
+Source of the place: Reinhard, Ashikhmin, Gooch, Shirley 2001, Color transfer between images.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core.geometry import LUMA, OFFSET
+from gslopes.core.records import FloatArray, Tone
+
+LEAST_SKIN = 0.02  # of a chip's area: with less the skin's tone stays as the network has it
+FARTHEST = 2.0  # spreads from the median: skin beyond is moved as skin there, to colours that photos show
+REACH = 0.85  # share of the offset that the whole way is: further, fair faces grow darker by 18 L* in even light
+EVENLY = 0.5  # where skin darkens, share of it that is one ratio in light and shade; the rest is one step of log-odds
+PALER = 0.25  # the same where it grows lighter
+RICHEST = 1.5  # of the skin's own colour, the most that counts: what is gray has none to change
+CEILING = 0.95  # share of the range: no skin is brighter
+DARKEST = 0.02  # share of that, below which log-odds are those there
+SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores decide nothing
+
+Lab = NDArray[np.float64]
+
+
+def toned(layers: FloatArray, chip: FloatArray, skin: FloatArray, tone: Tone) -> FloatArray:
+    """An edit with the tone of skin that it shall have.
+
+    layers: (K, S, S, 3) float32, logarithms of ratios to the chip.  chip: (S, S, 3) float32 RGB, 0 to 255.
+    skin: (S, S) float32 in [0, 1], how much of each pixel is the face's skin; where it is 0 the edit stays.
+    """
+    inside = skin > 0.5
+    if inside.mean() < LEAST_SKIN:
+        return layers
+    own = np.median(_lab(chip[inside]), 0)
+    before = _levels(own)
+    smooth = cv2.GaussianBlur(chip, (0, 0), SMOOTH * len(chip), borderType=cv2.BORDER_REPLICATE)
+    luma = np.array(LUMA, np.float32)
+    light = np.asarray(smooth @ luma, np.float32)
+    colour = np.log((before + OFFSET) / (before @ luma + OFFSET))
+    seen = np.log((smooth + OFFSET) / (light + OFFSET)[..., None]) @ colour / max(float(colour @ colour), 1e-4)
+    rich = np.clip(seen, 0, RICHEST)[..., None].astype(np.float32)  # 1 where a pixel has the skin's colour
+    found = np.empty_like(layers)
+    for out, layer, share in zip(found, layers, tone.shares.tolist(), strict=True):
+        after = _levels(own + REACH * abs(share) * offset(own, tone.ends, share > 0))
+        at, to = float(before @ luma), float(after @ luma)
+        evenly = float(np.log((to + OFFSET) / (at + OFFSET)))
+        even = EVENLY if to < at else PALER
+        lighter = even * evenly + (1 - even) * _step(light, at, to)
+        turned = (np.log((after + OFFSET) / (before + OFFSET)) - evenly).astype(np.float32)
+        out[:] = layer + skin[..., None] * (lighter[..., None] + rich * turned - layer[inside].mean(0))
+    return found
+
+
+def offset(own: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
+    """L*, a*, b* (3,) from a colour to the one that has its place at the other end.
+
+    ends: see ``core.records.Tone``.  onwards: from the first end to the second.
+
+    In lightness the place is kept; a* and b* differ from what is usual at each lightness by as much as they did.
+
+    >>> offset(np.array([40.0, 15.0, 20.0]), ((45, 15, 20, 10, 0, 0), (65, 14, 18, 5, -0.2, 0)), True).tolist()
+    [22.5, -0.5, -2.0]
+    """
+    here, there = (np.array(end).reshape(2, 3) for end in (ends if onwards else ends[::-1]))
+    place = np.clip((own[0] - here[0, 0]) / here[1, 0], -FARTHEST, FARTHEST)
+    first, second = (end[0] + place * end[1, 0] * np.array([1, *end[1, 1:]]) for end in (here, there))
+    return np.asarray(second - first)
+
+
+def _step(light: FloatArray, at: float, to: float) -> FloatArray:
+    """Logarithms of ratios (S, S) of luminance, 0 to 255, after the step of log-odds from ``at`` to ``to``."""
+    shares = np.clip(np.array([at, to]) / (255 * CEILING), DARKEST, 1 - DARKEST)
+    share = np.clip(light / (255 * CEILING), DARKEST, 1 - DARKEST)
+    factor = shares[1] / (1 - shares[1]) * (1 - shares[0]) / shares[0]
+    moved = share * factor / (1 - share + share * factor)
+    return np.asarray(np.log((255 * CEILING * moved + OFFSET) / (255 * CEILING * share + OFFSET)), np.float32)
+
+
+def _lab(levels: FloatArray) -> Lab:
+    """Levels (n, 3) RGB to L*a*b*."""
+    return np.asarray(cv2.cvtColor(levels[None] / 255, cv2.COLOR_RGB2LAB)[0], np.float64)
+
+
+def _levels(lab: Lab) -> Lab:
+    """L*a*b* (3,) to levels of RGB, 0 to 255."""
+    return np.asarray(255 * cv2.cvtColor(lab.astype(np.float32)[None, None], cv2.COLOR_LAB2RGB)[0, 0], np.float64)
