@@ -26,7 +26,7 @@ from gslopes.slopes.fit.estimators import estimate
 from gslopes.slopes.fit.measures import choose, measured, of_rows
 from gslopes.slopes.fit.observed import observed_rows
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.reach import reach_rows
+from gslopes.slopes.fit.reach import per_reach, reach_rows
 from gslopes.slopes.fit.selection import (
     Asked,
     Gate,
@@ -242,17 +242,20 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
                 yield "drawing", drawing_rows(sweep, unedited, options, codes)
     yield "slopes", rows
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
-    for name, texts in named:
-        yield from zip(("groups", "differences"), group_slopes(sweep, name, texts, options, units), strict=True)
+    compared = [group_slopes(sweep, name, texts, options, units) for name, texts in named]
     fakes = None if placebo.is_placebo(attribute) else inputs.placebos(classifier, attribute)
     wrong = error_tables(sweep, inputs.truths, options, units, fakes)
     yield from zip(("error_rates", "error_slopes"), wrong, strict=True)
     if inputs.tones is not None:
         named.append(("skin tone", _texts(inputs.tones, sweep.photos)))
+    own = None
     if inputs.reach is not None:
         for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby("reading"):
             seen = part.drop_duplicates("photo").set_index("photo")["reach"]
-            yield "reach", reach_rows(sweep, seen, options, units, named).assign(reading=str(reading))
+            yield "reach", (rows := reach_rows(sweep, seen, options, units, named).assign(reading=str(reading)))
+            own = rows if reading == attribute else own
+    for groups, differences in compared:
+        yield from (("groups", groups), ("differences", per_reach(differences, own)))
 
 
 def _observed(

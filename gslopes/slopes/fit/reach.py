@@ -8,9 +8,13 @@ The interval is Fieller's, from the covariance of both means over units.  Where 
 edit may not have moved the reader at all; then the ratio does not exist.  The delta method is too narrow there, and
 regression of the label on the readings estimates something else (the readings err).
 
+Where one group's reach is below half of another's, raw slopes would compare how far the edit goes: then nothing but the
+difference of the ratios is given.  Its interval joins Fieller's of both groups (MOVER).
+
 What the ratio cannot mend: what else the edit moves, and a reader that errs as the classifier does.
 
-Source: Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185.
+Sources: Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185; Zou & Donner 2008,
+doi 10.1002/sim.3095.
 """
 
 from __future__ import annotations
@@ -34,6 +38,8 @@ from gslopes.stats.ols import line_weights
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 UNREACHED = "the interval of the reach contains 0: the edit may not move the reader here"
+HALF = 0.5
+UNEVEN = "one group's reach is below half of the other's: compared per unit of reach alone"
 FEW_UNITS = "fewer than 3 units were read"
 _CLIP = 1e-4  # of a reader's probabilities: what it says beyond is not to be believed
 
@@ -107,3 +113,26 @@ def reach_rows(
             head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
             frames.append(answers.frame(**head, **columns, note=note))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.DataFrame:
+    """Rows of core.tables.DIFFERENCES with those per unit of reach; without a test where raw slopes do not compare.
+
+    reached: of ``reach_rows`` with the same groups, of the reading of the edited attribute; None if nothing was read.
+    """
+    if reached is None or differences.empty:
+        return differences
+    known = reached.set_index(["estimator", "column", "group", "label"])[["reach", "ratio", "ratio_low", "ratio_high"]]
+    keys = (differences[["estimator", "column", side, "label"]] for side in ("group", "other"))
+    one, other = (known.reindex(pd.MultiIndex.from_frame(key)).to_numpy(float).T for key in keys)
+    least, most = np.minimum(one[0], other[0]), np.maximum(one[0], other[0])
+    share = np.divide(least, most, out=np.full(len(most), np.nan), where=most > 0)
+    gap = one[1] - other[1]
+    low, high = (
+        gap - np.hypot(one[1] - one[2], other[3] - other[1]),
+        gap + np.hypot(one[3] - one[1], other[1] - other[2]),
+    )
+    columns = {"reach_share": share, "per_reach": gap, "per_reach_low": low, "per_reach_high": high}
+    tested = [name for name in ("p", "p_perm", "p_test", "q") if name in differences]
+    tests = {name: differences[name].mask(share < HALF) for name in tested}
+    return differences.assign(**columns, **tests, note=differences["note"].mask(share < HALF, UNEVEN))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import rounded
 from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.reach import HALF
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions, loading, pictures
 from gslopes.slopes.report.decisions import Decision
@@ -24,6 +25,11 @@ from gslopes.slopes.report.loading import PAPER, Embed, face_box
 from gslopes.stats.multiplicity import LEVEL
 
 BY_MEASURE = "by its measure"
+PER_REACH = ", per unit of reach"
+WHY = (
+    " One group is moved less than half as far as another: raw slopes would compare how far the edit goes, so these"
+    " groups are compared per unit of reach alone."
+)
 PHOTOS_A_FILE = 20
 _NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_test", "q")
 
@@ -190,11 +196,11 @@ def _thousandths(scores: NDArray[np.float64]) -> list[float | None]:
 
 
 def write_comparisons(
-    report: Path, run: Path, key: str, classifier: str, attribute: str, labels: Sequence[str]
+    report: Path, run: Path, key: str, classifier: str, attribute: str, labels: Sequence[str], span: float
 ) -> dict[str, Any]:
     """Write the data files with groups and differences of one finding, as far as its tables have rows.
 
-    key: of the finding.  labels: sorted, as in the finding.
+    key: of the finding.  labels: sorted, as in the finding.  span: from the sweep's first value to its last.
 
     Returns what the page must know of them: names of files (empty if there is none) and counts.
 
@@ -206,7 +212,10 @@ def write_comparisons(
         frame = loading.read_rows(table, run, table.columns, own_rows)
         measured = frame["estimator"] == tables.MEASURED  # of the labels that have rows by their measure, those
         frames[kind] = frame[measured | ~frame["label"].isin(frame.loc[measured, "label"])]
-    entry: dict[str, Any] = {}
+    seen = loading.read_rows(tables.REACH, run, tables.REACH.columns, own_rows & (pc.field("reading") == attribute))
+    uneven = frames["differences"]["column"][frames["differences"]["reach_share"] < HALF].unique()
+    entry: dict[str, Any] = {"reach": reaches(seen, uneven, attribute, span) if len(frames["differences"]) else []}
+    frames["groups"] = _per_reach(frames["groups"], seen, frames["groups"]["column"].isin(uneven))
     for kind, write in (("groups", by_group), ("differences", differences)):
         content = write(frames[kind], labels)
         entry[kind] = f"{key}-{kind}" if content else ""
@@ -224,11 +233,43 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     index = {label: number for number, label in enumerate(labels)}
     rows = []
     for row in frame[frame["ci_low"].notna()].to_dict("records"):
-        if row["label"] in index:
+        uneven = row["reach_share"] < HALF
+        shown = ("per_reach", "per_reach_low", "per_reach_high") if uneven else ("difference", "ci_low", "ci_high")
+        figures = numbers.rounded([row[name] for name in (*shown, "p_test", "q")])
+        if row["label"] in index and figures[1] is not None:
             texts = [words.printable(row[name]) for name in ("column", "group", "other")]
-            figures = numbers.rounded([row[name] for name in ("difference", "ci_low", "ci_high", "p_test", "q")])
+            texts[0] += PER_REACH * uneven
             rows.append([index[row["label"]], *texts, *figures, words.printable(row["note"] or "")])
     return rows
+
+
+def _per_reach(groups: pd.DataFrame, seen: pd.DataFrame, uneven: pd.Series) -> pd.DataFrame:
+    """The groups' rows, the uneven ones per unit of reach, without a test.  seen: rows of REACH."""
+    both = groups.merge(seen, how="left", on=["estimator", "column", "group", "label"], suffixes=("", "_seen"))
+    for name, other in {"slope": "ratio", "ci_low": "ratio_low", "ci_high": "ratio_high"}.items():
+        both[name] = both[name].mask(uneven, both[other])
+    tests = {name: both[name].mask(uneven) for name in ("p", "q")}
+    return both.assign(**tests, column=both["column"].mask(uneven, both["column"] + PER_REACH))
+
+
+def reaches(seen: pd.DataFrame, uneven: Collection[str], attribute: str, span: float) -> list[str]:
+    """A sentence for each column of groups: how far the edit moves the reader in each.
+
+    seen: rows of REACH.  uneven: columns with groups of which one is reached less than half as far as another.
+    span: from the sweep's first value to its last.
+    """
+    sentences = []
+    for column, rows in seen[seen["column"] != ""].drop_duplicates(["column", "group"]).groupby("column"):
+        each = [
+            f"{words.printable(row['group'])} "
+            + numbers.with_interval(*(span * row[name] for name in ("reach", "reach_low", "reach_high")), numbers.ratio)
+            + f" ({words.many(row['n'], 'photo')})"
+            for row in rows.to_dict("records")
+        ]
+        text = f"How far the edit moves the reader, by {words.printable(str(column))}, in log-odds of"
+        text += f" {words.perceived(attribute)} from end to end: {', '.join(each)}."
+        sentences.append(text + WHY * (column in uneven))
+    return sentences
 
 
 def clusters(run: Path, classifier: str, attribute: str) -> list[int]:

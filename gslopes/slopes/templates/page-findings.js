@@ -139,6 +139,7 @@ function findingApp(root, section, finding) {
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `All labels of ${section.classifier}; arrow keys go from one to the next` },
       el("table", { class: "labels" }, el("thead", {}, roving(el("tr", {}, ...heads), "button")), roving(body, "button"))),
     more, unit, panel,
+    ...(section.reach ?? []).map((text) => el("p", { class: "method" }, text)),
     comparisonTable("differences", section, finding, "Differences between groups of photos"),
   ]);
   let rows = state.rows;

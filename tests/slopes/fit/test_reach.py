@@ -1,12 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.reach import photo_reach, ratios
+from gslopes.slopes.fit.reach import UNEVEN, per_reach, photo_reach, ratios
+from gslopes.stats.contrast import Units
 from tests.slopes.fit.conftest import of
 
 VALUES = np.linspace(-2, 2, 5)
@@ -48,10 +49,36 @@ def test_groups_have_their_own_reach(answers) -> None:
     about = pd.DataFrame({"tone": np.where(dark, "dark", "light")}, index=photos)
     reach = pd.DataFrame({"photo": photos, "attribute": "gender", "reading": "gender"})
     reach = reach.assign(reach=np.where(dark, 0.25, 1.0) + rng.normal(0, 0.1, 200))
-    found = analyse(scores, asked, options=FAST, about=about, groups=["tone"], reach=reach).reach.set_index("group")
+    fitted = analyse(scores, asked, options=FAST, about=about, groups=["tone"], reach=reach)
+    found = fitted.reach.set_index("group")
     tones = analyse(scores, asked, options=FAST, tones=about["tone"], reach=reach).reach
     assert tones["column"].tolist() == ["", "skin tone", "skin tone"]
     assert tones["ratio"].tolist() == found["ratio"].tolist()
     assert found["n"].to_dict() == {"": 200, "dark": 100, "light": 100}
     assert found["slope"]["light"] > 2 * found["slope"]["dark"]  # as slopes they do not compare
     assert found["ratio_low"]["dark"] < found["ratio"]["light"] < found["ratio_high"]["dark"]
+    (row,) = fitted.differences.to_dict("records")  # nor are they compared as slopes
+    assert row["reach_share"] == pytest.approx(0.25, abs=0.05)
+    assert row["note"] == UNEVEN
+    assert np.isnan([row["p"], row["p_test"], row["q"]]).all()
+    assert row["per_reach_low"] < 0 < row["per_reach_high"]
+    alike = analyse(scores, asked, options=FAST, about=about, groups=["tone"], reach=reach.assign(reach=1.0))
+    assert alike.differences["q"].iloc[0] < 0.05
+
+
+def test_the_interval_of_a_difference_per_unit_of_reach_holds_it() -> None:
+    """Two groups of 30, 40 photos, reached 0.4 and 1 (a fifth of it apart), with 3 and 5 points per unit of reach."""
+    rng, held, sets = np.random.default_rng(7), 0, 1000
+    keys = {"estimator": "photo-rate", "column": "tone", "label": "x"}
+    for _ in range(sets):
+        rows = []
+        for name, n, mean, points in (("dark", 30, 0.4, 3.0), ("light", 40, 1.0, 5.0)):
+            reach = rng.normal(mean, 0.2, n)
+            slopes = sparse.csr_array((points * reach + rng.normal(0, 4, n))[None])
+            found = ratios(Units(slopes, np.ones(n)), reach + rng.normal(0, 0.1, n))
+            rows.append({**keys, "group": name, **{key: value[0] for key, value in found.items()}})
+        empty = dict.fromkeys(("p", "p_perm", "p_test", "q"), np.nan)
+        pair = pd.DataFrame([{**keys, "group": "dark", "other": "light", "note": "", **empty}])
+        one = per_reach(pair, pd.DataFrame(rows)).iloc[0]
+        held += one["per_reach_low"] < -2 < one["per_reach_high"]
+    assert 0.93 < held / sets < 0.97
