@@ -35,6 +35,7 @@ MOST_OUTSIDE = 0.15  # of a tight chip's area beyond its picture: more of turned
 BATCH = 16
 SPLIT_SEED = 48
 SIZE = 128
+AGES = "under 35", "35 and over"
 Half = Literal["choose", "card"]
 Way = tuple[str, str]  # region, blend
 
@@ -87,7 +88,7 @@ class HeldOut:
         names = [name for name in self.labels if name not in ("masculine", "age")]
         known = np.nan_to_num(np.stack([self.labels[name] for name in names], 1))
         race = np.where(known.any(1), np.array(names, object)[np.argmax(known, 1)], "race unknown")
-        age = np.where(self.labels["age"] < 35, "under 35", "35 and over").astype(object)
+        age = np.where(self.labels["age"] < 35, *AGES).astype(object)
         return {"gender": gender, "race": race, "age": age, "gender, race and age": gender + ", " + race + ", " + age}
 
 

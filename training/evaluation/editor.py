@@ -9,29 +9,32 @@ from typing import Any
 
 import cv2
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from gslopes.core.errors import DataMissing, UsageError
 from gslopes.core.geometry import warp
 from gslopes.core.records import ByteArray, Face, FloatArray
-from gslopes.faces.edit.editors import FaceEditor, editor_of
+from gslopes.faces.edit.editors import FaceEditor, PhotoValues, editor_of
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import mean
 from gslopes.faces.gate.sweep_measurer import luminance, sharpness
 from gslopes.faces.networks.mtcnn import Mtcnn
-from gslopes.faces.zoo import reader
+from gslopes.faces.zoo import load, reader
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.photos.folder import open_photo
 from training.chips import cache_folder, find_points
 from training.evaluation import measures
-from training.evaluation.composites import PUBLISHED, VALUES, HeldOut, Way, sets, swept, ways
+from training.evaluation.composites import PUBLISHED, SIZE, VALUES, HeldOut, Way, sets, swept, ways
 from training.measure import cell, thirds
 
 Table = dict[str, dict[str, Any]]  # row to column to a number with its interval, a number or a word
 Readings = dict[str, NDArray[np.float64]]
+Groups = dict[str, NDArray[np.object_]]
 
 OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
+TAGGED = (("glasses", ("glasses", "no glasses")), ("beard", ("beard", "no beard")))
 GALLERY = 200  # faces among which the recogniser looks for each
 SIDE = 64  # pixels of the two-sample test's chips
 TESTED = 600  # faces in one draw of that test: with more of them its network sees more
@@ -115,7 +118,7 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
         found = {
             "what it edits": edited_table(composites, attribute),
             "what else moves": leakage_table(composites, attribute),
-            "for whom": group_table(composites, held, attribute),
+            "for whom": group_table(composites, held, attribute, tagged(held, device)),
             "how natural": realism_table(composites, held),
         }
         found |= identity_tables(held, composites, data)
@@ -236,11 +239,12 @@ def leakage_table(composites: Composites, attribute: str) -> Table:
     return table
 
 
-def group_table(composites: Composites, held: HeldOut, attribute: str) -> Table:
-    """The shift by group, default way."""
+def group_table(composites: Composites, held: HeldOut, attribute: str, more: Groups | None = None) -> Table:
+    """The shift by group, default way.  more: kind to (n,) names of groups."""
     table: Table = {}
     target = composites.readings[composites.default][attribute]
-    for kind, names in (held.groups() | {"skin tone": thirds(composites.plain["luminance"])}).items():
+    tones = {"skin tone": thirds(composites.plain["luminance"])}
+    for kind, names in (held.groups() | tones | (more or {})).items():
         groups = manipulation.shift_by_group(target, names)
         for name, group in groups.each.items():
             if group.n >= 20:
@@ -248,6 +252,18 @@ def group_table(composites: Composites, held: HeldOut, attribute: str) -> Table:
         if groups.gap is not None:
             table[f"gap by {kind}"] = {"faces": len(held), "shift": cell(groups.gap)}
     return table
+
+
+@torch.inference_mode()
+def tagged(held: HeldOut, device: str) -> Groups:
+    """(n,) whether each face has glasses and a beard, as celeba-tagger reads the unedited photos."""
+    read = PhotoValues(load("labeller", device), ("eyeglasses", "beard"), load("celeba-tagger", device))
+    chips = torch.from_numpy(held.chips(SIZE)).permute(0, 3, 1, 2)
+    values = torch.cat([read(part.to(device).float() / 255) for part in chips.split(64)]).cpu().numpy()
+    return {
+        kind: np.where(column > 0, *names).astype(object)
+        for (kind, names), column in zip(TAGGED, values.T, strict=True)
+    }
 
 
 def realism_table(composites: Composites, held: HeldOut) -> Table:

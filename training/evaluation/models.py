@@ -14,9 +14,9 @@ from gslopes.core.files import read_json
 from gslopes.core.runfolder import write_bytes
 from gslopes.faces.zoo import load, load_folder
 from gslopes.faces.zoo.spec import DIGEST, find_asset, read_spec
-from training.evaluation.composites import contact_sheets
-from training.evaluation.editor import evaluate_editor
-from training.measure import measure
+from training.evaluation.composites import AGES, contact_sheets
+from training.evaluation.editor import TAGGED, evaluate_editor
+from training.measure import THIRDS, measure
 from training.recipe import Recipe, find_recipe
 from training.sets import SETS
 
@@ -96,6 +96,9 @@ FADER_ROWS = (
     "two-sample AUC at -2",
     r"two-sample AUC at \+2",
 )
+# Kinds of groups whose reach is on the card, and how each set of faces is framed.
+FRAMING = {"UTKFace": "tight crops (UTKFace)", "London": "portraits (London)"}
+KINDS = {"skin tone": THIRDS, "age": AGES, **dict(TAGGED)}
 MOST = 10
 
 
@@ -134,7 +137,7 @@ def numbers(metrics: dict[str, Any]) -> str:
         *(f"| {row} | {_cell(number)} |" for row, number in rows.items()),
     ]
     used = [f"{kind}: {text}." for kind, text in METRICS.items() if any(row.split()[0] == kind for row in rows)]
-    return "\n".join([*lines, "", *used]).rstrip()
+    return "\n".join([*lines, "", *used, *_by_group(metrics)]).rstrip()
 
 
 def _headline(metrics: dict[str, Any]) -> dict[str, Any]:
@@ -149,6 +152,18 @@ def _headline(metrics: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, dict) and kind != "evaluation":
             rows |= {kind: value} if "value" in value else {f"{kind} {name}": number for name, number in value.items()}
     return dict(sorted(rows.items(), key=lambda row: float(row[1]["value"]))[:MOST]) if len(rows) > MOST else rows
+
+
+def _by_group(metrics: dict[str, Any]) -> list[str]:
+    """How far an editor reaches in each group, a line for each kind of groups and set of faces."""
+    lines = []
+    for title, groups in metrics.get("evaluation", {}).get("tables", {}).items():
+        held = title.partition("for whom, ")[2]
+        for kind, names in KINDS.items() if held in FRAMING else ():
+            found = [f"{name} {_cell(groups[name]['shift'])}" for name in names if name in groups]
+            if len(found) > 1:
+                lines.append(f"Shift from -2 to 2 by {kind}, {FRAMING[held]}: {'; '.join(found)}.")
+    return lines
 
 
 def tables_as_text(evaluation: dict[str, Any]) -> str:

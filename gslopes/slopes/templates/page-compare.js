@@ -53,7 +53,7 @@ function comparisonOf(kind, section, finding, i, title) {
 function comparisonTable(kind, section, finding, title) {
   if (!section[kind]) return null;
   const [judged, found] = section[`${kind}Found`];
-  const box = el("details", { class: "comparison screen" }, el("summary", {}, `${title}: ${found.toLocaleString("en")} of ${judged.toLocaleString("en")} with q < 0.05`));
+  const box = el("details", { class: "comparison screen" }, el("summary", {}, title + (judged ? `: ${found.toLocaleString("en")} of ${judged.toLocaleString("en")} with q < 0.05` : "")));
   box.addEventListener("toggle", () => {
     if (!box.open || box.dataset.built) return;
     box.dataset.built = "yes";
