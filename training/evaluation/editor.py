@@ -257,12 +257,12 @@ def group_table(composites: Composites, held: HeldOut, attribute: str, more: Gro
 @torch.inference_mode()
 def tagged(held: HeldOut, device: str) -> Groups:
     """(n,) whether each face has glasses and a beard, as celeba-tagger reads the unedited photos."""
-    read = PhotoValues(load("labeller", device), ("eyeglasses", "beard"), load("celeba-tagger", device))
+    read = PhotoValues(load("labeller", device), ("eyeglasses", "beard", "young"), load("celeba-tagger", device))
     chips = torch.from_numpy(held.chips(SIZE)).permute(0, 3, 1, 2)
     values = torch.cat([read(part.to(device).float() / 255) for part in chips.split(64)]).cpu().numpy()
     return {
         kind: np.where(column > 0, *names).astype(object)
-        for (kind, names), column in zip(TAGGED, values.T, strict=True)
+        for (kind, names), column in zip(TAGGED, values.T[:2], strict=True)
     }
 
 

@@ -154,10 +154,7 @@ def slopes_by_measure(answers: Answers, cluster: Pairs | None, labels: NDArray[n
 
 
 def answers_by_measure(answers: Answers, labels: NDArray[np.object_]) -> sparse.csr_array:
-    """(L, n) answers about one picture of each photo, by each label's measure; presence in percentage points.
-
-    answers: with K = 1.  labels: those wanted, sorted, all of the answers' among them.
-    """
+    """(L, n) answers, K = 1, to the labels, sorted, by each one's measure; presence in percentage points."""
     values = 100.0 * answers.present[:, 0]
     by_number = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
     pairs = np.flatnonzero(by_number[answers.label])

@@ -33,8 +33,7 @@ def sentence(drawn: Drawn) -> str:
     whole = units.writer(units.measure_of(first))(first["sweep"])
     text = f"The drawing moves “{words.label(first['label'])}” more than the attribute does: by {written(first)}{unit}"
     text += f" from the photo to value 0, by {whole} from end to end"
-    others = len(further) - 1
-    return f"{text}; so it does {words.many(others, 'further label')}." if others else f"{text}."
+    return text + (f"; so it does {words.many(len(further) - 1, 'further label')}." if len(further) > 1 else ".")
 
 
 def summary_rows(drawn: pd.DataFrame) -> pd.DataFrame:

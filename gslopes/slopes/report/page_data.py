@@ -258,13 +258,12 @@ def reaches(seen: pd.DataFrame, uneven: Collection[str], attribute: str, span: f
     seen: rows of REACH.  uneven: columns with groups of which one is reached less than half as far as another.
     span: from the sweep's first value to its last.
     """
-    sentences = []
+    ends, sentences = ["reach", "reach_low", "reach_high"], []
     for column, rows in seen[seen["column"] != ""].drop_duplicates(["column", "group"]).groupby("column"):
+        cells = zip(rows["group"], (span * rows[ends]).to_numpy(float).tolist(), rows["n"], strict=True)
         each = [
-            f"{words.printable(row['group'])} "
-            + numbers.with_interval(*(span * row[name] for name in ("reach", "reach_low", "reach_high")), numbers.ratio)
-            + f" ({words.many(row['n'], 'photo')})"
-            for row in rows.to_dict("records")
+            f"{words.printable(name)} {numbers.with_interval(*reach, write=numbers.ratio)} ({words.many(n, 'photo')})"
+            for name, reach, n in cells
         ]
         text = f"How far the edit moves the reader, by {words.printable(str(column))}, in log-odds of"
         text += f" {words.perceived(attribute)} from end to end: {', '.join(each)}."

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from gslopes.core import tables
@@ -36,6 +38,24 @@ def test_differences_reach_the_page_with_interval_and_q(run: Path) -> None:
     assert (column, one, other) == ("team", SCRIPT, "blue")
     expected = rows.loc["Lipstick", ["difference", "ci_low", "ci_high", "p_test", "q"]].to_numpy(float)
     assert numbers == pytest.approx(expected, rel=1e-3)
+
+
+def test_groups_that_are_reached_unevenly_are_compared_per_unit_of_reach_and_the_page_says_why() -> None:
+    cells = [("all", "", 26, 1.2), ("tone", "dark", 14, 0.5), ("tone", SCRIPT, 12, 2.0), ("age", "old", 26, 1.5)]
+    seen = pd.DataFrame(cells, columns=["column", "group", "n", "reach"]).replace("all", "")
+    seen = seen.assign(reach_low=seen["reach"] - 0.1, reach_high=seen["reach"] + 0.1)
+    age, tone = page_data.reaches(seen, ["tone"], "gender", 4.0)
+    assert page_data.WHY not in age
+    assert tone.endswith(page_data.WHY)
+    assert "dark +2.00 [+1.60, +2.40] (14 photos)" in tone
+    assert "+8.00 [+7.60, +8.40] (12 photos)" in tone
+    row = {"label": "x", "column": "tone", "group": "dark", "other": "light", "difference": 9.0, "ci_low": 8.0}
+    row |= {"ci_high": 10.0, "p_test": np.nan, "q": np.nan, "note": "uneven", "reach_share": 0.25}
+    row |= {"per_reach": 0.5, "per_reach_low": -1.0, "per_reach_high": 2.0}
+    shown = page_data.differences(pd.DataFrame([row, {**row, "reach_share": 0.5}]), ["x"])
+    assert [line[:5] for line in shown] == [
+        [0, "tone, per unit of reach", "dark", "light", 0.5], [0, "tone", "dark", "light", 9.0],
+    ]  # fmt: skip
 
 
 def test_a_run_without_groups_has_no_such_file(one: Path) -> None:
