@@ -322,7 +322,7 @@ def edited(run: Run) -> Questions:
 
 
 def observers(run: Run) -> dict[str, Classifier]:
-    """The classifiers that are asked about the photos as they were: where faces are drawn anew all of them, for groups
+    """The classifiers that are asked about the photos as they were: where faces are drawn all of them, for groups
     those that cost nothing.
     """
     if run.config.score.unedited or method.drawn(to_dict(run.config)):

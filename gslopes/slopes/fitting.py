@@ -52,7 +52,8 @@ def fit_folder(
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
     gates = verdicts_of(run, values)
-    drawn = method.drawn(runfolder.read_manifest(run).get("config") or {})
+    unedited = unedited_answers(run, limits)
+    drawn = method.drawn(runfolder.read_manifest(run).get("config") or {}) if unedited else ()
     sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(
@@ -67,7 +68,7 @@ def fit_folder(
             reach=reach_of(run, values),
             tones=tones_of(run),
             gates=gates,
-            unedited=unedited_answers(run, limits) if config.groups or drawn else None,
+            unedited=unedited,
             drawn=drawn,
             tick=tick,
         )

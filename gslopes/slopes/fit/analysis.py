@@ -56,7 +56,7 @@ class FitTables:
     reach: slopes per unit of what an independent reader sees.  gating: gated and ungated slopes.
     error_rates, error_slopes: where the truth is known, see ``slopes.fit.truth``.
     observed: differences between groups in unedited photos, where those were asked about, see ``slopes.fit.observed``.
-    drawing: what drawing a face anew does by itself, see ``slopes.fit.drawing``.
+    drawing: what drawing a face does by itself, see ``slopes.fit.drawing``.
     """
 
     slopes: pd.DataFrame
@@ -123,7 +123,7 @@ def analyse(
     gates: attribute to whether a gate kept each photo's sweep, see ``slopes.fit.selection``.
         Slopes are then of the kept sweeps, and gating compares them with the others.
     unedited: classifier to its answers about the photos as they were, with K = 1, see ``slopes.fit.observed``.
-    drawn: attributes whose pictures are drawn anew, so that value 0 is not the photo.
+    drawn: attributes whose pictures are drawn, so that value 0 is not the photo.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a

@@ -1,6 +1,6 @@
 """What drawing alone does: the change of each label from the photo as it was to the picture at value 0.
 
-Where edits are pasted, a decoder draws the face anew at every value. What is lost in all of them alike, such as noses
+Where edits are pasted, a decoder draws the face again at every value. What is lost in all of them alike, such as noses
 and beards, moves no slope.  Per label, by the measure that its slope has, and paired photo by photo:
 
     drawing     mean answer at value 0 minus the mean answer about the photo as it was

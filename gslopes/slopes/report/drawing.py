@@ -1,4 +1,4 @@
-"""What drawing a face anew does by itself, next to the slopes: for page, terminal, headline and summary."""
+"""What drawing a face does by itself, next to the slopes: for page, terminal, headline and summary."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Finding:
 
     key: names its data files.  values: (K,), or none if unknown.
     rows: of the slopes table, all estimators.  placebo: the rows to read of its placebo sweeps.
-    outcomes: see ``outcomes_of``.  drawn: label to row of core.tables.DRAWING, where faces are drawn anew.
+    outcomes: see ``outcomes_of``.  drawn: label to row of core.tables.DRAWING, where faces are drawn.
     """
 
     key: str
@@ -165,7 +165,7 @@ def face_box(value: object) -> tuple[float, float, float, float] | None:
 
 
 def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
-    """For each classifier and attribute: what drawing the faces anew does.  Raises: TableError."""
+    """For each classifier and attribute: what drawing the faces does by itself.  Raises: TableError."""
     frame = read_rows(tables.DRAWING, run, tables.DRAWING.columns)
     return {
         (str(pair[0]), str(pair[1])): {str(row["label"]): row for row in rows.to_dict("records")}

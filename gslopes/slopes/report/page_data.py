@@ -260,10 +260,10 @@ def reaches(seen: pd.DataFrame, uneven: Collection[str], attribute: str, span: f
     """
     ends, sentences = ["reach", "reach_low", "reach_high"], []
     for column, rows in seen[seen["column"] != ""].drop_duplicates(["column", "group"]).groupby("column"):
-        cells = zip(rows["group"], (span * rows[ends]).to_numpy(float).tolist(), rows["n"], strict=True)
+        cells = zip(rows["group"], rows["n"], (span * rows[ends]).to_numpy(float).tolist(), strict=True)
         each = [
-            f"{words.printable(name)} {numbers.with_interval(*reach, write=numbers.ratio)} ({words.many(n, 'photo')})"
-            for name, reach, n in cells
+            f"{words.printable(name)} {numbers.with_interval(by, low, high, numbers.ratio)} ({words.many(n, 'photo')})"
+            for name, n, (by, low, high) in cells
         ]
         text = f"How far the edit moves the reader, by {words.printable(str(column))}, in log-odds of"
         text += f" {words.perceived(attribute)} from end to end: {', '.join(each)}."

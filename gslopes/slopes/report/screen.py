@@ -45,7 +45,7 @@ class Screen:
     labels: how many there are.  decided: (decision in words, labels with it), those that occur.
     forest, unit: rows for the page's scripts and their unit, see ``forest``.  steps: of the funnel, (what, how many).
     placebo: whether there were placebo sweeps.  open: whether a label moves, and what would settle it is missing.
-    drawn: whether faces are drawn anew.
+    drawn: whether faces are drawn.
     """
 
     key: str
