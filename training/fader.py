@@ -130,7 +130,6 @@ def train_fader(
     steps, lr = optimisation.steps, optimisation.lr
     torch.manual_seed(seed)
     cuda = torch.device(device).type == "cuda"
-    torch.backends.cudnn.benchmark = cuda  # shapes are fixed
     network = cast(Fader, build(spec).to(device).to(memory_format=torch.channels_last).train())
     count, side = labels.shape[1], spec.size >> len(network.config.widths)
     critic = LatentCritic(
@@ -228,6 +227,11 @@ def train_fader(
             "accuracy": right, "weight": adversary_weight.clone(),
         }  # fmt: skip
 
+    def flatten(x: Tensor, a: Tensor) -> None:
+        """Lower the picture critic's gradient at photos. Nothing of it may live on: a recording would wait for it."""
+        gradient = squared_gradient(picture_critic, disturbed(x, generator), a)
+        descend(picture_optimiser, pictures.r1 / 2 * EVERY * gradient)
+
     plain, whole = (Captured(partial(learn, judged=judged), device) for judged in (False, True))
     ramps = torch.zeros(2, device=device)
     for step in loop:
@@ -243,9 +247,7 @@ def train_fader(
         x, a = varied(x_all[index], augmentation, generator), a_all[index]
         losses = (whole if judged else plain)(x, a, ramps)
         if judged and step % EVERY == 0:
-            some = slice(0, half // 2)
-            gradient = squared_gradient(picture_critic, disturbed(x[some], generator), a[some])
-            descend(picture_optimiser, pictures.r1 / 2 * EVERY * gradient)
+            flatten(x[: half // 2], a[: half // 2])
         average.update(network, step)
         loop.end(**losses)
     return average.state_dict()

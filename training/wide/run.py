@@ -1,7 +1,7 @@
 """Train the Fader Networks of the published widths, both on one GPU at once, in a given time.
 
     python training/wide/run.py pack DATA PACKED       where the photos are: PACKED/photos.npz, 40 MB, never committed
-    python training/wide/run.py train PACKED RUN 455   on the GPU: 45 seconds give the rate, then as many steps as fit
+    python training/wide/run.py train PACKED RUN 455   on the GPU: 50 seconds give the rate, then as many steps as fit
     python training/wide/run.py look PACKED RUN gender-fader sheet.png      held-out chips, read by the judge
 
 RUN/models/<model>/model.safetensors is what was learned. RUN is a home of its own (see ``gslopes.faces.zoo.spec``).
@@ -40,7 +40,7 @@ from training.sets import SETS, packed, write_packed  # noqa: E402
 
 MODELS = ("gender-fader", "race-fader")
 KEPT = 170  # held-out photos of each end that travel along
-FIRST = 45  # seconds of training that give the rate; starting twice is in them and in SPARE
+FIRST = 50  # seconds of training that give the rate; starting twice is in them and in SPARE
 SPARE = 22
 EVERY = 250  # steps between checkpoints while the rate is measured
 
@@ -91,7 +91,7 @@ def train(photos: Path, run: Path, seconds: float) -> None:
         follow(run, steps, began + FIRST, every=EVERY)
     for model in MODELS:
         rows = [json.loads(line) for line in (run / model / "training/log.jsonl").read_text().splitlines()]
-        first, last = rows[1], rows[-1]
+        first, last = rows[len(rows) // 3], rows[-1]
         passed = last["step"] / last["steps_per_s"] - first["step"] / first["steps_per_s"]
         rate = (last["step"] - first["step"]) / passed
         done = last["step"] // EVERY * EVERY
