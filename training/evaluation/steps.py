@@ -45,15 +45,17 @@ def find_steps(model: str, data: Path, most: int = 60, *, write: bool = True) ->
     loaded = load(model)
     plain = replace(loaded, spec=replace(loaded.spec, steps=()))
     chosen = read(plain, data, "choose", GRID, ("labeller", "celeba-tagger"), most)
-    table = solve(np.mean([log_odds(readings).mean(0) for readings in chosen.values()], 0))
+    curves = np.array([logit(readings).mean(0) for readings in chosen.values()]).mean(0)
+    table = solve(curves[:-1] - curves[-1])
     seen = read(plain, data, "card", np.array([*VALUES, *table]), ("judge",), most)
     tables = {}
     for name, readings in (seen | {"both": np.concatenate([*seen.values()])}).items():
-        for when, part in (("as own values", readings[:, :7]), ("by the table", readings[:, 7:])):
+        photos = cell(means(readings[:, -1:])[0])
+        for when, part in (("as own values", readings[:, :7]), ("by the table", readings[:, 7:-1])):
             rows = {f"{value:+.2f}": {"mean reading": cell(n)} for value, n in zip(VALUES, means(part), strict=True)}
-            for row, n in zip([*rows.values()][1:], means(np.diff(log_odds(part))), strict=True):
+            for row, n in zip([*rows.values()][1:], means(np.diff(logit(part))), strict=True):
                 row["step of log-odds"] = cell(n)
-            tables[f"{name}, {len(part)} faces, {when}"] = rows
+            tables[f"{name}, {len(part)} faces, {when}"] = {"photos": {"mean reading": photos}, **rows}
     if write:
         write_steps(model, table)
     return {"note": f"steps = {list(table)}", "tables": tables}
@@ -62,8 +64,9 @@ def find_steps(model: str, data: Path, most: int = 60, *, write: bool = True) ->
 def read(
     model: LoadedModel, data: Path, half: Half, values: Floats, readers: tuple[str, ...], most: int
 ) -> dict[str, Floats]:
-    """Readings (readers x faces, K) of composites in [0, 1], of as many faces of either end, set by set.
+    """Readings (readers x faces, K + 1), 0.001 to 0.999, of composites and of the photo, set by set.
 
+    As many faces of either end: what their photos read on average is neutral, whatever a reader leans to.
     A Fader Network's are as published. Race is not read by ``celeba-tagger``.
     """
     editor, attribute, found = editor_of(model), model.spec.labels[0], {}
@@ -77,9 +80,9 @@ def read(
         photos, faces = zip(*map(small, few.photos, few.faces), strict=True)
         few, parts = replace(few, photos=list(photos), faces=list(faces)), []
         for batch in swept(few, editor, "cpu", values.tolist(), way):
-            rows = zip(batch.pictures[way], few.faces[batch.rows], strict=True)
-            chips = np.stack([warp(picture, face.matrix, SIZE) for row, face in rows for picture in row])
-            x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
+            rows = zip(batch.pictures[way], few.photos[batch.rows], few.faces[batch.rows], strict=True)
+            seen = [warp(picture, f.matrix, SIZE) for row, photo, f in rows for picture in (*row, photo.pixels)]
+            x = torch.from_numpy(np.stack(seen)).permute(0, 3, 1, 2).float() / 255
             for reader in map(load, readers):
                 if reader.spec.name != "celeba-tagger":
                     reading = FaceReader(reader).attributes(x, (attribute,))[:, 0]
@@ -88,7 +91,7 @@ def read(
                     reading = reader.module(faces_seen)[:, reader.spec.labels.index("Male")].sigmoid()
                 else:
                     continue
-                parts.append(reading.double().numpy().reshape(-1, len(values)))
+                parts.append(reading.double().numpy().reshape(-1, len(values) + 1).clip(0.001, 0.999))
         found[held.name] = np.concatenate(parts)
     return found
 
@@ -104,13 +107,8 @@ def small(photo: Photo, face: Face) -> tuple[Photo, Face]:
     return replace(photo, pixels=pixels), replace(face, box=face.box * scale, points=points, matrix=matrix)
 
 
-def log_odds(readings: Floats) -> Floats:
-    """Of readings in [0, 1]; nearer to an end than 0.001 they say nothing more."""
-    return np.asarray(logit(readings.clip(0.001, 0.999)))
-
-
 def solve(curve: Floats) -> tuple[float, ...]:
-    """The table for mean log-odds at ``GRID``: 0 where they are 0, the ends as they are, even steps in between.
+    """The table for mean log-odds at ``GRID`` above those of photos: neutral at 0, the ends as they are, even steps.
 
     A step is a third of the way from the middle to the nearer end, so that on the farther side the last step is longer.
 
