@@ -116,7 +116,7 @@ def test_tf32_moves_no_level_by_more_than_one(editor, chip):
 
 
 def test_skin_goes_towards_an_end_by_what_the_face_lacks_of_it(chip):
-    editor = EndsEditor("race-field")
+    editor = with_steps("race-field", ())
     own = own_value(editor, chip)
     tone = editor.sweep(chip, np.array([-2, own, 2], np.float32)).tone_of(0)
     np.testing.assert_allclose(tone.shares, [-(1 + own) / 2, 0, (1 - own) / 2], atol=1e-5)
