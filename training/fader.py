@@ -246,7 +246,7 @@ def train_fader(
         index = torch.multinomial(odds, optimisation.batch, replacement=True, generator=generator)
         x, a = varied(x_all[index], augmentation, generator), a_all[index]
         losses = (whole if judged else plain)(x, a, ramps)
-        if judged and step % EVERY == 0:
+        if judged and step % EVERY == 0 and whole.calls > Captured.WARM:  # not before the recording
             flatten(x[: half // 2], a[: half // 2])
         average.update(network, step)
         loop.end(**losses)
