@@ -40,7 +40,7 @@ def find_steps(model: str, data: Path, most: int = 60, *, write: bool = True) ->
 
     most: faces of either end of the attribute, of each set.  write: into spec, weights and card as well.
 
-    Raises: UnknownName, DataMissing; ModelError if the readings never pass the middle.
+    Raises: UnknownName, DataMissing; ModelError where no table serves, see ``solve``.
     """
     loaded = load(model)
     plain = replace(loaded, spec=replace(loaded.spec, steps=()))
@@ -112,12 +112,14 @@ def solve(curve: Floats) -> tuple[float, ...]:
 
     A step is a third of the way from the middle to the nearer end, so that on the farther side the last step is longer.
 
-    Raises: ModelError if the log-odds do not pass 0.
+    Raises: ModelError if the nearer end is not a quarter of the whole way from the middle.
     """
     rising = np.maximum.accumulate(curve) + 1e-6 * np.arange(len(curve))
     step = min(-rising[0], rising[-1]) / 3
-    if step <= 0:
-        message = f"The log-odds run from {rising[0]:.2f} to {rising[-1]:.2f}: it has no neutral value."
+    if 12 * step < rising[-1] - rising[0]:
+        message = (
+            f"Log-odds run from {rising[0]:.2f} to {rising[-1]:+.2f} of those of photos: no value is neutral between."
+        )
         raise ModelError(message, "Train it for longer, or leave steps out of its spec.")
     wanted = [rising[0], -2 * step, -step, 0, step, 2 * step, rising[-1]]
     return tuple(round(float(value), 3) for value in np.interp(wanted, rising, GRID))
