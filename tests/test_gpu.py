@@ -98,7 +98,7 @@ def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tm
 
 
 def test_a_training_goes_down_on_the_device(tmp_path):
-    from training.fader import Optimisation, train_fader
+    from training.fader import Adversary, Optimisation, Pictures, train_fader
 
     write_variants(tmp_path, 64)
     chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
@@ -106,8 +106,12 @@ def test_a_training_goes_down_on_the_device(tmp_path):
     labels = np.random.default_rng(0).choice(np.float32([-1, 1]), (len(chips), len(spec.labels)))
     weights = np.ones(len(chips))
     (tmp_path / "work").mkdir()
-    length = Optimisation(steps=30, batch=16)
-    train_fader(spec, chips, labels, weights, tmp_path / "work", optimisation=length, device=DEVICE, report_every=10)
+    options = {
+        "optimisation": Optimisation(steps=60, batch=16),  # recorded as a graph after 12 steps, twice
+        "adversary": Adversary(aim=0.6, widths=(32,)),
+        "pictures": Pictures(perceptual=0.3, critic=0.1, begins=0.3, same=0.2),
+    }
+    train_fader(spec, chips, labels, weights, tmp_path / "work", **options, device=DEVICE, report_every=10)
     lines = (tmp_path / "work" / "log.jsonl").read_text(encoding="utf-8").splitlines()
     losses = [json.loads(line)["reconstruction"] for line in lines]
     assert losses[-1] < 0.8 * losses[0]

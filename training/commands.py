@@ -63,12 +63,13 @@ def evaluate(
     return 0
 
 
-@verb("python -m training steps gender-field --data data", "python -m training steps race-fader --data data --no-write")
+@verb("python -m training steps gender-field --data data", "python -m training steps race-fader --data data --end 1")
 @click.argument("model")
 @click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
 @click.option("--photos", type=click.IntRange(min=5), default=60, metavar="N", help="Of either end. [default: 60]")
+@click.option("--end", type=click.FloatRange(min=0.1), default=2.0, help="Own value that 2 stands for. [default: 2]")
 @click.option("--write/--no-write", default=True, help="Also write to spec, weights and card. [default: write]")
-def steps(model: str, data: Path, photos: int, write: bool) -> int:
+def steps(model: str, data: Path, photos: int, end: float, write: bool) -> int:
     """Find where MODEL, an editor, stands at each value so that 0 is neutral and steps are even; again for new weights.
 
     Readers that are not the judge choose it on one half of the held-out people; the judge reads the other half.
@@ -76,7 +77,7 @@ def steps(model: str, data: Path, photos: int, write: bool) -> int:
     from training.evaluation.models import tables_as_text
     from training.evaluation.steps import find_steps
 
-    say(tables_as_text(find_steps(model, data, photos, write=write)))
+    say(tables_as_text(find_steps(model, data, photos, end=end, write=write)))
     return 0
 
 
@@ -93,11 +94,13 @@ def pack(model: str, data: Path, out: Path, device: str) -> int:
     A machine without the data sets then trains from it: python -m training MODEL --data PACKED. The file holds the
     aligned chips as WebP with their labels, weights and split. It holds photos of people: never commit it.
     """
+    from gslopes.core.config import load_toml
     from gslopes.core.runtime import pick_device
     from gslopes.faces.zoo.spec import find_spec
+    from training.recipe import Recipe, find_recipe
     from training.sets import SETS, write_packed
 
-    photos = SETS["fader"](find_spec(model), data, pick_device(device))
+    photos = SETS[load_toml(Recipe, find_recipe(model)).set](find_spec(model), data, pick_device(device))
     write_packed(photos, out)
     say(f"{out}: {len(photos.pixels)} photos, {out.stat().st_size / 2**20:.1f} MiB")
     return 0

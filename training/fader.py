@@ -74,7 +74,7 @@ class Adversary:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """What decoded pictures are held to beside the reconstruction; every weight is 0 in the paper.
+    """What pictures are held to in addition to the reconstruction; every weight is 0 in the paper.
 
     perceptual: weight of the difference between the parser's features of half of the reconstructions and of
         their photos.

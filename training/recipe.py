@@ -43,12 +43,14 @@ class Recipe:
     model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
     template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
         its slowly varying colour that stays, see ``training.fader``.
+    eight_bits: weights of 8 bits, see ``gslopes.faces.zoo.loading.save_weights``.
     """
 
     model: str
     set: str
     template: int = 0
     tint: float = 1.0
+    eight_bits: bool = False
     train: dict[str, Any] = field(default_factory=dict)
 
 
@@ -101,7 +103,7 @@ def run_recipe(
             state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
         if everything.calibration is not None:
             state = calibrated(spec, state, everything.part(everything.calibration), device)
-        digest = loading.save_weights(folder, spec, state, eight_bits=spec.network == "edit-field")  # a teacher's
+        digest = loading.save_weights(folder, spec, state, eight_bits=plan.eight_bits)
         numbers = measure(spec, folder, everything.part(everything.held_out), device)
         facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
         runfolder.write_json(folder / "metrics.json", {**facts, **numbers})

@@ -11,7 +11,9 @@ from gslopes.core.errors import ConfigError, ModelError
 from gslopes.faces import zoo
 from gslopes.faces.zoo import loading
 from gslopes.faces.zoo.spec import PACKAGE, find_asset
-from training.evaluation.steps import GRID, solve, write_steps
+from training.evaluation.steps import FINE, solve, write_steps
+
+GRID = 2 * FINE
 
 
 def test_the_ends_stay_zero_is_neutral_and_steps_are_even_but_the_last_on_the_farther_side():
@@ -23,6 +25,7 @@ def test_the_ends_stay_zero_is_neutral_and_steps_are_even_but_the_last_on_the_fa
     steps = np.diff(at)
     np.testing.assert_allclose(steps[:-1], -curve[0] / 3, atol=0.01)
     assert steps[-1] > steps[0]
+    np.testing.assert_allclose(solve(curve, 1.0), np.array(table) / 2, atol=0.001)
 
 
 def test_a_curve_that_turns_back_still_gives_rising_numbers_and_one_without_a_middle_a_sentence():

@@ -31,27 +31,28 @@ from training.evaluation.composites import PUBLISHED, SIZE, Half, sets, swept, w
 from training.evaluation.models import fill
 from training.measure import cell
 
-VALUES, GRID = np.linspace(-2, 2, 7), np.linspace(-2, 2, 13)  # curves are read at GRID, in the unit of own values
+VALUES, FINE = np.linspace(-2, 2, 7), np.linspace(-1, 1, 13)  # curves are read at FINE times the end
 Floats = NDArray[np.float64]
 
 
-def find_steps(model: str, data: Path, most: int = 60, *, write: bool = True) -> dict[str, Any]:
+def find_steps(model: str, data: Path, most: int = 60, *, end: float = 2, write: bool = True) -> dict[str, Any]:
     """The table of an editor, chosen on one half of the held-out people and judged on the other.
 
-    most: faces of either end of the attribute, of each set.  write: into spec, weights and card as well.
+    most: faces of either end of the attribute, of each set.  end: where it stands at 2, in the unit of own values; a
+        Fader Network has seen none beyond 1.  write: into spec, weights and card as well.
 
     Raises: UnknownName, DataMissing; ModelError where no table serves, see ``solve``.
     """
     loaded = load(model)
     plain = replace(loaded, spec=replace(loaded.spec, steps=()))
-    chosen = read(plain, data, "choose", GRID, ("labeller", "celeba-tagger"), most)
+    chosen = read(plain, data, "choose", end * FINE, ("labeller", "celeba-tagger"), most)
     curves = np.array([logit(readings).mean(0) for readings in chosen.values()]).mean(0)
-    table = solve(curves[:-1] - curves[-1])
-    seen = read(plain, data, "card", np.array([*VALUES, *table]), ("judge",), most)
+    table = solve(curves[:-1] - curves[-1], end)
+    seen = read(plain, data, "card", np.array([*VALUES * end / 2, *table]), ("judge",), most)
     tables = {}
     for name, readings in (seen | {"both": np.concatenate([*seen.values()])}).items():
         photos = cell(means(readings[:, -1:])[0])
-        for when, part in (("as own values", readings[:, :7]), ("by the table", readings[:, 7:-1])):
+        for when, part in (("evenly spaced", readings[:, :7]), ("by the table", readings[:, 7:-1])):
             rows = {f"{value:+.2f}": {"mean reading": cell(n)} for value, n in zip(VALUES, means(part), strict=True)}
             for row, n in zip([*rows.values()][1:], means(np.diff(logit(part))), strict=True):
                 row["step of log-odds"] = cell(n)
@@ -104,11 +105,13 @@ def small(photo: Photo, face: Face) -> tuple[Photo, Face]:
     if scale >= 1 or matrix is None:
         return photo, face
     pixels = cv2.resize(photo.pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    return replace(photo, pixels=pixels), replace(face, box=face.box * scale, points=points, matrix=matrix)
+    return replace(photo, pixels=np.asarray(pixels, np.uint8)), replace(
+        face, box=face.box * scale, points=points, matrix=matrix
+    )
 
 
-def solve(curve: Floats) -> tuple[float, ...]:
-    """The table for mean log-odds at ``GRID`` above those of photos: neutral at 0, the ends as they are, even steps.
+def solve(curve: Floats, end: float = 2) -> tuple[float, ...]:
+    """The table for mean log-odds above those of photos, at ``end * FINE``: neutral at 0, even steps, the same ends.
 
     A step is a third of the way from the middle to the nearer end, so that on the farther side the last step is longer.
 
@@ -122,7 +125,7 @@ def solve(curve: Floats) -> tuple[float, ...]:
         )
         raise ModelError(message, "Train it for longer, or leave steps out of its spec.")
     wanted = [rising[0], -2 * step, -step, 0, step, 2 * step, rising[-1]]
-    return tuple(round(float(value), 3) for value in np.interp(wanted, rising, GRID))
+    return tuple(round(float(value), 3) for value in np.interp(wanted, rising, end * FINE))
 
 
 def write_steps(model: str, table: tuple[float, ...]) -> None:

@@ -30,7 +30,7 @@ from gslopes.faces.zoo.spec import Blend
 # An editor's ``gain`` multiplies its edits; without the odd part it shortens the steps of the condition instead.
 
 # A photo's own value is 2 p - 1 of its reading p. A spec's ``steps`` say where in this unit an editor stands at values:
-# by them 0 is neutral, and equal steps are even in readings. The odd part is neutral at 0 as it is.
+# by them 0 is neutral, and equal steps are even in readings. The odd part, neutral at 0 as it is, takes the ends alone.
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128.
 BATCH_SIZE = 4
@@ -88,8 +88,11 @@ class FaderEditor:
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
-        if not self.odd_part:
-            values = stands_at(values, self.spec.steps)
+        steps = self.spec.steps
+        if self.odd_part and steps:
+            values = values * np.float32((steps[-1] - steps[0]) / 4)
+        else:
+            values = stands_at(values, steps)
         each = PICTURE * (self.size / 128) ** 2 * (len(values) + 1)
         step = runtime.batch_size(str(self.device), each, BATCH_SIZE)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)

@@ -108,7 +108,7 @@ def list_models() -> list[ModelEntry]:
 
 
 # --- Weights as files: safetensors that carry their spec, and a recorded sha256 that is checked at every load -----
-# They are in fp16; a teacher's, which training alone reads, in 8 bits: half the size.
+# They are in fp16, or in 8 bits where a recipe says so: half the size.
 
 STEP = ":step"  # after a tensor's name: what one of its 127 steps is worth, one for each output channel
 

@@ -58,6 +58,15 @@ def test_a_fader_network_is_used_as_published_where_its_picture_is_pasted_and_by
     np.testing.assert_allclose(logs[:, 0] + logs[:, 2], 2 * logs[:, 1], atol=0.01)
 
 
+def test_the_odd_part_goes_evenly_to_the_ends_of_a_table():
+    chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
+    model = zoo.load("gender-fader")
+    specs = [replace(model.spec, steps=steps) for steps in ((-1, -0.9, -0.5, 0.2, 0.4, 0.6, 1), ())]
+    tabled, plain = (editor_of(replace(model, spec=spec), blend="difference") for spec in specs)
+    here, there = tabled.sweep(chips, np.array([-2, 0, 1], "f4")), plain.sweep(chips, np.array([-1, 0, 0.5], "f4"))
+    np.testing.assert_array_equal(here.edited, there.edited)
+
+
 def test_a_smile_is_read_by_the_tagger_that_the_spec_names():
     tagger = zoo.load(find_spec("gender-fader").tagger)
     labels = find_spec("gender-fader").labels
