@@ -257,6 +257,7 @@ MACROS: dict[str, Callable[..., Any]] = {
     "glossary": glossary,
     "python": python,
     "reasons": reason_codes,
+    "summary-drawing": summary_drawing,
     "summary-fields": summary_fields,
     "summary-rows": summary_rows,
     "summary-observed": summary_observed,
