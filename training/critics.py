@@ -80,17 +80,23 @@ class PictureCritic(nn.Module):
     pictures (B, channels, 128, 128) and attributes (B, A) in [-1, 1], the edited one first, to logits (B,), positive
     for photos.
 
+    widths: channels after each halving of the side; the last has 4 x 4 pixels.  strided: the first layer halves it too,
+        so that one width less is needed, in a third of the time.
+
     Source: one answer for each end, Choi et al. 2020, StarGAN v2, §2 and appendix E; a projection on the other
     attributes, Miyato & Koyama 2018, cGANs with projection discriminator, §3.
     """
 
-    def __init__(self, channels: int, attributes: int, widths: tuple[int, ...] = (32, 64, 128, 192, 256, 256)) -> None:
+    def __init__(
+        self,
+        channels: int,
+        attributes: int,
+        widths: tuple[int, ...] = (32, 64, 128, 192, 256, 256),
+        strided: bool = False,
+    ) -> None:
         super().__init__()
         features = widths[-1]
-        if len(widths) == 6:
-            self.stem = nn.Conv2d(channels, widths[0], 3, padding=1)
-        else:  # five widths: the first layer halves the side, in a third of the time
-            self.stem = nn.Conv2d(channels, widths[0], 4, stride=2, padding=1)
+        self.stem = nn.Conv2d(channels, widths[0], 4 if strided else 3, stride=2 if strided else 1, padding=1)
         self.blocks = nn.Sequential(*(_Halved(a, b) for a, b in pairwise(widths)))
         self.last = nn.Conv2d(features, features, 4)
         self.ends = nn.Linear(features, 2)

@@ -137,7 +137,9 @@ def train_fader(
     ).to(device).train()  # fmt: skip
     adversary_weight = torch.tensor(adversary.weight, device=device)
     critic.register_buffer("weight", adversary_weight)  # so that a checkpoint holds it
-    picture_critic = PictureCritic(3, count, pictures.widths).to(device).to(memory_format=torch.channels_last).train()
+    picture_critic = (
+        PictureCritic(3, count, pictures.widths, strided=True).to(device).to(memory_format=torch.channels_last).train()
+    )
     average = Ema(network, build(spec).to(device), optimisation.ema)
 
     def adam(module: torch.nn.Module, rate: float, betas: tuple[float, float]) -> torch.optim.Adam:

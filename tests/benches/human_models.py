@@ -84,7 +84,7 @@ def _carried_out(node: dict[str, Any], given: list[Tensor]) -> Tensor:
         case "Identity":
             out = x
         case _:
-            raise NotImplementedError(kind)
+            raise ValueError(f"The graph has an operation that is not among those of gear and faceres: {kind}.")
     return out.relu_() if b"Relu" in fused else out
 
 
