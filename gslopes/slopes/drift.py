@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
@@ -24,11 +25,15 @@ from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
-from gslopes.stats.clusters import clustered_mean, codes_of
+from gslopes.stats.clusters import FEW, codes_of, effective_units
+from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
+from gslopes.stats.permutation import below_floor
 
 Array = NDArray[np.float64]
 COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
+FLIPS = 9_999  # changes of signs
+FEWEST = 1 + math.ceil(-math.log2(LEVEL))  # photos: with fewer, all changes of signs together show no p below LEVEL
 _KEY = ["photo", "attribute", "step"]
 
 
@@ -40,8 +45,7 @@ class Drift:
     same: share of those whose highest label, or none, is the same.  models: versions reported in the run, and now.
     photos: how many photos those are of, the units of every test.
     labels: a row a label: label, n, before and now (mean score, 0 where it was not returned),
-        difference (now minus before) with its 95 % t interval over photos, none where all differences are equal, p
-        (paired t over photos, null: no mean difference), q (adjusted over the labels).
+        difference, p and q as of ``changes_of``.
     """
 
     classifier: str
@@ -113,7 +117,10 @@ def check_drift(
 
 
 def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
-    """Rows of the edits table: this many pictures that were answered, of no placebo sweep, drawn by lot."""
+    """Rows of the edits table: this many pictures that were answered, of no placebo sweep, by lot, of many photos.
+
+    A second picture of a photo is drawn after one of each photo, and so on: photos are what the tests count.
+    """
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     names = sorted(asked["classifier"].unique())
     answered = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
@@ -123,8 +130,9 @@ def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
         raise UsageError(f"{show(run)} has no answers of {name}.", hint)
     edits = tables.read(tables.EDITS, run / "edits.parquet").merge(answered[_KEY], on=_KEY)
     edits = edits.sort_values(_KEY).reset_index(drop=True)
-    chosen = np.random.default_rng(seed).permutation(len(edits))[:sample]
-    return edits.iloc[np.sort(chosen)].reset_index(drop=True)
+    drawn = edits.iloc[np.random.default_rng(seed).permutation(len(edits))]
+    rounds = drawn.groupby("photo").cumcount().sort_values(kind="stable")
+    return edits.loc[sorted(rounds.index[:sample])].reset_index(drop=True)
 
 
 def _compared(
@@ -143,13 +151,8 @@ def _compared(
     returned = [frame.reindex(columns=labels) for frame in (before, now)]
     before, now = (frame.fillna(0.0) for frame in returned)
     photos = codes_of(index.get_level_values("photo").to_numpy(str), len(index))
-    sides = ((label, before[label].to_numpy(float), now[label].to_numpy(float)) for label in labels)
-    rows = [_row(*side, photos) for side in sides if len(index)]
-    frame = pd.DataFrame(rows, columns=[column for column in COLUMNS if column != "q"])
-    frame = frame.assign(q=benjamini_hochberg(frame["p"].to_numpy(float)))
-    order = frame.assign(_flat=-frame["difference"].abs()).sort_values(["q", "_flat", "label"]).drop(columns="_flat")
     same = float(np.equal(*map(_highest, returned)).mean()) if labels and len(index) else float("nan")
-    return Drift(name, len(edits), len(index), len(np.unique(photos)), same, models, order.reset_index(drop=True))
+    return Drift(name, len(edits), len(index), len(np.unique(photos)), same, models, changes_of(before, now, photos))
 
 
 def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
@@ -163,18 +166,39 @@ def _highest(scores: pd.DataFrame) -> NDArray[np.int64]:
     return np.where(scores.notna().any(axis=1), scores.fillna(-np.inf).to_numpy().argmax(axis=1), -1)
 
 
-def _row(label: str, before: Array, now: Array, photos: NDArray[np.int64]) -> tuple[object, ...]:
-    """One label; where all differences are equal, chance has no part in them: p is 1 if they are 0, else 0."""
-    change = np.round(now - before, 7)  # scores are stored with 24 bits
-    mean = clustered_mean(change, photos)
-    p = mean.p if np.ptp(change) > 0 else float(mean.value == 0)
-    return label, len(change), float(before.mean()), float(now.mean()), mean.value, mean.low, mean.high, p
+def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: NDArray[np.int64]) -> pd.DataFrame:
+    """How the mean of each label changes, (L, 9) with ``COLUMNS``, what is shown best first.
+
+    Estimator: the mean over pictures of now minus before.  Interval: 95 %, t over photos; none where all photos change
+    alike.  p: by changes of signs of photos (``contrast``, ``below_floor``).  Null hypothesis: nothing has drifted, so
+    that of each photo the two answers are as likely the other way round; its pictures may be alike, and the noise of
+    an answer skewed.  q: over the labels that change at all; of the others p and q are 1.
+
+    before, now: (n, L) scores of the same pictures, 0 where a label was not returned.  photos: (n,) codes from 0.
+    """
+    if not len(photos):
+        return pd.DataFrame(columns=COLUMNS)
+    change = np.round(now.to_numpy(float) - before.to_numpy(float), 7)  # scores are stored with 24 bits
+    sizes = np.bincount(photos).astype(np.float64)
+    sums = np.zeros((len(sizes), change.shape[1]))
+    np.add.at(sums, photos, change)
+    found = contrast(Units(sparse.csr_array(np.round(sums.T, 6)), sizes), permutations=FLIPS)
+    p, _ = below_floor(found.p_perm, found.p, FLIPS, trusted=effective_units(sizes) >= FEW)
+    p = np.where(found.varying > 0, np.fmax(p, 2.0 ** (1 - found.varying)), np.nan)  # the least that signs can show
+    p, q = (np.nan_to_num(numbers, nan=1.0) for numbers in (p, benjamini_hochberg(p)))
+    means = (frame.mean().to_numpy(float) for frame in (before, now))
+    numbers = (before.columns, len(change), *means, found.difference, found.low, found.high, p, q)
+    made = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True)))
+    order = made.assign(_flat=-made["difference"].abs()).sort_values(["q", "_flat", "label"])
+    return order.drop(columns="_flat").reset_index(drop=True)
 
 
 def _stayed(drift: Drift) -> str:
     """The verdict where nothing moved beyond chance: nothing did, or it cannot be said, see ``report.caution``."""
     from gslopes.report import caution
 
+    if drift.photos < FEWEST:
+        return f"Cannot tell whether a label's mean has moved beyond chance: it takes answers about {FEWEST} photos."
     changes = []
     for row in drift.labels.to_dict("records"):
         equal = math.isnan(row["ci_low"]) and row["difference"] == 0

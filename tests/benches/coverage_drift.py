@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 from coverage_cases import VALUES, Count, counted
 
+from gslopes.slopes.drift import changes_of
 from gslopes.slopes.fit.estimators import linear
 from gslopes.slopes.fit.power import Design, smallest_slope
 from gslopes.stats.clusters import clustered_mean, codes_of
 from gslopes.stats.contrast import infer
+from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.outcomes import dense, moments
 
 
@@ -55,4 +58,69 @@ def drift_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     yield counted("flagged as drift", "t over photos", hits)
 
 
-CASES = {"rare-power": rare_power, "drift": drift_by_photo, "drift-unseen": drift_unseen}
+# -- the whole check --------------------------------------------------------------------------------------------------
+
+LABELS, SAMPLE = 20, 50
+NOISE = "answers move by photo and by picture"
+SKEWED = "each answer has skewed noise of its own"
+
+
+def changed(rng: np.random.Generator, noise: str, photo: np.ndarray) -> np.ndarray:
+    """(n, 20) changes of scores between two answers about pictures of these photos, from chance alone."""
+
+    def drawn(rows: int) -> np.ndarray:
+        shared = 0.8 if "correlated" in noise else 0.0
+        parts = rng.standard_normal((rows, 1)), rng.standard_normal((rows, LABELS))
+        return np.sqrt(shared) * parts[0] + np.sqrt(1 - shared) * parts[1]
+
+    people, shape = photo.max() + 1, (2, len(photo), LABELS)
+    if noise == SKEWED:
+        once, again = np.minimum(0.05 * rng.lognormal(0, 1, shape), 1)
+        return again - once
+    if "presence" in noise:
+        once, again = rng.random(shape) < rng.beta(0.5, 0.5, (people, LABELS))[photo]
+        return again.astype(float) - once
+    if "photo's changes are skewed" in noise:
+        return 0.1 * (rng.exponential(1, (people, LABELS)) - 1)[photo] + 0.05 * drawn(len(photo))
+    return 0.1 * drawn(people)[photo] + 0.05 * drawn(len(photo))
+
+
+def flags(rng: np.random.Generator, change: np.ndarray, photo: np.ndarray) -> tuple[tuple[str, bool], ...]:
+    """What two checks of 50 pictures say: pictures by lot and t over photos, as it was; as it is."""
+    order = rng.permutation(len(photo))
+    rows = order[:SAMPLE]
+    codes = codes_of(photo[rows], SAMPLE)
+    p = np.array([clustered_mean(each, codes).p for each in change[rows].T])
+    rounds = pd.Series(photo[order]).groupby(photo[order]).cumcount().sort_values(kind="stable")
+    rows = order[rounds.index[:SAMPLE]]
+    made = changes_of(pd.DataFrame(0 * change[rows]), pd.DataFrame(change[rows]), codes_of(photo[rows], SAMPLE))
+    was, now = (bool((q < LEVEL).any()) for q in (benjamini_hochberg(p), made["q"]))
+    return ("pictures by lot, t over photos", was), ("as many photos as can be, changes of signs", now)
+
+
+def checks(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """The default check, 50 pictures and 20 labels: nothing drifts; or one label drifts by 0.05.
+
+    7 pictures a photo, unless 2, or 1 to 40.  Where each photo's changes are skewed, answers do drift, by 0 on average.
+    """
+    alarm, power = "cries wolf", "finds that one of 20 labels drifts by 0.05"
+    designs = [(alarm, noise, 0.0) for noise in (NOISE, f"{NOISE}, labels correlated .8", SKEWED, "presence")]
+    designs += [(alarm, f"{NOISE}, {few}", 0.0) for few in ("2 a photo", "1 to 40 a photo")]
+    designs += [(alarm, "each photo's changes are skewed, mean 0", 0.0), (power, NOISE, 0.05), (power, SKEWED, 0.05)]
+    for what, noise, drift in designs:
+        for photos in (10, 50, 300):
+            each = 2.0 ** rng.uniform(0, 5.3, photos) if "1 to 40" in noise else 2 if "2 a photo" in noise else 7
+            photo = np.repeat(np.arange(photos), np.broadcast_to(each, photos).astype(int))
+            if len(photo) < SAMPLE:
+                continue
+            said: dict[str, list[bool]] = {}
+            for _ in range(sets):
+                change = changed(rng, noise, photo)
+                change[:, 0] += drift
+                for method, flagged in flags(rng, change, photo):
+                    said.setdefault(method, []).append(flagged)
+            for method, hits in said.items():
+                yield counted(f"{what}, {photos} photos, {noise}", method, np.array(hits))
+
+
+CASES = {"rare-power": rare_power, "drift": drift_by_photo, "drift-unseen": drift_unseen, "drift-checks": checks}

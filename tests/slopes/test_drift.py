@@ -1,10 +1,12 @@
 """Whether a service still answers as it did: asked again past the cache, compared picture by picture."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from click.testing import CliRunner
 
 from gslopes.ask.config import ScoreConfig
@@ -13,7 +15,18 @@ from gslopes.core import tables
 from gslopes.core.errors import BudgetReached, UsageError
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import audit as stages
-from gslopes.slopes.drift import COLUMNS, Drift, _compared, _row, check_drift, print_drift
+from gslopes.slopes.drift import (
+    COLUMNS,
+    FEWEST,
+    FLIPS,
+    Drift,
+    _compared,
+    _sampled,
+    changes_of,
+    check_drift,
+    print_drift,
+)
+from gslopes.stats.multiplicity import benjamini_hochberg
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
@@ -104,18 +117,47 @@ def test_the_verb_says_what_came_of_it(provider: FakeProvider, run):
     assert json.loads(drifted.stdout)["models"]["now"] == ["chat-2.0"]
 
 
-def _named(row: tuple) -> dict:
-    return dict(zip([name for name in COLUMNS if name != "q"], row, strict=True))
+def moved(change: np.ndarray, photos: np.ndarray) -> pd.DataFrame:
+    """Rows of labels l0, l1 ... by these changes, (n, L)."""
+    names = [f"l{index}" for index in range(change.shape[1])]
+    before = pd.DataFrame(np.full(change.shape, 0.5), columns=names)
+    return changes_of(before, before + change, photos).set_index("label").loc[names]
 
 
-def test_changes_that_belong_to_photos_are_no_drift_of_the_mean() -> None:
-    rng = np.random.default_rng(0)
-    flagged = 0
-    for _ in range(100):
-        change = (0.1 * rng.standard_normal((10, 1)) + 0.02 * rng.standard_normal((10, 7))).ravel()
-        row = _named(_row("a", 0.5 - 0 * change, 0.5 + change, np.repeat(np.arange(10), 7)))
-        flagged += row["p"] < 0.025
-    assert flagged <= 12
+def test_a_change_is_that_of_statsmodels_and_its_p_that_of_all_changes_of_signs() -> None:
+    rng = np.random.default_rng(3)
+    photos = np.repeat(np.arange(8), rng.integers(1, 7, 8))
+    change = 0.03 + 0.1 * rng.standard_normal((8, 4))[photos] + 0.05 * rng.standard_normal((len(photos), 4))
+    change[:, 3] = 0.0
+    found = moved(change, photos)
+    signs = np.array(list(product((-1, 1), repeat=8)))
+    for name, each in zip(found.index[:3], change.T, strict=False):
+        model = sm.OLS(each, np.ones(len(each))).fit(cov_type="cluster", cov_kwds={"groups": photos}, use_t=True)
+        estimate = [model.params[0], *model.conf_int()[0]]
+        # its se has (n - 1) / (n - k) more, which is 1 here
+        assert found.loc[name, ["difference", "ci_low", "ci_high"]].to_list() == pytest.approx(estimate, abs=1e-6)
+        totals = np.abs(signs @ np.bincount(photos, each))
+        exact = float((totals >= abs(each.sum()) - 1e-6).mean())
+        assert found.loc[name, "p"] == pytest.approx(exact, abs=4 * np.sqrt(exact / FLIPS))
+    assert found.loc["l3", ["p", "q"]].to_list() == [1, 1]
+    assert found["q"].to_list()[:3] == pytest.approx(benjamini_hochberg(found["p"].to_numpy()[:3]))
+
+
+@pytest.mark.parametrize("photos", [1, 5, 6, 12])
+def test_equal_changes_of_one_photo_are_one_and_show_what_so_many_photos_can(photos) -> None:
+    row = moved(np.full((4 * photos, 1), 0.25), np.repeat(np.arange(photos), 4)).iloc[0]
+    assert row["difference"] == 0.25
+    assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+    assert 2.0 ** (1 - photos) <= row["p"] < 2.0 ** (2 - photos)
+    assert (row["q"] < 0.05) == (photos >= FEWEST)
+    still = moved(np.zeros((photos, 1)), np.arange(photos)).reset_index()
+    found = Drift(NAME, photos, photos, photos, 1.0, ((), ()), still)
+    assert ("it takes answers about 6 photos" in print_drift(found)) == (photos < FEWEST)
+
+
+def test_a_sample_is_of_as_many_photos_as_can_be(run) -> None:
+    assert _sampled(run, NAME, 12, 0)["photo"].nunique() == 12
+    assert set(_sampled(run, NAME, 30, 1)["photo"].value_counts()) == {2, 3}
 
 
 def test_a_picture_without_a_label_has_no_highest_one(tmp_path) -> None:
@@ -124,13 +166,6 @@ def test_a_picture_without_a_label_has_no_highest_one(tmp_path) -> None:
     asked = pd.DataFrame({"photo": ["p0", "p1", "p2"], "attribute": "gender", "step": 0, "status": "answered"})
     now = {"asked": asked, "scores": scores.assign(photo="p1")}  # p0 lost its label, p1 has one, p2 never had one
     assert _compared(tmp_path, NAME, asked, now, ((), ())).same == pytest.approx(1 / 3)
-
-
-def test_equal_changes_have_no_interval() -> None:
-    photos, one = np.repeat(np.arange(5), 2), np.full(10, 0.5)
-    row = _named(_row("a", one, one + 0.25, photos))
-    assert (row["difference"], row["p"]) == (0.25, 0.0)
-    assert np.isnan([row["ci_low"], row["ci_high"]]).all()
 
 
 @pytest.mark.parametrize(
