@@ -21,6 +21,7 @@ import argparse
 import json
 import platform
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from coverage_cases import CASES
 from coverage_cases import PERMUTATIONS as PERMUTATIONS_OF_CASES
 from coverage_contexts import CASES as CASES_OF_CONTEXTS
 from coverage_crops import CASES as CASES_OF_CROPS
+from coverage_decision import CASES as CASES_OF_DECISION
 from coverage_drift import CASES as CASES_OF_DRIFT
 from coverage_salience import CASES as CASES_OF_SALIENCE
 from coverage_truth import CASES as CASES_OF_TRUTH
@@ -46,7 +48,8 @@ CASES |= CASES_OF_DRIFT
 CASES |= CASES_OF_CAPTIONS
 CASES |= CASES_OF_CONTEXTS
 CASES |= CASES_OF_SALIENCE
-CASES |= CASES_OF_TRUTH  # new cases last: their seeds are their places
+CASES |= CASES_OF_TRUTH
+CASES |= CASES_OF_DECISION
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, PERMUTATIONS, MIN_ACTIVE = 0.15, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")
@@ -279,7 +282,7 @@ def run_cases(names: list[str], sets: int, portion: int, out: Path) -> None:
         known = facts["cases"].setdefault(name, {"sets": 0, "portions": 0, "seconds": 0.0, "rows": {}})
         while known["sets"] < sets:
             size, begun = min(portion, sets - known["sets"]), time.process_time()
-            generator = np.random.default_rng([SEED, list(CASES).index(name), known["portions"]])
+            generator = np.random.default_rng([SEED, zlib.crc32(name.encode()), known["portions"]])
             for what, method, hits, number in CASES[name](generator, size):
                 row = known["rows"].setdefault(f"{what} | {method}", [0, 0])
                 known["rows"][f"{what} | {method}"] = [row[0] + hits, row[1] + number]

@@ -17,7 +17,6 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.differences import membership_test
 from gslopes.slopes.fit.estimators import linear
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.power import Design, smallest_slope
 from gslopes.slopes.fit.reach import ratios
 from gslopes.slopes.fit.selection import Asked, Gate, bounds, gating_rows
 from gslopes.stats.clusters import effective_units
@@ -94,14 +93,6 @@ def heterogeneous(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         yield counted("covered", f"photo-rate t, mean {mean:g}", (lines.low <= truth) & (truth <= lines.high))
         if mean == 0:
             yield counted("p < 0.05", "permutation, mean 0", judge(present, 10)[2] < 0.05)
-
-
-def planned_power(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """100 photos, rate 0.4, true slopes with a standard deviation of 1.5 times their mean: power planned at 80 %."""
-    slopes = smallest_slope(Design(0.4), 100) / 100 * (1 + 1.5 * rng.standard_normal((sets, 100, 1)))
-    present = rng.random((sets, 100, 7)) < 0.4 + slopes * VALUES
-    sums = moments(dense(present.astype(np.float32), VALUES))
-    yield counted("found at 0.05", "spread 1.5", infer(linear("rate", sums, VALUES), sums).p < 0.05)
 
 
 def unequal_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -312,7 +303,6 @@ def as_answers(present: np.ndarray) -> Answers:
 CASES: dict[str, Cell] = {
     "constant-photos": constant_photos,
     "heterogeneous": heterogeneous,
-    "planned-power": planned_power,
     "unequal-clusters": unequal_clusters,
     "unequal-groups": unequal_groups,
     "compared-clusters": compared_clusters,

@@ -1,4 +1,4 @@
-"""Cells of the coverage bench: whether a service has drifted, and plans for rare labels."""
+"""Cells of the coverage bench: whether a service has drifted."""
 
 from __future__ import annotations
 
@@ -9,25 +9,8 @@ import pandas as pd
 from coverage_cases import VALUES, Count, counted
 
 from gslopes.slopes.drift import changes_of
-from gslopes.slopes.fit.estimators import linear
-from gslopes.slopes.fit.power import Design, smallest_slope
 from gslopes.stats.clusters import clustered_mean, codes_of
-from gslopes.stats.contrast import infer
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
-from gslopes.stats.outcomes import dense, moments
-
-
-def rare_power(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """500 photos, power planned at 80 % with spread 1.5: a photo's share lies between 0 and 1."""
-    for rate in (0.01, 0.02, 0.1, 0.98, 0.99):
-        design = Design(rate)
-        slope = smallest_slope(design, 500)
-        slopes = slope / 100 * (1 + 1.5 * rng.standard_normal((sets, 500, 1)))
-        present = rng.random((sets, 500, 7)) < rate + slopes * VALUES
-        sums = moments(dense(present.astype(np.float32), VALUES))
-        said = "warned of" if design.clipped(slope) else "not warned of"
-        hits = infer(linear("rate", sums, VALUES), sums).p < 0.05
-        yield counted("found at 0.05", f"rate {rate:g}, {said}", hits)
 
 
 def drift_by_photo(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -123,4 +106,4 @@ def checks(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 yield counted(f"{what}, {photos} photos, {noise}", method, np.array(hits))
 
 
-CASES = {"rare-power": rare_power, "drift": drift_by_photo, "drift-unseen": drift_unseen, "drift-checks": checks}
+CASES = {"drift": drift_by_photo, "drift-unseen": drift_unseen, "drift-checks": checks}

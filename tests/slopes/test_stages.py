@@ -72,7 +72,7 @@ def test_findings_of_an_audit_stand_against_its_placebos(faces, toy, tmp_path):
     rate = audit.tables["slopes"].query("estimator == 'photo-rate' and attribute == 'gender'")
     assert set(rate["decision"]) <= {"finding", "placebo", "open", "none", "unjudged"}
     assert len(rate) > 0
-    assert rate["q_placebo"].notna().all()
+    assert (rate["q_placebo"].notna() == (rate["q"] < 0.05)).all()
     assert not audit.findings["expected"].any()
 
 

@@ -1,73 +1,107 @@
-"""``gslopes power``: how many photos does an audit need?"""
+"""``gslopes power``: how many photos does a finding need?"""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from gslopes.core.errors import UsageError
 from gslopes.core.text import many
-from gslopes.frame.commands import json_option, print_json, say, verb
+from gslopes.frame.commands import PATH, json_option, print_json, say, verb
 
 
 @verb(
-    "gslopes power --photos 500 --rate 0.05",
-    "gslopes power --photos 500 --rate 0.05 --slope 1",
+    "gslopes power --photos 500 --rate 0.05 --labels 20",
+    "gslopes power --slope 1 --rate 0.05 --labels 20 --noise 0.4",
+    "gslopes power --photos 500 --slope 1 --pilot my-run --label Smiling",
     "gslopes power --photos 2000 --rate 0.01 --json",
 )
 @click.option("--photos", type=int, metavar="N", help="Number of photos.")
-@click.option("--rate", type=float, required=True, metavar="Y", help="Share of photos with the label, such as 0.05.")
 @click.option("--slope", type=float, metavar="B", help="Percentage points per unit of the attribute.")
+@click.option("--rate", type=float, metavar="Y", help="Share of photos with the label, such as 0.05.")
+@click.option("--labels", type=int, metavar="L", help="How many labels are judged. [default: 1, or the pilot run's]")
 @click.option(
-    "--power",
-    "chance",
+    "--noise",
     type=float,
-    default=0.8,
-    metavar="P",
-    help="Power: the chance of showing the slope. [default: 0.8]",
+    metavar="S",
+    help="1: the classifier answers anew every time; 0: only the edit changes its answer. [default: 1]",
 )
+@click.option("--pilot", type=PATH, metavar="RUN", help="A fitted run that says how the answers to --label vary.")
+@click.option("--label", metavar="LABEL", help="The label, of a pilot run.")
+@click.option("--classifier", default="", metavar="NAME", help="The classifier, of a pilot run with several.")
+@click.option("--attribute", default="", metavar="NAME", help="The attribute, of a pilot run with several.")
+@click.option("--placebo-photos", type=int, metavar="N", help="Photos with placebo sweeps. [default: all]")
+@click.option("--power", "chance", type=float, default=0.8, metavar="P", help="The chance of a finding. [default: 0.8]")
 @json_option
 def power(
     photos: int | None,
-    rate: float,
     slope: float | None,
+    rate: float | None,
+    labels: int | None,
+    noise: float | None,
+    pilot: Path | None,
+    label: str | None,
+    classifier: str,
+    attribute: str,
+    placebo_photos: int | None,
     chance: float,
     as_json: bool,
 ) -> int:
     """Plan the size of an audit.
 
-    With --photos: the smallest slope that they show. With --slope: how many photos show it. With both: the chance that
-    they do.
+    With --photos: the smallest slope that becomes a finding. With --slope: how many photos make it one. With both: the
+    chance that they do.
+
+    A finding needs q below .05 over all labels, and a slope further than every placebo sweep's. How much of that noise
+    hides, a small run over your own photos tells best: --pilot.
     """
+    from gslopes.report import numbers, units
+    from gslopes.slopes.fit import power as planning
+    from gslopes.slopes.pilot import read_pilot
+
     if photos is None and slope is None:
         raise click.UsageError("Give --photos, --slope or both.")
-    from gslopes.report import numbers
-    from gslopes.slopes.fit import power as planning
-
-    design = planning.Design(rate)
-    plan: dict[str, float | int | None] = {"photos": photos, "rate": rate, "slope": slope, "power": chance}
-    if photos is None and slope is not None:
-        plan["photos"] = planning.photos_needed(design, slope, chance)
-    elif photos is not None and slope is None:
-        plan["slope"] = planning.smallest_slope(design, photos, chance)
-    elif photos is not None and slope is not None:
-        plan["power"] = planning.power(design, photos, slope)
-    slope_shown = abs(plan["slope"] or 0)
+    unit, known = units.UNITS["presence"], f"on {numbers.share(rate)} of the photos"
+    if pilot is not None:
+        if not label or rate is not None or noise is not None:
+            hint = "Give --label with it, and neither --rate nor --noise."
+            raise UsageError("A pilot run says the rate and the noise of one label.", hint)
+        one, judged, unit = read_pilot(pilot, label, classifier, attribute)
+        known = f"“{label}”, whose answers vary as in the pilot run"
+    elif rate is None or label or classifier or attribute:
+        raise UsageError("A label is given by its rate, or by a pilot run.", "Give --rate, or --pilot and --label.")
+    else:
+        one, judged = planning.Presence(rate, 1.0 if noise is None else noise), 1
+    design = planning.Design(one, judged if labels is None else labels, placebo_photos=placebo_photos)
+    plan: dict[str, float | int | str | None] = {"photos": photos, "slope": slope, "power": chance, "unit": unit}
+    plan |= {"labels": design.labels, "placebo_photos": placebo_photos}
+    if isinstance(one, planning.Presence):
+        plan |= {"rate": one.rate, "noise": one.noise, "spread": one.spread}
+    if photos is None:
+        photos = planning.photos_needed(design, float(slope or 0), chance)
+    elif slope is None:
+        slope = planning.smallest_slope(design, photos, chance)
+    else:
+        chance = planning.power(design, photos, slope)
+    plan |= {"photos": photos, "slope": slope, "power": chance}
     if as_json:
-        print_json({**plan, "deviation": design.deviation(slope_shown), "clipped": design.clipped(slope_shown)})
+        print_json(plan)
         return 0
-    size = "less than 0.1" if 0 < slope_shown < 0.05 else numbers.size(slope_shown)
+    size = abs(float(slope or 0))
+    of = f"one of {many(design.labels, 'label')}, " if design.labels > 1 else "one label, "
     say(
-        f"{many(int(plan['photos'] or 0), 'photo')} show a slope of {size} percentage points per unit with a chance of "
-        f"{numbers.share(plan['power'])},\nfor a label on {numbers.share(rate)} of the photos. "
-        f"Two-sided t of the photos' slopes at 5 %,\n"
-        f"true slopes with a standard deviation of {planning.SPREAD:g} times their mean."
+        f"{many(photos, 'photo')} make a slope of {size:.2g} {unit} a finding with a chance of "
+        f"{numbers.share(chance, 0)}:\n{of}{known}."
     )
-    if design.clipped(slope_shown):
-        kind, end, one, two = ("rare", "below 0", 0.01, 0.02) if rate < 0.5 else ("common", "above 1", 0.99, 0.98)
-        say(
-            f"The label is too {kind} to move by as much in all photos, since no share goes {end}: the chance is "
-            f"smaller\nthan planned (in simulations 64 % at a share of {one} and 73 % at {two}, instead of 80 %). "
-            "Plan for more photos."
-        )
-    if (plan["photos"] or 0) * rate < 10:
-        say("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")
+    if isinstance(one, planning.Presence):
+        if pilot is None and noise is None:
+            calm = planning.Design(planning.Presence(one.rate, 0.0), design.labels, placebo_photos=placebo_photos)
+            other = numbers.share(planning.power(calm, photos, size), 0)
+            say(
+                "That is for a classifier that answers anew every time. If only the edit changes its answer, the "
+                f"chance is {other}.\nA small run over your own photos says which it is: --pilot RUN --label LABEL."
+            )
+        if photos * min(one.rate, 1 - one.rate) < design.least:
+            say(f"Fewer than {design.least} photos would have the label, or lack it: the fit may not judge it.")
     return 0

@@ -5,8 +5,9 @@ An edit also moves light, texture and compression, and so it moves any classifie
 
     own test   q of its own slope is below the level
     placebos   its slope goes further than every placebo sweep's over the same photos, paired photo by photo: the
-               largest p of the own test and of all differences (an intersection-union test), adjusted over the labels,
-               is below the level too, and each difference has the sign of the slope
+               largest p of all differences (an intersection-union test), one-sided since the slope has told the side,
+               is below the level too, adjusted over the labels that hold the own test (a hierarchy: where no label
+               moves, none gets here but by the own test's error)
     refusals   where refusals depend on the value, the slope keeps its sign in the worst case (``slopes.fit.selection``)
 
 The light placebo brightens as the edit does, so its sign counts; the sign of the other two means nothing, and the
@@ -19,10 +20,11 @@ finding    all of the above
 placebo    the own test holds; a placebo moves the label about as far, or it cannot be ruled out
 open       the own test holds, and what would settle it is missing: no placebo sweep, or refusals may have made it
 none       the own test does not hold
-unjudged   too rare to judge, or never there at the centre
+unjudged   too rare to judge, or never there at the centre, or no test could be made
 =========  ==========================================================================================================
 
-Source: intersection-union tests, Berger & Hsu 1996, doi 10.1214/ss/1032280304.
+Sources: intersection-union tests, Berger & Hsu 1996, doi 10.1214/ss/1032280304; hierarchies of families, Yekutieli
+2008, doi 10.1198/016214507000001373.
 """
 
 from __future__ import annotations
@@ -77,13 +79,18 @@ def placebo_differences(
 
 
 def _tested(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Contrast:
-    """The paired difference; where the placebo's sign means nothing, with the larger p of both signs."""
+    """The paired difference; where the placebo's sign means nothing, with the larger p of both signs.
+
+    Where the placebo goes further than the slope, the two differences disagree about the side, and p is 1.
+    """
     plain, *turned = (
         contrast(first.minus(second, sign), permutations=options.permutations, seed=options.seed)
         for sign in (1, -1)[: 2 - signed]
     )
     for other in turned:
-        plain = replace(plain, p=np.maximum(plain.p, other.p), p_perm=np.maximum(plain.p_perm, other.p_perm))
+        short = np.sign(other.difference) != np.sign(plain.difference)
+        ps = {name: np.maximum(getattr(plain, name), getattr(other, name)) for name in ("p", "p_perm")}
+        plain = replace(plain, **{name: np.where(short & ~np.isnan(p), 1.0, p) for name, p in ps.items()})
     return plain
 
 
@@ -110,7 +117,7 @@ def decide(
 def _decide(
     rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, refusals_flat: bool, trusted: bool
 ) -> pd.DataFrame:
-    largest = rows["p_test"].to_numpy(float)
+    largest = np.zeros(len(rows))
     keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
     by_kind = {}
     for kind in placebo.KINDS:
@@ -120,9 +127,9 @@ def _decide(
         p_perm, p, difference = (part[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
         p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
         same_sign = np.sign(difference) == np.sign(rows["slope"].to_numpy(float))
-        by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p))
-        largest = np.where(np.isnan(largest), np.nan, np.maximum(largest, by_kind[kind]["p_used"]))
-    q_placebo = benjamini_hochberg(largest) if by_kind else np.full(len(rows), np.nan)
+        by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p / 2))
+        largest = np.maximum(largest, by_kind[kind]["p_used"])
+    q_placebo = placebo_q(rows["q"].to_numpy(float), largest if by_kind else np.full(len(rows), np.nan))
     decided = []
     for index, row in enumerate(rows.to_dict("records")):
         of_label = {kind: part.iloc[index] for kind, part in by_kind.items()}
@@ -139,6 +146,8 @@ def _decide_label(
     detail = NO_SPREAD if row["se"] == 0 else ""
     if reason == "rare":
         detail = str(row["note"])
+    elif reason == "no-test":
+        detail = "no test could be made"
     elif reason == "own-test":
         detail = f"q {row['q']:.2g} is not below {LEVEL:g}"
     elif reason == "placebo":
@@ -159,8 +168,21 @@ def _decide_label(
     return decision, reason, detail
 
 
+def placebo_q(q: Array, p: Array) -> Array:
+    """(L,) the largest p of the differences from placebos, adjusted over the labels that hold the own test; else NaN.
+
+    q: of the own slopes.  p: one-sided.
+
+    >>> placebo_q(np.array([0.01, 0.2, 0.04]), np.array([0.02, 0.001, 0.03])).tolist()
+    [0.03, nan, 0.03]
+    """
+    return benjamini_hochberg(np.where(q < LEVEL, p, np.nan))
+
+
 def rule(unjudged: bool, q: float, q_placebo: float, kinds: Collection[str]) -> tuple[str, str]:
-    """(decision, code of the reason) by the slope's own q and the adjusted largest p of it and its placebo sweeps.
+    """(decision, code of the reason) by the slope's own q and that of its differences from placebos.
+
+    q, q_placebo: NaN where nothing was tested, which is not the same as no effect.
 
     kinds: of placebo sweeps that there are.
 
@@ -169,7 +191,9 @@ def rule(unjudged: bool, q: float, q_placebo: float, kinds: Collection[str]) -> 
     """
     if unjudged:
         return "unjudged", "rare"
-    if not q < LEVEL:
+    if np.isnan(q):
+        return "unjudged", "no-test"
+    if q >= LEVEL:
         return "none", "own-test"
     if kinds and not q_placebo < LEVEL:
         return "placebo", "placebo"

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from gslopes.core.errors import ConfigError
 from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.decision import rule
+from gslopes.slopes.fit.decision import placebo_q, rule
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of
 from gslopes.stats.multiplicity import benjamini_hochberg
@@ -133,7 +133,7 @@ def error_tables(
             own = pd.Series(_lines(wrong[keep], answers.values), index=answers.photos[keep])
             clusters = pd.Series(codes, index=own.index)
             tested = [_against(own, fake[label, measure], kind, clusters) for kind, fake in fakes.items()]
-            slopes.append({**head, **row, "p_placebos": max([float(str(row["p"])), *tested]), "kinds": tuple(fakes)})
+            slopes.append({**head, **row, "p_placebos": max(tested, default=np.nan), "kinds": tuple(fakes)})
     frame = pd.DataFrame(slopes)
     return pd.DataFrame(rates), frame if frame.empty else _decided(frame, placebos is not None)
 
@@ -154,7 +154,7 @@ def _moves(fake: Answers, one: Truth) -> dict[tuple[str, str], pd.Series]:
 
 
 def _against(own: pd.Series, fake: pd.Series, kind: str, clusters: pd.Series) -> float:
-    """P of the null hypothesis that the slope goes no further than a placebo's, paired photo by photo.
+    """One-sided p of the null hypothesis that the slope goes no further than a placebo's, paired photo by photo.
 
     The sign of the placebo counts for light alone, see ``slopes.fit.decision``; 1 where the slope is the smaller one.
     """
@@ -166,7 +166,7 @@ def _against(own: pd.Series, fake: pd.Series, kind: str, clusters: pd.Series) ->
     for sign in (1, -1)[: 1 if kind == "light" else 2]:
         difference = clustered_mean((own[both] - sign * fake[both]).to_numpy(), codes)
         further = np.sign(difference.value) == np.sign(own.mean())
-        ps.append(difference.p if further and np.isfinite(difference.p) else 1.0)
+        ps.append(difference.p / 2 if further and np.isfinite(difference.p) else 1.0)
     return max(ps)
 
 
@@ -174,7 +174,7 @@ def _decided(frame: pd.DataFrame, real: bool) -> pd.DataFrame:
     """With q, q_placebo, decision and reason; see ``slopes.fit.decision``."""
     p, largest = (frame[name].to_numpy(dtype=float) for name in ("p", "p_placebos"))
     q = benjamini_hochberg(p)
-    q_placebo = benjamini_hochberg(np.where(np.isnan(p), np.nan, largest))
+    q_placebo = placebo_q(q, largest)
     cells = zip(frame["note"], q, q_placebo, frame["kinds"], strict=True)
     pairs = [rule(bool(note), own, worst, kinds) if real else (None, None) for note, own, worst, kinds in cells]
     words = {

@@ -1,29 +1,79 @@
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.options import FitOptions
+from tests.slopes.fit.conftest import build
+
+VALUES = np.linspace(-2, 2, 7)
+
+
+def pilot(folder, kinds=placebo.KINDS):
+    """A fitted run of 150 photos: two labels, of which one moves."""
+    rng = np.random.default_rng(0)
+    parts = []
+    for name in ("gender", *(placebo.name("gender", kind) for kind in kinds)):
+        move = 0.06 if name == "gender" else 0.0
+        present = rng.random((150, 2, 7)) < 0.4 + move * np.array([1, 0])[:, None] * VALUES
+        parts.append(build(present, VALUES, labels=["moves", "still"], attribute=name))
+    scores, asked = (pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
+    found = analyse(scores, asked, options=FitOptions(permutations=200))
+    folder.mkdir(exist_ok=True)
+    for table in (tables.SLOPES, tables.PLACEBOS):
+        runfolder.write_table(table, getattr(found, table.name), folder / f"{table.name}.parquet")
+    return folder
 
 
 def test_the_three_questions_have_an_answer_each(gslopes) -> None:
-    slope = json.loads(gslopes("power", "--photos", 500, "--rate", 0.05, "--json").out)
-    assert slope["slope"] == pytest.approx(0.790, abs=0.001)
-    chance = json.loads(gslopes("power", "--photos", 500, "--rate", 0.05, "--slope", slope["slope"], "--json").out)
-    assert chance["power"] == pytest.approx(0.8, abs=1e-6)
-    photos = json.loads(gslopes("power", "--rate", 0.05, "--slope", slope["slope"], "--json").out)
-    assert photos["photos"] in (499, 500, 501)
+    known = ("power", "--rate", 0.3, "--labels", 5, "--noise", 0.5, "--json")
+    slope = json.loads(gslopes(*known, "--photos", 100).out)["slope"]
+    chance = json.loads(gslopes(*known, "--photos", 100, "--slope", slope).out)
+    assert chance["power"] == pytest.approx(0.8, abs=0.03)
+    assert (chance["labels"], chance["noise"]) == (5, 0.5)
+    assert json.loads(gslopes(*known, "--slope", slope).out)["photos"] == pytest.approx(100, rel=0.08)
 
 
-def test_the_answer_is_a_sentence_and_says_where_a_label_would_be_too_rare(gslopes) -> None:
-    assert gslopes("power", "--photos", 500, "--rate", 0.05).out.startswith("500 photos show a slope of 0.8 ")
-    assert "slope of less than 0.1 percentage" in gslopes("power", "--photos", 500000, "--rate", 0.05).out
-    assert "too rare to move by as much" in gslopes("power", "--photos", 200, "--rate", 0.02).out
-    assert "too common to move by as much" in gslopes("power", "--photos", 500, "--rate", 0.98).out
-    for rate in (0.2, 0.8):
-        assert "to move by as much" not in gslopes("power", "--photos", 2000, "--rate", rate).out
-    assert "too rare to judge" in gslopes("power", "--photos", 50, "--rate", 0.05).out
+def test_the_answer_is_a_sentence_for_both_kinds_of_classifiers(gslopes) -> None:
+    text = gslopes("power", "--photos", 100, "--rate", 0.3, "--slope", 4).out
+    assert text.startswith("100 photos make a slope of 4 percentage points per unit a finding with a chance of ")
+    assert "one label, on 30.0 % of the photos." in text
+    assert "answers anew every time. If only the edit changes its answer, the chance is " in text
+    assert "may not judge it" in gslopes("power", "--photos", 50, "--rate", 0.05, "--slope", 1).out
 
 
-@pytest.mark.parametrize("args", [["--rate", 0.1], ["--rate", 2, "--photos", 9]])
-def test_a_question_without_an_answer_is_a_usage_error(gslopes, args) -> None:
-    done = gslopes("power", *args)
+def test_a_pilot_says_how_the_answers_vary_and_how_many_labels_are_judged(gslopes, tmp_path) -> None:
+    run = pilot(tmp_path / "run")
+    plan = json.loads(gslopes("power", "--pilot", run, "--label", "moves", "--photos", 100, "--slope", 5, "--json").out)
+    assert plan["rate"] == pytest.approx(0.4, abs=0.1)
+    assert plan["noise"] == pytest.approx(1, abs=0.2)  # every answer was drawn anew
+    assert plan["labels"] == 2
+    assert plan["unit"] == "percentage points per unit"
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (["--rate", 0.1], "Give --photos, --slope or both."),
+        (["--rate", 2, "--photos", 9], "between 0 and 1"),
+        (["--photos", 9], "--rate"),
+        (["--photos", 9, "--pilot", "RUN"], "--label"),
+        (["--photos", 9, "--pilot", "RUN", "--label", "nothing"], "It has judged moves, still."),
+        (["--photos", 9, "--pilot", "RUN", "--label", "moves", "--classifier", "x"], "has no classifier x"),
+        (["--photos", 9, "--pilot", "EMPTY", "--label", "moves"], "is not fitted"),
+        (["--photos", 9, "--pilot", "BARE", "--label", "moves"], "--no-placebo"),
+    ],
+)
+def test_a_question_without_an_answer_is_a_usage_error(gslopes, tmp_path, args, why) -> None:
+    folders = {
+        "RUN": lambda: pilot(tmp_path / "run"),
+        "BARE": lambda: pilot(tmp_path / "bare", ()),
+        "EMPTY": lambda: tmp_path,
+    }
+    done = gslopes("power", *(folders[arg]() if arg in folders else arg for arg in args))
     assert done.code == 2
     assert not done.out
+    assert why in done.err

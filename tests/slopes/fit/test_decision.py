@@ -4,7 +4,7 @@ import pytest
 
 from gslopes.core import placebo
 from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.decision import _decide_label
+from gslopes.slopes.fit.decision import _decide_label, rule
 from gslopes.slopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 5)
@@ -70,13 +70,34 @@ def test_the_difference_is_paired_over_the_photos_of_both(answers) -> None:
     assert row["ci_low"] < row["difference"] < row["ci_high"]
 
 
-def test_a_slope_short_of_its_placebo_is_no_finding(answers) -> None:
-    """The light placebo goes further the same way: a clear difference, of the wrong sign."""
+@pytest.mark.parametrize(("kind", "further"), [("light", 0.12), ("random", 0.12), ("random", -0.12)])
+def test_a_slope_short_of_its_placebo_is_no_finding(answers, kind, further) -> None:
+    """A placebo goes further: a clear difference, of the wrong sign; the sign of a random change means nothing."""
     rng = np.random.default_rng(3)
     parts = []
-    for name, slope in (("gender", 0.05), ("gender-same", 0.0), ("gender-light", 0.12), ("gender-random", 0.0)):
+    for name, slope in {"gender": 0.05, "gender-same": 0.0, "gender-light": 0.0, "gender-random": 0.0}.items():
+        slope = further if name == f"gender-{kind}" else slope
         present = rng.random((400, 1, 5)) < 0.4 + slope * VALUES
         parts.append(answers(present, VALUES, attribute=name))
     tables = [pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)]
     table = decisions(analyse(*tables, options=FAST)).iloc[0]
-    assert (table["decision"], table["reason"]) == ("placebo", "light")
+    assert (table["decision"], table["reason"]) == ("placebo", kind)
+
+
+def test_placebos_are_adjusted_over_the_labels_that_hold_the_own_test(answers) -> None:
+    """Thirty labels that do not move cost the one that does nothing once its own test holds."""
+    rng = np.random.default_rng(5)
+    slopes = np.array([0.07, *[0.0] * 30])
+    parts = []
+    for name in ("gender", *placebo.names("gender")):
+        moves = slopes if name == "gender" else 0 * slopes
+        parts.append(answers(rng.random((100, 31, 5)) < 0.4 + moves[:, None] * VALUES, VALUES, attribute=name))
+    found = analyse(*[pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)], options=FAST)
+    table = decisions(found)
+    assert table["decision"]["label0"] == "finding"
+    tested = table["q_placebo"].notna()
+    assert table.index[tested].tolist() == table.index[table["q"] < 0.05].tolist()
+
+
+def test_what_was_not_tested_is_not_judged() -> None:
+    assert rule(False, float("nan"), 0.01, placebo.KINDS) == ("unjudged", "no-test")
