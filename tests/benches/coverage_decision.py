@@ -150,7 +150,7 @@ def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     plans = [
         ("anew, 272 photos, 1 label", anew, 272, 2.5, Design(Presence(0.1))),
         ("anew, 272 photos, 20 labels", anew, 272, 2.5, Design(Presence(0.1), 20)),
-        ("kept, 272 photos, 20 labels, pilot", kept, 272, 1.0, Design(seen(known, kept, 400, 1.0), 20)),
+        ("kept, 272 photos, 1 label, pilot", kept, 272, 1.0, Design(seen(known, kept, 1000, 1.0))),
         ("logistic, 60 photos, 20 labels, pilot", logistic, 60, 0.4, Design(seen(known, logistic, 400, 0.4), 20)),
         ("rare, 1,000 photos, 200 with placebos, 20 labels, pilot", rare, 1000, 0.3, None),
         ("numbers, 40 photos, 20 labels, pilot", heavy, 40, 0.2, Design(seen(known, heavy, 400, 0.2), 20)),
