@@ -55,7 +55,7 @@ def audit(
 
 
 def before(rows: pd.DataFrame, differences: pd.DataFrame) -> np.ndarray:
-    """(labels,) whether the rule of 0.1 had a finding: two-sided, and one family of the largest p of all tests."""
+    """(labels,) whether the rule of before had a finding: one family of the largest p of all tests."""
     largest = rows["p_test"].to_numpy(float)
     for _, part in differences.groupby("placebo"):
         part = part.set_index("label").reindex(rows["label"])

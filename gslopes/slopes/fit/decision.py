@@ -5,9 +5,9 @@ An edit also moves light, texture and compression, and so it moves any classifie
 
     own test   q of its own slope is below the level
     placebos   its slope goes further than every placebo sweep's over the same photos, paired photo by photo: the
-               largest p of all differences (an intersection-union test), one-sided since the slope has told the side,
-               is below the level too, adjusted over the labels that hold the own test (a hierarchy: where no label
-               moves, none gets here but by the own test's error)
+               largest p of all differences (an intersection-union test), adjusted over the labels that hold the own
+               test, is below the level too, and each difference has the sign of the slope (a hierarchy: where no
+               label moves, none gets here but by the own test's error)
     refusals   where refusals depend on the value, the slope keeps its sign in the worst case (``slopes.fit.selection``)
 
 The light placebo brightens as the edit does, so its sign counts; the sign of the other two means nothing, and the
@@ -127,7 +127,7 @@ def _decide(
         p_perm, p, difference = (part[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
         p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
         same_sign = np.sign(difference) == np.sign(rows["slope"].to_numpy(float))
-        by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p / 2))
+        by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p))
         largest = np.maximum(largest, by_kind[kind]["p_used"])
     q_placebo = placebo_q(rows["q"].to_numpy(float), largest if by_kind else np.full(len(rows), np.nan))
     decided = []
@@ -171,7 +171,7 @@ def _decide_label(
 def placebo_q(q: Array, p: Array) -> Array:
     """(L,) the largest p of the differences from placebos, adjusted over the labels that hold the own test; else NaN.
 
-    q: of the own slopes.  p: one-sided.
+    q: of the own slopes.  p: two-sided, 1 where the slope goes less far.
 
     >>> placebo_q(np.array([0.01, 0.2, 0.04]), np.array([0.02, 0.001, 0.03])).tolist()
     [0.03, nan, 0.03]

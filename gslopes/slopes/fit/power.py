@@ -179,7 +179,7 @@ def power(design: Design, photos: int, slope: float) -> float:
             paired = fake[rows[:, :asked]]
             for side in (1, -1)[: 1 if kind == "light" else 2]:
                 further = _t(edit[:, :asked] - side * paired) * sign
-                holds &= special.stdtr(max(asked - 1, 1), -further) < LEVEL
+                holds &= special.stdtr(max(asked - 1, 1), -further) < LEVEL / 2
         found += int(holds.sum())
     return found / sets
 

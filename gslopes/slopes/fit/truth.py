@@ -154,7 +154,7 @@ def _moves(fake: Answers, one: Truth) -> dict[tuple[str, str], pd.Series]:
 
 
 def _against(own: pd.Series, fake: pd.Series, kind: str, clusters: pd.Series) -> float:
-    """One-sided p of the null hypothesis that the slope goes no further than a placebo's, paired photo by photo.
+    """P of the null hypothesis that the slope goes no further than a placebo's, paired photo by photo.
 
     The sign of the placebo counts for light alone, see ``slopes.fit.decision``; 1 where the slope is the smaller one.
     """
@@ -166,7 +166,7 @@ def _against(own: pd.Series, fake: pd.Series, kind: str, clusters: pd.Series) ->
     for sign in (1, -1)[: 1 if kind == "light" else 2]:
         difference = clustered_mean((own[both] - sign * fake[both]).to_numpy(), codes)
         further = np.sign(difference.value) == np.sign(own.mean())
-        ps.append(difference.p / 2 if further and np.isfinite(difference.p) else 1.0)
+        ps.append(difference.p if further and np.isfinite(difference.p) else 1.0)
     return max(ps)
 
 
