@@ -127,7 +127,7 @@ def analyse(
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a
-        score that is not a finite number; ConfigError for a column that ``about`` lacks.
+        score that is not a finite number; ConfigError for a column that ``about`` lacks, or if it has none of the photos.
     """
     options = options or FitOptions()
     columns = about_columns(about, groups, normal_texts)
@@ -142,6 +142,10 @@ def analyse(
     for sweep in gather(answers, questions, values_by_attribute(answers, questions, values)):
         part = sweep if chosen is None else sweep.only(np.isin(sweep.photos.astype(str), chosen))
         sweeps_by_pair[sweep.classifier, sweep.attribute] = part
+    seen = {photo for sweep in sweeps_by_pair.values() for photo in sweep.photos.tolist()}
+    if columns and seen and about is not None and seen.isdisjoint(about.index):
+        hint = f"Its index must be the photos' ids, such as {min(seen)!r}."
+        raise ConfigError("The table about photos has a row of none of them.", hint)
     if MEASURED in options.estimators:  # the same measures along all sweeps of a classifier
         by_name: dict[str, list[Answers]] = {}
         for (name, attribute), sweep in sweeps_by_pair.items():
