@@ -127,7 +127,7 @@ def analyse(
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a
-        score that is not a finite number; ConfigError for a column that ``about`` lacks, or if it has none of the photos.
+        score that is not a finite number; ConfigError for a column that ``about`` lacks, or if it has no photo of them.
     """
     options = options or FitOptions()
     columns = about_columns(about, groups, normal_texts)
