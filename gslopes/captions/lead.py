@@ -90,8 +90,9 @@ def _none(rows: pd.DataFrame) -> str:
     for row in rows.to_dict("records"):
         low, high = row["ci_low"], row["ci_high"]
         name = f"{row['technique']} {words.printable(str(row['concept'])).partition('.')[0]}".strip()
-        text_of = f"{numbers.interval(low, high)} points"
-        differences.append(caution.Nothing(name, low, high, int(row["n"]), caution.POINTS, text_of))
+        n, shown = int(row["n"]), f"{numbers.interval(low, high)} points"
+        matters, why = caution.points(row["active"] / max(n, 1)), f"q {row['q']:.2g}" * (low > 0 or high < 0)
+        differences.append(caution.Nothing(name, low, high, n, matters, shown, why))
     unclear, widest = [difference for difference in differences if not difference.clear], caution.widest(differences)
     if len(unclear) == len(differences):
         return caution.cannot_tell(widest, "whether captions differ between groups", "image")
@@ -100,7 +101,7 @@ def _none(rows: pd.DataFrame) -> str:
         text = f"None of {count} between groups has q below 0.05; of {len(unclear):,} it cannot be said with"
         return f"{text} {words.many(widest.n, 'image')}: {caution.fits(widest)}"
     text = f"None of {count}" if len(differences) > 1 else "No difference"
-    return f"{text} between groups has q below 0.05 ({words.many(widest.n, 'image')}; widest: {widest.shown})"
+    return f"{text} between groups has q below 0.05 ({caution.widely(widest, 'image')})"
 
 
 def _sentence(row: Mapping[Any, Any]) -> dict[str, str]:

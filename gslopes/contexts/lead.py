@@ -78,7 +78,7 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
     judged_rows = varied[varied["ci_low"].notna()]
     clear = _clear(judged_rows)
     if len(judged_rows) and not len(clear):
-        return f"{_none(judged_rows, several)}."
+        return f"{_none(judged_rows, several, results)}."
     row = _leading(varied)
     often = "more often" if row["slope"] > 0 else "less often"
     lead = f"{printable(row['classifier'])} infers the self-reported gender {often} where the context fits it"
@@ -104,13 +104,21 @@ def _clear(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]
 
 
-def _none(rows: pd.DataFrame, several: str) -> str:
+def _right(results: Mapping[str, pd.DataFrame], classifier: str) -> float:
+    """The share of right answers over all contexts, of gross tags; a half where it is not known."""
+    rows = results.get("inferred", pd.DataFrame(columns=["classifier", "tags", "gender", "inferred", "n", "count"]))
+    own = rows[(rows["classifier"] == classifier) & (rows["tags"] == "gross") & (rows["gender"] == rows["inferred"])]
+    return float(own["count"].sum() / own["n"].sum()) if own["n"].sum() else 0.5
+
+
+def _none(rows: pd.DataFrame, several: str, results: Mapping[str, pd.DataFrame]) -> str:
     """The sentence where every interval holds 0: no association, or it cannot be said."""
     intervals = []
     for row in rows.to_dict("records"):
         shown = f"{numbers.interval(row['ci_low'], row['ci_high'])} points per unit of congruence"
         name = printable(row["classifier"])
-        intervals.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), caution.POINTS, shown))
+        matters = caution.points(_right(results, row["classifier"]))
+        intervals.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, shown))
     widest = caution.widest(intervals)
     who = f"any of {several}" if several else widest.name
     if not widest.clear:
@@ -118,7 +126,7 @@ def _none(rows: pd.DataFrame, several: str) -> str:
         return caution.cannot_tell(widest, question, "person", "people")
     who = f"each of {several}" if several else widest.name
     text = f"No association between how well a context fits a person's gender and how often {who} infers it"
-    return f"{text} ({many(widest.n, 'person', 'people')}; widest: {widest.shown})"
+    return f"{text} ({caution.widely(widest, 'person', 'people')})"
 
 
 def counts(results: Mapping[str, pd.DataFrame]) -> str:

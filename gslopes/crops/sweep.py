@@ -378,11 +378,11 @@ def _finding(slopes: pd.DataFrame) -> str:
     nothing = []
     for row in judged:
         low, high = 100 * row["ci_low"], 100 * row["ci_high"]
-        ends = f"{numbers.interval(low, high)} points per unit"
-        nothing.append(caution.Nothing(row["cropper"], low, high, int(row["people"]), caution.POINTS, ends))
+        ends, matters = f"{numbers.interval(low, high)} points per unit", caution.points(0.5)
+        nothing.append(caution.Nothing(row["cropper"], low, high, int(row["people"]), matters, ends))
     widest = caution.widest(nothing)
     if widest.clear:
-        return f"No crop follows {what} ({plain.many(widest.n, 'person', 'people')}; widest: {widest.shown})."
+        return f"No crop follows {what} ({caution.widely(widest, 'person', 'people')})."
     which = widest.name if len(nothing) == 1 else "any crop"
     return f"{caution.cannot_tell(widest, f'whether {which} follows {what}', 'person', 'people')}."
 

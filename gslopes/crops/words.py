@@ -82,7 +82,8 @@ def _none(judged: pd.DataFrame) -> str:
         name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({_ends(row)})"
         low, high = 100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50
         n = int(row["persons"] + row["other_persons"])
-        pairs.append(caution.Nothing(name, low, high, n, caution.POINTS, ""))
+        name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
+        pairs.append(caution.Nothing(name, low, high, n, caution.points(0.5), ""))
     unclear, several = sum(not pair.clear for pair in pairs), judged["cropper"].nunique() > 1
     cropper, widest = judged["cropper"].iloc[0], caution.widest(pairs)
     people = many(widest.n, "person", "people")

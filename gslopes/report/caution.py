@@ -1,10 +1,11 @@
-"""When a headline may say that something does not move: where the data could have shown it.
+"""When a headline may say that something does not move: where the data have shown it.
 
-One rule for all audits.  Nothing found counts as nothing there only if the estimate rests on ``LEAST`` photos, people
-or images, and its 95 % interval stays within the size that matters on both sides: ``POINTS`` percentage points, per
-unit of what is edited if anything is.  Otherwise the headline says that it cannot tell, over how many, and what size
-still fits.  Log-odds: what 5 points are at a share of a half, 0.2; a score: 0.05; a number in a unit of its own: a
-fifth of its standard deviation among photos, where that is known.
+One rule for all audits.  Nothing found counts as nothing there only if the estimate rests on ``LEAST`` units (photos,
+people, images, or clusters of them), and its 95 % interval holds 0 and stays within the size that matters on both
+sides, per unit of what is edited if anything is.  Otherwise the headline says that it cannot tell, over how many, and
+what size still fits.  What matters of log-odds: 0.2; of a share: as many points as these are there, 5 at a half, 0.4
+where 2 % have it; of a score: 0.05; of a number in a unit of its own: a fifth of its standard deviation among photos,
+where that is known.
 
 Source: an interval within bounds set beforehand, as in tests of equivalence, Schuirmann 1987, doi 10.1007/BF01068419.
 """
@@ -18,17 +19,27 @@ from dataclasses import dataclass
 from gslopes.report import words
 
 LEAST = 10
-POINTS = 5.0
-MATTERS = {"presence": POINTS, "log-odds": 0.2, "score": 0.05}
+MATTERS = {"log-odds": 0.2, "score": 0.05}
 OF_SPREAD = 0.2
+
+
+def points(share: float) -> float:
+    """The percentage points that matter of a share that lies about here; 0 and 1 count as a thousandth from them.
+
+    >>> [round(points(share), 2) for share in (0.5, 0.02, 0)]
+    [5.0, 0.39, 0.02]
+    """
+    share = min(max(share, 0.001), 0.999)
+    return 100 * MATTERS["log-odds"] * share * (1 - share)
 
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
     """An estimate that is not a finding.
 
-    name: what it is of, as shown.  low, high: its 95 % interval about 0, in the unit of ``matters``; NaN for none.
-    n: photos, people or images.  matters: the size that matters.  shown: the interval as the sentence has it.
+    name: what it is of, as shown.  low, high: its 95 % interval, in the unit of ``matters``; NaN for none.
+    n: units.  matters: the size that matters.  shown: the interval as the sentence has it.
+    note: what stands in brackets: why it may be nothing though the interval leaves out 0; else what would matter.
     """
 
     name: str
@@ -37,6 +48,12 @@ class Nothing:
     n: int
     matters: float
     shown: str
+    note: str = ""
+
+    @property
+    def holds_zero(self) -> bool:
+        """Whether the interval does not leave out 0; so it is where there is none."""
+        return not (self.low > 0 or self.high < 0)
 
     @property
     def reach(self) -> float:
@@ -46,27 +63,31 @@ class Nothing:
 
     @property
     def clear(self) -> bool:
-        """Whether the data could have shown the size that matters.
+        """Whether the data have shown that it is less than what matters.
 
-        >>> [Nothing("a", -2, 3, n, 5, "").clear for n in (9, 10)], Nothing("a", -2, 5, 90, 5, "").clear
-        ([False, True], False)
+        >>> [Nothing("a", low, 3, n, 5, "").clear for low, n in ((-2, 9), (-2, 10), (1, 10), (-5, 10))]
+        [False, True, False, False]
         """
-        return self.n >= LEAST and self.reach < 1
+        return self.n >= LEAST and self.reach < 1 and self.holds_zero
 
 
 def widest(found: Sequence[Nothing]) -> Nothing:
-    """The one of which least is known."""
-    return max(found, key=lambda one: (not one.clear, one.reach, one.name))
+    """The one that says least of nothing: whose interval leaves out 0, then of which least is known."""
+    return max(found, key=lambda one: (not one.clear, not one.holds_zero, one.reach, one.name))
 
 
 def fits(one: Nothing) -> str:
     """What the data leave open: the interval, or that there is none.
 
-    >>> fits(Nothing("“a”", -3, 21, 8, 5, "−3.0 to +21.0 points per step")), fits(Nothing("“a”", math.nan, 1, 8, 5, ""))
-    ('“a” may lie anywhere in −3.0 to +21.0 points per step', '“a” has no interval')
+    >>> fits(Nothing("“a”", -3, 21, 8, 5, "[−3, +21] points per step")), fits(Nothing("“a”", math.nan, 1, 8, 5, ""))
+    ('“a” may lie anywhere in [−3, +21] points per step (5 would matter)', '“a” has no interval')
+    >>> fits(Nothing("“a”", 1, 4, 80, 5, "[+1, +4] points per step", "q 0.07 is not below 0.05"))
+    '“a” lies in [+1, +4] points per step (q 0.07 is not below 0.05)'
     """
-    bounded = math.isfinite(one.low + one.high)
-    return f"{one.name} may lie anywhere in {one.shown}" if bounded else f"{one.name} has no interval"
+    if not math.isfinite(one.low + one.high):
+        return f"{one.name} has no interval"
+    where = f"may lie anywhere in {one.shown}" if one.holds_zero else f"lies in {one.shown}"
+    return f"{one.name} {where} ({_noted(one)})"
 
 
 def cannot_tell(one: Nothing, question: str, *units: str) -> str:
@@ -75,6 +96,15 @@ def cannot_tell(one: Nothing, question: str, *units: str) -> str:
     question: whether what.  units: what is counted, one and several.
 
     >>> cannot_tell(Nothing("“a”", -3, 21, 8, 5, "[−3, +21]"), "whether “a” moves", "photo")
-    'Cannot tell with 8 photos whether “a” moves: “a” may lie anywhere in [−3, +21]'
+    'Cannot tell with 8 photos whether “a” moves: “a” may lie anywhere in [−3, +21] (5 would matter)'
     """
     return f"Cannot tell with {words.many(one.n, *units)} {question}: {fits(one)}"
+
+
+def widely(one: Nothing, *units: str) -> str:
+    """How surely there is nothing: over how many, and the interval next to what would matter."""
+    return f"{words.many(one.n, *units)}; widest: {one.shown}, {_noted(one)}"
+
+
+def _noted(one: Nothing) -> str:
+    return one.note or (f"{one.matters:.2g} would matter" if one.matters > 0 else "what would matter is not known")

@@ -123,13 +123,14 @@ def headline(found: Tables) -> Headline:
 def terminal(found: Tables) -> str:
     """The evidence; before the fit, how many photos were edited."""
     from gslopes.slopes.report.evidence import print_evidence
-    from gslopes.slopes.report.loading import drawings, funnels, unanswered
+    from gslopes.slopes.report.loading import drawings, funnels, unanswered, with_units
 
     if "slopes" not in found:
         photos, used, _ = counts(found)
         return f"{used:,} edited of {many(photos, 'photo')}"
     run = found.folder
-    return print_evidence(found["slopes"], funnels=funnels(run), unanswered=unanswered(run), drawn=drawings(run))
+    slopes = with_units(found["slopes"], run)
+    return print_evidence(slopes, funnels=funnels(run), unanswered=unanswered(run), drawn=drawings(run))
 
 
 def write_summary(result: Result) -> None:

@@ -23,7 +23,7 @@ def measured(*rows: dict[str, object]) -> pd.DataFrame:
     plain = dict.fromkeys(TABLES["measures"].columns, "") | {"captions": "union", "kind": "rule"}
     plain |= dict.fromkeys(("value", "ci_low", "ci_high", "p", "q"), math.nan)
     given = {"unit": "pp", "stage": "system-captions", "column": "skin", "group": "darker", "other": "lighter"}
-    given |= {"n": 400}
+    given |= {"n": 400, "active": 200}
     return pd.DataFrame([{**plain, **given, "reading": "face", **row} for row in rows])
 
 
@@ -89,7 +89,7 @@ WIDE = row("D2", 1, 0.5, ci_low=-20, ci_high=22, concept="unmentioned")
         (
             [row("D2", 1, 0.5)],
             4,
-            "No difference between groups has q below 0.05 (400 images; widest: [−1.0, +3.0] points).",
+            "No difference between groups has q below 0.05 (400 images; widest: [−1.0, +3.0] points, 5 would matter).",
         ),
         ([BARE], 4, "No groups were compared; 4 cases wait to be read."),
         ([BARE], 0, "No groups were compared, and no case was found."),
@@ -97,13 +97,15 @@ WIDE = row("D2", 1, 0.5, ci_low=-20, ci_high=22, concept="unmentioned")
             [WIDE],
             0,
             "Cannot tell with 400 images whether captions differ between groups: "
-            "D2 unmentioned may lie anywhere in [−20.0, +22.0] points.",
+            "D2 unmentioned may lie anywhere in [−20.0, +22.0] points (5 would matter).",
         ),
         ([row("D2", 1, 0.5, n=8)], 0, "Cannot tell with 8 images"),
+        ([row("D2", 1, 0.5, active=8)], 0, "D2 may lie anywhere in [−1.0, +3.0] points (0.39 would matter)."),
+        ([row("D2", 3, 0.06)], 0, "D2 lies in [+1.0, +5.0] points (q 0.06)."),
         (
             [WIDE, row("S3", 1, 0.5, concept="tie.n.01")],
             0,
-            "None of 2 differences between groups has q below 0.05; of 1 it cannot be said with 400 images",
+            "None of 2 differences between groups has q below 0.05; of 1 it cannot be said with 400 images: D2",
         ),
         ([row("D2", 1, 0.5, ci_low=math.nan, ci_high=math.nan)], 0, "D2 has no interval."),
     ],

@@ -31,12 +31,13 @@ def slopes(*rows: tuple[str, float, float, float], q: float = 0.01) -> dict[str,
         (
             [("a", 0.7, -0.5, 1.9)],
             "No association between how well a context fits a person's gender and how often a infers it "
-            "(40 people; widest: [−0.5, +1.9] points per unit of congruence).",
+            "(40 people; widest: [−0.5, +1.9] points per unit of congruence, 5 would matter).",
         ),
         (
             [("a", 0.7, -0.5, 1.9), ("b", 7.0, -6.0, 20.0)],
             "Cannot tell with 40 people whether any of 2 taggers infers the self-reported gender more or less often "
-            "where the context fits it: b may lie anywhere in [−6.0, +20.0] points per unit of congruence.",
+            "where the context fits it: b may lie anywhere in [−6.0, +20.0] points per unit of congruence "
+            "(5 would matter).",
         ),
     ],
 )
@@ -51,6 +52,14 @@ def test_an_interval_without_0_is_no_finding_by_itself() -> None:
     both = pd.concat([alone, strong.assign(classifier="b", slope=4.0, ci_high=7.0)], ignore_index=True)
     assert headline({"congruence": both}).startswith("b infers")
     assert headline_of({"described": both, "congruence": both}).model == "b"
+
+
+def test_what_matters_of_right_answers_is_the_log_odds_at_their_share() -> None:
+    counted = {"classifier": "a", "tags": "gross", "gender": "woman", "inferred": ["woman", "man"], "n": 400}
+    often = slopes(("a", 0.7, -0.5, 1.9)) | {"inferred": pd.DataFrame({**counted, "count": [392, 8]})}
+    assert headline(often).endswith(
+        "a may lie anywhere in [−0.5, +1.9] points per unit of congruence (0.39 would matter)."
+    )
 
 
 def test_eight_people_tell_nothing_however_narrow_the_interval() -> None:

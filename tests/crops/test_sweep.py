@@ -109,9 +109,11 @@ def test_the_finding_in_one_sentence(swept):
     assert headline(placebo).startswith("brightness follows perceived gender no more than a placebo: +6")
     still = favoured.assign(ci_low=-0.01, ci_high=0.01)
     said = "Cannot tell with 9 people whether brightness follows perceived gender: brightness may lie anywhere in"
-    assert headline(still.assign(people=LEAST - 1)) == f"{said} [−1.0, +1.0] points per unit."
+    assert headline(still.assign(people=LEAST - 1)) == f"{said} [−1.0, +1.0] points per unit (5 would matter)."
     enough = headline(still.assign(people=40))
-    assert enough == "No crop follows perceived gender (40 people; widest: [−1.0, +1.0] points per unit)."
+    assert (
+        enough == "No crop follows perceived gender (40 people; widest: [−1.0, +1.0] points per unit, 5 would matter)."
+    )
     assert headline(still.assign(people=40, ci_high=0.06)).startswith("Cannot tell with 40 people")
     down = favoured[favoured["attribute"] == "gender"].assign(slope=-0.0312, ci_low=-0.05, ci_high=-0.01)
     assert headline(down).endswith(

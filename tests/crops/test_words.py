@@ -105,6 +105,11 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
             [UNSURE],
             "Cannot tell with 50 people whether c favours one group over another: a over b 60.0 % (49.0 to 70.0 %).",
         ),
+        (
+            [pair("a", "b", 0.53, 0.06, ci_low=0.51, ci_high=0.545)],
+            "Cannot tell with 50 people whether c favours one group over another: "
+            "a over b 53.0 % (51.0 to 54.5 %), q 0.06.",
+        ),
         ([UNSURE, pair("a", "d", 0.7, 0.01)], "c favours a over d, in 70 % of pairs (65.0 to 75.0 %; 50 people)."),
         (
             [{**EVEN, "note": "no interval: people do not differ"}],

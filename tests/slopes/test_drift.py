@@ -172,7 +172,7 @@ def test_a_picture_without_a_label_has_no_highest_one(tmp_path) -> None:
     ("photos", "low", "high", "said"),
     [
         (8, -0.001, 0.002, "Cannot tell with 8 photos whether any label's mean has moved"),
-        (80, -0.031, 0.082, "the change of “doctor” may lie anywhere in [-0.031, +0.082]."),
+        (80, -0.031, 0.082, "the change of “doctor” may lie anywhere in [-0.031, +0.082] (0.05 would matter)."),
         (80, -0.001, 0.002, "No label's mean has moved beyond chance."),
         (80, float("nan"), float("nan"), "No label's mean has moved beyond chance."),
     ],

@@ -25,7 +25,7 @@ Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 COLUMNS = (
-    *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "varying", "slope"),
+    *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "share", "varying", "slope"),
     *("other_slope", "difference", "se", "p", "p_perm", "p_test", "ci_low", "ci_high", "q", "note", "measure"),
 )
 
@@ -147,7 +147,7 @@ def paired_differences(
     cluster: photo to a text; photos that share one (one person) are one unit.  A photo without a text is its own.
 
     Returns a row a label of either, with the columns ``COLUMNS``; classifier and attribute are those of ``other``,
-    first_classifier is the classifier of ``one``.
+    first_classifier is the classifier of ``one``.  share: of all answers of both runs, those with the label.
     """
     first, second = same_photos(one, other)
     labels = all_labels(one, other)
@@ -168,6 +168,8 @@ def paired_differences(
     columns: dict[str, Any] = columns_of(result) | {"se": np.where(same, 0.0, result.se), "attribute": other.attribute}
     columns |= {"classifier": other.classifier, "first_classifier": one.classifier, "label": labels}
     columns |= {"n": len(first.photos), "units": len(old.sizes), "active": active_photos(first, second, labels)}
+    given = [pd.Series(run.counts().mean(axis=1), run.labels).reindex(labels, fill_value=0) for run in (first, second)]
+    columns["share"] = (given[0] + given[1]).to_numpy(float) / max(2 * len(first.photos), 1)
     columns |= {"varying": varies, "slope": old.means, "other_slope": new.means, "p": p, "p_test": tested}
     columns |= {"p_perm": p_perm if permutations else np.full(len(labels), np.nan), "q": benjamini_hochberg(tested)}
     columns |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}

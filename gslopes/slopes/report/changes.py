@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from gslopes.frame.findings import decide
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table
+from gslopes.slopes.report import decisions
 from gslopes.stats.multiplicity import LEVEL
 
 COLUMNS = (
@@ -109,15 +109,14 @@ def none_changed(judged: pd.DataFrame, along: str = "") -> str:
         return f"No label is on enough photos to say whether its slope{along} changed."
     unchanged = []
     for row in judged.to_dict("records"):
-        measure = units.measure_of(row)
-        ends = numbers.interval(row["ci_low"], row["ci_high"], units.writer(measure))
-        interval = f"{ends}{' points' * (measure == 'presence')} per step"
-        name, matters = f"the change of “{words.label(str(row['label']))}”", caution.MATTERS.get(measure, math.nan)
-        unchanged.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, interval))
+        name = f"the change of “{words.label(str(row['label']))}”"
+        unchanged.append(decisions.nothing(row, name, row["share"], int(row["units"]), f"q {row['q']:.2g}"))
     if all(change.clear for change in unchanged):
         return f"None of {words.many(len(unchanged), 'label')} changed its slope{along} more than chance explains."
     which = "the slope of one label" if len(unchanged) == 1 else f"any of {len(unchanged):,} slopes"
-    return f"{caution.cannot_tell(caution.widest(unchanged), f'whether {which}{along} changed', 'photo')}."
+    return (
+        f"{caution.cannot_tell(caution.widest(unchanged), f'whether {which}{along} changed', *decisions.over(judged))}."
+    )
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------

@@ -121,9 +121,12 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
         text = f"No label's answer varies on enough photos to say whether it moves with {words.perceived(attribute)}"
         return Headline(f"{text}{_nearest(rows, found)}.", "", 0, 0, unjudged)
     still = {label for label, decision in found.items() if decision.code != UNJUDGED and not decision.moves}
-    quiet = [_nothing(row) for row in rows.to_dict("records") if str(row["label"]) in still]
+    quiet = []
+    for row in rows[rows["label"].astype(str).isin(still)].to_dict("records"):
+        name, share = f"“{words.label(str(row['label']))}”", row["intercept"] / 100  # at value 0, of its line: steadier
+        quiet.append(nothing(row, name, share, int(row.get("units", row["n"])), found[str(row["label"])].why))
     if not moves:
-        text = _none(quiet, words.perceived(attribute), PLACEBO in codes)
+        text = _none(quiet, words.perceived(attribute), PLACEBO in codes, over(rows))
         return Headline(f"{text}.", "", 0, judged, unjudged)
     named = [label for label in moving if found[label].expected]
     leading = [label for label in moving if label not in named] or named
@@ -138,36 +141,47 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     text += f"{moves:,} of {words.many(judged, 'label')} move{'s' * (moves == 1)}{_as_expected(named, moves)}"
     clear = sum(interval.clear for interval in quiet)
     text += f", {clear:,} do{'es' * (clear == 1)} not" if clear else ""
-    text += f", of {len(quiet) - clear:,} it cannot be said" if len(quiet) > clear else ""
+    if len(quiet) > clear:
+        text += f", of {len(quiet) - clear:,} it cannot be said: {caution.fits(caution.widest(quiet))}"
     if FINDING not in codes:
         text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweep was run'}"
     return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged, len(named))
 
 
-def _nothing(row: Mapping[Hashable, Any]) -> caution.Nothing:
-    """A label that is judged and does not move, as ``caution`` takes it."""
-    measure = units.measure_of(row)
-    spread = row.get("sd")
+def nothing(row: Mapping[Hashable, Any], name: str, share: float, n: int, why: str) -> caution.Nothing:
+    """A slope that is judged and no finding, or such a change of one, as ``caution`` takes it.
+
+    share: of answers with the label, where it is judged by presence.  n: units.  why: it may be 0 where its interval
+    leaves that out.
+    """
+    measure, spread, ends = units.measure_of(row), row.get("sd"), (row["ci_low"], row["ci_high"])
     matters = caution.MATTERS.get(measure, caution.OF_SPREAD * float("nan" if spread is None else spread))
-    unit = " points per step" if measure == "presence" else " per step"
-    ends = numbers.interval(row["ci_low"], row["ci_high"], units.writer(measure))
-    name = f"“{words.label(str(row['label']))}”"
-    return caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, ends + unit)
+    matters = caution.points(share) if measure == "presence" else matters
+    note = f"{units.odds(matters):.2g} % would matter" if measure == "log-odds" else ""
+    shown = f"{numbers.interval(*ends, units.writer(measure))}{' points' * (measure == 'presence')} per step"
+    found = caution.Nothing(name, *ends, n, matters, shown, note)
+    return found if found.holds_zero else replace(found, note=why)
 
 
-def _none(quiet: Sequence[caution.Nothing], attribute: str, placebo: bool) -> str:
-    """The sentence where no label moves: none does, or it cannot be said."""
+def over(rows: pd.DataFrame) -> tuple[str, ...]:
+    """What the rows' column units counts, one and several; photos where there is none."""
+    clustered = "units" in rows and bool((rows["units"] < rows["n"]).any())
+    return ("cluster's worth of photos", "clusters' worth of photos") if clustered else ("photo",)
+
+
+def _none(quiet: Sequence[caution.Nothing], attribute: str, placebo: bool, things: tuple[str, ...]) -> str:
+    """The sentence where no label moves: none does, or it cannot be said.  things: see ``over``."""
     clear, widest = [interval for interval in quiet if interval.clear], caution.widest(quiet)
     chance = "chance or a placebo explains" if placebo else "chance explains"
     if not clear:
         which = f"{widest.name} moves" if len(quiet) == 1 else f"any of {words.many(len(quiet), 'label')} moves"
-        return caution.cannot_tell(widest, f"whether {which} with {attribute} more than {chance}", "photo")
+        return caution.cannot_tell(widest, f"whether {which} with {attribute} more than {chance}", *things)
     if len(clear) < len(quiet):
         text = f"None of {words.many(len(quiet), 'label')} is shown to move with {attribute} more than {chance}; of "
-        text += f"{len(quiet) - len(clear):,} it cannot be said with {words.many(widest.n, 'photo')}"
+        text += f"{len(quiet) - len(clear):,} it cannot be said with {words.many(widest.n, *things)}"
         return f"{text}: {caution.fits(widest)}"
     text = f"{clear[0].name} does not move" if len(clear) == 1 else f"None of {words.many(len(clear), 'label')} moves"
-    return f"{text} with {attribute} more than {chance} ({words.many(widest.n, 'photo')}; widest: {widest.shown})"
+    return f"{text} with {attribute} more than {chance} ({caution.widely(widest, *things)})"
 
 
 def _as_expected(named: Sequence[str], moves: int) -> str:

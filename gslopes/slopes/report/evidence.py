@@ -16,7 +16,7 @@ from gslopes.report.terminal import WIDTH, Column, table, wrap
 from gslopes.slopes.expected import WORD
 from gslopes.slopes.report import decisions, drawing
 from gslopes.slopes.report.decisions import Decision, as_text, findings_table, headline
-from gslopes.slopes.report.loading import Drawn, Funnel, drawings, unanswered
+from gslopes.slopes.report.loading import Drawn, Funnel, drawings, unanswered, with_units
 from gslopes.slopes.report.paper import no_label
 
 _TEXTS = ("95 % interval", "decision")
@@ -186,6 +186,6 @@ def summary(run: Path, slopes: pd.DataFrame) -> str:
     sentences = [
         f"{words.printable(classifier)}: "
         + headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute))).sentence
-        for classifier, attribute, rows, _ in decisions.by_pair(tables.reading(slopes))
+        for classifier, attribute, rows, _ in decisions.by_pair(tables.reading(with_units(slopes, run)))
     ]
     return " ".join([*sentences, *silent]) if sentences else no_label(silent)

@@ -82,7 +82,7 @@ def load(run: Path) -> Source:
     Raises: UsageError if it is none; TableError if it has no slopes table, or a damaged one.
     """
     manifest = runfolder.read_manifest(run)
-    slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
+    slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     real = slopes[~placebo.among(slopes["attribute"])]
     listed = manifest.get("values")
     by_attribute = listed if isinstance(listed, Mapping) else {}
@@ -171,6 +171,17 @@ def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
         (str(pair[0]), str(pair[1])): {str(row["label"]): row for row in rows.to_dict("records")}
         for pair, rows in frame.groupby(["classifier", "attribute"])
     }
+
+
+def with_units(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:
+    """The slopes with the column units: as how many units of equal size their photos count, rounded down.
+
+    Raises: TableError if the table balance is damaged.
+    """
+    keys = ["classifier", "attribute"]
+    known = read_rows(tables.BALANCE, run, [*keys, "units", "used", "effective_units"]).query("units < used")
+    worth = slopes[keys].merge(known, how="left", on=keys)["effective_units"].set_axis(slopes.index)
+    return slopes.assign(units=(worth.fillna(slopes["n"]) + 1e-9).astype(int))
 
 
 def of_pair(classifier: str, attribute: str) -> pc.Expression:

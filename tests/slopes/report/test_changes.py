@@ -14,7 +14,16 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 def changes() -> pd.DataFrame:
-    row = {"classifier": SCRIPT, "first_classifier": SCRIPT, "attribute": "gender", "n": 60, "active": 40, "se": 1.0}
+    row = {
+        "classifier": SCRIPT,
+        "first_classifier": SCRIPT,
+        "attribute": "gender",
+        "n": 60,
+        "units": 60,
+        "share": 0.5,
+        "active": 40,
+        "se": 1.0,
+    }
     row |= {"p": 0.001, "note": ""}
     first = {"label": "nurse", "slope": -30.04, "other_slope": -5.0, "difference": 25.04, "ci_low": 20, "ci_high": 30}
     second = {"label": "rare", "slope": 0.0, "other_slope": 0.0, "difference": 0.0, "ci_low": -1.0, "ci_high": 1.0}
@@ -44,7 +53,10 @@ def test_nothing_changed_is_said(tmp_path: Path) -> None:
     ("lacking", "said"),
     [
         ({"ci_low": -9.0, "ci_high": 30.0}, "the change of “nurse” may lie anywhere in [−9.0, +30.0] points per step."),
-        ({"ci_low": -2.0, "ci_high": 3.0, "n": 8}, "Cannot tell with 8 photos whether any of 2 slopes"),
+        (
+            {"ci_low": -2.0, "ci_high": 3.0, "units": 8},
+            "Cannot tell with 8 clusters",
+        ),
         ({"ci_low": float("nan"), "ci_high": float("nan")}, "the change of “nurse” has no interval."),
     ],
 )

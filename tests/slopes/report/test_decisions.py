@@ -30,7 +30,7 @@ def test_every_code_has_a_word_and_a_sentence_and_is_counted() -> None:
 
 
 def slopes_of(n: int = 100, **slopes: float) -> pd.DataFrame:
-    frame = pd.DataFrame({"label": list(slopes), "slope": list(slopes.values()), "n": n})
+    frame = pd.DataFrame({"label": list(slopes), "slope": list(slopes.values()), "n": n, "intercept": 50.0})
     return frame.assign(ci_low=frame["slope"] - 2.64, ci_high=frame["slope"] + 2.64)
 
 
@@ -47,9 +47,10 @@ LATER = "its answer varies on 9 of 12 photos; 10 are needed, about 14 photos lik
     [
         (
             {"Male": 17.54, "Makeup": -30.0, "Hat": 1.0, "Bald": 90.0},
-            {"Male": "finding", "Makeup": "placebo", "Hat": "none", "Bald": "unjudged"},
+            {"Male": "finding", "Makeup": Decision("placebo", "light alone"), "Hat": "none", "Bald": "unjudged"},
             "“Male” appears 17.5 points more often per step toward masculine [14.9, 20.2]; "
-            "1 of 3 labels moves, 1 does not, of 1 it cannot be said.",
+            "1 of 3 labels moves, 1 does not, of 1 it cannot be said: “Makeup” lies in [−32.6, −27.4] points per step "
+            "(light alone).",
         ),
         (
             {"Makeup": -18.4},
@@ -60,13 +61,13 @@ LATER = "its answer varies on 9 of 12 photos; 10 are needed, about 14 photos lik
             {"a": 2.0, "b": 1.0},
             {"a": "placebo", "b": "none"},
             "None of 2 labels moves with perceived gender more than chance or a placebo explains "
-            "(100 photos; widest: [−0.6, +4.6] points per step).",
+            "(100 photos; widest: [−0.6, +4.6] points per step, 5 would matter).",
         ),
         (
             {"age": 0.1, "rare": 9.0},
             {"age": "none", "rare": "unjudged"},
             "“age” does not move with perceived gender more than chance explains "
-            "(100 photos; widest: [−2.5, +2.7] points per step).",
+            "(100 photos; widest: [−2.5, +2.7] points per step, 5 would matter).",
         ),
         (
             {"a": 5.0},
@@ -109,7 +110,7 @@ def test_with_few_photos_or_a_wide_interval_it_says_that_it_cannot_tell() -> Non
     wide = slopes_of(a=1.0, b=2.0).assign(ci_low=[-9.0, -3.0], ci_high=[11.0, 21.0], n=30)
     assert headline(wide, decided(a="none", b="none"), "gender").sentence == (
         "Cannot tell with 30 photos whether any of 2 labels moves with perceived gender more than chance explains: "
-        "“b” may lie anywhere in [−3.0, +21.0] points per step."
+        "“b” may lie anywhere in [−3.0, +21.0] points per step (5 would matter)."
     )
     one = headline(slopes_of(n=8, a=1.0), decided(a="none"), "gender")
     assert one.sentence.startswith("Cannot tell with 8 photos whether “a” moves with perceived gender")
@@ -129,6 +130,26 @@ def test_each_measure_has_its_own_size_that_matters() -> None:
     assert headline(years, decided(a="none"), "gender").sentence.startswith("“a” does not move")
     assert headline(years.assign(sd=0.5), decided(a="none"), "gender").sentence.startswith("Cannot tell")
     assert headline(years.assign(sd=None), decided(a="none"), "gender").sentence.startswith("Cannot tell")
+
+
+@pytest.mark.parametrize("measure", ["presence", "log-odds", "value"])
+@pytest.mark.parametrize(("share", "matters"), [(0.5, 5.0), (0.02, 0.392)])
+def test_absence_is_shown_by_an_interval_about_0_within_what_matters(
+    measure: str, share: float, matters: float
+) -> None:
+    size = {"presence": matters, "log-odds": 0.2, "value": 0.2 * 7}[measure]
+    facts = {"measure": measure, "intercept": 100 * share, "sd": 7.0, "unit": "years per unit", "n": 60}
+    for (low, high), still in {(-0.9, 0.9): True, (0.1, 0.9): False, (-0.9, -0.1): False, (-0.9, 1.1): False}.items():
+        for units in (5, 9, 10, 60):
+            rows = slopes_of(a=0.0).assign(ci_low=low * size, ci_high=high * size, units=units, **facts)
+            said = headline(rows, {"a": Decision("none", "q 0.06")}, "gender").sentence
+            assert said.startswith("“a” does not move") == (still and units >= 10)
+            assert said.endswith("(q 0.06).") == (low * high > 0)
+            assert said.startswith(f"Cannot tell with {units} clusters' worth") or still or units == 60
+            rows = pd.concat([rows, slopes_of(b=30.0).assign(units=units, **facts)])
+            said = headline(rows, {"a": Decision("none", "q 0.06"), "b": Decision("finding", "")}, "gender").sentence
+            assert ("1 does not" in said) == (still and units >= 10)
+            assert ("of 1 it cannot be said: “a”" in said) == (not still or units < 10)
 
 
 # -- test recommended -------------------------------------------------------------------------------------------------
