@@ -13,20 +13,23 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from coverage_cases import VALUES, Count, as_answers
+from coverage_cases import VALUES, Count, as_answers, counted
 from scipy import special
 
 from gslopes.core import placebo
+from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.decision import decide, placebo_differences
 from gslopes.slopes.fit.estimators import estimate
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.fit.power import SPREAD, Design, Measured, Presence, power, presence_of
-from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.ols import line_weights
 from gslopes.stats.permutation import below_floor
+from tests.slopes.fit.conftest import build
 
 OPTIONS = FitOptions(estimators=("photo-rate",), permutations=999)
+LABELS = 20
 Cell = Callable[[np.random.Generator, int], Iterator[Count]]
 Sweeps = list[np.ndarray]  # (labels, photos, 7) along the edit and along each placebo
 
@@ -132,7 +135,8 @@ def true_slope(rng: np.random.Generator, classifier: Classifier, slope: float) -
 
 def decided(edit: Answers, fakes: dict[str, Answers]) -> pd.DataFrame:
     """The rows of one audit to read, with their decisions."""
-    options = replace(OPTIONS, estimators=("photo-measure" if edit.measures else "photo-rate",))
+    estimator = "photo-measure" if edit.measures else "photo-rate"
+    options = replace(OPTIONS, estimators=(estimator,), permutations=4999)  # fewer cost some points of power
     rows = estimate(edit, options)
     return decide(rows, placebo_differences(edit, fakes, options), options, units=np.ones(len(edit.photos)))
 
@@ -146,7 +150,7 @@ def numbered(rows: np.ndarray) -> Answers:
 
 def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """What power promises next to what becomes a finding, of six kinds of classifiers; one label moves."""
-    known = np.random.default_rng(66)
+    known = np.random.default_rng(66)  # of the pilots, the same in every portion
     plans = [
         ("anew, 272 photos, 1 label", anew, 272, 2.5, Design(Presence(0.1))),
         ("anew, 272 photos, 20 labels", anew, 272, 2.5, Design(Presence(0.1), 20)),
@@ -159,13 +163,11 @@ def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         design = given or Design(seen(known, classifier, 2000, slope), 20, placebo_photos=200)
         promised = power(design, photos, true_slope(known, classifier, slope))
         found = 0
-        build = numbered if classifier is heavy else as_answers
+        made = numbered if classifier is heavy else as_answers
         for _ in range(sets):
             edit, *fakes = classifier(rng, photos, design.labels, slope)
             asked = design.placebo_photos or photos
-            rows = decided(
-                build(edit), {k: build(part[:, :asked]) for k, part in zip(placebo.KINDS, fakes, strict=True)}
-            )
+            rows = decided(made(edit), {k: made(part[:, :asked]) for k, part in zip(placebo.KINDS, fakes, strict=True)})
             found += int(rows.set_index("label")["decision"].get("000000") == "finding")
         yield title, "promised", round(1000 * promised), 1000
         yield title, "finding", found, sets
@@ -220,7 +222,31 @@ def light_alone(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         yield from _tallied(title, audits, 0, sets)
 
 
+def refused_by_value(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """60 photos, 20 labels that do not move; a picture with the first is refused more often towards the upper end."""
+    chance = np.clip(0.1 + 0.1 * VALUES, 0, 1)
+    hits = {"own test": np.zeros(sets, bool), "finding": np.zeros(sets, bool)}
+    for place in range(sets):
+        own = special.logit(0.3) + rng.standard_normal((LABELS, 60, 1))
+        parts = []
+        for name in ("gender", *placebo.names("gender")):
+            present = drawn(rng, own, np.zeros(LABELS)).transpose(1, 0, 2)
+            scores, asked = build(present, VALUES, attribute=name)
+            lost = rng.random((60, 7)) < chance * present[:, 0] * (name == "gender")
+            asked = asked.assign(status=np.where(lost.ravel(), "refused", "answered"))
+            kept = ~lost[scores["photo"].str[-8:].apply(int, base=16), scores["step"]]
+            parts.append((scores[kept], asked))
+        tables = [pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)]
+        rows = analyse(*tables, options=OPTIONS).slopes
+        rows = rows[rows["attribute"] == "gender"]
+        hits["own test"][place] = (rows["q"] < LEVEL).any()
+        hits["finding"][place] = (rows["decision"] == "finding").any()
+    for method, found in hits.items():
+        yield counted("60 photos, 20 labels, nothing moves, refused by value: any", method, found)
+
+
 CASES: dict[str, Cell] = {
+    "refused-by-value": refused_by_value,
     "findings": findings,
     "findings-of-many": findings_of_many,
     "no-effect": no_effect,
