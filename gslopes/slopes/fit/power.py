@@ -8,13 +8,15 @@ sweep, v the value; u and e are normal, together with variance 1, and ``noise`` 
 answers anew every time; 0: its answer never changes but through the edit.  b differs between photos, with a standard
 deviation of ``spread`` times its mean.  A label judged by its number has normal slopes instead (``Measured``).
 
-t stands for the permutations that the fit makes.  Labels that refuse, or photos that are lost, are not in it.
+A normal distribution with a correction for continuity stands for the permutations that the fit makes.  Photos that are
+refused or lost are not in it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,6 @@ from scipy import optimize, special
 
 from gslopes.core import placebo
 from gslopes.core.errors import ConfigError
-from gslopes.stats.intervals import t_test
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.ols import line_weights
 
@@ -56,6 +57,11 @@ class Presence:
             raise ConfigError(f"The rate is {self.rate}; it must lie between 0 and 1.", "0.01 is one photo in 100.")
         if not 0 <= self.noise <= 1:
             raise ConfigError(f"The noise is {self.noise}; it must lie in [0, 1].", "1: it answers anew every time.")
+
+    @property
+    def step(self) -> float:
+        """How far the slopes of two photos lie apart at least, if they differ."""
+        return float(np.diff(_WEIGHTS).min())
 
     @property
     def limit(self) -> float:
@@ -112,6 +118,8 @@ class Measured:
     fakes: tuple[float, ...]
     shared: tuple[float, ...]
 
+    step: ClassVar[float] = 0.0
+
     @property
     def steepest(self) -> float:
         """The largest slope that is looked for."""
@@ -165,31 +173,30 @@ def power(design: Design, photos: int, slope: float) -> float:
     """
     if photos < 2:
         raise ConfigError(f"{photos} photos have no spread.", "Give 2 or more.")
-    slopes, varies = _pool(design.label, abs(slope))
+    (slopes, varies), step = _pool(design.label, abs(slope)), design.label.step
     rng = np.random.default_rng(1)
     sets, asked = int(np.clip(_DRAWS // photos, 200, 1000)), min(photos, design.placebo_photos or photos)
     found = 0
     for start in range(0, sets, 100):
         rows = rng.integers(0, slopes.shape[1], (min(100, sets - start), photos))
         edit = slopes[0][rows].astype(np.float64)
-        t, sign = _t(edit), np.sign(edit.mean(axis=1))
+        side = np.sign(edit.sum(axis=1))
         holds = varies[rows].sum(axis=1) >= design.least
-        holds &= _adjusted(t_test(t, photos - 1), design.labels, rng) < LEVEL
+        holds &= _adjusted(_p(edit, side, step), design.labels, rng) < LEVEL
         for kind, fake in zip(placebo.KINDS, slopes[1:], strict=True):
             paired = fake[rows[:, :asked]]
-            for side in (1, -1)[: 1 if kind == "light" else 2]:
-                further = _t(edit[:, :asked] - side * paired) * sign
-                holds &= special.stdtr(max(asked - 1, 1), -further) < LEVEL / 2
+            for sign in (1, -1)[: 1 if kind == "light" else 2]:
+                holds &= _p(edit[:, :asked] - sign * paired, side, 2 * step) < LEVEL
         found += int(holds.sum())
     return found / sets
 
 
-def _t(numbers: Array) -> Array:
-    """(sets,) t of the mean of each row; 0 where a row is all 0, infinite where it is all one other number."""
-    mean = numbers.mean(axis=1)
-    se = numbers.std(axis=1, ddof=1) / np.sqrt(numbers.shape[1]) if numbers.shape[1] > 1 else np.full(len(mean), np.inf)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(mean == 0, 0.0, mean / se))
+def _p(numbers: Array, side: Array, step: float) -> Array:
+    """(sets,) about the p of changes of signs of each row's numbers, whose sums lie ``step`` apart; of a sum on the
+    other side more than 1.
+    """
+    z = (numbers.sum(axis=1) * side - step / 2) / np.maximum(np.sqrt(np.square(numbers).sum(axis=1)), 1e-12)
+    return np.asarray(2 * special.ndtr(-z))
 
 
 def _adjusted(p: Array, labels: int, rng: np.random.Generator) -> Array:
