@@ -391,7 +391,8 @@ def placebo_as_steep(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> Mappi
     """The steepest placebo sweep in the direction of a slope, if it reaches into the slope's interval."""
     sign = 1 if row["slope"] > 0 else -1
     family = family_of(slopes, row["cropper"], row["attribute"])
-    placebos = family[family["attribute"] != row["attribute"]].to_dict("records")
+    measured = (family["attribute"] != row["attribute"]) & family["slope"].notna()  # max of a NaN is one
+    placebos = family[measured].to_dict("records")
     steep = max(placebos, key=lambda one: sign * one["slope"], default=None)
     near = row["ci_low"] if sign > 0 else -row["ci_high"]
     return steep if steep is not None and sign * steep["slope"] >= near else None

@@ -90,12 +90,12 @@ def gathered(
     return Outcomes(values, sizes.astype(np.float64), (keys % width).astype(np.int32), starts, summed)
 
 
-def dense(numbers: Single, values: Array) -> Outcomes:
-    """Outcomes from a dense array, (L, n, K): simulated answers, or a table that was never sparse."""
+def dense(numbers: Single, values: Array, cluster: Integers | None = None) -> Outcomes:
+    """Outcomes from a dense array, (L, n, K); cluster as in ``gathered``."""
     label, photo = np.nonzero(numbers.any(axis=2))
     rows = np.ascontiguousarray(numbers[label, photo], dtype=np.float32)
     codes = photo.astype(np.int32), label.astype(np.int32)
-    return gathered(values, numbers.shape[1], *codes, rows, len(numbers))
+    return gathered(values, numbers.shape[1], *codes, rows, len(numbers), cluster)
 
 
 def moments(outcomes: Outcomes) -> Moments:

@@ -73,7 +73,9 @@ def random_signs(shape: tuple[int, int], generator: np.random.Generator) -> NDAr
     return (2 * generator.integers(0, 2, shape, dtype=np.int8) - 1).astype(np.float32)
 
 
-def below_floor(p_perm: Array, p: Array, count: int, *, trusted: bool = True) -> tuple[Array, NDArray[np.object_]]:
+def below_floor(
+    p_perm: Array, p: Array, count: int, *, trusted: bool | NDArray[np.bool_] = True
+) -> tuple[Array, NDArray[np.object_]]:
     """The p that is adjusted, and where it comes from.
 
     m permutations cannot show less than 1 / (m + 1), which after adjustment over some hundred labels shows nothing at
@@ -81,7 +83,7 @@ def below_floor(p_perm: Array, p: Array, count: int, *, trusted: bool = True) ->
     a false p below any x is then at most that of t alone, and never more than 1 / (m + 1).
 
     p_perm, p: (L,) of the same null hypothesis.  count: m; 0 if there was none, and all is t's.
-    trusted: whether t may be believed; not where one cluster holds most of the photos.
+    trusted: whether t may be believed, (L,) or of all; not where one cluster holds most of the photos.
     """
     if not count:
         alone = np.full(len(p), "t", dtype=object)

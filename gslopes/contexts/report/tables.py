@@ -208,6 +208,10 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, ratings: pd.Series)
         if not len(judged):
             answers.append(f"{plural}: no {side} context")
             continue
+        judged = judged[judged["q"].notna()]
+        if not len(judged):
+            answers.append(f"{plural}: not judged, too few people change")
+            continue
         significant = judged[judged["q"] < LEVEL]
         rises, falls = int((significant[change] > 0).sum()), int((significant[change] < 0).sum())
         verdict = "mixed" if rises and falls else "yes" if rises else "no"
@@ -229,6 +233,7 @@ def _independent(rows: pd.DataFrame) -> str:
 
 def _who_changes(rows: pd.DataFrame) -> str:
     """Whose mean distance is larger by Tukey's test at the paper's level, and in how many contexts."""
+    rows = rows[rows["p"].notna()] if len(rows) else rows
     if not len(rows):
         return "not judged: no group can be compared"
     contexts = rows["context"].nunique()

@@ -28,6 +28,8 @@ from gslopes.slopes.fit.observed import observed_rows
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.fit.reach import per_reach, reach_rows
 from gslopes.slopes.fit.selection import (
+    LOSSES,
+    STATUS,
     Asked,
     Gate,
     asked_about,
@@ -35,7 +37,7 @@ from gslopes.slopes.fit.selection import (
     check_status,
     gating_rows,
     label_counts,
-    refusal_slope,
+    loss_trend,
 )
 from gslopes.slopes.fit.truth import Truth, check_truths, error_tables, split_truth
 from gslopes.stats.clusters import FEW, effective_units, named_codes, normal_texts
@@ -204,6 +206,12 @@ class _Inputs:
         """(n,) codes of the photos' clusters; a photo without a text is its own."""
         return named_codes(_texts(self.columns[_CLUSTER], photos), photos) if self.cluster else None
 
+    def returned(self, classifier: str) -> set[str]:
+        """All labels that it returned, of unedited photos and along placebo sweeps too."""
+        answers = [sweep for (name, _), sweep in self.whole.items() if name == classifier]
+        answers += [self.unedited[classifier]] if classifier in self.unedited else []
+        return {str(label) for sweep in answers for label in sweep.labels}
+
     def placebos(self, classifier: str, attribute: str) -> dict[str, Answers]:
         """Kind of placebo to the answers about it."""
         names = {kind: placebo.name(attribute, kind) for kind in placebo.KINDS}
@@ -225,7 +233,7 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     units = inputs.units(sweep.photos)
     sizes = np.ones(len(sweep.photos)) if units is None else np.bincount(units).astype(np.float64)
     asked = asked_about(inputs.asked, classifier, attribute, sweep.values, inputs.kept(attribute))
-    balance = _balance(sweep, sizes, asked, inputs)
+    balance, depend = _balance(sweep, sizes, asked, inputs)
     yield "balance", balance
     rows = estimate(sweep, options, units)
     if asked.lost.any():
@@ -237,8 +245,7 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
         codes = None if units is None else dict(zip(sweep.photos.tolist(), units.tolist(), strict=True))
         differences = placebo_differences(sweep, inputs.placebos(classifier, attribute), options, codes)
         yield "placebos", differences
-        flat = not float(balance["refusal_p"].iloc[0]) < LEVEL
-        rows = decide(rows, differences, options, refusals_flat=flat, units=sizes)
+        rows = decide(rows, differences, options, lost=" and ".join(depend), units=sizes)
         if classifier in inputs.unedited:
             yield from _observed(inputs, sweep, rows, codes)
             if attribute in inputs.drawn:
@@ -248,7 +255,7 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
     compared = [group_slopes(sweep, name, texts, options, units) for name, texts in named]
     fakes = None if placebo.is_placebo(attribute) else inputs.placebos(classifier, attribute)
-    wrong = error_tables(sweep, inputs.truths, options, units, fakes)
+    wrong = error_tables(sweep, inputs.truths, options, units, fakes, inputs.returned(classifier))
     yield from zip(("error_rates", "error_slopes"), wrong, strict=True)
     if inputs.tones is not None:
         named.append(("skin tone", _texts(inputs.tones, sweep.photos)))
@@ -290,7 +297,10 @@ def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
         raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
 
 
-def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _Inputs) -> pd.DataFrame:
+def _balance(
+    sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _Inputs
+) -> tuple[pd.DataFrame, list[str]]:
+    """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to."""
     used, cluster = len(sweep.photos), inputs.cluster
     largest, effective = float(sizes.max()) / used if used else np.nan, effective_units(sizes)
     row: dict[str, object] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "used": used}
@@ -298,18 +308,22 @@ def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _
     counts = {"refused": int(refused.sum()), "failed": int((lost & ~refused).sum())}
     counts["missing"] = len(asked.photos) - used - sum(counts.values())
     row |= {"units": len(sizes), **counts, "largest": largest, "effective_units": effective}
-    row |= dict.fromkeys(("refusal_slope", "refusal_low", "refusal_high", "refusal_p"), np.nan)
     warnings = []
     if cluster and used and effective < FEW:
         share = f"one {cluster} of {len(sizes)} holds {largest:.0%} of the photos"
         warnings.append(f"{share}: read p_perm, not t and its interval")
-    if (asked.status == 2).any():
-        trend = refusal_slope(asked, inputs.units)
-        slope, p = float(trend.difference[0]), float(trend.p[0])
-        row |= {"refusal_slope": slope, "refusal_low": trend.low[0], "refusal_high": trend.high[0], "refusal_p": p}
-        if p < LEVEL:
-            warnings.append(f"refusals depend on the value ({slope:+.2g} points per unit): what is left is selected")
-    return pd.DataFrame([row | {"warning": "; ".join(warnings)}])
+    depend = []
+    for name, status, losses in LOSSES:
+        if not (asked.status == STATUS.index(status) + 1).any():
+            continue
+        trend = loss_trend(asked, status, inputs.units, inputs.options)
+        ends = {f"{name}_low": trend.low, f"{name}_high": trend.high}
+        row |= {f"{name}_slope": trend.value, **ends, f"{name}_p": trend.p}
+        if not trend.p >= LEVEL:
+            depend.append(losses)
+            told = "depend on the value" if trend.p < LEVEL else "may depend on the value, which no test can tell"
+            warnings.append(f"{losses} {told} ({trend.value:+.2g} points per unit): what is left is selected")
+    return pd.DataFrame([row | {"warning": "; ".join(warnings)}]), depend
 
 
 def _plain_texts(column: pd.Series) -> pd.Series:

@@ -8,7 +8,8 @@ An edit also moves light, texture and compression, and so it moves any classifie
                largest p of all differences (an intersection-union test), adjusted over the labels that hold the own
                test, is below the level too, and each difference has the sign of the slope (a hierarchy: where no
                label moves, none gets here but by the own test's error)
-    refusals   where refusals depend on the value, the slope keeps its sign in the worst case (``slopes.fit.selection``)
+    losses     where refusals or failures depend on the value, the slope keeps its sign in the worst case
+               (``slopes.fit.selection``)
 
 The light placebo brightens as the edit does, so its sign counts; the sign of the other two means nothing, and the
 difference must hold against either sign.
@@ -95,13 +96,13 @@ def _tested(first: Units, second: Units, options: FitOptions, *, signed: bool) -
 
 
 def decide(
-    slopes: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, *, refusals_flat: bool = True, units: Array
+    slopes: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, *, lost: str = "", units: Array
 ) -> pd.DataFrame:
     """The rows of one classifier and attribute with the columns q_placebo, decision, reason and detail.
 
     slopes: as ``estimators.estimate`` gives them; the rows of the paper have no decision.
     placebos: as ``placebo_differences`` gives them; empty if there was no placebo sweep.
-    refusals_flat: whether refusals do not depend on the value.  units: (U,) photos in each unit.
+    lost: which lost answers depend on the value, such as ``refusals``; empty for none.  units: (U,) photos in each unit.
 
     The rows to read are one family, whatever their labels are judged by; so are the others of each estimator.
     """
@@ -110,13 +111,11 @@ def decide(
     if "measure" not in tested or tested.empty:
         return slopes
     families = tested.groupby(tested["estimator"].mask(tested["measure"].notna(), ""), sort=False)
-    decided = [_decide(rows, placebos, options, refusals_flat, trusted) for _, rows in families]
+    decided = [_decide(rows, placebos, options, lost, trusted) for _, rows in families]
     return slopes.join(pd.concat(decided))
 
 
-def _decide(
-    rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, refusals_flat: bool, trusted: bool
-) -> pd.DataFrame:
+def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, lost: str, trusted: bool) -> pd.DataFrame:
     largest = np.zeros(len(rows))
     keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
     by_kind = {}
@@ -133,13 +132,13 @@ def _decide(
     decided = []
     for index, row in enumerate(rows.to_dict("records")):
         of_label = {kind: part.iloc[index] for kind, part in by_kind.items()}
-        decided.append(_decide_label(row, float(q_placebo[index]), of_label, refusals_flat))
+        decided.append(_decide_label(row, float(q_placebo[index]), of_label, lost))
     frame = pd.DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
     return frame.assign(q_placebo=q_placebo)
 
 
 def _decide_label(
-    row: Mapping[Any, Any], q_placebo: float, placebos: Mapping[str, pd.Series], refusals_flat: bool
+    row: Mapping[Any, Any], q_placebo: float, placebos: Mapping[str, pd.Series], lost: str
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
     decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos)
@@ -161,10 +160,10 @@ def _decide_label(
         which = f" of {' or of '.join(lacking)}" if len(lacking) < len(placebo.KINDS) else ""
         detail = f"no placebo sweep{which} was run"
     low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
-    if decision == "finding" and not refusals_flat and not (low > 0 if row["slope"] > 0 else high < 0):
+    if decision == "finding" and lost and not (low > 0 if row["slope"] > 0 else high < 0):
         bound = f"of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]"
         bound = bound if low <= high else "nothing bounds the rest"
-        return "open", "refusals", f"refusals depend on the value; {bound}"
+        return "open", "refusals", f"{lost} depend on the value; {bound}"
     return decision, reason, detail
 
 

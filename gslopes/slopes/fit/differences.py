@@ -39,7 +39,7 @@ def group_slopes(
     membership, see ``membership_test``; p is Welch's t, for groups of different spread, and can reject too often
     where one group is small).  Intervals are of the same t.  A label whose answers vary on fewer than ``min_varying``
     units of a group is too rare to judge there, and has no interval where they vary on none; a difference is too rare
-    to judge from a group of fewer than ``min_varying`` photos, or of a label that is rare in both.  Where all slopes of
+    to judge from a group of fewer than ``min_varying`` units, or of a label that is rare in both.  Where all slopes of
     one group are equal, its spread is not taken for 0: both groups then share one (Student's t).  q is over the labels
     of one group, or of one pair of groups: of p_perm where there is one, or p below its floor.
 
@@ -62,7 +62,7 @@ def group_slopes(
             lines = infer(linear(kind, sums, part.values), sums)
             sides[name] = lines.slope, lines.se, sums.units
             rare = rarely[name] = np.asarray(varies < options.min_varying, dtype=bool)
-            few[name] = len(part.photos) < options.min_varying
+            few[name] = sums.units < options.min_varying
             p = np.where(rare, np.nan, lines.p)
             spread = columns_of(lines, "slope", "intercept", "t", "p")
             columns = {key: np.where(varies > 0, value, np.nan) for key, value in spread.items()}

@@ -10,7 +10,8 @@ which the groups have more.  The observed difference has causes that are no part
 
 Interval of observed: Newcombe's of two shares over clusters by their design effects, or Welch's t of two means; p is
 Welch's t, null hypothesis: both groups have the same mean.  Where all answers of one group are equal, its spread is not
-taken for 0: both groups then share one (Student's t).
+taken for 0: both groups then share one (Student's t); where those of both are, p is Pearson's, with Rao and Scott's
+correction over clusters.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import codes_of
 from gslopes.stats.contrast import Contrast, Units, contrast, difference
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
-from gslopes.stats.shares import difference_interval
+from gslopes.stats.shares import difference_interval, independence_p
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+ALIKE = "no test: the answers of each group are all the same, or of one unit"
 SAME, OPPOSITE, OBSERVED, EDIT, NEITHER = "same sign", "opposite signs", "observed only", "edit only", "neither"
 
 
@@ -82,6 +84,12 @@ def observed_rows(
         fewest = np.where(measure == "presence", np.minimum(having, n + n_other - having), n)
         rare = np.minimum(fewest, min(n, n_other)) < options.min_varying
         p = np.where(rare | ~(gap.se > 0), np.nan, gap.p)
+        for row in np.flatnonzero(
+            (measure == "presence") & ~rare & (gap.se == 0)
+        ):  # all of one group, none of the other
+            p[row] = independence_p(
+                answers[[row]].toarray().ravel()[both] > 0, group[both].astype(np.int64), units[both]
+            )
         columns: dict[str, Any] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "label": labels}
         columns |= {"group": pair[0], "other": pair[1], "measure": measure, "n": n, "n_other": n_other}
         columns |= {"mean": answers[:, group].sum(axis=1) / n, "mean_other": answers[:, other].sum(axis=1) / n_other}
@@ -89,7 +97,7 @@ def observed_rows(
         columns |= {"slope": slopes.sums[:, both].sum(axis=1) / (n + n_other)}
         columns |= {"distance": distance.difference[0] if np.isfinite(distance.low[0]) else np.nan}
         columns |= {"distance_low": distance.low[0], "distance_high": distance.high[0]}
-        frame = pd.DataFrame(columns | {"note": np.where(rare, RARE, "")})
+        frame = pd.DataFrame(columns | {"note": np.where(rare, RARE, np.where(np.isnan(p), ALIKE, ""))})
         frames.append(frame.assign(agreement=[_agreement(row, found) for row in frame.to_dict("records")]))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 

@@ -8,6 +8,7 @@ from gslopes.core.errors import ConfigError, UnknownName
 
 ESTIMATORS = ("paper", "photo-rate", "photo-measure")
 RARE = "too rare to judge"
+NEVER = " never returns "  # between a classifier and a label that is true of photos
 LEAST_KEPT = 0.8  # share of sweeps; below it the gated slope alone is not to be trusted
 
 

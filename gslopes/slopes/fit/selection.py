@@ -1,9 +1,9 @@
 """Sweeps that do not count: refused ones, and those that a gate dropped. What do the slopes of the others hide?
 
-A photo refused at one value drops out of every slope, so refusals that depend on the value and on what is in the photo
-bias what is left.  Two things are said about it:
+A photo refused at one value drops out of every slope, and so does one where asking failed: losses that depend on the
+value and on what is in the photo bias what is left.  Two things are said about it:
 
-    slope of refusal   photo-rate of "refused": a finding about the classifier by itself
+    slopes of loss     photo-rate of "refused", and of "failed": findings about the classifier by themselves
     worst case         the slope over all photos asked, if every lost answer were as far against it as it can be
 
 The slope itself is over the photos answered at every value: they are observed, and nothing bounds it.  The bounds
@@ -34,14 +34,18 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import LEAST_KEPT, FitOptions
-from gslopes.stats.clusters import codes_of
-from gslopes.stats.contrast import Contrast, Units, contrast
+from gslopes.stats.clusters import FEW, clustered_mean, codes_of, effective_units
+from gslopes.stats.contrast import Units, contrast
+from gslopes.stats.intervals import Estimate
 from gslopes.stats.ols import line_weights
+from gslopes.stats.outcomes import dense
+from gslopes.stats.permutation import below_floor, permute
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 STATUS = ("answered", "refused", "failed")
+LOSSES = (("refusal", "refused", "refusals"), ("failed", "failed", "failures"))  # prefix of columns, status, noun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,18 +90,26 @@ def asked_about(
     return Asked(ids.astype(object), values, table)
 
 
-def refusal_slope(found: Asked, units: Callable[[NDArray[np.object_]], Codes | None]) -> Contrast:
-    """photo-rate of "refused", (1,) each, over the photos asked about at all values.
+def loss_trend(
+    found: Asked, status: str, units: Callable[[NDArray[np.object_]], Codes | None], options: FitOptions
+) -> Estimate:
+    """photo-rate of "refused" or "failed" over the photos asked about at all values, in points, with its t interval.
+
+    p: permutation within units, or t below its floor; null hypothesis: a photo's losses are exchangeable over the
+        values.  It decides where all photos are lost at one value, which t cannot; NaN for a single unit.
 
     units: gives the codes of photos' clusters, or None where each photo is its own.
     """
     complete = (found.status > 0).all(axis=1)
-    slopes = 100 * (found.status[complete] == 2).astype(np.float64) @ line_weights(found.values)
-    codes = codes_of(units(found.photos[complete]), int(complete.sum()))
-    sums = np.bincount(codes, slopes, minlength=int(codes.max(initial=-1)) + 1)
-    sums[np.abs(sums) < 1e-9] = 0
-    sizes = np.bincount(codes).astype(np.float64)
-    return contrast(Units(sparse.csr_array(sums[None, :]), sizes))
+    lost = (found.status[complete] == STATUS.index(status) + 1).astype(np.float32)
+    codes, m = codes_of(units(found.photos[complete]), len(lost)), options.permutations
+    mean = clustered_mean(100 * (lost - lost[:, :1]) @ line_weights(found.values), codes)
+    rows = dense(lost[None], found.values, codes)
+    several = np.array([len(rows.sizes) > 1])
+    p_perm = permute(rows, several, m, options.seed).p if m else np.full(1, np.nan)
+    p = np.array([mean.p if mean.value or mean.se else 1.0])
+    p, _ = below_floor(p_perm, p, m, trusted=effective_units(rows.sizes) >= FEW)
+    return mean._replace(p=float(p[0]))
 
 
 def bounds(present: Array, found: Asked) -> tuple[Array, Array]:

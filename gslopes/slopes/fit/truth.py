@@ -8,9 +8,10 @@ What is asked of a photo is true whatever its face looks like, so every edit of 
 
 A *rate* is the share of photos that are wrong at one value; interval: Wilson's, over clusters by their design effect.
 A *slope* is the mean over photos of the least squares line through each photo's K zeros and ones, in percentage points
-per unit; interval and p: t over photos (clusters), null hypothesis: errors do not depend on the value.  q is over the
-slopes of one classifier along one attribute; a finding also goes further than every placebo, as in
-``slopes.fit.decision``.
+per unit; interval and p: t over photos (clusters), null hypothesis: errors do not depend on the value.  p_perm permutes
+the errors within photos (clusters) and so decides where all of them change alike and t cannot, see
+``stats.permutation``.  q is p_test, p_perm or t's below its floor, over the slopes of one classifier along one
+attribute; a finding also goes further than every placebo, as in ``slopes.fit.decision``.
 
 Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13; ``stats.shares``, ``stats.clusters``.
 """
@@ -23,19 +24,28 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from gslopes.core.errors import ConfigError
+from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.decision import placebo_q, rule
-from gslopes.slopes.fit.options import FitOptions
-from gslopes.stats.clusters import clustered_mean, codes_of
+from gslopes.slopes.fit.options import NEVER, FitOptions
+from gslopes.stats.clusters import FEW, clustered_mean, codes_of, effective_units
+from gslopes.stats.contrast import Units, contrast
+from gslopes.stats.intervals import Estimate
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_weights
+from gslopes.stats.outcomes import gathered, varying
+from gslopes.stats.permutation import below_floor, permute
 from gslopes.stats.shares import share_interval
 
 ERROR, MISS, ALARM = "error", "miss", "false alarm"
 ALL = "all labels"
+_NAMES = ("column", "label", "measure")
+_ROUNDING = 1e-9  # points per unit
 YES, NO = frozenset({"1", "1.0", "true", "yes", "y"}), frozenset({"0", "0.0", "-1", "-1.0", "false", "no", "n"})
+ALIKE = "all photos have this slope, which takes permutations to test (--set fit.permutations=10000)"
 EVERYWHERE = "given for every picture: say from which score it counts (--set fit.presence=0.5)"
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -96,113 +106,187 @@ def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
             raise ConfigError(f"{cells[0]!r} in the column {truth.column} is not a label that was returned.", hint)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Row:
+    """One measure of one label.
+
+    names: its column, label and measure.  keep: (n,) photos that it is about.  wrong: (n, K).  lines: (n,) slopes of
+    the photos in points per unit, exactly 0 where the answers do not change.  note: why there is no test.  never:
+    whether the classifier never returns the label.
+    """
+
+    names: tuple[str, str, str]
+    keep: Flags
+    wrong: Flags
+    lines: Array
+    note: str = ""
+    never: bool = False
+
+
 def error_tables(
     answers: Answers,
     truths: Sequence[Truth],
     options: FitOptions,
     cluster: Codes | None = None,
     placebos: Mapping[str, Answers] | None = None,
+    returned: Collection[str] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Error rates at every value, and their slopes; the columns of core.tables.ERROR_RATES and ERROR_SLOPES.
 
     Photos of which the truth is not known are left out.  Labels with equal scores count as the highest together.  A
-    label that is given for every picture has rates, and no slope.
+    label that is given for every picture has rates, and no slope.  One that the classifier never returns has neither,
+    and the photos of which it is true count for no other row.
 
     answers: of one classifier and attribute.  cluster: (n,) codes of clusters of photos, or None.
     placebos: kind of placebo to the answers along it, whose photos may be a sample; None for a placebo itself, whose
         slopes have no decision.
+    returned: all labels that the classifier returned, along other sweeps as well; the answers' own if None.
     """
+    known = {plain(str(label)) for label in (answers.labels if returned is None else returned)}
     units = codes_of(cluster, len(answers.photos))
-    rates, slopes = [], []
-    for truth in truths:
-        given = bool(truth.label) and bool(_said(answers, truth.label).all())
-        fakes = {kind: _moves(fake, truth) for kind, fake in (placebos or {}).items()}
-        for label, measure, keep, wrong in _judged(answers, truth):
-            if not keep.any():
-                continue
-            head: dict[str, object] = {"classifier": answers.classifier, "attribute": answers.attribute}
-            head |= {"column": truth.column, "label": label, "measure": measure, "n": int(keep.sum())}
-            codes = np.unique(units[keep], return_inverse=True)[1]
-            sizes = np.bincount(codes).astype(np.float64)
-            for step, value in enumerate(answers.values.tolist()):
-                at = wrong[keep, step]
-                low, high = share_interval(np.bincount(codes, at).astype(np.float64), sizes)
-                facts = {"step": step, "value": value, "wrong": int(at.sum()), "rate": float(at.mean())}
-                rates.append({**head, **facts, "ci_low": low, "ci_high": high})
-            row = _slope(wrong[keep], answers.values, codes, options, EVERYWHERE if given else "")
-            own = pd.Series(_lines(wrong[keep], answers.values), index=answers.photos[keep])
-            clusters = pd.Series(codes, index=own.index)
-            tested = [_against(own, fake[label, measure], kind, clusters) for kind, fake in fakes.items()]
-            slopes.append({**head, **row, "p_placebos": max(tested, default=np.nan), "kinds": tuple(fakes)})
-    frame = pd.DataFrame(slopes)
-    return pd.DataFrame(rates), frame if frame.empty else _decided(frame, placebos is not None)
+    judged = [row for one in truths for row in _judged(answers, one, known)]
+    there = [index for index, row in enumerate(judged) if row.keep.any()]
+    rows = [judged[index] for index in there]
+    rates: list[dict[str, object]] = []
+    slopes: list[dict[str, object]] = []
+    for row in rows:
+        head: dict[str, object] = {"classifier": answers.classifier, "attribute": answers.attribute}
+        head |= {**dict(zip(_NAMES, row.names, strict=True)), "n": int(row.keep.sum())}
+        codes = np.unique(units[row.keep], return_inverse=True)[1]
+        sizes = np.bincount(codes).astype(np.float64)
+        mean = Estimate(*[np.nan] * 5) if row.never else clustered_mean(row.lines[row.keep], codes)
+        facts: dict[str, object] = {"slope": mean.value, "se": mean.se, "ci_low": mean.low, "ci_high": mean.high}
+        facts |= {"p": mean.p, "centre": np.nan, "note": row.note, "units": len(sizes)}
+        for step, value in enumerate([] if row.never else answers.values.tolist()):
+            at = row.wrong[row.keep, step]
+            low, high = share_interval(np.bincount(codes, at).astype(np.float64), sizes)
+            rate = {"step": step, "value": value, "wrong": int(at.sum()), "rate": float(at.mean())}
+            rates.append({**head, **rate, "ci_low": low, "ci_high": high})
+            facts |= {"centre": rate["rate"]} if step == len(answers.values) // 2 else {}
+        slopes.append({**head, **facts, "trusted": effective_units(sizes) >= FEW})
+    if not rows:
+        return pd.DataFrame(), pd.DataFrame()
+    frame = _tested(pd.DataFrame(slopes), rows, answers.values, units, options)
+    if placebos is not None:
+        fakes = {kind: [row for one in truths for row in _judged(fake, one, known)] for kind, fake in placebos.items()}
+        pairs = {kind: [(judged[index], fake[index]) for index in there] for kind, fake in fakes.items()}
+        photos = {kind: (answers.photos, fake.photos) for kind, fake in placebos.items()}
+        largest = [_against(frame, pairs[kind], kind, photos[kind], units, options) for kind in placebos]
+        frame = _decided(frame, largest, placebos)
+    return pd.DataFrame(rates), frame.drop(columns=["units", "trusted"])
 
 
 def _lines(wrong: Flags, values: Array) -> Array:
-    """(m,) each photo's slope in points per unit; exactly 0 where its answers do not change."""
+    """(n,) each photo's slope in points per unit; exactly 0 where its answers do not change."""
     numbers = wrong.astype(np.float64)
     return np.asarray(100 * (numbers - numbers[:, :1]) @ line_weights(values))
 
 
-def _moves(fake: Answers, one: Truth) -> dict[tuple[str, str], pd.Series]:
-    """Label and measure to the slopes of the photos along a placebo."""
-    parts = _judged(fake, one)
-    return {
-        (label, measure): pd.Series(_lines(wrong[keep], fake.values), index=fake.photos[keep])
-        for label, measure, keep, wrong in parts
-    }
+def _tested(
+    frame: pd.DataFrame, rows: Sequence[_Row], values: Array, units: Codes, options: FitOptions
+) -> pd.DataFrame:
+    """With varying, p_perm, p_test and q, and the notes of the slopes that are not tested."""
+    places = [np.flatnonzero(row.keep & row.wrong.any(axis=1) & (not row.never)) for row in rows]
+    label = np.repeat(np.arange(len(rows)), [len(place) for place in places]).astype(np.int32)
+    numbers = np.concatenate([row.wrong[place] for row, place in zip(rows, places, strict=True)]).astype(np.float32)
+    photo = np.concatenate(places).astype(np.int32)
+    found = gathered(values, len(units), photo, label, numbers, len(rows), units)
+    varies, least, m = varying(found), options.min_varying, options.permutations
+    counts = zip(varies.tolist(), frame["units"].tolist(), frame["n"].tolist(), strict=True)
+    few = [
+        f"its errors change on {number} of {many(of, 'photo' if of == n else 'unit')}; {least} are needed"
+        for number, of, n in counts
+    ]
+    note = frame["note"].mask((frame["note"] == "") & (varies < least), pd.Series(few))
+    judged = (note == "").to_numpy(bool)
+    p = frame["p"].where(judged).to_numpy(float)
+    p_perm = permute(found, judged, m, options.seed).p if m else np.full(len(p), np.nan)
+    p_test, _ = below_floor(p_perm, p, m, trusted=frame["trusted"].to_numpy(bool))
+    note = note.mask(judged & np.isnan(p_test), ALIKE)
+    return frame.assign(varying=varies, p=p, p_perm=p_perm, p_test=p_test, q=benjamini_hochberg(p_test), note=note)
 
 
-def _against(own: pd.Series, fake: pd.Series, kind: str, clusters: pd.Series) -> float:
-    """P of the null hypothesis that the slope goes no further than a placebo's, paired photo by photo.
+def _against(
+    frame: pd.DataFrame,
+    pairs: Sequence[tuple[_Row, _Row]],
+    kind: str,
+    photos: tuple[NDArray[np.object_], NDArray[np.object_]],
+    units: Codes,
+    options: FitOptions,
+) -> Array:
+    """(L,) p of the null hypothesis that the slope goes no further than a placebo's, paired photo by photo.
 
-    The sign of the placebo counts for light alone, see ``slopes.fit.decision``; 1 where the slope is the smaller one.
+    The sign of the placebo counts for light alone, see ``slopes.fit.decision``; 1 where the slope is the smaller one,
+    and where no two units can tell.
+
+    pairs: the rows of the edit and of the placebo.  photos: of both.
     """
-    both = own.index.intersection(fake.index)
-    if not len(both):
-        return 1.0
-    codes = np.unique(clusters[both], return_inverse=True)[1]
-    ps = []
+    own, theirs = (names.astype(str) for names in photos)
+    _, here, there = np.intersect1d(own, theirs, assume_unique=True, return_indices=True)
+    codes = np.unique(units[here], return_inverse=True)[1]
+    largest = np.zeros(len(frame))
     for sign in (1, -1)[: 1 if kind == "light" else 2]:
-        difference = clustered_mean((own[both] - sign * fake[both]).to_numpy(), codes)
-        further = np.sign(difference.value) == np.sign(own.mean())
-        ps.append(difference.p if further and np.isfinite(difference.p) else 1.0)
-    return max(ps)
+        sums, means = [], []
+        for row, other in pairs:
+            keep = row.keep[here]
+            gap = row.lines[here][keep] - sign * other.lines[there][keep]
+            gap[np.abs(gap) < _ROUNDING] = 0
+            sums.append(sparse.csr_array(np.bincount(codes[keep], gap, len(here))[None, :]))
+            means.append(clustered_mean(gap, np.unique(codes[keep], return_inverse=True)[1]))
+        found = contrast(
+            Units(sparse.csr_array(sparse.vstack(sums)), np.ones(len(here))),
+            permutations=options.permutations,
+            seed=options.seed,
+        )
+        p = np.array([mean.p for mean in means])
+        p, _ = below_floor(found.p_perm, p, options.permutations, trusted=frame["trusted"].to_numpy(bool))
+        further = np.sign([mean.value for mean in means]) == np.sign(frame["slope"])
+        largest = np.maximum(largest, np.where(further & ~np.isnan(p), p, 1.0))
+    return largest
 
 
-def _decided(frame: pd.DataFrame, real: bool) -> pd.DataFrame:
-    """With q, q_placebo, decision and reason; see ``slopes.fit.decision``."""
-    p, largest = (frame[name].to_numpy(dtype=float) for name in ("p", "p_placebos"))
-    q = benjamini_hochberg(p)
-    q_placebo = placebo_q(q, largest)
-    cells = zip(frame["note"], q, q_placebo, frame["kinds"], strict=True)
-    pairs = [rule(bool(note), own, worst, kinds) if real else (None, None) for note, own, worst, kinds in cells]
+def _decided(frame: pd.DataFrame, against: Sequence[Array], kinds: Collection[str]) -> pd.DataFrame:
+    """With q_placebo, decision and reason; see ``slopes.fit.decision``.  against: of each kind of placebo, (L,)."""
+    largest = np.max(against, axis=0) if against else np.full(len(frame), np.nan)
+    q_placebo = placebo_q(frame["q"].to_numpy(float), largest)
+    cells = zip(frame["note"], frame["q"], q_placebo, strict=True)
+    pairs = [rule(bool(note), own, worst, kinds) for note, own, worst in cells]
     words = {
         name: pd.Series(column, frame.index, dtype=object)
         for name, column in zip(("decision", "reason"), zip(*pairs, strict=True), strict=True)
     }
-    frame = frame.drop(columns=["p_placebos", "kinds"])
-    return frame.assign(q=q, q_placebo=q_placebo if real else np.nan, **words)
+    return frame.assign(q_placebo=q_placebo, **words)
 
 
-def _judged(answers: Answers, one: Truth) -> Iterator[tuple[str, str, Flags, Flags]]:
-    """(label, measure, (n,) photos that it is about, (n, K) whether the answer is wrong)."""
+def _judged(answers: Answers, one: Truth, known: Collection[str]) -> Iterator[_Row]:
+    """The rows of one truth, the same ones in the same order along every sweep.  known: labels ever returned, plain."""
     cells = one.cells.reindex(answers.photos).fillna("").to_numpy(dtype=object)
     labelled = np.array([bool(text) for text in cells], dtype=bool)
+
+    def never(what: str) -> str:
+        return f"{answers.classifier}{NEVER}{what}"
+
     if one.label:
         named = _said(answers, one.label)
         true = np.array([_answer(text) in YES for text in cells], dtype=bool)
-        yield one.label, ERROR, labelled, named != true[:, None]
-        yield one.label, MISS, labelled & true, ~named
-        yield one.label, ALARM, labelled & ~true, named
+        absent = plain(one.label) not in known
+        note = never(f"“{one.label}”") if absent else EVERYWHERE if named.all() else ""
+        parts = [(ERROR, labelled, named != true[:, None])]
+        parts += [] if absent else [(MISS, labelled & true, ~named), (ALARM, labelled & ~true, named)]
+        for measure, keep, wrong in parts:
+            yield _Row((one.column, one.label, measure), keep, wrong, _lines(wrong, answers.values), note, absent)
         return
     texts = np.array([plain(text) for text in cells], dtype=object)
     wrong = ~_right(answers, texts)
-    yield ALL, ERROR, labelled, wrong
+    lines = _lines(wrong, answers.values)
+    able = labelled & np.isin(texts.astype(str), list(known))
+    note = "" if able.any() else never("any of the true labels")
+    yield _Row((one.column, ALL, ERROR), able if able.any() else labelled, wrong, lines, note, bool(note))
     # of all photos: a placebo's sample may lack a class, which is spelled alike along every sweep
     spelling = {plain(text): text for text in sorted({*map(str, one.cells)} - {""}, reverse=True)}
     for name, label in sorted(spelling.items()):
-        yield label, MISS, texts == name, wrong
+        note = "" if name in known else never(f"“{label}”")
+        yield _Row((one.column, label, MISS), texts == name, wrong, lines, note, bool(note))
 
 
 def _answer(text: object) -> str:
@@ -228,14 +312,3 @@ def _right(answers: Answers, texts: NDArray[np.object_]) -> Flags:
     top = answers.present[pairs] & (score[pairs] >= best[answers.photo[pairs]])
     np.logical_or.at(right, answers.photo[pairs], top)
     return right
-
-
-def _slope(wrong: Flags, values: Array, codes: Codes, options: FitOptions, note: str) -> dict[str, object]:
-    centre = len(values) // 2
-    varying = len(np.unique(codes[(wrong != wrong[:, :1]).any(axis=1)]))
-    along = clustered_mean(_lines(wrong, values), codes)
-    tested = not note and varying >= options.min_varying
-    row = {"varying": varying, "centre": float(wrong[:, centre].mean()), "slope": along.value, "se": along.se}
-    row |= {"ci_low": along.low, "ci_high": along.high, "p": along.p if tested else np.nan}
-    few = f"its errors change on {varying} of {len(wrong)} photos; {options.min_varying} are needed"
-    return row | {"note": note or ("" if tested else few)}

@@ -97,7 +97,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Callable[[int
         papers=papers,
         prints=sorted(path.name for path in report.glob("*.pdf")),
         screens=screens,
-        unanswered=loading.unanswered(run),
+        unanswered=[*loading.unanswered(run), *loading.cautions(run)],
         quote=quoted,
     )
     index = report / "index.html"

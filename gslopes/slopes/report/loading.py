@@ -17,6 +17,7 @@ from gslopes.core.reasons import counted
 from gslopes.core.tables import SOURCES
 from gslopes.report import words
 from gslopes.report.words import link
+from gslopes.slopes.fit.options import NEVER
 
 Embed = Literal["thumbs", "none"]
 PAPER = "paper"
@@ -99,6 +100,7 @@ def load(run: Path) -> Source:
 
 # -- tables -----------------------------------------------------------------------------------------------------------
 
+MOST_NEVER = 10  # labels
 LONGEST_TEXT = 200  # characters: a service's own reason, or a photo's title, may be a page
 
 
@@ -153,6 +155,25 @@ def unanswered(run: Path) -> list[str]:
             ends = {"failed": "pictures failed", "refused": "pictures were refused"}
             texts = [f"{count:,} of {len(rows):,} {ends[str(status)]}" for status, count in counts.items()]
             sentences.append(f"{words.printable(name)}: {' and '.join(texts)}.")
+    return sentences
+
+
+def cautions(run: Path) -> list[str]:
+    """What each classifier's slopes must be read with, and which true labels it never returns, a sentence each."""
+    warned = read_rows(tables.BALANCE, run, ["classifier", "attribute", "warning"])
+    warned = warned[~placebo.among(warned["attribute"]) & warned["warning"].fillna("").ne("")]
+    sentences = [
+        f"{words.printable(name)} along {words.perceived(str(attribute))}: {words.printable(warning)}."
+        for name, attribute, warning in warned.itertuples(index=False)
+    ]
+    notes = read_rows(tables.ERROR_SLOPES, run, ["classifier", "note"]).drop_duplicates()
+    notes = notes[notes["note"].str.contains(NEVER, regex=False)]
+    for name, never in notes.groupby("classifier")["note"]:
+        labels = never.str.split(NEVER, n=1).str[1].tolist()
+        labels = [label for label in labels if not label.startswith("“")][:1] or labels  # of all, or each
+        more = f" and {len(labels) - MOST_NEVER:,} more" if len(labels) > MOST_NEVER else ""
+        shown = words.printable(", ".join(labels[:MOST_NEVER]))
+        sentences.append(f"{words.printable(name)}{NEVER}{shown}{more}: no error rate is given.")
     return sentences
 
 

@@ -169,8 +169,11 @@ def _error_panel(
     order = {"error": 0, "miss": 1, "false alarm": 2}
     by = slopes.assign(_place=slopes["measure"].map(order), _steep=-slopes["slope"].abs())
     printed = by.sort_values(["column", "_place", "_steep", "label"])[:MOST_ERRORS]
-    values = rates.drop_duplicates("step").sort_values("step")["value"]
-    rows = [_error_row(row, _of(rates, row).sort_values("step"), _of(fake, row)) for row in printed.to_dict("records")]
+    values = rates.drop_duplicates("step").set_index("step").sort_index()["value"]
+    rows = [
+        _error_row(row, _of(rates, row).set_index("step").reindex(values.index), _of(fake, row))
+        for row in printed.to_dict("records")
+    ]
     first = printed[printed["measure"] == "error"].sort_values("q", kind="stable").to_dict("records")[0]
     sentence = _error_sentence(first, _of(rates, first).sort_values("step"), words.ends(attribute))
     heads = tuple(numbers.value(value, sign=True) for value in values)
@@ -200,11 +203,14 @@ def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> 
 
 
 def _error_sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str]) -> str:
+    if rates.empty:
+        return f"Not judged: {words.printable(row['note'])}."
     first, last = (
         numbers.share_with_range(rate["rate"], rate["ci_low"], rate["ci_high"])
         for rate in (rates.iloc[0], rates.iloc[-1])
     )
     size = f"{numbers.with_interval(row['slope'], row['ci_low'], row['ci_high'])} points per unit"
+    size += " (no interval: all photos change alike)" if row["se"] == 0 and row["slope"] else ""
     about = "" if row["label"] == "all labels" else f" about “{words.label(row['label'])}”"
     text = (
         f"Wrong{about} on {first} of {row['n']:,} photos at the {ends[0]} end, on {last} at the {ends[1]} end: {size}."

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from gslopes.core import tables
 from gslopes.core.errors import TableError
@@ -12,25 +13,71 @@ from gslopes.slopes.fit.selection import Asked, bounds
 from gslopes.stats.ols import line_weights
 
 VALUES = [-2.0, -1.0, 0.0, 1.0, 2.0]
+LOSSES_BY_STATUS = [("refused", "refusal", "refusals"), ("failed", "failed", "failures")]
 FAST = FitOptions(estimators=("photo-rate",), permutations=0)
 
 
-def refused_when(answers, present: np.ndarray, lost: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Tables in which the pictures of ``lost`` (n, K) were refused."""
+def lost_when(
+    answers, present: np.ndarray, lost: np.ndarray, status: str = "refused"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tables in which the pictures of ``lost`` (n, K) were refused, or failed."""
     scores, asked = answers(present & ~lost[:, None, :], VALUES)
-    asked = asked.assign(status=np.where(lost.ravel(), "refused", "answered"), reason=np.where(lost.ravel(), "x", ""))
+    asked = asked.assign(status=np.where(lost.ravel(), status, "answered"), reason=np.where(lost.ravel(), "x", ""))
     return scores, asked
 
 
-def test_the_slope_of_refusal_is_reported_and_warned_of(answers) -> None:
+@pytest.mark.parametrize(("status", "name", "losses"), LOSSES_BY_STATUS)
+def test_the_slope_of_lost_answers_is_reported_and_warned_of(answers, status: str, name: str, losses: str) -> None:
     rng = np.random.default_rng(0)
     lost = rng.random((300, 5)) < 0.04 * np.arange(5)
-    found = analyse(*refused_when(answers, rng.random((300, 1, 5)) < 0.4, lost), options=FAST)
+    found = analyse(*lost_when(answers, rng.random((300, 1, 5)) < 0.4, lost, status), options=FAST)
     row = found.balance.iloc[0]
-    expected = 100 * lost.mean(axis=0) @ line_weights(np.array(VALUES))
-    assert row["refusal_slope"] == pytest.approx(expected)
-    assert row["refusal_p"] < 1e-6
-    assert "refusals depend on the value" in row["warning"]
+    slopes = 100 * lost @ line_weights(np.array(VALUES))
+    t = stats.ttest_1samp(slopes, 0)
+    assert row[[f"{name}_slope", f"{name}_low", f"{name}_high"]].tolist() == pytest.approx(
+        [slopes.mean(), *t.confidence_interval()]
+    )
+    assert row[f"{name}_p"] == pytest.approx(t.pvalue)
+    assert f"{losses} depend on the value" in row["warning"]
+    assert row[[f"{other}_p" for _, other, _ in LOSSES_BY_STATUS if other != name]].isna().all()
+
+
+@pytest.mark.parametrize("status", ["refused", "failed"])
+@pytest.mark.parametrize("permutations", [0, 999])
+def test_losses_at_one_value_of_every_photo_depend_on_it(answers, status: str, permutations: int) -> None:
+    """All are lost at the upper end: t has no standard error, which says nothing for independence."""
+    lost = np.zeros((40, 5), bool)
+    lost[:, 4] = True
+    options = FitOptions(estimators=("photo-rate",), permutations=permutations)
+    tables_of = lost_when(answers, np.random.default_rng(0).random((40, 1, 5)) < 0.4, lost, status)
+    row = analyse(*tables_of, options=options, values={"gender": VALUES}).balance.iloc[0]
+    p = row["refusal_p" if status == "refused" else "failed_p"]
+    assert np.isnan(p) if not permutations else p == 0.001
+    assert "depend on the value" in row["warning"]
+
+
+def test_photos_refused_at_all_values_are_no_dependence(answers) -> None:
+    lost = np.repeat(np.arange(40) < 15, 5).reshape(40, 5)
+    for options in (FAST, FitOptions(estimators=("photo-rate",), permutations=99)):
+        row = analyse(*lost_when(answers, np.ones((40, 1, 5), bool), lost), options=options).balance.iloc[0]
+        assert (row["refusal_p"], row["warning"]) == (1, "")
+
+
+def test_a_finding_that_failures_may_have_made_is_open(answers) -> None:
+    rng = np.random.default_rng(3)
+    present = rng.random((600, 1, 5)) < 0.5 + 0.07 * np.array(VALUES)
+    lost = rng.random((600, 5)) < 0.75 * (np.array(VALUES) == 2)
+    scores, asked = lost_when(answers, present, lost, "failed")
+    more = [answers(rng.random((600, 1, 5)) < 0.5, VALUES) for _ in range(3)]
+    kinds = ("same", "light", "random")
+    scores, asked = (
+        pd.concat([own, *(pair[at].assign(attribute=f"gender-{kind}") for pair, kind in zip(more, kinds, strict=True))])
+        for at, own in enumerate((scores, asked))
+    )
+    slopes = analyse(scores, asked, options=FAST).slopes
+    row = slopes[(slopes["attribute"] == "gender") & (slopes["estimator"] == "photo-rate")].iloc[0]
+    assert (row["decision"], row["reason"]) == ("open", "refusals")
+    assert row["detail"].startswith("failures depend on the value; of all photos")
 
 
 def test_bounds_hold_the_slope_that_refusals_hid(answers) -> None:
@@ -39,7 +86,7 @@ def test_bounds_hold_the_slope_that_refusals_hid(answers) -> None:
     steep = np.arange(400) < 200
     present = rng.random((400, 1, 5)) < 0.4 + np.where(steep, 0.15, 0.0)[:, None, None] * np.array(VALUES)
     lost = (rng.random((400, 5)) < 0.5) & steep[:, None] & (np.array(VALUES) == 2)
-    found = analyse(*refused_when(answers, present, lost), options=FAST).slopes.iloc[0]
+    found = analyse(*lost_when(answers, present, lost), options=FAST).slopes.iloc[0]
     truth = 100 * present[:, 0].mean(axis=0) @ line_weights(np.array(VALUES))
     assert abs(found["slope"] - truth) > 1
     assert found["worst_low"] <= truth <= found["worst_high"]
@@ -115,7 +162,7 @@ def test_what_was_refused_of_the_dropped_counts_for_no_bound(answers) -> None:
     present[:60, 0, 3:] = present[60:, 0, :2] = True
     lost = np.zeros((100, 5), bool)
     lost[[0, 60, 61], 4] = True
-    scores, asked = refused_when(answers, present, lost)
+    scores, asked = lost_when(answers, present, lost)
     gate = pd.Series(np.arange(100) < 60, index=sorted(set(asked["photo"])))
     given = {"values": {"gender": VALUES}, "options": FAST}
     found = analyse(scores, asked, gates={"gender": gate}, **given)

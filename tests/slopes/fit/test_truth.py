@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
+from scipy import stats
 
 from gslopes.core.errors import ConfigError
 from gslopes.slopes.fit.analysis import FitTables, analyse
@@ -32,7 +34,7 @@ def world(photos: int, chance: np.ndarray, seed: int = 0) -> tuple[pd.DataFrame,
 def fitted(scores: pd.DataFrame, about: pd.DataFrame, *truth: str, whole: object = None, **more: object) -> FitTables:
     """whole: scores of all pictures that were asked about, if some of them have no label."""
     questions = asked(scores if whole is None else whole)
-    return analyse(scores, questions, about=about, truth=truth, options=OPTIONS, **more)
+    return analyse(scores, questions, about=about, truth=truth, **{"options": OPTIONS, **more})
 
 
 def asked(scores: pd.DataFrame) -> pd.DataFrame:
@@ -111,6 +113,67 @@ def test_a_label_has_misses_and_false_alarms() -> None:
     assert slopes.loc["miss", "note"] == "its errors change on 1 of 20 photos; 10 are needed"
     assert np.isnan(slopes.loc["miss", "p"])
     assert np.isnan(slopes.loc["false alarm", "ci_low"])  # no photo changes
+
+
+def test_rates_and_slopes_are_those_of_a_regression_with_robust_errors_over_people() -> None:
+    """90 photos of 30 people: statsmodels' GEE, whose sandwich lacks only the factor U / (U - 1)."""
+    scores, about = world(90, 0.3 + 0.1 * VALUES)
+    found = fitted(scores, about, "job", cluster="person")
+    best = scores.sort_values("score").drop_duplicates(["photo", "step"], keep="last")
+    best = best.assign(wrong=best["label"] != best["photo"].map(about["job"]).str.lower())
+    best = best.assign(person=best["photo"].map(about["person"]))
+    rates = found.error_rates.set_index(["label", "step"])
+    for label, rows in (
+        ("all labels", best),
+        *((job, best[best["photo"].map(about["job"]) == job]) for job in ("CHEF",)),
+    ):
+        assert rates.loc[label, "rate"].tolist() == pytest.approx(rows.groupby("step")["wrong"].mean().tolist())
+        design = np.column_stack([np.ones(len(rows)), rows["value"]])
+        codes = rows["person"].astype("category").cat.codes.to_numpy()
+        fit = sm.GEE(100 * rows["wrong"].to_numpy(float), design, groups=codes).fit()
+        units, slope = rows["person"].nunique(), row(found.error_slopes, label=label)
+        assert slope["slope"] == pytest.approx(fit.params[1])
+        assert slope["se"] == pytest.approx(fit.bse[1] * np.sqrt(units / (units - 1)))
+        half = stats.t.ppf(0.975, units - 1) * slope["se"]
+        assert slope["ci_high"] == pytest.approx(slope["slope"] + half)
+        assert slope["p"] == pytest.approx(2 * stats.t.sf(abs(slope["slope"]) / slope["se"], units - 1))
+
+
+def test_errors_that_are_alike_on_every_photo_are_decided_by_permutation() -> None:
+    """Wrong at the two upper values of every photo: t has no standard error, and no answer."""
+    scores, about = world(40, (VALUES > 0).astype(float))
+    more = [world(40, np.zeros(5))[0].assign(attribute=f"gender-{kind}") for kind in ("same", "light", "random")]
+    options = FitOptions(permutations=999, estimators=("photo-rate",))
+    found = row(
+        fitted(pd.concat([scores, *more]), about, "job", options=options).error_slopes,
+        label="all labels",
+        attribute="gender",
+    )
+    assert (found["slope"], found["se"], found["decision"]) == (30, 0, "finding")
+    assert found["p_test"] == found["q"] == 0.001
+    assert np.isnan(found["p"])
+    untested = row(fitted(scores, about, "job").error_slopes, label="all labels")
+    assert (untested["decision"], "permutations" in untested["note"]) == ("unjudged", True)
+    middle = row(
+        fitted(*world(40, (VALUES == 0).astype(float)), "job", options=options).error_slopes, label="all labels"
+    )
+    assert (middle["p_test"], middle["decision"]) == (1.0, "none")
+
+
+@pytest.mark.parametrize(("truth", "rows"), [("job", [("CHEF", 20), ("all labels", 20)]), ("judge=is_judge", [])])
+def test_a_label_that_a_classifier_never_returns_has_no_rate(truth: str, rows: list[tuple[str, int]]) -> None:
+    scores, about = world(40, np.full(5, 0.5))
+    about = about.assign(is_judge=about["is_chef"].map({"yes": "no", "no": "yes"}))
+    other = scores[scores["label"] == "chef"].assign(classifier="chefs")
+    found = fitted(pd.concat([scores[scores["score"] > 0.5], other]), about, truth, whole=pd.concat([scores, other]))
+    slopes = found.error_slopes[found.error_slopes["classifier"] == "chefs"].set_index("label")
+    rates = found.error_rates[found.error_rates["classifier"] == "chefs"]
+    assert list(rates.groupby("label")["n"].first().items()) == rows
+    never = slopes.loc["JUDGE" if truth == "job" else "judge"]
+    assert never["note"] == f"chefs never returns “{never.name}”"
+    assert never[["slope", "ci_low", "p", "q"]].isna().all()
+    assert never["decision"] == "unjudged"
+    assert "never" not in "".join(found.error_slopes.loc[found.error_slopes["classifier"] == "c", "note"])
 
 
 @pytest.mark.parametrize("words", [("True", "FALSE"), (" 1 ", "-1")])
