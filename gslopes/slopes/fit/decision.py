@@ -102,7 +102,7 @@ def decide(
 
     slopes: as ``estimators.estimate`` gives them; the rows of the paper have no decision.
     placebos: as ``placebo_differences`` gives them; empty if there was no placebo sweep.
-    lost: which lost answers depend on the value, such as ``refusals``; empty for none.  units: (U,) photos in each unit.
+    lost: which lost answers depend on the value, such as ``refusals``; or empty.  units: (U,) photos in each unit.
 
     The rows to read are one family, whatever their labels are judged by; so are the others of each estimator.
     """

@@ -56,7 +56,7 @@ def test_where_refusals_depend_on_the_value_the_bounds_keep_the_slopes_sign(low,
     for sign in (1, -1):
         ends = dict(zip(("worst_low", "worst_high"), sorted((sign * low, sign * high)), strict=True))
         row = {"note": "", "q": 0.01, "se": 1.0, "slope": 5.0 * sign, **ends}
-        assert _decide_label(row, 0.01, dict.fromkeys(placebo.KINDS), False)[0] == decision
+        assert _decide_label(row, 0.01, dict.fromkeys(placebo.KINDS), "failures")[0] == decision
 
 
 def test_the_difference_is_paired_over_the_photos_of_both(answers) -> None:
