@@ -182,11 +182,12 @@ def power(design: Design, photos: int, slope: float) -> float:
         edit = slopes[0][rows].astype(np.float64)
         side = np.sign(edit.sum(axis=1))
         holds = varies[rows].sum(axis=1) >= design.least
-        holds &= _adjusted(_p(edit, side, step), design.labels, rng) < LEVEL
+        q, others = _adjusted(_p(edit, side, step), design.labels, rng)
+        holds &= q < LEVEL
         for kind, fake in zip(placebo.KINDS, slopes[1:], strict=True):
             paired = fake[rows[:, :asked]]
             for sign in (1, -1)[: 1 if kind == "light" else 2]:
-                holds &= _p(edit[:, :asked] - sign * paired, side, 2 * step) < LEVEL
+                holds &= _p(edit[:, :asked] - sign * paired, side, 2 * step) < LEVEL / (1 + others)
         found += int(holds.sum())
     return found / sets
 
@@ -199,12 +200,13 @@ def _p(numbers: Array, side: Array, step: float) -> Array:
     return np.asarray(2 * special.ndtr(-z))
 
 
-def _adjusted(p: Array, labels: int, rng: np.random.Generator) -> Array:
-    """(sets,) q of the label's p after Benjamini and Hochberg among others that do not move."""
+def _adjusted(p: Array, labels: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """(sets,) q of the label's p after Benjamini and Hochberg, and how many of the others, which do not move, hold."""
     others = rng.random((len(p), labels - 1))
     ordered = np.sort(np.column_stack([p, others]), axis=1) * labels / np.arange(1, labels + 1)
     q = np.minimum.accumulate(ordered[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(q[np.arange(len(p)), (others < p[:, None]).sum(axis=1)])
+    own = q[np.arange(len(p)), (others < p[:, None]).sum(axis=1)]
+    return own, (q < LEVEL).sum(axis=1) - (own < LEVEL)
 
 
 def smallest_slope(design: Design, photos: int, chance: float = 0.8) -> float:
